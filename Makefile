@@ -1,0 +1,56 @@
+# Two commands matter: `make run` shows the program at work, `make test` checks all of it.
+# Everything is installed into .venv from requirements.lock, whose hashes are checked.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check unit controlplane bench lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+setup: $(STAMP) ## create .venv with the locked dependencies
+
+run: $(STAMP) ## show the reporter on an example stack; KUBECONFIG=… runs it on that cluster
+ifeq ($(KUBECONFIG_GIVEN),)
+	@$(BIN)/productionstack-status-reporter demo
+else
+	@$(BIN)/productionstack-status-reporter run --kubeconfig=$(KUBECONFIG_GIVEN) --leader-elect=false
+endif
+
+check: $(STAMP) ## style, types and layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+controlplane: $(STAMP) ## build or find the real control plane (12 minutes the first time, with Go)
+	$(BIN)/python -m e2e.controlplane
+
+test: check ## all checks and tests, on the real control plane too where it can be had
+	-@$(BIN)/python -m e2e.controlplane --quiet
+	$(BIN)/pytest
+
+unit: $(STAMP) ## the fast tests alone
+	$(BIN)/pytest tests
+
+bench: $(STAMP) ## change to readable Event, on the real control plane
+	$(BIN)/python -m e2e.bench
+
+lock: ## renew requirements.lock (needs uv)
+	uv pip compile --generate-hashes --universal --python-version 3.11 --no-header --no-annotate \
+	  --no-emit-index-url --group dev pyproject.toml --output-file requirements.lock
+
+clean: ## remove what was installed and cached here
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

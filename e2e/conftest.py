@@ -1,0 +1,97 @@
+"""
+A control plane for the tests that need one, or a loud word that they did not run.
+"""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from e2e import stack as example
+from e2e.controlplane import ControlPlane, Options, assets
+from e2e.stack import namespace_manifest
+
+
+FIXTURES = {"control_plane", "new_control_plane"}
+NOT_RUN = pytest.StashKey[int]()
+WHY = pytest.StashKey[str]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """
+    The one place that decides whether the tests on the real control plane run.
+    """
+    concerned = [item for item in items if _needs_control_plane(item)]
+    if not concerned:
+        return
+    try:
+        assets.find()
+    except assets.Missing as err:
+        if os.environ.get("CONTROLPLANE_REQUIRED") == "1":
+            raise pytest.UsageError(f"CONTROLPLANE_REQUIRED=1, but: {err}") from err
+        config.stash[NOT_RUN] = len(concerned)
+        config.stash[WHY] = str(err)
+        for item in concerned:
+            item.add_marker(pytest.mark.skip(reason="no real control plane, see the end"))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    if NOT_RUN not in config.stash:
+        return
+    terminalreporter.section("REAL CONTROL PLANE", sep="!", red=True, bold=True)
+    count = config.stash[NOT_RUN]
+    terminalreporter.line(f"{count} tests on the real control plane did NOT run.", red=True)
+    for line in config.stash[WHY].splitlines():
+        terminalreporter.line(line)
+
+
+def _needs_control_plane(item: pytest.Item) -> bool:
+    marked = item.get_closest_marker("controlplane") is not None
+    return marked or bool(FIXTURES & set(getattr(item, "fixturenames", ())))
+
+
+@pytest.fixture(scope="session")
+def control_plane() -> Iterator[ControlPlane]:
+    """
+    Shared by all tests: a test keeps to namespaces of its own, or puts things back.
+    """
+    with ControlPlane() as plane:
+        yield plane
+
+
+@pytest.fixture
+def new_control_plane() -> Iterator[Callable[[Options], ControlPlane]]:
+    """
+    Starts control planes for this test alone.
+    """
+    with contextlib.ExitStack() as started:
+
+        def start(options: Options) -> ControlPlane:
+            return started.enter_context(ControlPlane(options))
+
+        yield start
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane) -> Iterator[str]:
+    """
+    A namespace for this test alone.
+    """
+    name = f"e2e-{secrets.token_hex(4)}"
+    control_plane.client.create("/api/v1/namespaces", namespace_manifest(name))
+    yield name
+    control_plane.client.delete(f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture(scope="session")
+def stack(control_plane: ControlPlane) -> ControlPlane:
+    """
+    The shared control plane with the example stack on it, healthy.
+    """
+    example.install(control_plane.client)
+    return control_plane

@@ -1,0 +1,139 @@
+"""
+The files a control plane is started from, and the one place that knows where they are.
+
+Programs come from KUBEBUILDER_ASSETS first (the convention of setup-envtest), then from the
+cache, then from Go. The YAML that is theirs (CRDs, kwok's stages) is cached beside them.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from e2e.controlplane import golang, manifests, pins
+from e2e.controlplane.golang import Program
+from e2e.controlplane.manifests import Json
+
+
+_KUBERNETES = pins.version("kubernetes", "k8s.io/kubernetes")
+_MINOR = _KUBERNETES.split(".")[1]
+_STAMPS = (
+    f"k8s.io/component-base/version.gitVersion={_KUBERNETES}",
+    "k8s.io/component-base/version.gitMajor=1",
+    f"k8s.io/component-base/version.gitMinor={_MINOR}",
+    f"k8s.io/client-go/pkg/version.gitVersion={_KUBERNETES}",
+)
+_KWOK = pins.version("kwok", "sigs.k8s.io/kwok").removeprefix("v")
+_KUBERNETES_TIMES = {
+    "kube-apiserver": "about 6 minutes the first time",
+    "kube-controller-manager": "about a minute the first time",
+    "kube-scheduler": "about half a minute the first time",
+    "kubectl": "about half a minute the first time",
+}
+PROGRAMS = (
+    *(
+        Program(name, "kubernetes", f"k8s.io/kubernetes/cmd/{name}", expect, _STAMPS)
+        for name, expect in _KUBERNETES_TIMES.items()
+    ),
+    Program("etcd", "etcd", "go.etcd.io/etcd/server/v3", "less than a minute the first time"),
+    Program(
+        *("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok", "about 2 minutes the first time"),
+        (f"sigs.k8s.io/kwok/pkg/consts.Version={_KWOK}",),
+    ),
+)
+ENVTEST = frozenset({"etcd", "kube-apiserver", "kubectl"})
+HOW = (
+    "Install Go 1.26 or newer and run `make controlplane` (about 12 minutes once), or set\n"
+    "KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl for those three."
+)
+
+
+class Missing(Exception):
+    """
+    A control plane cannot be started here; the message says what is missing and how to get it.
+    """
+
+
+@dataclass(frozen=True)
+class Assets:
+    programs: dict[str, Path]
+    manifests: Path
+
+    def program(self, name: str) -> str:
+        return str(self.programs[name])
+
+    def crds(self) -> list[Json]:
+        return [*self._read("crds.json"), *manifests.own_crds()]
+
+    def kwok_stages(self) -> list[Json]:
+        return self._read("kwok-stages.json")
+
+    def _read(self, name: str) -> list[Json]:
+        documents: list[Json] = json.loads((self.manifests / name).read_text())
+        return documents
+
+
+def find() -> Assets:
+    """
+    What is there already. Raises Missing; builds nothing.
+    """
+    lacking = _lacking()
+    if lacking:
+        raise Missing(f"Missing for a real control plane: {', '.join(lacking)}.\n{HOW}")
+    return _assets()
+
+
+def find_or_build() -> Assets:
+    """
+    Raises Missing where something is not there and Go is not either, BuildFailed where it fails.
+    """
+    if _lacking() and golang.go() is not None:
+        with _lock():
+            for name in _lacking():
+                _make(name)
+    return find()
+
+
+def _make(name: str) -> None:
+    target = _location(name)
+    if target != _cached(name):
+        raise Missing(f"{target} is missing, in the folder that KUBEBUILDER_ASSETS names.")
+    if name in manifests.FILES:
+        manifests.write(name, target)
+    else:
+        golang.build(next(each for each in PROGRAMS if each.name == name), target)
+
+
+def _lacking() -> list[str]:
+    wanted = [*manifests.FILES, *(program.name for program in PROGRAMS)]
+    return [name for name in wanted if not _location(name).is_file()]
+
+
+def _location(name: str) -> Path:
+    given = os.environ.get("KUBEBUILDER_ASSETS")
+    if given and (name in ENVTEST or (Path(given) / name).is_file()):
+        return Path(given) / name
+    return _cached(name)
+
+
+def _cached(name: str) -> Path:
+    return pins.cache_folder() / name
+
+
+def _assets() -> Assets:
+    return Assets({each.name: _location(each.name) for each in PROGRAMS}, pins.cache_folder())
+
+
+@contextmanager
+def _lock() -> Iterator[None]:
+    """
+    One builder at a time; the others wait and then find everything done.
+    """
+    folder = pins.cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

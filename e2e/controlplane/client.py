@@ -1,0 +1,128 @@
+"""
+A plain client for tests: JSON in, JSON out, one connection per request.
+"""
+
+import http.client
+import json
+import ssl
+import urllib.parse
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from e2e.controlplane.manifests import Json
+
+
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+
+
+class ApiError(Exception):
+    def __init__(self, status: int, doing: str, body: str) -> None:
+        super().__init__(f"{doing}: HTTP {status}: {body[:1000]}")
+        self.status = status
+        self.body = body
+
+
+@dataclass(frozen=True)
+class Client:
+    port: int
+    token: str
+    ca_file: Path
+    timeout: float = 30
+    _plurals: dict[str, dict[str, Json]] = field(default_factory=dict, compare=False)
+
+    def get(self, path: str, **query: str) -> Json:
+        found: Json = json.loads(self.raw("GET", _with(path, query)))
+        return found
+
+    def list(self, path: str, **query: str) -> list[Json]:
+        items: list[Json] = self.get(path, **query)["items"]
+        return items
+
+    def create(self, path: str, body: Json) -> Json:
+        return self._send("POST", path, body)
+
+    def put(self, path: str, body: Json) -> Json:
+        return self._send("PUT", path, body)
+
+    def patch(self, path: str, body: Json, content_type: str = MERGE) -> Json:
+        return self._send("PATCH", path, body, content_type)
+
+    def delete(self, path: str) -> None:
+        self.raw("DELETE", path)
+
+    def exists(self, path: str) -> bool:
+        try:
+            self.raw("GET", path)
+        except ApiError as err:
+            if err.status == http.client.NOT_FOUND:
+                return False
+            raise
+        return True
+
+    def apply(self, manifest: Json) -> Json:
+        """
+        Create, or merge into what is there.
+        """
+        collection = self.collection(manifest)
+        try:
+            return self.create(collection, manifest)
+        except ApiError as err:
+            if err.status != http.client.CONFLICT:
+                raise
+        return self.patch(f"{collection}/{manifest['metadata']['name']}", manifest)
+
+    def path(self, manifest: Json) -> str:
+        return f"{self.collection(manifest)}/{manifest['metadata']['name']}"
+
+    def collection(self, manifest: Json) -> str:
+        version = manifest["apiVersion"]
+        root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        resource = self._resource(root, manifest["kind"])
+        if not resource["namespaced"]:
+            return f"{root}/{resource['name']}"
+        namespace = manifest["metadata"].get("namespace", "default")
+        return f"{root}/namespaces/{namespace}/{resource['name']}"
+
+    def _resource(self, root: str, kind: str) -> Json:
+        if kind not in self._plurals.get(root, {}):
+            found = self.get(root)["resources"]
+            self._plurals[root] = {each["kind"]: each for each in found if "/" not in each["name"]}
+        return self._plurals[root][kind]
+
+    def _send(
+        self, method: str, path: str, body: Json, content_type: str = "application/json"
+    ) -> Json:
+        answer: Json = json.loads(self.raw(method, path, json.dumps(body), content_type))
+        return answer
+
+    def raw(
+        self, method: str, path: str, body: str | None = None, content_type: str | None = None
+    ) -> str:
+        """
+        Raises ApiError for every status from 400 on, OSError when there is no server.
+        """
+        connection = http.client.HTTPSConnection(
+            "127.0.0.1", self.port, timeout=self.timeout, context=self._tls
+        )
+        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        if content_type:
+            headers["Content-Type"] = content_type
+        try:
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            text = response.read().decode()
+        finally:
+            connection.close()
+        if response.status >= http.client.BAD_REQUEST:
+            raise ApiError(response.status, f"{method} {path}", text)
+        return text
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=str(self.ca_file))
+
+
+def _with(path: str, query: dict[str, str]) -> str:
+    return f"{path}?{urllib.parse.urlencode(query)}" if query else path

@@ -1,0 +1,62 @@
+"""
+CustomResourceDefinitions, taken away and given back.
+"""
+
+from collections.abc import Iterable
+from functools import partial
+
+from e2e.controlplane.client import ApiError, Client
+from e2e.controlplane.manifests import Json
+from e2e.controlplane.waiting import until
+
+
+PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+def name(crd: Json) -> str:
+    return str(crd["metadata"]["name"])
+
+
+def chosen(crds: Iterable[Json], without: Iterable[str]) -> list[Json]:
+    """
+    Raises KeyError for a name that none of the CRDs and none of their groups has.
+    """
+    excluded, left, seen = set(without), [], set()
+    for crd in crds:
+        names = {name(crd), crd["spec"]["group"]}
+        seen |= names
+        if not names & excluded:
+            left.append(crd)
+    if unknown := excluded - seen:
+        raise KeyError(f"no such CRD or group: {sorted(unknown)}")
+    return left
+
+
+def install(client: Client, crds: Iterable[Json]) -> None:
+    """
+    Returns when all of them are served.
+    """
+    wanted = list(crds)
+    for crd in wanted:
+        client.create(PATH, crd)
+    for crd in wanted:
+        until(partial(served, client, crd), within=30, what=f"{name(crd)} is served")
+
+
+def remove(client: Client, removed: str) -> None:
+    """
+    Returns when it is gone. Its objects go with it.
+    """
+    path = f"{PATH}/{removed}"
+    client.delete(path)
+    until(lambda: not client.exists(path), within=30, what=f"{removed} is gone")
+
+
+def served(client: Client, crd: Json) -> bool:
+    spec = crd["spec"]
+    version = next(each["name"] for each in spec["versions"] if each["served"])
+    try:
+        client.get(f"/apis/{spec['group']}/{version}/{spec['names']['plural']}", limit="1")
+    except ApiError:
+        return False
+    return True

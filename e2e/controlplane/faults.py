@@ -1,0 +1,76 @@
+"""
+Pods that fail although no container ever runs: kwok writes, or leaves alone, what is asked here.
+"""
+
+from dataclasses import dataclass
+
+from e2e.controlplane.client import STRATEGIC, Client
+from e2e.controlplane.manifests import Json
+
+
+@dataclass(frozen=True)
+class Fault:
+    """
+    What the containers wait for. With *restarts* they ran before and *terminated* as told.
+    """
+
+    waiting: str = "CrashLoopBackOff"
+    message: str = ""
+    restarts: int = 0
+    exit_code: int | None = None
+    terminated: str = "Error"
+
+    def annotations(self) -> dict[str, str]:
+        given = {
+            "fault.e2e/waiting": self.waiting,
+            "fault.e2e/message": self.message,
+            "fault.e2e/restarts": str(self.restarts),
+            "fault.e2e/terminated": self.terminated,
+        }
+        if self.exit_code is not None:
+            given["fault.e2e/exit-code"] = str(self.exit_code)
+        return given
+
+
+CRASH_LOOP = Fault("CrashLoopBackOff", restarts=4, exit_code=1)
+OUT_OF_MEMORY = Fault("CrashLoopBackOff", restarts=4, exit_code=137, terminated="OOMKilled")
+IMAGE_PULL = Fault("ImagePullBackOff", message='Back-off pulling image "e2e/none:1"')
+STARTING = Fault("ContainerCreating")
+_NOTHING = dict.fromkeys(
+    [*Fault(exit_code=0).annotations(), "fault.e2e/hold"],
+)
+
+
+def break_pod(client: Client, pod: Json, fault: Fault) -> None:
+    """
+    This pod alone: a replacement is healthy.
+    """
+    client.patch(client.path(pod), _annotated(_NOTHING | fault.annotations()))
+
+
+def mend_pod(client: Client, pod: Json) -> None:
+    client.patch(client.path(pod), _annotated(_NOTHING))
+
+
+def break_rollout(client: Client, deployment: Json, fault: Fault) -> None:
+    """
+    A new version of the Deployment, whose pods all fail.
+    """
+    template = _annotated(_NOTHING | fault.annotations())
+    client.patch(client.path(deployment), {"spec": {"template": template}})
+
+
+def mend_rollout(client: Client, deployment: Json) -> None:
+    client.patch(client.path(deployment), {"spec": {"template": _annotated(_NOTHING)}})
+
+
+def write_status(client: Client, pod: Json, status: Json) -> None:
+    """
+    Any status: kwok keeps its hands off the pod from here on, until mend_pod().
+    """
+    client.patch(client.path(pod), _annotated({"fault.e2e/hold": "true"}))
+    client.patch(f"{client.path(pod)}/status", {"status": status}, STRATEGIC)
+
+
+def _annotated(annotations: dict[str, str | None]) -> Json:
+    return {"metadata": {"annotations": annotations}}

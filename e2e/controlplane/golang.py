@@ -1,0 +1,126 @@
+"""
+Go programs and Go modules: built, or only downloaded and read.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from e2e.controlplane import pins
+
+
+class BuildFailed(Exception):
+    """
+    Go was there and did not succeed; the message ends with what it printed.
+    """
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    module: str
+    package: str
+    expect: str
+    version_symbols: tuple[str, ...] = ()
+
+    def linker_flags(self) -> str:
+        """
+        Without a version stamp kube-apiserver calls itself v0.0.0-master, which kubectl refuses.
+        """
+        stamps = [f"-X {symbol}" for symbol in self.version_symbols]
+        return " ".join(["-s", "-w", *stamps])
+
+
+def go() -> str | None:
+    return shutil.which("go")
+
+
+def build(program: Program, target: Path) -> None:
+    """
+    Build into a name of its own and rename, so that nobody ever starts half a program.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    command = [
+        *("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", program.linker_flags()),
+        *("-o", str(unfinished), program.package),
+    ]
+    try:
+        with _progress(f"building {program.name}, {program.expect}"):
+            _run(command, program.module)
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def download(module: str) -> dict[str, Path]:
+    """
+    Folder of each module that *module* requires, at exactly the pinned version.
+    """
+    wanted = [f"{path}@{version}" for path, version in pins.required(module).items()]
+    with _progress("downloading the modules that hold the CRDs and the kwok stages"):
+        printed = _run(["go", "mod", "download", "-json", *wanted], module)
+    return {found["Path"]: Path(found["Dir"]) for found in _documents(printed)}
+
+
+def _run(command: list[str], module: str) -> str:
+    done = subprocess.run(
+        command,
+        cwd=pins.MODULES / module,
+        env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        _fail(command, done)
+    return done.stdout
+
+
+def _fail(command: list[str], done: subprocess.CompletedProcess[str]) -> NoReturn:
+    said = (done.stderr + done.stdout).strip().splitlines()[-20:]
+    raise BuildFailed("\n".join([f"{' '.join(command[:3])} failed:", *said]))
+
+
+def _documents(text: str) -> Iterator[dict[str, str]]:
+    decoder, position = json.JSONDecoder(), 0
+    while text[position:].strip():
+        position += len(text[position:]) - len(text[position:].lstrip())
+        document, position = decoder.raw_decode(text, position)
+        yield document
+
+
+@contextmanager
+def _progress(doing: str) -> Iterator[None]:
+    """
+    Says what takes so long, and every half minute that it still does.
+    """
+    started = time.monotonic()
+    done = threading.Event()
+
+    def remind() -> None:
+        while not done.wait(30):
+            _say(f"  … {time.monotonic() - started:.0f} s")
+
+    _say(doing)
+    reminder = threading.Thread(target=remind, daemon=True)
+    reminder.start()
+    try:
+        yield
+    finally:
+        done.set()
+        reminder.join()
+    _say(f"  done after {time.monotonic() - started:.0f} s")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

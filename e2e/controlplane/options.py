@@ -1,0 +1,20 @@
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Options:
+    """
+    What a control plane consists of. Without *controllers* Deployments have no pods and
+    namespaces are never deleted; without *kwok* no pod ever runs.
+
+    without_crds: names (`httproutes.gateway.networking.k8s.io`) or groups (`cilium.io`).
+    apiserver_flags: given to kube-apiserver as they are, after our own, so that they win.
+    audit: write every request to the log that `ControlPlane.audit()` reads.
+    """
+
+    controllers: bool = True
+    scheduler: bool = True
+    kwok: bool = True
+    without_crds: frozenset[str] = frozenset()
+    apiserver_flags: tuple[str, ...] = ()
+    audit: bool = False

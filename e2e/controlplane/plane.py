@@ -1,0 +1,151 @@
+"""
+A Kubernetes control plane of real servers on this machine, for as long as a test needs it.
+"""
+
+import contextlib
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+from e2e.controlplane import crds, nodes
+from e2e.controlplane.client import Client
+from e2e.controlplane.credentials import ADMIN
+from e2e.controlplane.manifests import Json
+from e2e.controlplane.options import Options
+from e2e.controlplane.processes import Process
+from e2e.controlplane.servers import Servers, StartFailed
+
+
+class ControlPlane:
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options or Options()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """
+        Returns when the API server is ready, all CRDs are served and the Node is Ready.
+        Raises StartFailed, or Missing where the programs are not there.
+        """
+        self._servers = Servers(self.options)
+        try:
+            self._servers.start()
+            self.client = self.client_of(self._servers.credentials.tokens[ADMIN])
+            self._fill()
+        except BaseException as err:
+            logs = self._servers.logs()
+            self.stop()
+            if not isinstance(err, Exception):
+                raise
+            raise StartFailed(f"{err}\n{logs}") from err
+
+    def stop(self) -> None:
+        self._servers.end()
+
+    def _fill(self) -> None:
+        crds.install(self.client, crds.chosen(self._crds(), self.options.without_crds))
+        if self.options.kwok:
+            nodes.create(self.client, "node-0")
+
+    @property
+    def folder(self) -> Path:
+        """
+        Of this control plane alone, with the logs of all servers; gone after stop().
+        """
+        return self._servers.workplace.path
+
+    @property
+    def pids(self) -> dict[str, int]:
+        return {name: process.pid for name, process in self._servers.processes.items()}
+
+    # ------------------------------------------------------------ who speaks to it
+
+    def client_of(self, token: str) -> Client:
+        return self._servers.client(token)
+
+    def kubeconfig(self, user: str = ADMIN, token: str | None = None) -> Path:
+        """
+        For one of the users that exist from the start, or for any *token*.
+        """
+        return self._servers.kubeconfig(user, token)
+
+    def service_account_token(self, namespace: str, name: str, *, seconds: int = 86400) -> str:
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
+        request = {"spec": {"expirationSeconds": seconds}}
+        token: str = self.client.create(path, request)["status"]["token"]
+        return token
+
+    def service_account_kubeconfig(self, namespace: str, name: str) -> Path:
+        token = self.service_account_token(namespace, name)
+        return self.kubeconfig(f"{namespace}-{name}", token)
+
+    def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
+        """
+        What it printed. Raises CalledProcessError, whose stderr says what it complained about.
+        """
+        program = self._servers.assets.program("kubectl")
+        flags = [f"--kubeconfig={self.kubeconfig()}", f"--cache-dir={self.folder / 'kubectl'}"]
+        done = subprocess.run(
+            [program, *flags, *arguments], input=stdin, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    # ------------------------------------------------------------ the API server alone
+
+    def stop_api_server(self, *, kill: bool = False) -> None:
+        """
+        Returns when its port is free. Everything else runs on.
+        """
+        self._servers.stop_api_server(kill=kill)
+
+    def start_api_server(self) -> None:
+        """
+        On the same port with the same data. Returns when it is ready.
+        """
+        self._servers.restart_api_server()
+
+    @contextlib.contextmanager
+    def api_server_down(self) -> Iterator[None]:
+        self.stop_api_server()
+        try:
+            yield
+        finally:
+            self.start_api_server()
+
+    def audit(self) -> list[Json]:
+        """
+        The requests so far. Needs Options(audit=True).
+        """
+        return [json.loads(line) for line in (self.folder / "audit.log").read_text().splitlines()]
+
+    # ------------------------------------------------------------ CRDs and other processes
+
+    def install_crds(self, *names: str) -> None:
+        crds.install(self.client, [each for each in self._crds() if crds.name(each) in names])
+
+    def remove_crd(self, name: str) -> None:
+        crds.remove(self.client, name)
+
+    @contextlib.contextmanager
+    def crd_removed(self, name: str) -> Iterator[None]:
+        self.remove_crd(name)
+        try:
+            yield
+        finally:
+            self.install_crds(name)
+
+    def run(self, name: str, command: list[str], env: dict[str, str] | None = None) -> Process:
+        """
+        Any process: it ends with the control plane at the latest, its log is in the folder.
+        """
+        return self._servers.workplace.start(name, command, env)
+
+    def _crds(self) -> list[Json]:
+        return self._servers.assets.crds()

@@ -1,0 +1,115 @@
+"""
+The processes of one control plane: started in one folder, ended together, whatever happens.
+"""
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from e2e.controlplane import leftovers
+
+
+class Process:
+    """
+    A process in a session of its own, so that Ctrl-C reaches the tests and not their servers.
+    """
+
+    def __init__(self, name: str, popen: subprocess.Popen[bytes], log: Path) -> None:
+        self.name = name
+        self.pid = popen.pid
+        self.log = log
+        self._popen = popen
+
+    def exit_code(self) -> int | None:
+        return self._popen.poll()
+
+    def running(self) -> bool:
+        return self.exit_code() is None
+
+    def stop(self, *, grace: float = 15) -> int:
+        """
+        Ask, wait for at most *grace* seconds, then kill. Returns the exit code.
+        """
+        self.signal(signal.SIGTERM)
+        try:
+            return self._popen.wait(grace)
+        except subprocess.TimeoutExpired:
+            return self.kill()
+
+    def kill(self) -> int:
+        self.signal(signal.SIGKILL)
+        return self._popen.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        """
+        Goes to the whole group: also to what the process has started itself.
+        """
+        if self.running():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, number)
+
+    def tail(self, lines: int = 25) -> str:
+        last = self.log.read_text(errors="replace").splitlines()[-lines:]
+        return "\n".join([f"--- the end of {self.log.name}", *last])
+
+
+class Folder:
+    """
+    A temporary folder and all processes that work in it.
+    """
+
+    def __init__(self) -> None:
+        leftovers.sweep(Path(tempfile.gettempdir()))
+        self.path = Path(tempfile.mkdtemp(prefix=leftovers.PREFIX))
+        self._lock = leftovers.claim(self.path)
+        self._processes: list[Process] = []
+        self._watchdog = subprocess.Popen(
+            [sys.executable, "-I", leftovers.__file__, str(self.path)],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def start(self, name: str, command: list[str], env: dict[str, str] | None = None) -> Process:
+        log = self.path / f"{name}.log"
+        with log.open("ab") as output:
+            popen = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=env,
+                start_new_session=True,
+            )
+        leftovers.record(self.path, popen.pid)
+        process = Process(name, popen, log)
+        self._processes.append(process)
+        return process
+
+    def end(self) -> None:
+        """
+        Kill and remove everything: nobody needs the data of a control plane that ends.
+        """
+        for process in reversed(self._processes):
+            process.kill()
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._watchdog.communicate()
+        self._lock.close()
+
+
+def free_port() -> int:
+    """
+    Below the range from which outgoing connections take theirs: a client that tries to reach a
+    stopped server must neither take its port nor connect to itself.
+    """
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

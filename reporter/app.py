@@ -1,0 +1,280 @@
+"""
+Builds the parts, wires them and runs them until told to stop.
+"""
+
+import asyncio
+import gc
+import logging
+import signal
+import sys
+import uuid
+from collections.abc import Coroutine, Iterator
+from contextlib import suppress
+from datetime import timedelta
+from importlib.metadata import version
+from typing import Any
+
+from reporter.clock import Clock
+from reporter.kube.access import Right
+from reporter.kube.client import Api, connect
+from reporter.kube.errors import ConfigurationError
+from reporter.kube.events import EventBook
+from reporter.kube.leases import LeaseBook
+from reporter.kube.lookout import Lookout
+from reporter.kube.means import Means
+from reporter.kube.reflector import Reflector
+from reporter.model.entries import Catalogue
+from reporter.model.kinds import NAMESPACES
+from reporter.model.objects import Namespace
+from reporter.model.observations import Watched
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import Involved
+from reporter.runtime.controller import Controller
+from reporter.runtime.elector import Elector
+from reporter.runtime.leadership import Alone
+from reporter.runtime.rights import check, crds_of, kinds_of, rights
+from reporter.runtime.server import Pages, Server
+from reporter.runtime.speaker import Speaker
+from reporter.settings import LogFormat, Settings
+from reporter.sinks.lines import JsonLines, TextLines
+from reporter.sinks.log import StateLog
+from reporter.sinks.metrics import Metrics, WatchReport
+from reporter.sinks.status import page
+from reporter.stages.election import Terms as LeaseTerms
+from reporter.stages.gate import Patience
+from reporter.stages.judgement import Terms
+from reporter.stages.pipeline import Court
+from reporter.stages.probes import PROBES
+from reporter.stages.probes.specs import SPECS
+from reporter.stages.snapshot import Snapshot
+from reporter.stages.store import Store
+
+
+STALLED = 3
+"""
+Resyncs without a finished pass after which the process is not alive.
+"""
+
+logger = logging.getLogger("reporter")
+
+
+def run(settings: Settings, catalogue: Catalogue) -> int:
+    """
+    The exit code: 0 after a stop, 1 after a failure, 2 for a configuration that cannot work.
+    """
+    _log(settings)
+    try:
+        asyncio.run(_run(settings, catalogue))
+    except ConfigurationError as err:
+        print(f"productionstack-status-reporter: {err}", file=sys.stderr)  # noqa: T201
+        return 2
+    except Exception:
+        logger.critical("stopping after a failure", exc_info=True)
+        return 1
+    return 0
+
+
+def _log(settings: Settings) -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines() if settings.log_format is LogFormat.JSON else TextLines())
+    logging.basicConfig(level=settings.log_level, handlers=[handler], force=True)
+    for noisy in ("asyncio", "aiohttp", "kubernetes"):
+        logging.getLogger(noisy).setLevel(max(settings.log_level, logging.WARNING))
+
+
+async def _run(settings: Settings, catalogue: Catalogue) -> None:
+    clock = Clock()
+    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig is not None else None
+    api = await connect(kubeconfig, on_date=clock.correct)
+    try:
+        await Reporter(settings, catalogue, api, clock).run()
+    finally:
+        await api.close()
+
+
+class Reporter:
+    """
+    One process, wired.
+    """
+
+    def __init__(self, settings: Settings, catalogue: Catalogue, api: Api, clock: Clock) -> None:
+        self._settings, self._catalogue, self._api, self._clock = settings, catalogue, api, clock
+        kinds, crds = kinds_of(catalogue, SPECS), crds_of(catalogue, SPECS)
+        self._store = Store(kinds, crds)
+        means = Means(api, clock)
+        self._lookout = Lookout(means, self._store, crds)
+        self._reflectors = [Reflector(means, kind, self._store, self._lookout) for kind in kinds]
+        self._metrics = Metrics(catalogue, self._watches)
+        self._identity = f"{settings.instance}_{uuid.uuid4()}"
+        self._leadership = self._elector() if settings.leader_elect else Alone()
+        self._metrics.leads(lambda: self._leadership.leading)
+        self._controller = Controller(
+            self._store,
+            Court(catalogue, PROBES, settings.flags, _terms(settings)),
+            clock,
+            resync=settings.resync,
+            home=lambda snapshot, subject: _home(settings, snapshot, subject),
+            observers=(self._metrics, StateLog()),
+        )
+        self._speaker = Speaker(
+            self._controller,
+            EventBook(api, settings.instance),
+            self._leadership,
+            clock,
+            wrote=self._metrics.wrote,
+        )
+        self._server = Server(
+            Pages(self._metrics.page, self._status, self._alive, self._ready),
+            metrics=settings.metrics_bind_address,
+            health=settings.health_probe_bind_address,
+        )
+        self._started = 0.0
+
+    async def run(self) -> None:
+        """
+        Until SIGTERM or SIGINT. Raises ConfigurationError for an address that cannot be had.
+        """
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        self._started = asyncio.get_running_loop().time()
+        self._greet()
+        try:
+            await self._server.start()
+        except OSError as err:
+            raise ConfigurationError(
+                f"cannot listen: {err}; set --metrics-bind-address and"
+                " --health-probe-bind-address to free addresses, or to 0 to serve nothing"
+            ) from err
+        try:
+            await self._until(stop)
+        finally:
+            await self._server.stop()
+
+    async def _until(self, stop: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            speaking = group.create_task(self._speaker.run(), name="speaker")
+            electing = group.create_task(self._leadership.run(), name="elector")
+            others = [group.create_task(root, name=name) for name, root in self._others()]
+            try:
+                await stop.wait()
+                logger.info("stopping")
+            finally:
+                # The lease is given back only after the last write is over.
+                await _ended(speaking)
+                await _ended(electing)
+                await self._leadership.release()
+                await _ended(*others)
+
+    def _others(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
+        yield "controller", self._controller.run()
+        yield "lookout", self._lookout.run()
+        for reflector in self._reflectors:
+            yield f"reflector {reflector.kind.qualified}", reflector.run()
+        yield "rights", check(self._api, rights(self._catalogue, SPECS, lease=self._lease()))
+        yield "settling in", self._settle_in()
+
+    async def _settle_in(self) -> None:
+        """
+        What the first lists brought stays; the collector need not walk it again and again.
+        """
+        await self._controller.pulse.first.wait()
+        gc.collect()
+        gc.freeze()
+
+    def _greet(self) -> None:
+        judged = sum(entry.judged for entry in self._catalogue.entries.values())
+        readies = sum(entry.ready for entry in self._catalogue.entries.values())
+        off = sum(not entry.enabled for entry in self._catalogue.entries.values())
+        logger.info(
+            "productionstack-status-reporter %s: %d reasons are judged, %d Ready reasons follow,"
+            " %d switched off, %d cannot be judged yet as their probe is missing",
+            version("productionstack-status-reporter"),
+            judged,
+            readies,
+            off,
+            len(self._catalogue.pending),
+        )
+        for note in self._settings.notes:
+            logger.warning("%s", note)
+
+    def _lease(self) -> Right | None:
+        if not self._settings.leader_elect:
+            return None
+        where, name = self._settings.lease_namespace, self._settings.leader_election_id
+        return Right("get", "coordination.k8s.io", "leases", where, name)
+
+    def _elector(self) -> Elector:
+        settings = self._settings
+        terms = LeaseTerms(
+            lease=settings.lease_duration,
+            renew=settings.renew_deadline,
+            retry=settings.retry_period,
+        )
+        book = LeaseBook(self._api, settings.lease_namespace, settings.leader_election_id)
+        return Elector(book, terms, me=self._identity, wall=self._clock.now)
+
+    # ------------------------------------------------------------ what is shown
+
+    def _watches(self) -> Iterator[WatchReport]:
+        now, sights = self._clock.now(), self._store.view().tables
+        for reflector in self._reflectors:
+            progress = reflector.progress
+            heard = progress.last_event
+            yield WatchReport(
+                kind=reflector.kind.qualified,
+                watching=isinstance(sights[reflector.kind.resource].sight, Watched),
+                silence=(now - heard).total_seconds() if heard is not None else None,
+                objects=progress.objects,
+                relists=max(progress.relists, 0),
+                restarts=max(progress.rewatches, 0),
+                undecodable=progress.spoilt,
+            )
+
+    def _status(self) -> dict[str, Any]:
+        controller = self._controller
+        process = {
+            "version": version("productionstack-status-reporter"),
+            "identity": self._identity,
+            "leading": self._leadership.leading,
+            "lastPass": controller.pulse.at.isoformat() if controller.pulse.at else None,
+        }
+        return page(
+            controller.judged,
+            controller.voice,
+            self._catalogue,
+            self._store.view(),
+            process=process,
+        )
+
+    def _alive(self) -> str:
+        last = self._controller.pulse.last or self._started
+        silent = timedelta(seconds=asyncio.get_running_loop().time() - last)
+        limit = STALLED * self._settings.resync
+        return f"no pass was finished for {silent.total_seconds():.0f}s" if silent > limit else ""
+
+    def _ready(self) -> str:
+        if not self._controller.listed:
+            return "not every kind was listed yet"
+        return "" if self._controller.pulse.first.is_set() else "no pass was finished yet"
+
+
+def _terms(settings: Settings) -> Terms:
+    return Terms(
+        patience=Patience(grace=settings.startup_grace, settle=settings.settle),
+        emission=settings.emission,
+        heartbeat=settings.heartbeat,
+    )
+
+
+def _home(settings: Settings, snapshot: Snapshot, subject: Subject) -> Involved:
+    name = subject.namespace or settings.release_namespace
+    found = snapshot.get(NAMESPACES, Namespace, "", name)
+    return Involved("v1", "Namespace", name, found.metadata.uid if found is not None else "")
+
+
+async def _ended(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    with suppress(asyncio.CancelledError):
+        await asyncio.wait(tasks)

@@ -1,0 +1,56 @@
+"""
+A message may only name what will be there to fill it.
+"""
+
+from collections.abc import Iterable
+from string import Formatter
+
+from reporter.catalogue.drafts import Draft, Drafts, Known
+from reporter.catalogue.problems import Problem, nearest
+from reporter.model.words import EventType, Layer
+
+
+SUBJECT = {
+    Layer.CLUSTER: frozenset[str](),
+    Layer.MODELHARNESS: frozenset({"namespace"}),
+    Layer.MODELDEPLOYMENT: frozenset({"namespace", "inferenceset"}),
+}
+"""
+What a message may name of its subject. Of those below the cluster it must name all.
+"""
+
+FOREIGN = "foreign"
+
+
+def check(drafts: Drafts, known: Known) -> Iterable[Problem]:
+    for draft in drafts.all:
+        yield from _message(draft)
+
+
+def _message(draft: Draft) -> Iterable[Problem]:
+    message = draft.entry.message
+    try:
+        parsed = list(Formatter().parse(message))
+    except ValueError as err:
+        yield draft.problem(f"message: {err}; write {{{{ and }}}} for braces", "message")
+        return
+    allowed = _allowed(draft)
+    named = [(field, spec, how) for _, field, spec, how in parsed if field is not None]
+    for field, spec, how in named:
+        if spec or how or not field.isidentifier():
+            text = f"message: `{{{field}}}` must be a plain name in braces, such as {{object}}"
+            yield draft.problem(text, "message")
+        elif field not in allowed:
+            text = f"message: unknown field `{{{field}}}`: {nearest(field, allowed)}"
+            yield draft.problem(text, "message")
+    for field in sorted(SUBJECT[draft.entry.layer] - {field for field, *_ in named}):
+        yield draft.problem(f"message: must name its subject; add {{{field}}}", "message")
+    if "://" in message:
+        yield draft.problem("message: an Event carries no URL; remove it", "message")
+
+
+def _allowed(draft: Draft) -> frozenset[str]:
+    subject = SUBJECT[draft.entry.layer]
+    if draft.entry.type is EventType.NORMAL or draft.spec is None:
+        return subject
+    return subject | draft.spec.fields | {FOREIGN}

@@ -1,0 +1,34 @@
+"""
+Ranks are unique within a layer, so that there is never a doubt which reason speaks.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import UNSET
+
+from reporter.catalogue.drafts import Draft, Drafts, Known
+from reporter.catalogue.problems import Problem
+from reporter.model.words import Layer
+
+
+def check(drafts: Drafts, known: Known) -> Iterable[Problem]:
+    taken: dict[tuple[Layer, int], Draft] = {}
+    for draft in drafts.all:
+        if draft.entry.rank is UNSET:
+            continue
+        other = taken.setdefault((draft.entry.layer, draft.entry.rank), draft)
+        if other.reason != draft.reason:
+            later, earlier = _ordered(other, draft)
+            text = (
+                f"rank {draft.entry.rank} is that of {earlier.reason}"
+                f" ({earlier.where('rank')}); choose another"
+            )
+            yield later.problem(text, "rank")
+
+
+def _ordered(first: Draft, second: Draft) -> tuple[Draft, Draft]:
+    """
+    The one to blame and the other: a rank that an overlay set, else that which comes later.
+    """
+    by_overlay = first.where("rank").file != first.node.place.file
+    return (first, second) if by_overlay else (second, first)

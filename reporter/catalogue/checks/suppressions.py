@@ -1,0 +1,110 @@
+"""
+Rows lead from a cause to what has no input without it: downwards, to what there is, in no circle.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import UNSET
+
+from reporter.catalogue.document import Fields, Items
+from reporter.catalogue.drafts import Draft, Drafts, Known
+from reporter.catalogue.format import Suppresses
+from reporter.catalogue.problems import Place, Problem, nearest
+from reporter.model.entries import Scope
+from reporter.model.words import EventType, Layer
+
+
+def check(drafts: Drafts, known: Known) -> Iterable[Problem]:
+    by_name = {draft.reason: draft for draft in drafts.all}
+    for draft in drafts.all:
+        for row, place in rows(draft):
+            told = _target(draft, row, by_name, drafts.names) if row.reason is not UNSET else ""
+            for text in (_kind(row), _scope(draft, row), told):
+                if text:
+                    yield Problem(place, f"{draft.reason}: suppresses: {text}")
+    yield from _sources_of_crds(drafts)
+    yield from _circles(by_name)
+
+
+def rows(draft: Draft) -> Iterator[tuple[Suppresses, Place]]:
+    """
+    The rows of an entry, each with its line.
+    """
+    listed = draft.node.values.get("suppresses")
+    items = listed.items if isinstance(listed, Items) else ()
+    for row, node in zip(draft.entry.suppresses, items, strict=True):
+        place = node.where("reason") if isinstance(node, Fields) else node.place
+        yield row, place
+
+
+def _kind(row: Suppresses) -> str:
+    if (row.reason is UNSET) == row.crd_of:
+        return ""
+    return "a row names a `reason`, or has `crd-of: true`; write one of the two"
+
+
+def _scope(source: Draft, row: Suppresses) -> str:
+    below = source.entry.layer is not Layer.CLUSTER
+    if below and row.scope is Scope.CLUSTER:
+        return "one namespace's trouble takes no other's input; write `scope: namespace`"
+    if not below and row.scope is Scope.NAMESPACE:
+        return "a reason of the cluster has no namespace; write `scope: cluster`"
+    return ""
+
+
+def _target(
+    source: Draft, row: Suppresses, by_name: Mapping[str, Draft], names: frozenset[str]
+) -> str:
+    name = str(row.reason)
+    if name not in names:
+        return f"unknown reason `{name}`: {nearest(name, names)}"
+    if name == source.reason:
+        return "a reason cannot suppress itself; remove the row"
+    target = by_name.get(name)
+    if target is None:
+        return ""
+    if target.entry.type is EventType.NORMAL:
+        return f"{name} is Normal and says that all is well; remove the row"
+    if target.entry.layer.order < source.entry.layer.order:
+        return (
+            f"{name} is of the higher layer {target.entry.layer}; a row leads downwards: remove it"
+        )
+    return ""
+
+
+def _sources_of_crds(drafts: Drafts) -> Iterable[Problem]:
+    found = [(d, place) for d in drafts.all for row, place in rows(d) if row.crd_of]
+    for draft, place in found[1:]:
+        first = found[0][0].reason
+        text = f"{draft.reason}: suppresses: {first} has the row of missing CRDs; remove this one"
+        yield Problem(place, text)
+
+
+def _circles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
+    """
+    Each circle once, told where its first reason's row stands.
+    """
+    for name in sorted(by_name):
+        path = _circle(name, by_name)
+        if path and name == min(path):
+            row = next(p for r, p in rows(by_name[name]) if r.reason == path[1])
+            text = f"suppresses: a circle: {' > '.join(path)}; remove one of its rows"
+            yield Problem(row, f"{name}: {text}")
+
+
+def _circle(start: str, by_name: Mapping[str, Draft]) -> tuple[str, ...]:
+    """
+    The shortest way along rows from a reason to itself; empty if there is none or it is a self-loop.
+    """
+    ways: list[tuple[str, ...]] = [(start,)]
+    visited = {start}
+    while ways:
+        way = ways.pop(0)
+        for row in by_name[way[-1]].entry.suppresses:
+            target = str(row.reason)
+            if target == start and len(way) > 1:
+                return (*way, start)
+            if target in by_name and target not in visited:
+                visited.add(target)
+                ways.append((*way, target))
+    return ()

@@ -1,0 +1,36 @@
+"""
+Durations as the catalogue writes them: 15s, 5m, 1h30m, or the word grace.
+"""
+
+import re
+from datetime import timedelta
+
+
+GRACE = "grace"
+DURATION = r"^(?=[0-9])([0-9]+h)?([0-9]+m)?([0-9]+s)?$"
+HOLD = rf"^{GRACE}$|{DURATION}"
+
+
+def span(text: str) -> timedelta | None:
+    """
+    None for the startup grace. Raises ValueError for what DURATION does not match.
+    """
+    if text == GRACE:
+        return None
+    match = re.match(DURATION, text)
+    if match is None:
+        raise ValueError(f"{text!r} is no duration")
+    hours, minutes, seconds = (int(part[:-1]) if part else 0 for part in match.groups())
+    return timedelta(hours=hours, minutes=minutes, seconds=seconds)
+
+
+def text(value: timedelta | None) -> str:
+    """
+    The inverse of span.
+    """
+    if value is None:
+        return GRACE
+    minutes, seconds = divmod(int(value.total_seconds()), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = [f"{n}{unit}" for n, unit in ((hours, "h"), (minutes, "m"), (seconds, "s")) if n]
+    return "".join(parts) or "0s"

@@ -1,0 +1,200 @@
+"""
+The files of the catalogue as types; the JSON Schema and the tables of its README come from here.
+"""
+
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from reporter.catalogue.durations import DURATION, HOLD
+from reporter.model.entries import Scope
+from reporter.model.words import EventType, Layer, Owner
+
+
+T = TypeVar("T")
+Optional: TypeAlias = T | UnsetType
+
+HoldSpan = Annotated[
+    str,
+    Meta(
+        pattern=HOLD,
+        examples=["15s", "5m", "1h30m", "grace"],
+        extra={"is": "a duration such as 15s, 5m or 1h30m, or the word grace"},
+    ),
+]
+SettleSpan = Annotated[
+    str,
+    Meta(
+        pattern=DURATION,
+        examples=["30s", "10m"],
+        extra={"is": "a duration such as 30s, 5m or 1h30m"},
+    ),
+]
+Rank = Annotated[int, Meta(ge=0, extra={"is": "a whole number, 0 or more"})]
+ReasonName = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z]+[A-Z][A-Za-z]*$",
+        max_length=128,
+        extra={"is": "a reason: its layer's prefix, then words in CamelCase"},
+    ),
+]
+Text = Annotated[str, Meta(min_length=1, extra={"is": "a text"})]
+Remedy = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=300,
+        extra={"is": "a sentence of at most 300 characters"},
+    ),
+]
+
+
+class Part(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab", gc=False
+): ...
+
+
+class Hold(Part, frozen=True, kw_only=True):
+    """
+    How long trouble of each kind must last before it counts. `grace` is --startup-grace-seconds.
+    """
+
+    declared: Annotated[
+        Optional[HoldSpan],
+        Meta(description="A human's word: replicas 0, an invalid annotation. Absent: 0s."),
+    ] = UNSET
+    failed: Annotated[
+        Optional[HoldSpan],
+        Meta(description="A hard error that a writer states: image, crash loop. Absent: 15s."),
+    ] = UNSET
+    lost: Annotated[
+        Optional[HoldSpan],
+        Meta(description="It worked, nothing is being changed, now it does not. Absent: 30s."),
+    ] = UNSET
+    starting: Annotated[
+        Optional[HoldSpan],
+        Meta(description="Young, rolling out, scaling up or draining. Absent: grace."),
+    ] = UNSET
+
+
+class Suppresses(Part, frozen=True, kw_only=True):
+    """
+    What has no input while this reason's component is out.
+    """
+
+    reason: Annotated[
+        Optional[str], Meta(description="The reason that is silent, of the same layer or a lower.")
+    ] = UNSET
+    crd_of: Annotated[
+        bool,
+        Meta(
+            description="Instead of a reason: every reason whose probe demands the CRD that is "
+            "missing. For one reason of the catalogue alone, whose probe is `crds`."
+        ),
+    ] = False
+    scope: Annotated[
+        Scope,
+        Meta(
+            description="`cluster`: all subjects, for reasons of the cluster layer. `namespace`: "
+            "those of the source's namespace, for reasons of the other layers."
+        ),
+    ]
+    why: Annotated[Text, Meta(description="What the silent check definitionally lacks meanwhile.")]
+
+
+class ReasonEntry(Part, frozen=True, kw_only=True):
+    """
+    One reason.
+    """
+
+    reason: Annotated[
+        ReasonName, Meta(description="Its name. Public: reasons are added, never renamed.")
+    ]
+    layer: Annotated[Layer, Meta(description="Where it lives; the name's prefix must agree.")]
+    type: Annotated[
+        EventType,
+        Meta(description="`Normal` for the one reason of each layer that says all is well again."),
+    ]
+    owner: Annotated[Owner, Meta(description="Who must act.")]
+    rank: Annotated[
+        Optional[Rank],
+        Meta(
+            description="Which reason of a subject speaks: the lowest number, unique in a layer."
+        ),
+    ] = UNSET
+    orthogonal: Annotated[
+        bool, Meta(description="Instead of a rank: it speaks for itself and gates no Ready.")
+    ] = False
+    probe: Annotated[
+        Optional[str], Meta(description="What judges it. None for the Normal reasons.")
+    ] = UNSET
+    parameters: Annotated[
+        Optional[dict[str, Any]],
+        Meta(
+            description="What the probe is told; each probe has its own. A key that ends in "
+            "`-flag` names a flag of the process, whose value is used."
+        ),
+    ] = UNSET
+    hold: Annotated[Optional[Hold], Meta(description="How long it must last.")] = UNSET
+    settle: Annotated[
+        Optional[SettleSpan],
+        Meta(description="How long it must be clear before it counts. Absent: --settle-seconds."),
+    ] = UNSET
+    grace: Annotated[
+        bool,
+        Meta(description="Whether trouble with a young or missing object waits for the grace."),
+    ] = True
+    message: Annotated[
+        Text,
+        Meta(
+            description="What is wrong and where. `{field}` is filled in from the probe; "
+            "`{namespace}` and `{inferenceset}` from the subject; `{foreign}` says where the text "
+            "of others stands, which otherwise follows at the end."
+        ),
+    ]
+    remedy: Annotated[
+        Optional[dict[str, Remedy]],
+        Meta(
+            description="What to do, by code of the cause. `default` is for all others. A code "
+            "after a dot is looked up whole, then by its second part, then by its first."
+        ),
+    ] = UNSET
+    suppresses: Annotated[
+        list[Suppresses], Meta(description="What is silent while this one is out.")
+    ] = []
+
+
+class CatalogueFile(Part, frozen=True, kw_only=True):
+    """
+    A file of the catalogue.
+    """
+
+    reasons: Annotated[list[ReasonEntry], Meta(description="In any order.")]
+
+
+class Override(Part, frozen=True, kw_only=True):
+    """
+    What an overlay changes of a reason. Of hold and parameters, the keys given here change.
+    """
+
+    enabled: Annotated[
+        Optional[bool], Meta(description="false switches the reason off; it is not judged.")
+    ] = UNSET
+    rank: Annotated[Optional[Rank], Meta(description="Another rank.")] = UNSET
+    hold: Annotated[Optional[Hold], Meta(description="Other holds.")] = UNSET
+    settle: Annotated[Optional[SettleSpan], Meta(description="Another settle.")] = UNSET
+    parameters: Annotated[
+        Optional[dict[str, Any]], Meta(description="Other parameters of its probe.")
+    ] = UNSET
+
+
+class OverlayFile(Part, frozen=True, kw_only=True):
+    """
+    An overlay: changes to the shipped reasons, and reasons of one's own.
+    """
+
+    reasons: Annotated[dict[str, Override], Meta(description="Changes, by reason.")] = {}
+    add: Annotated[
+        list[ReasonEntry], Meta(description="Whole entries, judged by a probe that exists.")
+    ] = []

@@ -1,0 +1,63 @@
+"""
+What is wrong with a file of the catalogue, and where.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+FEW = 12
+"""
+Up to how many known names are listed where none of them comes close.
+"""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """
+    A line of a file, counted from 1.
+    """
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """
+    *text* says what is wrong and what to do, on one line.
+    """
+
+    place: Place
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text}"
+
+
+class CatalogueError(Exception):
+    """
+    The catalogue is refused; all its problems, by file and line.
+    """
+
+    def __init__(self, problems: Iterable[Problem]):
+        self.problems = tuple(sorted(set(problems)))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def nearest(word: str, known: Collection[str]) -> str:
+    """
+    What to write instead of an unknown word.
+    """
+    close = get_close_matches(word, sorted(known), n=1)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    if not known:
+        return "remove it"
+    if len(known) <= FEW:
+        return f"known are {', '.join(sorted(known))}"
+    return "see the catalogue's README.md for what there is"

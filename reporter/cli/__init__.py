@@ -1,0 +1,3 @@
+"""
+The command line: which command, with which configuration, and what it prints.
+"""

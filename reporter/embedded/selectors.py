@@ -1,0 +1,94 @@
+"""
+Label and field selectors: the grammar, what they match, and the words for those that are wrong.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from reporter.embedded.statuses import bad_request
+
+
+_LABEL_TERM = re.compile(
+    r"\s*(?:(?P<absent>!)\s*(?P<no>[\w./-]+)"
+    r"|(?P<key>[\w./-]+)(?:\s*(?P<set>\bin\b|\bnotin\b)\s*\((?P<values>[^()]*)\)"
+    r"|\s*(?P<sign>==|=|!=)\s*(?P<value>[\w.-]*)"
+    r"|\s+(?P<stray>[^\s,]+))?)\s*(?:,|$)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """
+    One term: the value of *key* is one of, or none of, *values*; without values: is there at all.
+    """
+
+    key: str
+    values: frozenset[str] | None
+    wanted: bool = True
+
+    def met_by(self, labels: Mapping[str, str]) -> bool:
+        if self.values is None:
+            return (self.key in labels) is self.wanted
+        if self.key not in labels:
+            return not self.wanted
+        return (labels[self.key] in self.values) is self.wanted
+
+
+def parse_labels(text: str) -> tuple[Requirement, ...]:
+    """
+    The terms of a label selector; a 400 if it is none.
+    """
+    if not text.strip():
+        return ()
+    found: list[Requirement] = []
+    at = 0
+    while at < len(text):
+        term = _LABEL_TERM.match(text, at)
+        if term is None:
+            raise bad_request(
+                f"unable to parse requirement: found '{text[at:]}', expected: identifier"
+            )
+        found.append(_requirement(term))
+        at = term.end()
+    if text.rstrip().endswith(","):
+        raise bad_request("found '', expected: identifier after ','")
+    return tuple(found)
+
+
+def _requirement(term: re.Match[str]) -> Requirement:
+    if term["stray"]:
+        expected = "expected: in, notin, =, ==, !=, gt, lt"
+        raise bad_request(f"unable to parse requirement: found '{term['stray']}', {expected}")
+    if term["absent"]:
+        return Requirement(term["no"], None, wanted=False)
+    if term["set"]:
+        values = frozenset(value.strip() for value in term["values"].split(","))
+        return Requirement(term["key"], values, wanted=term["set"] == "in")
+    if term["sign"]:
+        return Requirement(term["key"], frozenset({term["value"]}), wanted=term["sign"] != "!=")
+    return Requirement(term["key"], None)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldTerm:
+    field: str
+    value: str
+    wanted: bool
+
+
+def parse_fields(text: str, check: Callable[[str], None]) -> tuple[FieldTerm, ...]:
+    """
+    The terms of a field selector; *check* refuses the fields that the kind has not.
+    """
+    found = []
+    for part in re.split(r"(?<!\\),", text):
+        if not part:
+            continue
+        term = re.fullmatch(r"([^=!]+)(==|=|!=)(.*)", part, re.DOTALL)
+        if term is None:
+            raise bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
+        check(term[1])
+        value = re.sub(r"\\([\\,=])", r"\1", term[3])
+        found.append(FieldTerm(term[1], value, term[2] != "!="))
+    return tuple(found)

@@ -1,0 +1,65 @@
+"""
+How long to wait after a failure. Pure.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from reporter.kube.errors import KubeError, Throttled, Unreachable
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """
+    Pauses grow from *first* by *factor* up to *longest*, each lengthened by up to *jitter* of it.
+
+    The constants of client-go's reflector. Without an answer at all (*deaf*) the server pays
+    nothing for being asked, so then the pauses stay short and its return is noticed soon.
+    *calm*: after this long without a failure the next one counts as the first.
+    *patience*: the longest Retry-After that is honoured.
+    """
+
+    first: timedelta = timedelta(seconds=0.8)
+    longest: timedelta = timedelta(seconds=30)
+    deaf: timedelta = timedelta(seconds=4)
+    factor: float = 2.0
+    jitter: float = 1.0
+    calm: timedelta = timedelta(minutes=2)
+    patience: timedelta = timedelta(minutes=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """
+    *failures* in a row; *last* and all times in seconds of the event loop.
+    """
+
+    growth: Growth = Growth()
+    failures: int = 0
+    last: float = 0.0
+
+    def failed(self, *, now: float) -> "Backoff":
+        calm = self.failures and now - self.last >= self.growth.calm.total_seconds()
+        return replace(self, failures=1 if calm else self.failures + 1, last=now)
+
+    def pause(
+        self, chance: float, *, deaf: bool = False, at_least: timedelta | None = None
+    ) -> timedelta:
+        """
+        How long to wait now; *chance* is in [0, 1), *at_least* what the server asked for.
+        """
+        growth = self.growth
+        longest = growth.deaf if deaf else growth.longest
+        exponent = min(max(self.failures - 1, 0), 30)
+        grown = min(growth.first * growth.factor**exponent, longest)
+        asked = min(at_least or timedelta(0), growth.patience)
+        return max(grown, asked) * (1 + chance * growth.jitter)
+
+
+def pause_after(backoff: Backoff, err: KubeError, chance: float) -> timedelta:
+    """
+    How long to wait after this failure, which *backoff* has counted already.
+    """
+    asked = err.retry_after if isinstance(err, Throttled | Unreachable) else None
+    deaf = isinstance(err, Unreachable) and not err.status
+    return backoff.pause(chance, deaf=deaf, at_least=asked)

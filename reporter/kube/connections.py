@@ -1,0 +1,139 @@
+"""
+The client library's ApiClient: made, and made anew when certificates change on disk.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from copy import deepcopy
+from datetime import timedelta
+from importlib import metadata
+from typing import Any, TypeAlias
+
+import aiohttp
+from kubernetes.aio.client import ApiClient
+
+from reporter.kube.errors import ConfigurationError
+from reporter.kube.logins import Login
+
+
+DISTRIBUTION = "productionstack-status-reporter"
+CONNECTIONS = 128
+"""
+Each watch holds one; with fewer than these plus a few dozen, requests would wait for ever.
+"""
+
+READ_BUFFER = 2**21
+"""
+Bytes; large enough that most lines of a watch are read at once.
+"""
+
+Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
+
+logger = logging.getLogger(__name__)
+
+
+def user_agent() -> str:
+    try:
+        return f"{DISTRIBUTION}/{metadata.version(DISTRIBUTION)}"
+    except metadata.PackageNotFoundError:
+        return f"{DISTRIBUTION}/unknown"
+
+
+class _Connection:
+    """
+    An ApiClient that is closed when it is retired and nobody uses it any more.
+    """
+
+    def __init__(self, login: Login, stamp: Stamp) -> None:
+        self.client = _api_client(login)
+        self.transport = login.transport
+        self.stamp = stamp
+        self.users = 0
+        self.retired = False
+
+    async def close_if_unused(self) -> None:
+        if self.retired and not self.users:
+            await self.client.close()
+
+
+class Connections:
+    """
+    *every*: how often the files of certificates are looked at.
+    """
+
+    def __init__(self, login: Login, *, every: timedelta = timedelta(minutes=1)) -> None:
+        self._every = every
+        self._looked = asyncio.get_running_loop().time()
+        self._unusable: tuple[object, Stamp] | None = None
+        try:
+            self._current = _Connection(login, _stamp(login))
+        except (OSError, ValueError) as err:
+            raise ConfigurationError(f"certificates of {login.files}: {err}") from err
+
+    @asynccontextmanager
+    async def use(self, login: Login) -> AsyncIterator[Any]:
+        """
+        An ApiClient for this login; watches keep the one they began with.
+        """
+        await self._refresh(login)
+        mine = self._current
+        mine.users += 1
+        try:
+            yield mine.client
+        finally:
+            mine.users -= 1
+            await mine.close_if_unused()
+
+    async def close(self) -> None:
+        await self._current.client.close()
+
+    async def _refresh(self, login: Login) -> None:
+        now = asyncio.get_running_loop().time()
+        other = login.transport != self._current.transport
+        if not other and now - self._looked < self._every.total_seconds():
+            return
+        self._looked = now
+        stamp = _stamp(login)
+        unchanged = not other and (None in stamp or stamp == self._current.stamp)
+        if unchanged or (login.transport, stamp) == self._unusable:
+            return
+        try:
+            fresh = _Connection(login, stamp)
+        except (OSError, ValueError) as err:
+            logger.warning("new certificates are not usable, the old ones stay: %s", err)
+            self._unusable = (login.transport, stamp)
+            return
+        old, self._current = self._current, fresh
+        old.retired = True
+        await old.close_if_unused()
+
+
+def _api_client(login: Login) -> Any:
+    configuration = deepcopy(login.configuration)
+    configuration.connection_pool_maxsize = CONNECTIONS
+    configuration.refresh_api_key_hook = None
+    configuration.retries = None
+    configuration.client_session_kwargs = {
+        "trust_env": False,
+        "read_bufsize": READ_BUFFER,
+        "cookie_jar": aiohttp.DummyCookieJar(),
+    }
+    return ApiClient(configuration)
+
+
+def _stamp(login: Login) -> Stamp:
+    """
+    What tells that a file was written: time, size and inode; None in it while one is missing.
+    """
+    return tuple(_stamp_of(path) for path in login.files if path is not None)
+
+
+def _stamp_of(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return (found.st_mtime_ns, found.st_size, found.st_ino)

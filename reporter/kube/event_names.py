@@ -1,0 +1,60 @@
+"""
+Names and label values of our Events: readable where they can be, exact where they must be.
+"""
+
+import hashlib
+import json
+import re
+
+from reporter.model.events import EventRecord
+from reporter.model.subjects import Subject
+
+
+LABEL_PREFIX = "reporter.productionstack.kaito.sh/"
+MAX_NAME = 253  # of a DNS-1123 subdomain
+MAX_LABEL_VALUE = 63
+HASH_DIGITS = 16
+
+_LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+
+
+def event_name(record: EventRecord) -> str:
+    """
+    The same for each write of one episode, another for the next: repeating a write is harmless.
+
+    The readable part is the involved object's name, cut first, for names of CRDs can be long.
+    """
+    key = record.key
+    subject = key.subject
+    episode = int(record.episode.timestamp())
+    identity = digest(
+        subject.layer, subject.namespace, subject.name, key.reason, key.item, str(episode)
+    )
+    readable = _subdomain(record.involved.name)[: MAX_NAME - len(identity) - 1].rstrip("-.")
+    return f"{readable}.{identity}" if readable else identity
+
+
+def subject_hash(subject: Subject) -> str:
+    return digest(subject.layer, subject.namespace, subject.name)
+
+
+def label_value(text: str) -> str:
+    """
+    *text* itself where a label may hold it, otherwise what is left of it and a hash of it.
+    """
+    if len(text) <= MAX_LABEL_VALUE and _LABEL_VALUE.fullmatch(text):
+        return text
+    cleaned = re.sub(r"[^-A-Za-z0-9_.]", "-", text)[: MAX_LABEL_VALUE - HASH_DIGITS - 1]
+    return f"{cleaned.strip('-_.')}-{digest(text)}".lstrip("-")
+
+
+def digest(*parts: str) -> str:
+    """
+    Of the parts as a list, so that no two lists run together to the same text.
+    """
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:HASH_DIGITS]
+
+
+def _subdomain(text: str) -> str:
+    cleaned = re.sub(r"[^-a-z0-9.]", "-", text.lower())
+    return ".".join(filter(None, (part.strip("-") for part in cleaned.split("."))))

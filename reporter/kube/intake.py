@@ -1,0 +1,116 @@
+"""
+Brings what was listed and watched of one kind into the store, and counts it.
+"""
+
+import logging
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from reporter.kube.changes import Bookmark, Change, Drop, Name, Put, Spoilt
+from reporter.kube.lists import Listing
+from reporter.kube.means import Clock
+from reporter.model.kinds import ResourceKind
+from reporter.model.objects import ApiObject
+
+
+logger = logging.getLogger(__name__)
+
+
+class Objects(Protocol):
+    """
+    *replace* takes a complete list; of names in *unread* the old version stays, marked as by *spoil*.
+    """
+
+    def replace(
+        self, kind: ResourceKind, objects: Iterable[ApiObject], unread: Collection[Name]
+    ) -> None: ...
+
+    def put(self, kind: ResourceKind, new: ApiObject) -> None: ...
+
+    def drop(self, kind: ResourceKind, namespace: str, name: str) -> None: ...
+
+    def spoil(self, kind: ResourceKind, namespace: str, name: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """
+    What a reflector has done so far, for metrics.
+
+    *relists* and *rewatches* do not count the first; *spoilt* counts what could not be decoded.
+    *last_event* is when the API server last said anything about this kind, bookmarks included.
+    """
+
+    objects: int = 0
+    relists: int = 0
+    rewatches: int = 0
+    spoilt: int = 0
+    last_event: datetime | None = None
+
+
+class Intake:
+    """
+    *position* is the version up to which everything is in the store; empty if a list is needed.
+    """
+
+    def __init__(self, kind: ResourceKind, store: Objects, clock: Clock) -> None:
+        self.position = ""
+        self.progress = Progress(relists=-1, rewatches=-1)
+        self._kind = kind
+        self._store = store
+        self._clock = clock
+
+    def opened(self) -> None:
+        """
+        Count a watch that was opened.
+        """
+        self.progress = replace(
+            self.progress,
+            rewatches=self.progress.rewatches + 1,
+            last_event=self._clock.now(),
+        )
+
+    def replace(self, listing: Listing) -> None:
+        self._store.replace(
+            self._kind, listing.objects, frozenset(each.name for each in listing.spoilt)
+        )
+        self.position = listing.version
+        for each in listing.spoilt:
+            self._log(each)
+        self.progress = replace(
+            self.progress,
+            objects=len(listing.objects) + len(listing.spoilt),
+            relists=self.progress.relists + 1,
+            spoilt=self.progress.spoilt + len(listing.spoilt),
+            last_event=self._clock.now(),
+        )
+
+    def take(self, change: Change) -> None:
+        objects, spoilt = self.progress.objects, self.progress.spoilt
+        match change:
+            case Put():
+                self._store.put(self._kind, change.object)
+                objects += change.new
+            case Drop(name=(namespace, name)):
+                self._store.drop(self._kind, namespace, name)
+                objects -= 1
+            case Spoilt(name=(namespace, name)):
+                self._store.spoil(self._kind, namespace, name)
+                self._log(change)
+                objects += change.new
+                spoilt += 1
+            case Bookmark():
+                pass
+        self.position = change.version or self.position
+        now = self._clock.now()
+        self.progress = replace(self.progress, objects=objects, spoilt=spoilt, last_event=now)
+
+    def _log(self, spoilt: Spoilt) -> None:
+        logger.warning(
+            "%s %s cannot be decoded, what was known of it stays: %s",
+            self._kind.qualified,
+            "/".join(part for part in spoilt.name if part),
+            spoilt.why,
+        )

@@ -1,0 +1,131 @@
+"""
+One Lease of coordination.k8s.io as client-go writes it.
+
+A write is a PUT of the object as it was read, so that it fails when anyone wrote in between, and
+so that fields unknown to us (strategy, preferredHolder, labels of an administrator) stay.
+"""
+
+import json
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+import msgspec
+
+from reporter.kube.client import Answer, Api
+from reporter.kube.errors import NotFound, Unreachable
+from reporter.kube.wire_time import micro_time, wire_time
+from reporter.model.leases import LeaseRecord
+
+
+Json: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """
+    A record as it was read; *source* is the whole object, and nobody's business but ours.
+    """
+
+    record: LeaseRecord
+    source: bytes = field(repr=False, compare=False)
+
+
+class LeaseBook:
+    """
+    Raises KubeError for all that goes wrong; repeats nothing.
+    """
+
+    def __init__(self, api: Api, namespace: str, name: str) -> None:
+        self._api = api
+        self._namespace = namespace
+        self._name = name
+        self._path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+
+    def __str__(self) -> str:
+        return f"{self._namespace}/{self._name}"
+
+    async def read(self) -> Lease | None:
+        doing = f"read lease {self}"
+        try:
+            answer = await self._api.call("GET", f"{self._path}/{self._name}", doing=doing)
+        except NotFound:
+            return None
+        return _lease(answer, doing)
+
+    async def create(self, record: LeaseRecord) -> Lease:
+        """
+        Conflict: another candidate was faster.
+        """
+        body = {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"namespace": self._namespace, "name": self._name},
+            "spec": encode_record(record),
+        }
+        doing = f"create lease {self}"
+        return _lease(
+            await self._api.call("POST", self._path, body=_json(body), doing=doing), doing
+        )
+
+    async def update(self, lease: Lease, record: LeaseRecord) -> Lease:
+        """
+        Conflict: it was written since *lease* was read. NotFound: it was deleted.
+        """
+        body = msgspec.json.decode(lease.source)
+        body["spec"] = {**(body.get("spec") or {}), **encode_record(record)}
+        path, doing = f"{self._path}/{self._name}", f"update lease {self}"
+        return _lease(await self._api.call("PUT", path, body=_json(body), doing=doing), doing)
+
+
+def encode_record(record: LeaseRecord) -> Json:
+    """
+    Never a duration of 0, which the API server refuses; a missing time is null.
+    """
+    return {
+        "holderIdentity": record.holder,
+        "leaseDurationSeconds": max(int(record.duration.total_seconds()), 1),
+        "acquireTime": None if record.acquired is None else micro_time(record.acquired),
+        "renewTime": None if record.renewed is None else micro_time(record.renewed),
+        "leaseTransitions": record.transitions,
+    }
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    acquire_time: str | None = None
+    renew_time: str | None = None
+    lease_transitions: int | None = None
+
+
+class _Lease(msgspec.Struct):
+    spec: _Spec | None = None
+
+
+_LEASES = msgspec.json.Decoder(_Lease)
+
+
+def decode_record(raw: bytes) -> LeaseRecord:
+    """
+    Fields may be missing or null: ``kubectl create lease`` writes an empty spec, which is free.
+    """
+    spec = _LEASES.decode(raw).spec or _Spec()
+    return LeaseRecord(
+        holder=spec.holder_identity or "",
+        duration=timedelta(seconds=spec.lease_duration_seconds or 0),
+        acquired=wire_time(spec.acquire_time),
+        renewed=wire_time(spec.renew_time),
+        transitions=spec.lease_transitions or 0,
+    )
+
+
+def _lease(answer: Answer, doing: str) -> Lease:
+    try:
+        return Lease(decode_record(answer.body), source=answer.body)
+    except msgspec.DecodeError as err:
+        raise Unreachable(doing, message=str(err)) from err
+
+
+def _json(body: Json) -> bytes:
+    return json.dumps(body).encode()

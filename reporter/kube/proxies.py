@@ -1,0 +1,106 @@
+"""
+Which proxy a URL is reached through, as Go programs read the environment (httpproxy).
+
+aiohttp's own rules know no CIDR, which is what OpenShift puts into NO_PROXY, and cost more
+time per request than the request.
+"""
+
+import ipaddress
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from reporter.kube.errors import ConfigurationError
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
+    """
+    The proxy's URL, or None to go directly. Raises ConfigurationError for one we cannot use.
+    """
+    parts = urlsplit(url)
+    name = f"{parts.scheme.upper()}_PROXY"
+    proxy = environ.get(name) or environ.get(name.lower()) or ""
+    excluded = environ.get("NO_PROXY") or environ.get("no_proxy") or ""
+    host = (parts.hostname or "").lower().rstrip(".")
+    if not proxy or not host or is_local(host):
+        return None
+    port = parts.port or _PORTS.get(parts.scheme, 0)
+    if any(_covers(entry.strip().lower(), host, port) for entry in excluded.split(",")):
+        return None
+    return usable_proxy(proxy, name)
+
+
+def usable_proxy(proxy: str, name: str) -> str:
+    """
+    *name* is where it was written, for the error.
+    """
+    url = proxy if "://" in proxy else f"http://{proxy}"
+    scheme = urlsplit(url).scheme.lower()
+    if scheme not in _PORTS:
+        raise ConfigurationError(
+            f"{name}: a {scheme} proxy is not supported; name an http or https proxy, "
+            "or list the API server in NO_PROXY"
+        )
+    return url
+
+
+def is_local(host: str) -> bool:
+    """
+    This machine is never reached through a proxy.
+    """
+    address = _address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
+
+
+def _covers(entry: str, host: str, port: int) -> bool:
+    """
+    Whether an entry of NO_PROXY covers a host: ``*``, an address, a CIDR or a domain suffix.
+    """
+    if not entry:
+        return False
+    if entry == "*":
+        return True
+    address = _address(host)
+    if "/" in entry:
+        return address is not None and _contains(entry, address)
+    name, wanted = _split_port(entry)
+    if wanted is not None and wanted != port:
+        return False
+    if address is not None or _address(name) is not None:
+        return address is not None and address == _address(name)
+    return _is_below(host, name.removeprefix("*"))
+
+
+def _is_below(host: str, domain: str) -> bool:
+    """
+    ``.example.org`` means what is below it, ``example.org`` also the name itself.
+    """
+    if domain.startswith("."):
+        return host.endswith(domain)
+    return host == domain or host.endswith(f".{domain}")
+
+
+def _split_port(entry: str) -> tuple[str, int | None]:
+    if entry.startswith("["):
+        name, _, rest = entry[1:].partition("]")
+        return name, int(rest[1:]) if rest[1:].isdecimal() else None
+    name, colon, text = entry.rpartition(":")
+    if colon and ":" not in name and text.isdecimal():
+        return name, int(text)
+    return entry, None
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text.strip("[]"))
+    except ValueError:
+        return None
+
+
+def _contains(network: str, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    try:
+        return address in ipaddress.ip_network(network, strict=False)
+    except ValueError:
+        return False

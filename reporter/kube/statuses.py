@@ -1,0 +1,62 @@
+"""
+meta/v1 Status: how an API server says what is wrong.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+import msgspec
+
+
+LONGEST_NUMBER = 6
+"""
+Digits of a Retry-After that is believed.
+"""
+
+
+class Details(msgspec.Struct, rename="camel"):
+    name: str = ""
+    kind: str = ""
+    retry_after_seconds: int = 0
+
+
+class Status(msgspec.Struct, rename="camel"):
+    kind: str = ""
+    code: int = 0
+    reason: str | None = ""
+    message: str | None = ""
+    details: Details | None = None
+
+    @property
+    def text(self) -> str:
+        return self.message or self.reason or ""
+
+    @property
+    def object(self) -> str:
+        """
+        The name of the object that it is about, if it names one.
+        """
+        return self.details.name if self.details is not None else ""
+
+
+def read_status(body: bytes) -> Status | None:
+    """
+    None for anything else.
+    """
+    try:
+        said = msgspec.json.decode(body, type=Status)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return said if said.kind == "Status" else None
+
+
+def retry_after(headers: Mapping[str, str], said: Status | None) -> timedelta | None:
+    """
+    Seconds only, which is what API servers send; a date would need a clock.
+    """
+    text = headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER:
+        return timedelta(seconds=int(text))
+    if said is not None and said.details is not None and said.details.retry_after_seconds > 0:
+        return timedelta(seconds=said.details.retry_after_seconds)
+    return None

@@ -1,0 +1,3 @@
+"""
+The words of the program as values: no I/O, no clock, no decisions.
+"""

@@ -1,0 +1,21 @@
+"""
+The record of a Lease that an election is judged by.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRecord:
+    """
+    As client-go writes it into coordination.k8s.io/v1 Lease.spec (resourcelock.LeaderElectionRecord).
+
+    An empty holder means that the lease is free.
+    """
+
+    holder: str
+    duration: timedelta
+    acquired: datetime | None
+    renewed: datetime | None
+    transitions: int = 0

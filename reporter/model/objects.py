@@ -1,0 +1,147 @@
+"""
+Partial API objects: only the fields that a decision or a message reads.
+
+Names are those of the API in snake case. Go writes empty lists and maps as null, so these may be None.
+"""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+
+class Part(Struct, frozen=True, gc=False, rename="camel", kw_only=True):
+    """
+    A part of an API object; unknown fields are skipped when it is decoded.
+    """
+
+
+class OwnerReference(Part, frozen=True):
+    kind: str
+    name: str
+    uid: str = ""
+    controller: bool | None = None
+
+
+class Metadata(Part, frozen=True):
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    generation: int = 0
+    creation_timestamp: datetime | None = None
+    deletion_timestamp: datetime | None = None
+    labels: dict[str, str] | None = None
+    owner_references: tuple[OwnerReference, ...] | None = None
+
+    def label(self, name: str) -> str:
+        return (self.labels or {}).get(name, "")
+
+
+class Condition(Part, frozen=True):
+    type: str
+    status: str
+    reason: str | None = ""
+    message: str | None = ""
+    last_transition_time: datetime | None = None
+    observed_generation: int = 0
+
+
+class ApiObject(Part, frozen=True):
+    """
+    What every kept object has.
+    """
+
+    metadata: Metadata
+
+
+class NamespaceStatus(Part, frozen=True):
+    phase: str | None = ""
+
+
+class Namespace(ApiObject, frozen=True):
+    status: NamespaceStatus = NamespaceStatus()
+
+
+class DeploymentSpec(Part, frozen=True):
+    replicas: int | None = 1
+    paused: bool = False
+
+
+class DeploymentStatus(Part, frozen=True):
+    observed_generation: int = 0
+    replicas: int = 0
+    updated_replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    conditions: tuple[Condition, ...] | None = ()
+
+    def condition(self, kind: str) -> Condition | None:
+        return next((c for c in self.conditions or () if c.type == kind), None)
+
+
+class Deployment(ApiObject, frozen=True):
+    spec: DeploymentSpec = DeploymentSpec()
+    status: DeploymentStatus = DeploymentStatus()
+
+    @property
+    def desired(self) -> int:
+        """
+        Replicas wished for; the API's default is 1.
+        """
+        return 1 if self.spec.replicas is None else self.spec.replicas
+
+
+class Waiting(Part, frozen=True):
+    reason: str | None = ""
+    message: str | None = ""
+
+
+class Running(Part, frozen=True):
+    started_at: datetime | None = None
+
+
+class Terminated(Part, frozen=True):
+    reason: str | None = ""
+    message: str | None = ""
+    exit_code: int = 0
+    finished_at: datetime | None = None
+
+
+class ContainerState(Part, frozen=True):
+    waiting: Waiting | None = None
+    running: Running | None = None
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(Part, frozen=True):
+    name: str
+    ready: bool = False
+    restart_count: int = 0
+    state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
+
+
+class PodStatus(Part, frozen=True):
+    phase: str | None = ""
+    reason: str | None = ""
+    message: str | None = ""
+    start_time: datetime | None = None
+    conditions: tuple[Condition, ...] | None = ()
+    container_statuses: tuple[ContainerStatus, ...] | None = ()
+    init_container_statuses: tuple[ContainerStatus, ...] | None = ()
+
+    def condition(self, kind: str) -> Condition | None:
+        return next((c for c in self.conditions or () if c.type == kind), None)
+
+
+class PodSpec(Part, frozen=True):
+    node_name: str = ""
+
+
+class Pod(ApiObject, frozen=True):
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def ready(self) -> bool:
+        condition = self.status.condition("Ready")
+        return condition is not None and condition.status == "True"

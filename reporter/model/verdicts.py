@@ -1,0 +1,112 @@
+"""
+What a probe says: trouble with a cause, none, or that it could not look.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import TypeAlias
+
+from reporter.model.subjects import Key
+from reporter.model.words import Kind
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ObjectRef:
+    """
+    An object of the API by name; *resource* is the plural, with the group where it is not core.
+    """
+
+    resource: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        where = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.resource} {where}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cause:
+    """
+    What a change of cause is judged by: never a count, a pod's name or free text.
+    """
+
+    object: ObjectRef
+    code: str
+
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """
+    One cause with its kind, and what the message needs to know of it.
+
+    *out*: the component cannot do its work, so what depends on it is suppressed.
+    *crash*: settles slowly, so that a slow crash loop is one episode.
+    *since*: when the writer says it began; *born*: creation of the object, None when it is missing.
+    *fields* are ours and never shortened; *foreign* is text of others, cleaned and shortened first.
+    """
+
+    cause: Cause
+    kind: Kind
+    out: bool = False
+    crash: bool = False
+    since: datetime | None = None
+    born: datetime | None = None
+    fields: Mapping[str, str] = field(default_factory=lambda: NOTHING, hash=False)
+    foreign: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Involved:
+    """
+    The involvedObject of a key's Event: cluster-scoped, as only such fits kube-system.
+
+    *uid* is empty for an object that was never seen.
+    """
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """
+    There is trouble; *troubles* is never empty, its order does not change with delivery.
+
+    *notes*: what an operator should set right besides, such as a flag.
+    """
+
+    key: Key
+    troubles: tuple[Trouble, ...]
+    involved: Involved
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """
+    Looked, and there is none. *notes*: what an operator should set right all the same.
+    """
+
+    key: Key
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """
+    Could not look. Raises nothing and clears nothing.
+    """
+
+    key: Key
+    why: str
+
+
+Verdict: TypeAlias = Active | Clear | Unknown

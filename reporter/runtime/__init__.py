@@ -1,0 +1,3 @@
+"""
+The loops: each a few lines around a tested step.
+"""

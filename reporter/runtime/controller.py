@@ -1,0 +1,174 @@
+"""
+The loop of passes: at once after a change, at the moment a hold falls due, and regularly over all.
+
+Owns the judgement and the voice; nobody else changes them. A pass is synchronous, so what reads
+them between two awaits sees one moment.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import NoReturn, Protocol
+
+from reporter.clock import Clock
+from reporter.model.events import EventRecord
+from reporter.model.observations import Unlisted
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import Involved
+from reporter.stages.judgement import Judgement
+from reporter.stages.pacing import Outcome, Stage, tell
+from reporter.stages.pipeline import Court
+from reporter.stages.snapshot import Snapshot
+from reporter.stages.store import Store
+from reporter.stages.voice import Voice, follow, resume
+
+
+BURST = timedelta(milliseconds=100)
+"""
+Changes within this time after a pass are judged together.
+"""
+
+
+class Observer(Protocol):
+    """
+    Told of each pass.
+    """
+
+    def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None: ...
+
+
+@dataclass(slots=True)
+class Pulse:
+    """
+    When passes were finished, in seconds of the event loop; None before the first.
+    """
+
+    last: float | None = None
+    at: datetime | None = None
+    first: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Controller:
+    """
+    *home*: the involvedObject of a subject's Ready. *resync*: the time between full passes.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        court: Court,
+        clock: Clock,
+        *,
+        resync: timedelta,
+        home: Callable[[Snapshot, Subject], Involved],
+        observers: Iterable[Observer] = (),
+    ) -> None:
+        self.judged = Judgement()
+        self.voice = Voice()
+        self.pulse = Pulse()
+        self.passed = asyncio.Event()
+        self._store, self._court, self._clock = store, court, clock
+        self._resync, self._home, self._observers = resync, home, tuple(observers)
+        self._changed = asyncio.Event()
+        self._snapshot = store.view()
+        store.notify(self._changed.set)
+
+    @property
+    def listed(self) -> bool:
+        """
+        Whether every kind was listed once or is known to be out of sight.
+        """
+        sights = (table.sight for table in self._store.view().tables.values())
+        return all(sight != Unlisted() for sight in sights)
+
+    async def run(self) -> NoReturn:
+        while not self.listed:
+            self._changed.clear()
+            await self._changed.wait()
+        resync_at = self._clock.now()
+        while True:
+            now = self._clock.now()
+            full = now >= resync_at
+            if full:
+                resync_at = now + self._resync
+            self.look(full=full)
+            await self._pause(resync_at)
+
+    def look(self, *, full: bool) -> None:
+        """
+        One pass.
+        """
+        loop = asyncio.get_running_loop()
+        begun, now = loop.time(), self._clock.now()
+        self._changed.clear()
+        dirty = self._store.take_dirty()
+        before, self._snapshot = self.judged, self._store.view()
+        if full or self._blindness_changed(now):
+            dirty |= before.subjects | self._court.subjects(self._snapshot)
+        announced = frozenset(self.voice.episodes)
+        self.judged = self._court.judge(
+            before, self._snapshot, dirty, now=now, announced=announced
+        )
+        terms, catalogue = self._court.terms, self._court.catalogue
+        self.voice = follow(self.voice, self.judged, catalogue, terms, now=now)
+        self.pulse.last, self.pulse.at = loop.time(), now
+        self.pulse.first.set()
+        for observer in self._observers:
+            observer.passed(before, self.judged, timedelta(seconds=loop.time() - begun))
+        self.passed.set()
+
+    def _blindness_changed(self, now: datetime) -> bool:
+        """
+        Time alone may make a kind blind, which touches every subject.
+        """
+        return any(
+            (moment := self._snapshot.blind_from(kind)) is not None and moment <= now
+            for kind in self._store.kinds
+        )
+
+    async def _pause(self, resync_at: datetime) -> None:
+        await asyncio.sleep(0)
+        wake = self._court.wakes(self.judged, self._snapshot, now=self._clock.now())
+        until = min(resync_at, wake) if wake is not None else resync_at
+        begun = asyncio.get_running_loop().time()
+        left = max((until - self._clock.now()).total_seconds(), 0.0)
+        try:
+            async with asyncio.timeout(left):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+        rest = BURST.total_seconds() - (asyncio.get_running_loop().time() - begun)
+        await asyncio.sleep(max(rest, 0.0))
+
+    # ------------------------------------------------------------ for the speaker
+
+    def stage(self) -> Stage:
+        """
+        All that speaking is decided from at this moment.
+        """
+        snapshot = self._snapshot
+        return Stage(
+            self.voice,
+            self.judged,
+            self._court.catalogue,
+            self._court.terms,
+            lambda subject: self._home(snapshot, subject),
+        )
+
+    def told(self, record: EventRecord, outcome: Outcome) -> None:
+        self.voice = tell(self.voice, record, outcome, self._court.catalogue)
+
+    def resumed(self, records: Iterable[EventRecord]) -> None:
+        """
+        Take the Events that a predecessor left.
+        """
+        catalogue, terms, now = self._court.catalogue, self._court.terms, self._clock.now()
+        voice = resume(Voice(), records, catalogue, terms, now=now)
+        self.voice = follow(voice, self.judged, catalogue, terms, now=now)
+
+    def silenced(self) -> None:
+        """
+        This process does not speak any more, and what it said is its successor's.
+        """
+        self.voice = Voice()

@@ -1,0 +1,57 @@
+"""
+What a speaker must know of leadership, and the answer for a process that is alone.
+"""
+
+import asyncio
+from typing import NoReturn, Protocol
+
+
+class Leadership(Protocol):
+    """
+    Judging needs no leadership, speaking does.
+    """
+
+    @property
+    def leading(self) -> bool:
+        """
+        For display. Never a reason to write: a process that was paused finds this still true.
+        """
+
+    def holds(self) -> bool:
+        """
+        Ask immediately before each write: whether the lead still stands at this very moment.
+        """
+
+    async def acquired(self) -> None:
+        """
+        Return as soon as this process leads.
+        """
+
+    async def lost(self) -> None:
+        """
+        Return as soon as this process does not lead, even if by then it leads anew.
+        """
+
+
+class Alone:
+    """
+    Without election: always leading, so only one such process may speak for a cluster.
+    """
+
+    leading = True
+
+    def holds(self) -> bool:
+        return True
+
+    async def acquired(self) -> None:
+        return
+
+    async def lost(self) -> NoReturn:
+        while True:
+            await asyncio.Event().wait()
+
+    async def run(self) -> NoReturn:
+        await self.lost()
+
+    async def release(self) -> None:
+        return

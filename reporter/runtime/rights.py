@@ -1,0 +1,96 @@
+"""
+Which rights the enabled reasons need, and the check at start that names those that are missing.
+"""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+
+from reporter.kube.access import Grant, Right, review, table
+from reporter.kube.client import Api
+from reporter.kube.event_format import NAMESPACE as EVENTS
+from reporter.model.entries import Catalogue, ProbeSpec
+from reporter.model.kinds import KINDS, ResourceKind
+
+
+READING = ("get", "list", "watch")
+SPEAKING = ("create", "patch", "get", "list")
+AGAIN = 60.0
+"""
+Seconds until the check is tried again when the API server did not answer.
+"""
+
+logger = logging.getLogger(__name__)
+
+
+def kinds_of(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tuple[ResourceKind, ...]:
+    """
+    The kinds that the judged reasons read, in the order in which they are to be listed.
+    """
+    wanted = {
+        kind.resource
+        for entry in catalogue.entries.values()
+        if entry.judged
+        for kind in (*specs[entry.probe].requires, *specs[entry.probe].uses)
+    }
+    return tuple(kind for kind in KINDS if kind.resource in wanted)
+
+
+def crds_of(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> frozenset[str]:
+    """
+    The CRDs whose presence is followed: those asked about, and those of the kinds that are read.
+    """
+    asked = {
+        crd
+        for entry in catalogue.entries.values()
+        if entry.judged
+        for crd in specs[entry.probe].presences(entry.parameters)
+    }
+    built_in = {"", "apps"}
+    read = {k.qualified for k in kinds_of(catalogue, specs) if k.group not in built_in}
+    return frozenset(asked | read)
+
+
+def rights(
+    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], *, lease: Right | None
+) -> Mapping[Right, Collection[str]]:
+    """
+    Every right that is needed, with the reasons that are blind without it.
+
+    *lease* names the lease and its namespace; None without election.
+    """
+    needed: defaultdict[Right, set[str]] = defaultdict(set)
+    for entry in catalogue.entries.values():
+        if entry.judged:
+            spec = specs[entry.probe]
+            for kind in (*spec.requires, *spec.uses):
+                for verb in READING:
+                    needed[Right(verb, kind.group, kind.resource)].add(entry.reason)
+    for verb in SPEAKING:
+        needed[Right(verb, "", "events", EVENTS)].add("every reason: no Event can be written")
+    if lease is not None:
+        leader = "every reason: this process cannot lead"
+        group, where = "coordination.k8s.io", lease.namespace
+        needed[Right("create", group, "leases", where)].add(leader)
+        for verb in ("get", "update"):
+            needed[Right(verb, group, "leases", where, lease.name)].add(leader)
+    return needed
+
+
+async def check(api: Api, needed: Mapping[Right, Collection[str]]) -> None:
+    """
+    Tell in one table which rights are missing; the process runs with what it has.
+    """
+    while True:
+        grants = await review(api, needed)
+        if any(grant is not Grant.UNKNOWN for _, grant in grants):
+            break
+        await asyncio.sleep(AGAIN)
+    missing = table(grants, needed)
+    if missing:
+        logger.error("some rights are missing, and what they are for is blind:")
+        for line in missing.splitlines():
+            logger.error("  %s", line)
+    else:
+        logger.info("all %d rights that are needed are granted", len(needed))

@@ -1,0 +1,81 @@
+"""
+What is served over HTTP: metrics on one address; health, readiness and status on another.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from reporter.settings import Address
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """
+    *alive* and *ready* return why not, or nothing.
+    """
+
+    metrics: Callable[[], bytes]
+    status: Callable[[], dict[str, Any]]
+    alive: Callable[[], str]
+    ready: Callable[[], str]
+
+
+class Server:
+    """
+    An address of None is not served.
+    """
+
+    def __init__(self, pages: Pages, *, metrics: Address | None, health: Address | None) -> None:
+        self._pages, self._metrics, self._health = pages, metrics, health
+        self._stack = AsyncExitStack()
+
+    async def start(self) -> None:
+        """
+        Raises OSError for an address that cannot be had.
+        """
+        if self._metrics is not None:
+            await self._serve(self._metrics, {"/metrics": self._show_metrics})
+        if self._health is not None:
+            routes = {
+                "/livez": self._show_alive,
+                "/healthz": self._show_alive,
+                "/readyz": self._show_ready,
+                "/status": self._show_status,
+            }
+            await self._serve(self._health, routes)
+
+    async def stop(self) -> None:
+        await self._stack.aclose()
+
+    async def _serve(self, address: Address, routes: dict[str, Any]) -> None:
+        app = web.Application()
+        app.add_routes([web.get(path, show) for path, show in routes.items()])
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        await runner.setup()
+        self._stack.push_async_callback(runner.cleanup)
+        await web.TCPSite(runner, address.host or None, address.port).start()
+
+    async def _show_metrics(self, _: web.Request) -> web.Response:
+        return web.Response(
+            body=self._pages.metrics(),
+            headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"},
+        )
+
+    async def _show_status(self, _: web.Request) -> web.Response:
+        text = json.dumps(self._pages.status(), indent=2) + "\n"
+        return web.Response(text=text, content_type="application/json")
+
+    async def _show_alive(self, _: web.Request) -> web.Response:
+        return _answer(self._pages.alive())
+
+    async def _show_ready(self, _: web.Request) -> web.Response:
+        return _answer(self._pages.ready())
+
+
+def _answer(why_not: str) -> web.Response:
+    return web.Response(text=f"{why_not or 'ok'}\n", status=503 if why_not else 200)

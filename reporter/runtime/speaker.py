@@ -1,0 +1,261 @@
+"""
+The loop that writes what is due, while this process leads.
+
+A due write stays due for as long as it is true. Its text is composed at the moment of sending, so
+nothing is queued that could have become wrong. A failed write waits alone; others go on.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import NoReturn, Protocol
+
+from reporter.clock import Clock
+from reporter.kube.errors import (
+    Conflict,
+    Invalid,
+    KubeError,
+    NotFound,
+    Refused,
+    Throttled,
+    Unreachable,
+)
+from reporter.model.events import EventRecord
+from reporter.model.subjects import Key
+from reporter.runtime.controller import Controller
+from reporter.runtime.leadership import Leadership
+from reporter.stages.pacer import Bucket, Retry
+from reporter.stages.pacing import Outcome
+
+
+AT_ONCE = 8
+"""
+Writes under way at the same time: a hanging one must not delay the others.
+"""
+
+logger = logging.getLogger(__name__)
+
+
+class Book(Protocol):
+    """
+    Where Events are written; its errors are KubeErrors.
+    """
+
+    async def create(self, record: EventRecord) -> None: ...
+
+    async def patch(self, record: EventRecord) -> None: ...
+
+    async def read(self, record: EventRecord) -> EventRecord | None: ...
+
+    async def list(self) -> tuple[EventRecord, ...]: ...
+
+
+class Speaker:
+    """
+    *wrote* is told the result of every request for an Event, in one word.
+    """
+
+    def __init__(
+        self,
+        controller: Controller,
+        book: Book,
+        leadership: Leadership,
+        clock: Clock,
+        *,
+        wrote: Callable[[str], None],
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        self._controller, self._book = controller, book
+        self._leadership, self._clock = leadership, clock
+        self._wrote, self._draw = wrote, draw
+        self._bucket = Bucket(clock.now())
+        self._retries: dict[Key, Retry] = {}
+        self._refused: set[tuple[str, str]] = set()
+        self._under_way: set[Key] = set()
+        self._done = asyncio.Event()
+
+    async def run(self) -> NoReturn:
+        while True:
+            await self._leadership.acquired()
+            await self._controller.pulse.first.wait()
+            speaking = asyncio.create_task(self._speak(), name="speaking")
+            lost = asyncio.create_task(self._leadership.lost(), name="waiting for the lead's end")
+            try:
+                await asyncio.wait({speaking, lost}, return_when=asyncio.FIRST_COMPLETED)
+                if speaking.done():
+                    speaking.result()
+            finally:
+                await _end(speaking, lost)
+                self._controller.silenced()
+                self._retries.clear()
+
+    async def _speak(self) -> NoReturn:
+        await self._read_back()
+        async with asyncio.TaskGroup() as writes:
+            while True:
+                self._done.clear()
+                self._controller.passed.clear()
+                wake = self._send(writes)
+                await self._wait(wake)
+
+    async def _read_back(self) -> None:
+        """
+        Until it is known what a predecessor said, nothing is said.
+        """
+        retry = Retry()
+        while True:
+            try:
+                self._controller.resumed(await self._book.list())
+            except Refused as err:
+                self._log_refused("reading back", err)
+                return
+            except KubeError as err:
+                retry = self._failed(retry, err)
+                logger.warning("Events of before cannot be read back yet: %s", err)
+                await asyncio.sleep((_until(retry) - self._clock.now()).total_seconds())
+            else:
+                return
+
+    def _send(self, writes: asyncio.TaskGroup) -> datetime | None:
+        """
+        Begin the writes that are due now; the moment at which to look again.
+        """
+        now = self._clock.now()
+        self._bucket = self._bucket.filled(now=now)
+        moments: list[datetime] = []
+        for due in self._controller.stage().due(now=now):
+            if due.key in self._under_way:
+                continue
+            at = max(due.at, self._retries.get(due.key, Retry()).until or due.at)
+            if at > now:
+                moments.append(at)
+            elif not self._bucket.may:
+                moments.append(self._bucket.next)
+            elif len(self._under_way) < AT_ONCE:
+                self._bucket = self._bucket.taken()
+                self._under_way.add(due.key)
+                writes.create_task(self._write(due.key), name=f"write {due.key}")
+        return min(moments, default=None)
+
+    async def _wait(self, wake: datetime | None) -> None:
+        left = None if wake is None else max((wake - self._clock.now()).total_seconds(), 0.0)
+        waits = [
+            asyncio.create_task(self._done.wait(), name="a write is done"),
+            asyncio.create_task(self._controller.passed.wait(), name="a pass is done"),
+        ]
+        try:
+            await asyncio.wait(waits, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await _end(*waits)
+
+    async def _write(self, key: Key) -> None:
+        try:
+            record = self._controller.stage().compose(key, now=self._clock.now())
+            if record is not None and self._leadership.holds():
+                await self._try(key, record)
+        finally:
+            self._under_way.discard(key)
+            self._done.set()
+
+    async def _try(self, key: Key, record: EventRecord) -> None:
+        try:
+            written = await self._sent(record)
+        except Invalid as err:
+            self._wrote("dropped")
+            logger.error("an Event is refused for ever, which is a fault of this program: %s", err)
+            self._controller.told(record, Outcome.DROPPED)
+        except KubeError as err:
+            self._retries[key] = self._failed(self._retries.get(key, Retry()), err)
+            self._count(key, err)
+            if isinstance(err, Unreachable) and err.arrived:
+                self._controller.told(record, Outcome.UNCERTAIN)
+        else:
+            self._retries.pop(key, None)
+            self._refused = {r for r in self._refused if r[0] != key.reason}
+            self._controller.told(written, Outcome.WRITTEN)
+
+    async def _sent(self, record: EventRecord) -> EventRecord:
+        """
+        Create or patch; what has expired is created anew, what is there already is patched.
+        """
+        if record.count > 1:
+            try:
+                await self._book.patch(record)
+            except NotFound:
+                self._wrote("expired")
+                self._hold()
+                # Exporters pass over an Event that is new but says it is old.
+                record = replace(record, first=record.last)
+            else:
+                self._wrote("patched")
+                return record
+        try:
+            await self._book.create(record)
+        except Conflict:
+            return await self._merged(record)
+        self._wrote("created")
+        return record
+
+    async def _merged(self, record: EventRecord) -> EventRecord:
+        """
+        A create that arrived although it seemed to fail, or one of another leader.
+        """
+        there = await self._book.read(record)
+        if there is None:
+            raise Unreachable(f"create Event of {record.key}", message="it is there and it is not")
+        if (there.message, there.told) == (record.message, record.told):
+            self._wrote("found")
+            return there
+        self._hold()
+        merged = there.again(record.message, record.told, now=record.last)
+        await self._book.patch(merged)
+        self._wrote("patched")
+        return merged
+
+    def _hold(self) -> None:
+        if not self._leadership.holds():
+            raise Unreachable("write an Event", message="the lead was lost under way")
+
+    def _failed(self, retry: Retry, err: KubeError) -> Retry:
+        asked: timedelta | None = None
+        if isinstance(err, Throttled | Unreachable):
+            asked = err.retry_after
+        return retry.failed(now=self._clock.now(), asked=asked, chance=self._draw())
+
+    def _count(self, key: Key, err: KubeError) -> None:
+        match err:
+            case Refused():
+                self._wrote("refused")
+                self._log_refused(key.reason, err)
+            case Throttled():
+                self._wrote("throttled")
+                logger.debug("%s", err)
+            case Unreachable(arrived=True):
+                self._wrote("uncertain")
+                logger.warning("%s; it is sent again under the same name", err)
+            case _:
+                self._wrote("failed")
+                logger.info("%s; it stays due", err)
+
+    def _log_refused(self, what: str, err: Refused) -> None:
+        """
+        Once for each reason, until a write of it succeeds.
+        """
+        refusal = (what, err.missing_right or err.why)
+        if refusal not in self._refused:
+            self._refused.add(refusal)
+            logger.error("%s was refused: %s; it stays due and is tried again", what, err)
+
+
+def _until(retry: Retry) -> datetime:
+    assert retry.until is not None  # noqa: S101  set by every failure
+    return retry.until
+
+
+async def _end(*tasks: "asyncio.Task[object] | asyncio.Task[bool]") -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)

@@ -1,0 +1,3 @@
+"""
+Those who are told: metrics, the status page, the log. They decide nothing.
+"""

@@ -1,0 +1,57 @@
+"""
+Log lines as text or JSON.
+
+A record is one line whatever is in it: texts of others must not be able to forge a second one.
+"""
+
+import json
+import logging
+from datetime import UTC, datetime
+
+
+EXTRA = ("reason", "layer", "namespace", "inferenceset", "state", "was")
+
+
+class TextLines(logging.Formatter):
+    """
+    ``time LEVEL logger: message``.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = _one_line(record.getMessage())
+        line = f"{_time(record)} {record.levelname:<7} {record.name}: {text}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+class JsonLines(logging.Formatter):
+    """
+    One object a line; fields of a state change are keys of their own.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": _one_line(record.getMessage()),
+            **{name: str(value) for name in EXTRA if (value := getattr(record, name, None))},
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+def _one_line(text: str) -> str:
+    """
+    Control characters and escape sequences shown as such, so that a line is what it seems.
+    """
+    return "".join(c if c.isprintable() else _shown(c) for c in text)
+
+
+def _shown(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def _time(record: logging.LogRecord) -> str:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,80 @@
+"""
+One line for each change of state, none for a pass.
+"""
+
+import logging
+from datetime import timedelta
+
+from reporter.model.subjects import Key
+from reporter.stages.judgement import Judgement
+from reporter.stages.states import State, states
+
+
+logger = logging.getLogger("reporter.states")
+
+
+class StateLog:
+    """
+    Compares each judgement with what was last told.
+
+    Unknown is told once two passes in a row saw it: a status that lags its spec is no news.
+    """
+
+    def __init__(self) -> None:
+        self._told: dict[Key, State] = {}
+
+    def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None:
+        old, new = states(before), states(after)
+        for key in sorted(self._told.keys() | new.keys()):
+            now = new.get(key)
+            fleeting = now is State.UNKNOWN and old.get(key) is not State.UNKNOWN
+            if now != self._told.get(key) and not fleeting:
+                self._say(key, self._told.get(key), now, after)
+                self._tell(key, now)
+        for key in sorted(after.notes):
+            if before.notes.get(key) != after.notes[key]:
+                for note in after.notes[key]:
+                    logger.warning("%s: %s", key.reason, note, extra=_fields(key))
+
+    def _tell(self, key: Key, state: State | None) -> None:
+        if state is None:
+            del self._told[key]
+        else:
+            self._told[key] = state
+
+    def _say(self, key: Key, old: State | None, new: State | None, judged: Judgement) -> None:
+        level = logging.WARNING if new in _LOUD else logging.INFO
+        logger.log(
+            level,
+            "%s: %s, was %s%s",
+            key,
+            new or "clear",
+            old or "clear",
+            _why(key, judged),
+            extra={**_fields(key), "state": str(new or "clear"), "was": str(old or "clear")},
+        )
+
+
+_LOUD = frozenset({State.ANNOUNCED, State.UNKNOWN})
+
+
+def _fields(key: Key) -> dict[str, str]:
+    return {
+        "reason": key.reason,
+        "layer": key.subject.layer,
+        "namespace": key.subject.namespace,
+        "inferenceset": key.subject.name,
+    }
+
+
+def _why(key: Key, judged: Judgement) -> str:
+    if key in judged.gate.unseen:
+        return f": {judged.gate.unseen[key]}"
+    record = judged.gate.records.get(key)
+    if record is None:
+        return ""
+    if record.unknown:
+        return f": {record.unknown}"
+    causes = sorted(f"{t.cause.object} {t.cause.code}" for t in record.troubles)
+    by = ", ".join(sorted({source.reason for source in judged.silence.by.get(key, ())}))
+    return (f": {'; '.join(causes)}" if causes else "") + (f" (suppressed by {by})" if by else "")

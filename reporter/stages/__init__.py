@@ -1,0 +1,3 @@
+"""
+Pure decisions, from what is watched to what is said. No I/O, no clock, no randomness.
+"""

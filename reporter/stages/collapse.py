@@ -1,0 +1,83 @@
+"""
+One Event for many InferenceSets of one namespace that suffer the same.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reporter.model.entries import Catalogue
+from reporter.model.subjects import Key, Subject
+from reporter.model.words import Layer
+from reporter.stages.gate import Gate
+from reporter.stages.suppression import Silence
+
+
+MANY = 10
+"""
+More than this many speak as one.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """
+    *members*: those it stands for now. *ever*: all it stood for, who are named when all are well.
+    """
+
+    members: frozenset[Subject]
+    ever: frozenset[Subject]
+
+
+def group_key(key: Key) -> Key:
+    """
+    The key of the Event for all InferenceSets of a namespace.
+    """
+    return Key(Subject(key.subject.layer, key.subject.namespace), key.reason)
+
+
+def collapse(
+    before: Mapping[Key, Group],
+    gate: Gate,
+    silence: Silence,
+    catalogue: Catalogue,
+    *,
+    alone: frozenset[Subject],
+) -> Mapping[Key, Group]:
+    """
+    The groups that hold now; *alone* are subjects that had an Event of their own.
+
+    Those that are still held count; a group lasts until none is left that it stands for.
+    """
+    suffering = _suffering(gate, silence, catalogue)
+    groups = {}
+    for key in suffering.keys() | before.keys():
+        every = suffering.get(key, frozenset())
+        members = every - alone
+        old = before.get(key)
+        spoken = any(gate.records[Key(m, key.reason)].through for m in members)
+        lasting = old is not None and bool(old.members) and bool(members)
+        if lasting or (len(every) > MANY and spoken):
+            groups[key] = Group(members, members | (old.ever if old is not None else frozenset()))
+    return groups
+
+
+def _suffering(
+    gate: Gate, silence: Silence, catalogue: Catalogue
+) -> Mapping[Key, frozenset[Subject]]:
+    """
+    InferenceSets by what would be their primary, held ones counted.
+    """
+    top: dict[Subject, Key] = {}
+    for key, record in gate.records.items():
+        entry = catalogue[key.reason]
+        wanted = key.subject.layer is Layer.MODELDEPLOYMENT and key not in silence.by
+        if not wanted or entry.rank is None or not (record.troubles or record.through):
+            continue
+        other = top.get(key.subject)
+        if other is None or entry.rank < (catalogue[other.reason].rank or 0):
+            top[key.subject] = key
+    groups: defaultdict[Key, set[Subject]] = defaultdict(set)
+    for subject, key in top.items():
+        groups[group_key(key)].add(subject)
+    return {key: frozenset(members) for key, members in groups.items()}

@@ -1,0 +1,117 @@
+"""
+Where the Deployment of a component is: as configured, or where it really is.
+
+A stack is installed in more than one way, and the default of a namespace flag is right for one of
+them. So when nothing of that name is in the configured namespace, one with the same name or the
+same well-known labels in another namespace is judged instead, and the flag to set is told.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from reporter.model.kinds import DEPLOYMENTS
+from reporter.model.objects import Deployment
+from reporter.stages.indexes import by_label, by_name
+from reporter.stages.snapshot import Snapshot
+
+
+class Component(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """
+    One Deployment of a reason.
+
+    *name* or the flag that holds it; an empty flag switches the component off. *also_named*: other
+    names that charts give it. *labels*: what charts label it with. *optional*: judged only when
+    there. *with_flag*: only while this flag is not empty. *absent_with_namespace*: not judged while
+    its namespace does not exist, as then the feature is not installed.
+    """
+
+    namespace_flag: str
+    name: str = ""
+    name_flag: str = ""
+    also_named: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
+    optional: bool = False
+    with_flag: str = ""
+    absent_with_namespace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """
+    *found* is empty if there is none. *note*: the flag to set, where it is not as configured.
+    """
+
+    namespace: str
+    name: str
+    found: tuple[Deployment, ...]
+    note: str = ""
+    hint: str = ""
+
+
+def locate(snapshot: Snapshot, component: Component, flags: Mapping[str, str]) -> Located | None:
+    """
+    None for a component that is switched off.
+    """
+    name = component.name or flags[component.name_flag]
+    if not name or (component.with_flag and not flags[component.with_flag]):
+        return None
+    namespace = flags[component.namespace_flag]
+    for each in (name, *component.also_named):
+        found = snapshot.get(DEPLOYMENTS, Deployment, namespace, each)
+        if found is not None:
+            return Located(namespace, name, (found,))
+    alike = tuple(_alike(snapshot, component, name))
+    elsewhere = [d for d in alike if d.metadata.namespace != namespace]
+    if elsewhere:
+        return _elsewhere(component, Located(namespace, name, (elsewhere[0],)))
+    here = [d.metadata.name for d in alike if component.name_flag]
+    hint = (
+        f", but {namespace}/{here[0]} looks like it: set --{component.name_flag}" if here else ""
+    )
+    return Located(namespace, name, (), hint=hint)
+
+
+def _alike(snapshot: Snapshot, component: Component, name: str) -> Iterable[Deployment]:
+    """
+    Those of the same name first, then those with the same labels; none that is being deleted.
+    """
+    keys = [by_name(each) for each in (name, *component.also_named)]
+    keys += [by_label(label, value) for label, value in component.labels.items()]
+    for key in keys:
+        for each in snapshot.find(DEPLOYMENTS, Deployment, key):
+            if each.metadata.deletion_timestamp is None:
+                yield each
+
+
+def _elsewhere(component: Component, there: Located) -> Located:
+    found = there.found[0].metadata
+    flags = [f"--{component.namespace_flag}={found.namespace}"]
+    if component.name_flag and found.name not in (there.name, *component.also_named):
+        flags.append(f"--{component.name_flag}={found.name}")
+    note = (
+        f"Deployment {there.namespace}/{there.name} does not exist,"
+        f" {found.namespace}/{found.name} is judged instead; set {' '.join(flags)}"
+    )
+    return Located(found.namespace, found.name, there.found, note=note)
+
+
+def revisions(
+    snapshot: Snapshot, component: Component, flags: Mapping[str, str]
+) -> Located | None:
+    """
+    All revisions of a component that may run side by side, as ``istiod-<revision>`` does.
+    """
+    first = locate(snapshot, component, flags)
+    if first is None:
+        return None
+    name = component.name or flags[component.name_flag]
+    same = {
+        (each.metadata.namespace, each.metadata.name): each
+        for key in (by_label(k, v) for k, v in component.labels.items())
+        for each in snapshot.find(DEPLOYMENTS, Deployment, key)
+        if each.metadata.namespace == first.namespace and each.metadata.name.startswith(name)
+    }
+    same |= {(each.metadata.namespace, each.metadata.name): each for each in first.found}
+    return Located(first.namespace, first.name, tuple(same[k] for k in sorted(same)), first.note)

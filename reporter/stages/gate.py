@@ -1,0 +1,321 @@
+"""
+Hold trouble until it has lasted, and its end until that has lasted.
+
+Rule 1: everything that decides whether trouble is old enough, or gone long enough, lives here.
+Rule 2: this file does not know what outranks, suppresses or announces a finding.
+
+A clock per (key, cause object, kind) adds up the time seen in that kind. Only a settled clear
+resets it, so that flapping is announced. While a key is Unknown its clocks stand still.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from reporter.model.entries import Entry
+from reporter.model.subjects import Key
+from reporter.model.verdicts import Active, Clear, Involved, ObjectRef, Trouble, Unknown, Verdict
+from reporter.model.words import Kind, Reason
+
+
+ZERO = timedelta(0)
+LONG_UNKNOWN = timedelta(seconds=30)
+"""
+After more than this of Unknown, an unfinished hold has at least the settle left.
+"""
+
+CRASH_SETTLE = timedelta(minutes=10)
+"""
+A crash loop backs off for up to five minutes (kubelet), so its pauses must not end an episode.
+"""
+
+EPOCH_ENDS = datetime(1971, 1, 1, tzinfo=UTC)
+"""
+Gateway API's CRDs default a condition's transition time to 1970.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """
+    The two settings that holds and settles fall back to.
+    """
+
+    grace: timedelta = timedelta(seconds=60)
+    settle: timedelta = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """
+    The clocks of one cause object.
+
+    *trouble*: as last seen. *active*: whether it is there now. *spent*: time seen, by kind.
+    *quiet*: how long it has been clear. *through*: it outlived its hold, and stays so till settled.
+    """
+
+    trouble: Trouble
+    active: bool = True
+    spent: tuple[tuple[Kind, timedelta], ...] = ()
+    quiet: timedelta = ZERO
+    through: bool = False
+
+    def in_kind(self) -> timedelta:
+        return dict(self.spent).get(self.trouble.kind, ZERO)
+
+    def with_spent(self, kind: Kind, spent: timedelta) -> "Watch":
+        return replace(self, spent=tuple({**dict(self.spent), kind: spent}.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """
+    The state of a key that is not simply clear. *at*: until when its clocks are accounted.
+
+    *unknown*: why it cannot be judged now, empty if it can; *blind_since*: from when.
+    """
+
+    watches: Mapping[ObjectRef, Watch]
+    involved: Involved
+    at: datetime
+    unknown: str = ""
+    blind_since: datetime | None = None
+
+    @property
+    def troubles(self) -> tuple[Trouble, ...]:
+        """
+        What is there now, whether it is through or not.
+        """
+        return tuple(w.trouble for w in self.watches.values() if w.active)
+
+    @property
+    def spoken(self) -> tuple[Watch, ...]:
+        """
+        What outlived its hold and is there now.
+        """
+        return tuple(w for w in self.watches.values() if w.active and w.through)
+
+    @property
+    def through(self) -> bool:
+        return any(w.through for w in self.watches.values())
+
+    @property
+    def quiet(self) -> timedelta:
+        """
+        For how long nothing of what is through has been there.
+        """
+        return min((w.quiet for w in self.watches.values() if w.through), default=ZERO)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """
+    All keys that are not clear, those that were never judged and cannot be, and which reasons were.
+    """
+
+    records: Mapping[Key, Record]
+    unseen: Mapping[Key, str]
+    judged: frozenset[Reason] = frozenset()
+
+
+OPEN = Gate({}, {})
+
+Rules = Callable[[Reason], Entry]
+
+
+def observe(
+    gate: Gate, verdicts: Iterable[Verdict], *, now: datetime, rules: Rules, patience: Patience
+) -> Gate:
+    """
+    Take verdicts; keys without one keep their state.
+    """
+    records, unseen = dict(gate.records), dict(gate.unseen)
+    judged = set(gate.judged)
+    for verdict in verdicts:
+        key = verdict.key
+        unseen.pop(key, None)
+        entry = rules(key.reason)
+        first = key.reason not in gate.judged
+        after = _take(records.get(key), verdict, now=now, first=first, step=_Step(entry, patience))
+        if after is not None:
+            records[key] = after
+        else:
+            records.pop(key, None)
+            if isinstance(verdict, Unknown):
+                unseen[key] = verdict.why
+        if not isinstance(verdict, Unknown):
+            judged.add(key.reason)
+    return Gate(records, unseen, frozenset(judged))
+
+
+def tick(gate: Gate, *, now: datetime, rules: Rules, patience: Patience) -> Gate:
+    """
+    Let time pass for keys whose state was not looked at, as it has not changed.
+    """
+    moved = {
+        key: after
+        for key, record in gate.records.items()
+        if (after := _Step(rules(key.reason), patience).judge(_elapse(record, now=now), now=now))
+    }
+    return replace(gate, records=moved)
+
+
+def rewind(gate: Gate, keys: Iterable[Key], *, rules: Rules, patience: Patience) -> Gate:
+    """
+    Give what is held, or was never announced, at least the settle to wait: its writers catch up.
+    """
+    records = dict(gate.records)
+    for key in keys:
+        if key in records:
+            records[key] = _Step(rules(key.reason), patience).rewound(records[key], all_of_it=True)
+    return replace(gate, records=records)
+
+
+def forget(gate: Gate, gone: Callable[[Key], bool]) -> Gate:
+    """
+    Drop what is about subjects that are no more.
+    """
+    return replace(
+        gate,
+        records={key: r for key, r in gate.records.items() if not gone(key)},
+        unseen={key: why for key, why in gate.unseen.items() if not gone(key)},
+    )
+
+
+def wakes(gate: Gate, *, rules: Rules, patience: Patience) -> datetime | None:
+    """
+    The next moment at which time alone changes something.
+    """
+    moments = (
+        moment
+        for key, record in gate.records.items()
+        if not record.unknown
+        for moment in _Step(rules(key.reason), patience).moments(record)
+    )
+    return min(moments, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """
+    The rules of one entry.
+    """
+
+    entry: Entry
+    patience: Patience
+
+    def judge(self, record: Record, *, now: datetime) -> Record | None:
+        """
+        What is through now, and what has settled; None when nothing is left.
+        """
+        if record.unknown:
+            return record
+        watches = {
+            ref: replace(w, through=w.through or (w.active and self.left(w, now=now) <= ZERO))
+            for ref, w in record.watches.items()
+            if w.active or w.quiet < self.settle(w)
+        }
+        return replace(record, watches=watches) if watches else None
+
+    def left(self, watch: Watch, *, now: datetime) -> timedelta:
+        """
+        How long the hold still lasts.
+        """
+        grace = self.patience.grace if self.entry.grace else ZERO
+        left = self.hold(watch) - watch.in_kind()
+        if grace > ZERO and watch.trouble.born is None:
+            return max(left, grace - watch.in_kind())
+        if grace > ZERO and watch.trouble.born is not None:
+            return max(left, watch.trouble.born + grace - now)
+        return left
+
+    def hold(self, watch: Watch) -> timedelta:
+        return self.entry.holds.of(watch.trouble.kind, grace=self.patience.grace)
+
+    def settle(self, watch: Watch) -> timedelta:
+        settle = self.patience.settle if self.entry.settle is None else self.entry.settle
+        return max(settle, CRASH_SETTLE) if watch.trouble.crash else settle
+
+    def started(self, trouble: Trouble, *, now: datetime, first: bool) -> Watch:
+        """
+        The clock of new trouble. In a process's first look it started when its writer says.
+        """
+        watch = Watch(trouble)
+        since = trouble.since
+        if not first or since is None or not EPOCH_ENDS < since <= now:
+            return watch
+        return watch.with_spent(trouble.kind, now - since)
+
+    def rewound(self, record: Record, *, all_of_it: bool = False) -> Record:
+        def back(watch: Watch) -> Watch:
+            if watch.through and not all_of_it:
+                return watch
+            most = self.hold(watch) - self.patience.settle
+            spent = min(watch.in_kind(), most)
+            return replace(watch.with_spent(watch.trouble.kind, spent), through=False)
+
+        return replace(record, watches={ref: back(w) for ref, w in record.watches.items()})
+
+    def moments(self, record: Record) -> Iterable[datetime]:
+        for watch in record.watches.values():
+            if watch.active and not watch.through:
+                yield record.at + self.left(watch, now=record.at)
+            if not watch.active:
+                yield record.at + self.settle(watch) - watch.quiet
+                if watch.quiet < self.patience.settle:
+                    yield record.at + self.patience.settle - watch.quiet
+
+
+def _take(
+    record: Record | None, verdict: Verdict, *, now: datetime, first: bool, step: _Step
+) -> Record | None:
+    if record is not None:
+        record = _elapse(record, now=now)
+    match verdict:
+        case Unknown(_, why):
+            since = now if record is None else record.blind_since or now
+            return record and replace(record, unknown=why, blind_since=since)
+        case Clear():
+            return record and step.judge(_cleared(_seen(record, now=now, step=step)), now=now)
+        case Active(_, troubles, involved):
+            before = _seen(record, now=now, step=step) if record else Record({}, involved, now)
+            watches = dict(_cleared(before).watches)
+            for trouble in troubles:
+                ref = trouble.cause.object
+                old = watches.get(ref) or step.started(trouble, now=now, first=first)
+                watches[ref] = replace(old, trouble=trouble, active=True, quiet=ZERO)
+            return step.judge(replace(before, watches=watches, involved=involved), now=now)
+
+
+def _elapse(record: Record, *, now: datetime) -> Record:
+    """
+    Let the time since *at* pass in the state that was seen then.
+    """
+    passed = now - record.at
+    if passed <= ZERO:
+        return record
+    if record.unknown:
+        return replace(record, at=now)
+    watches = {
+        ref: w.with_spent(w.trouble.kind, w.in_kind() + passed)
+        if w.active
+        else replace(w, quiet=w.quiet + passed)
+        for ref, w in record.watches.items()
+    }
+    return replace(record, watches=watches, at=now)
+
+
+def _seen(record: Record, *, now: datetime, step: _Step) -> Record:
+    """
+    It can be judged again.
+    """
+    since = record.blind_since
+    known = replace(record, unknown="", blind_since=None)
+    return step.rewound(known) if since is not None and now - since > LONG_UNKNOWN else known
+
+
+def _cleared(record: Record) -> Record:
+    watches = {
+        ref: replace(w, active=False) if w.active else w for ref, w in record.watches.items()
+    }
+    return replace(record, watches=watches)

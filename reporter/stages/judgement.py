@@ -1,0 +1,55 @@
+"""
+The outcome of one look at everything: what every later decision about speaking is made from.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from reporter.model.entries import Catalogue
+from reporter.model.subjects import Key, Subject
+from reporter.model.words import Emission
+from reporter.stages.gate import OPEN, Gate, Patience
+from reporter.stages.rank import Standing
+from reporter.stages.suppression import NONE, Silence
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """
+    The settings of judging and speaking.
+
+    *rewrite*: the least time between two rewrites of one Event because its content changed.
+    """
+
+    patience: Patience = field(default_factory=Patience)
+    emission: Emission = Emission.PRIMARY
+    heartbeat: timedelta = timedelta(seconds=300)
+    rewrite: timedelta = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """
+    Every key that is not clear, what is silenced by what, and the order among the rest.
+
+    *subjects*: all that exist. *notes*: what an operator should set right, by reason and subject.
+    """
+
+    gate: Gate = OPEN
+    silence: Silence = NONE
+    standings: Mapping[Subject, Standing] = field(default_factory=dict)
+    subjects: frozenset[Subject] = frozenset()
+    notes: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
+
+    def candidates(self, subject: Subject) -> Standing:
+        return self.standings.get(subject, Standing((), ()))
+
+    def well(self, subject: Subject, catalogue: Catalogue) -> bool:
+        """
+        Whether all ranked reasons of a subject have settled and none is Unknown.
+        """
+        return not any(
+            key.subject == subject and not catalogue[key.reason].orthogonal
+            for key in (*self.gate.records, *self.gate.unseen)
+        )

@@ -1,0 +1,214 @@
+"""
+When an Event is due, what it says at the moment it is sent, and what its sending means.
+
+Written are: the first announcement, a change of cause, primary or suffixes, a heartbeat, the Ready.
+Nothing is written for what is clear, settling, Unknown, suppressed or outranked; it waits.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import Enum, unique
+from hashlib import sha256
+
+from reporter.model.entries import Catalogue
+from reporter.model.events import EventRecord
+from reporter.model.subjects import Key, Subject
+from reporter.model.verdicts import Involved
+from reporter.model.words import EventType
+from reporter.stages.judgement import Judgement, Terms
+from reporter.stages.rank import Standing
+from reporter.stages.voice import Episode, Voice, readies, speakers
+from reporter.stages.wording import Speech, Told, message
+
+
+@unique
+class Outcome(Enum):
+    """
+    What became of a write.
+    """
+
+    WRITTEN = "written"
+    UNCERTAIN = "uncertain"  # sent, but no answer
+    DROPPED = "dropped"  # the server will never take it
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """
+    A key with something to be written from *at* on; *order* puts causes of higher rank first.
+    """
+
+    order: tuple[int, int, Key]
+    at: datetime
+
+    @property
+    def key(self) -> Key:
+        return self.order[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """
+    All that speaking is decided from, at one moment.
+
+    *home*: the involvedObject of a subject's Ready.
+    """
+
+    voice: Voice
+    judged: Judgement
+    catalogue: Catalogue
+    terms: Terms
+    home: Callable[[Subject], Involved]
+
+    def due(self, *, now: datetime) -> list[Due]:
+        """
+        What is to be written, now or later, in the order of importance.
+        """
+        dues = [Due(self._order(key), now) for key in self._readies(now)]
+        dues += [
+            Due(self._order(key), self._at(key, now=now))
+            for key in speakers(self.voice, self.judged, self.terms)
+        ]
+        return sorted(dues, key=lambda due: due.order)
+
+    def compose(self, key: Key, *, now: datetime) -> EventRecord | None:
+        """
+        The Event to send at this moment; None if nothing is due any more.
+        """
+        if self.catalogue[key.reason].ready:
+            return self._ready(key, now=now) if key in self._readies(now) else None
+        if key not in frozenset(speakers(self.voice, self.judged, self.terms)):
+            return None
+        if self._at(key, now=now) > now:
+            return None
+        speech = self._speech(key)
+        text, told = message(speech), speech.digest
+        episode = self.voice.episodes.get(key)
+        if episode is None:
+            return self._first(key, text, told, now=now)
+        if episode.uncertain:
+            return replace(episode.record, message=text, told=told, last=now)
+        return episode.record.again(text, told, now=now)
+
+    def _readies(self, now: datetime) -> list[Key]:
+        return readies(self.voice, self.judged, self.catalogue, now=now)
+
+    def _order(self, key: Key) -> tuple[int, int, Key]:
+        entry = self.catalogue[key.reason]
+        rank = -1 if entry.ready else (10_000 if entry.rank is None else entry.rank)
+        return (key.subject.layer.order, rank, key)
+
+    def _at(self, key: Key, *, now: datetime) -> datetime:
+        episode = self.voice.episodes.get(key)
+        if episode is None or episode.uncertain:
+            return now
+        heartbeat = episode.record.last + self._interval(episode.record)
+        if not episode.silent and episode.record.told == self._speech(key).digest:
+            return heartbeat
+        allowed = now if episode.rewritten is None else episode.rewritten + self.terms.rewrite
+        return min(heartbeat, max(allowed, now))
+
+    def _interval(self, record: EventRecord) -> timedelta:
+        """
+        The heartbeat, ±10 %, so that many do not come together; the same for the same write.
+        """
+        seed = sha256(f"{record.key} {record.episode} {record.count}".encode()).digest()
+        return self.terms.heartbeat * (0.9 + 0.2 * seed[0] / 255)
+
+    def _first(self, key: Key, text: str, told: str, *, now: datetime) -> EventRecord:
+        return EventRecord(
+            key=key,
+            type=self.catalogue[key.reason].type,
+            involved=self._involved(key),
+            episode=now.replace(microsecond=0),
+            message=text,
+            told=told,
+            count=1,
+            first=now,
+            last=now,
+        )
+
+    def _involved(self, key: Key) -> Involved:
+        record = self.judged.gate.records.get(key)
+        return record.involved if record is not None else self.home(key.subject)
+
+    def _ready(self, key: Key, *, now: datetime) -> EventRecord:
+        sent = self.voice.episodes.get(key)
+        if sent is not None:
+            return replace(sent.record, last=now)
+        entry = self.catalogue[key.reason]
+        names = {
+            member.name
+            for group, each in self.voice.groups.items()
+            if group.subject == key.subject
+            for member in each.ever
+        }
+        speech = Speech(entry, key.subject, group=tuple(sorted(names)))
+        return self._first(key, message(speech), speech.digest, now=now)
+
+    def _speech(self, key: Key) -> Speech:
+        entry = self.catalogue[key.reason]
+        group = self.voice.groups.get(key)
+        if group is not None:
+            members = sorted(group.members)
+            heard = (self._told(Key(member, key.reason)) for member in members)
+            told = next((each for each in heard if each), ())
+            return Speech(entry, key.subject, told[:1], group=tuple(m.name for m in members))
+        standing = self.judged.candidates(key.subject)
+        silenced = self._silenced(key, standing)
+        return Speech(
+            entry,
+            key.subject,
+            self._told(key),
+            also=standing.also(key),
+            silenced=tuple(sorted({k.reason for k in silenced})),
+            namespaces=len({k.subject.namespace for k in silenced if k.subject.namespace}),
+        )
+
+    def _told(self, key: Key) -> tuple[Told, ...]:
+        record = self.judged.gate.records.get(key)
+        spoken = record.spoken if record is not None else ()
+        return tuple(Told(w.trouble, w.in_kind()) for w in spoken)
+
+    def _silenced(self, key: Key, standing: Standing) -> list[Key]:
+        """
+        What is silent because of this key, or of what this key speaks for.
+        """
+        spoken_for = {key}
+        if key in standing.primary:
+            spoken_for |= {k for k in standing.ranked if k not in standing.primary}
+        silence, records = self.judged.silence, self.judged.gate.records
+        return [
+            k
+            for k in silence.by
+            if k in records and records[k].spoken and silence.roots(k) & spoken_for
+        ]
+
+
+def tell(voice: Voice, record: EventRecord, outcome: Outcome, catalogue: Catalogue) -> Voice:
+    """
+    Take what became of a write. One whose outcome is not known counts as announced.
+    """
+    key, sent = record.key, outcome is not Outcome.DROPPED
+    episodes, owed = dict(voice.episodes), dict(voice.owed)
+    if record.type is EventType.NORMAL:
+        if outcome is Outcome.UNCERTAIN:
+            episodes[key] = Episode(record, uncertain=True)
+        else:
+            episodes.pop(key, None)
+            owed.pop(key.subject, None)
+        return replace(voice, episodes=episodes, owed=owed)
+    before = episodes.get(key)
+    changed = before is not None and before.record.told != record.told
+    rewritten = before.rewritten if before is not None else None
+    if changed or (before is not None and before.silent):
+        rewritten = record.last
+    episodes[key] = Episode(record, uncertain=outcome is Outcome.UNCERTAIN, rewritten=rewritten)
+    if sent and not catalogue[key.reason].orthogonal:
+        owed.setdefault(key.subject, record.last)
+    return replace(voice, episodes=episodes, owed=owed)
+
+
+def first_due(dues: Iterable[Due]) -> datetime | None:
+    return min((due.at for due in dues), default=None)

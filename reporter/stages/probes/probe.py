@@ -1,0 +1,45 @@
+"""
+The shape of a probe.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from reporter.model.entries import ProbeSpec
+from reporter.model.subjects import Key, Subject
+from reporter.model.verdicts import Verdict
+from reporter.model.words import Reason
+from reporter.stages.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """
+    What a probe is asked: a reason about a subject, with the entry's parameters.
+
+    *flags*: values of the process's flags by name, for parameters that name one.
+    """
+
+    reason: Reason
+    subject: Subject
+    parameters: Any
+    flags: Mapping[str, str]
+
+    def key(self, item: str = "") -> Key:
+        return Key(self.subject, self.reason, item)
+
+
+Judge: TypeAlias = Callable[[Snapshot, Question], Iterable[Verdict]]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """
+    A pure function with what the catalogue must know of it.
+
+    It is only asked when every required kind can be seen.
+    """
+
+    spec: ProbeSpec
+    judge: Judge

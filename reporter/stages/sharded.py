@@ -1,0 +1,79 @@
+"""
+A map that is cheap to freeze and cheap to change after that.
+
+Freezing shares the shards; the first write into a shared shard copies that shard alone. So a pass
+gets an immutable view of 60,000 objects for the price of one tuple.
+"""
+
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+SHARDS = 256
+
+
+class Frozen(Generic[K, V]):
+    """
+    The view of one moment.
+    """
+
+    __slots__ = ("_shards",)
+
+    def __init__(self, shards: tuple[dict[K, V], ...]) -> None:
+        self._shards = shards
+
+    def get(self, key: K) -> V | None:
+        return self._shards[hash(key) % SHARDS].get(key)
+
+    def values(self) -> Iterator[V]:
+        for shard in self._shards:
+            yield from shard.values()
+
+    def keys(self) -> Iterator[K]:
+        for shard in self._shards:
+            yield from shard
+
+    def __len__(self) -> int:
+        return sum(map(len, self._shards))
+
+
+class Sharded(Generic[K, V]):
+    """
+    The map that is written to, by one writer.
+    """
+
+    __slots__ = ("_own", "_shards")
+
+    def __init__(self) -> None:
+        self._shards: list[dict[K, V]] = [{} for _ in range(SHARDS)]
+        self._own = [True] * SHARDS
+
+    def freeze(self) -> Frozen[K, V]:
+        self._own = [False] * SHARDS
+        return Frozen(tuple(self._shards))
+
+    def get(self, key: K) -> V | None:
+        return self._shards[hash(key) % SHARDS].get(key)
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self._owned(key)[key] = value
+
+    def pop(self, key: K) -> V | None:
+        return self._owned(key).pop(key, None)
+
+    def keys(self) -> Iterator[K]:
+        for shard in self._shards:
+            yield from shard
+
+    def __len__(self) -> int:
+        return sum(map(len, self._shards))
+
+    def _owned(self, key: K) -> dict[K, V]:
+        number = hash(key) % SHARDS
+        if not self._own[number]:
+            self._shards[number] = dict(self._shards[number])
+            self._own[number] = True
+        return self._shards[number]

@@ -1,0 +1,91 @@
+"""
+What a pass reads: every kept object and how well it is seen, at one moment.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from reporter.model.kinds import ResourceKind
+from reporter.model.objects import ApiObject
+from reporter.model.observations import Presence, Sight, Unlisted, Unserved, Unwatched, Watched
+from reporter.model.verdicts import ObjectRef
+from reporter.stages.sharded import Frozen
+
+
+Name = tuple[str, str]
+"""
+Namespace ("" for cluster-scoped objects) and name.
+"""
+
+BLIND_AFTER = timedelta(seconds=30)
+"""
+How long a kind may be without an open watch before what was last seen no longer counts.
+"""
+
+T = TypeVar("T", bound=ApiObject)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """
+    The objects of one kind, by name and by index key.
+    """
+
+    objects: Frozen[Name, ApiObject]
+    index: Frozen[str, Mapping[Name, ApiObject]]
+    sight: Sight
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """
+    Immutable, as nothing that it refers to is ever changed.
+
+    *gone*: uid of what was seen and is not there any more. *spoilt*: objects whose newest version
+    could not be read. *presences*: by ``resource.group``.
+    """
+
+    tables: Mapping[str, Table]
+    presences: Mapping[str, Presence]
+    gone: Mapping[ObjectRef, str]
+    spoilt: frozenset[ObjectRef]
+
+    def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
+        found = self.tables[kind.resource].objects.get((namespace, name))
+        return found if isinstance(found, type_) else None
+
+    def find(self, kind: ResourceKind, type_: type[T], key: str) -> tuple[T, ...]:
+        """
+        Objects under an index key, in the order of their names.
+        """
+        found = self.tables[kind.resource].index.get(key) or {}
+        return tuple(o for _, o in sorted(found.items()) if isinstance(o, type_))
+
+    def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
+        return self.tables[kind.resource].objects.values()
+
+    def presence(self, crd: str) -> Presence:
+        return self.presences.get(crd, Presence())
+
+    def blind(self, kind: ResourceKind, *, now: datetime) -> str:
+        """
+        Why what is kept of this kind must not be judged; empty if it may.
+        """
+        match self.tables[kind.resource].sight:
+            case Watched() | Unserved():
+                return ""
+            case Unlisted(why):
+                return f"{kind.qualified} not listed yet" + (f": {why}" if why else "")
+            case Unwatched(lost, why) if now - lost >= BLIND_AFTER:
+                return f"{kind.qualified} not watched: {why}"
+            case Unwatched():
+                return ""
+
+    def blind_from(self, kind: ResourceKind) -> datetime | None:
+        """
+        The moment from which this kind will be blind if its watch does not come back.
+        """
+        sight = self.tables[kind.resource].sight
+        return sight.lost + BLIND_AFTER if isinstance(sight, Unwatched) else None

@@ -1,0 +1,185 @@
+"""
+All that was observed, kept by the edges and read by passes through an immutable view.
+
+Decides nothing: a change refreshes what is kept and marks the subjects that it touches.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
+
+from reporter.model.kinds import ResourceKind
+from reporter.model.objects import ApiObject
+from reporter.model.observations import Discovery, Presence, Sight, Unlisted
+from reporter.model.subjects import CLUSTER, Subject
+from reporter.model.verdicts import ObjectRef
+from reporter.stages.indexes import INDEXES, unindexed
+from reporter.stages.presence import observe, unanswered
+from reporter.stages.sharded import Sharded
+from reporter.stages.snapshot import Name, Snapshot, Table
+
+
+REMEMBERED = 10_000
+"""
+How many deleted objects are remembered, oldest forgotten first.
+"""
+
+
+class Kept:
+    """
+    The objects of one kind.
+    """
+
+    def __init__(self, kind: ResourceKind) -> None:
+        self.objects: Sharded[Name, ApiObject] = Sharded()
+        self.index: Sharded[str, Mapping[Name, ApiObject]] = Sharded()
+        self.sight: Sight = Unlisted()
+        self._keys_of = INDEXES.get(kind.resource, unindexed)
+
+    def put(self, name: Name, new: ApiObject) -> bool:
+        """
+        Whether anything changed that we read.
+        """
+        old = self.objects.get(name)
+        if old == new:
+            return False
+        self._unindex(name, old)
+        self.objects[name] = new
+        for key in self._keys_of(new):
+            self.index[key] = {**(self.index.get(key) or {}), name: new}
+        return True
+
+    def drop(self, name: Name) -> ApiObject | None:
+        old = self.objects.pop(name)
+        self._unindex(name, old)
+        return old
+
+    def _unindex(self, name: Name, old: ApiObject | None) -> None:
+        for key in self._keys_of(old) if old is not None else ():
+            left = {n: o for n, o in (self.index.get(key) or {}).items() if n != name}
+            if left:
+                self.index[key] = left
+            else:
+                self.index.pop(key)
+
+    def table(self) -> Table:
+        return Table(self.objects.freeze(), self.index.freeze(), self.sight)
+
+
+class Store:
+    """
+    What the edges write to and passes take views of.
+
+    *crds*: the resources (``resource.group``) whose presence is followed.
+    """
+
+    def __init__(self, kinds: Iterable[ResourceKind], crds: Iterable[str] = ()) -> None:
+        self.kinds = tuple(kinds)
+        self._kept = {kind.resource: Kept(kind) for kind in self.kinds}
+        self._presences = {crd: Presence() for crd in crds}
+        self._gone: dict[ObjectRef, str] = {}
+        self._spoilt: set[ObjectRef] = set()
+        self._dirty: set[Subject] = set()
+        self._changed: Callable[[], None] = lambda: None
+
+    def notify(self, changed: Callable[[], None]) -> None:
+        """
+        Call this after each change from now on; it must be quick.
+        """
+        self._changed = changed
+
+    def replace(
+        self, kind: ResourceKind, objects: Iterable[ApiObject], unread: Collection[Name] = ()
+    ) -> None:
+        """
+        Take a complete list: what is not in it is gone. *unread* are in it, but could not be read.
+        """
+        kept = self._kept[kind.resource]
+        listed = {(o.metadata.namespace, o.metadata.name): o for o in objects}
+        for namespace, name in set(kept.objects.keys()) - listed.keys() - set(unread):
+            self.drop(kind, namespace, name)
+        for each in listed.values():
+            self.put(kind, each)
+        for namespace, name in unread:
+            self.spoil(kind, namespace, name)
+
+    def put(self, kind: ResourceKind, new: ApiObject) -> None:
+        meta = new.metadata
+        ref = ObjectRef(kind.qualified, meta.namespace, meta.name)
+        self._gone.pop(ref, None)
+        healed = ref in self._spoilt
+        self._spoilt.discard(ref)
+        if self._kept[kind.resource].put((meta.namespace, meta.name), new) or healed:
+            self._touch()
+
+    def drop(self, kind: ResourceKind, namespace: str, name: str) -> None:
+        old = self._kept[kind.resource].drop((namespace, name))
+        ref = ObjectRef(kind.qualified, namespace, name)
+        self._spoilt.discard(ref)
+        if old is None:
+            return
+        self._gone[ref] = old.metadata.uid
+        if len(self._gone) > REMEMBERED:
+            del self._gone[next(iter(self._gone))]
+        self._touch()
+
+    def spoil(self, kind: ResourceKind, namespace: str, name: str) -> None:
+        """
+        Keep the old version, marked: its newest one could not be read.
+        """
+        self._spoilt.add(ObjectRef(kind.qualified, namespace, name))
+        self._touch()
+
+    def sight(self, kind: ResourceKind, sight: Sight) -> None:
+        if self._kept[kind.resource].sight != sight:
+            self._kept[kind.resource].sight = sight
+            self._touch()
+
+    def discovered(self, answer: Discovery | None, why: str = "", *, now: datetime) -> None:
+        """
+        Take an answer of discovery, or None and why there was none.
+        """
+        after = {
+            crd: unanswered(before, why)
+            if answer is None
+            else observe(before, answer, crd, now=now)
+            for crd, before in self._presences.items()
+        }
+        if after != self._presences:
+            self._presences = after
+            self._touch()
+
+    def served(self, kind: ResourceKind) -> str | None:
+        """
+        The version to read a kind in; None while that is not known or none fits.
+        """
+        if kind.qualified not in self._presences:
+            return kind.versions[0]
+        versions = self._presences[kind.qualified].versions or ()
+        return next((v for v in kind.versions if v in versions), None)
+
+    @property
+    def doubting(self) -> bool:
+        """
+        Whether a loss still needs its second answer.
+        """
+        return any(p.doubted is not None for p in self._presences.values())
+
+    def view(self) -> Snapshot:
+        return Snapshot(
+            tables={resource: kept.table() for resource, kept in self._kept.items()},
+            presences=dict(self._presences),
+            gone=dict(self._gone),
+            spoilt=frozenset(self._spoilt),
+        )
+
+    def take_dirty(self) -> frozenset[Subject]:
+        """
+        The subjects touched since the last call.
+        """
+        dirty = frozenset(self._dirty)
+        self._dirty.clear()
+        return dirty
+
+    def _touch(self) -> None:
+        self._dirty.add(CLUSTER)
+        self._changed()

@@ -1,0 +1,204 @@
+"""
+What was said, and what is due to be said: episodes, heartbeats, Ready.
+
+Holds keys, not texts: a text is composed, and its truth checked, at the moment of sending.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from reporter.model.entries import Catalogue
+from reporter.model.events import EventRecord
+from reporter.model.subjects import Key, Subject
+from reporter.model.words import EventType, Layer
+from reporter.stages.collapse import Group, collapse
+from reporter.stages.judgement import Judgement, Terms
+
+
+READ_BACK = timedelta(hours=1)
+"""
+An Event that was last written longer ago is no running episode any more.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """
+    From the first announcement of a key to its settled clear.
+
+    *record*: the Event as last sent. *uncertain*: whether it arrived is not known, so it is sent
+    again under the same name. *rewritten*: when its content last changed. *silent*: it was outranked
+    or suppressed since it was last sent. *resumed*: when it was read back, if it was.
+    """
+
+    record: EventRecord
+    uncertain: bool = False
+    rewritten: datetime | None = None
+    silent: bool = False
+    resumed: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """
+    All that was said and is not over.
+
+    *owed*: subjects of which something was announced and not yet taken back by a Ready, with the
+    time from which it must have been well.
+    """
+
+    episodes: Mapping[Key, Episode] = field(default_factory=dict)
+    owed: Mapping[Subject, datetime] = field(default_factory=dict)
+    groups: Mapping[Key, Group] = field(default_factory=dict)
+
+    @property
+    def grouped(self) -> frozenset[Subject]:
+        return frozenset(m for g in self.groups.values() for m in g.members)
+
+
+def follow(
+    voice: Voice, judged: Judgement, catalogue: Catalogue, terms: Terms, *, now: datetime
+) -> Voice:
+    """
+    Take a new judgement: end episodes that have settled, note who fell silent, form groups.
+    """
+    alone = frozenset(k.subject for k in voice.episodes if k.subject.name)
+    groups = collapse(voice.groups, judged.gate, judged.silence, catalogue, alone=alone)
+    after = replace(voice, groups={**_kept_names(voice), **groups})
+    speaking = frozenset(speakers(after, judged, terms))
+    settle = terms.patience.settle
+    ready = frozenset(readies(after, judged, catalogue, now=now))
+    episodes = {
+        key: replace(each, silent=each.silent or _muted(key, judged, speaking))
+        for key, each in voice.episodes.items()
+        if key in ready or _lasts(key, each, judged, after, resumed_before=now - settle)
+    }
+    owed = {s: since for s, since in voice.owed.items() if _exists(s, judged)}
+    return replace(after, episodes=episodes, owed=owed)
+
+
+def _kept_names(voice: Voice) -> Mapping[Key, Group]:
+    """
+    Groups with nobody left, whose names their Ready still needs.
+    """
+    return {
+        key: replace(group, members=frozenset())
+        for key, group in voice.groups.items()
+        if key.subject in voice.owed
+    }
+
+
+def _exists(subject: Subject, judged: Judgement) -> bool:
+    every = subject.layer is Layer.MODELDEPLOYMENT and not subject.name
+    return every or subject in judged.subjects
+
+
+def _lasts(
+    key: Key, episode: Episode, judged: Judgement, voice: Voice, *, resumed_before: datetime
+) -> bool:
+    if key in voice.groups:
+        return bool(voice.groups[key].members)
+    if not _exists(key.subject, judged):
+        return False
+    if key in judged.gate.records or key in judged.gate.unseen:
+        return True
+    return episode.resumed is not None and episode.resumed > resumed_before
+
+
+def _muted(key: Key, judged: Judgement, speaking: frozenset[Key]) -> bool:
+    """
+    Outranked or suppressed, which a later turn to speak must say; not merely settling.
+    """
+    return key not in speaking and (key in judged.silence.by or _outranked(key, judged))
+
+
+def _outranked(key: Key, judged: Judgement) -> bool:
+    primary = judged.candidates(key.subject).primary
+    return bool(primary) and key not in primary
+
+
+def speakers(voice: Voice, judged: Judgement, terms: Terms) -> Iterable[Key]:
+    """
+    The keys whose Event may be written now, if one is due.
+    """
+    grouped = voice.grouped
+    for subject, standing in judged.standings.items():
+        if subject in grouped:
+            continue
+        for key in standing.speakers(terms.emission):
+            record = judged.gate.records[key]
+            if record.spoken and not record.unknown and not _in_group(key, voice):
+                yield key
+    for key, group in voice.groups.items():
+        if any(_speaks(m, key, judged) for m in group.members):
+            yield key
+
+
+def _in_group(key: Key, voice: Voice) -> bool:
+    """
+    Whether a group of the same trouble speaks for all, so that one with its own Event falls silent.
+    """
+    group = voice.groups.get(Key(Subject(key.subject.layer, key.subject.namespace), key.reason))
+    return bool(key.subject.name) and group is not None and bool(group.members)
+
+
+def _speaks(member: Subject, key: Key, judged: Judgement) -> bool:
+    record = judged.gate.records.get(Key(member, key.reason))
+    return record is not None and bool(record.spoken) and not record.unknown
+
+
+def readies(voice: Voice, judged: Judgement, catalogue: Catalogue, *, now: datetime) -> list[Key]:
+    """
+    The Ready keys that are owed and true.
+    """
+    return [
+        Key(subject, catalogue.ready(subject.layer).reason)
+        for subject, since in voice.owed.items()
+        if since <= now
+        and catalogue.ready(subject.layer).enabled
+        and all(judged.well(s, catalogue) for s in _stood_for(subject, voice))
+        and not any(_open(key, subject, catalogue) for key in voice.episodes)
+    ]
+
+
+def _stood_for(subject: Subject, voice: Voice) -> frozenset[Subject]:
+    ever = (g.ever for key, g in voice.groups.items() if key.subject == subject)
+    return frozenset({subject}).union(*ever)
+
+
+def _open(key: Key, subject: Subject, catalogue: Catalogue) -> bool:
+    entry = catalogue[key.reason]
+    return key.subject == subject and not entry.orthogonal and not entry.ready
+
+
+def resume(
+    voice: Voice,
+    records: Iterable[EventRecord],
+    catalogue: Catalogue,
+    terms: Terms,
+    *,
+    now: datetime,
+) -> Voice:
+    """
+    Take the Events read back: what was running goes on, and nothing is written for it.
+
+    An Event is of a running episode when it was written within the hour and no Ready of its subject
+    is newer. What is clear by now gets its Ready once it has been so for the settle.
+    """
+    known = [r for r in records if r.key.reason in catalogue.entries]
+    closed: dict[Subject, datetime] = {}
+    for record in known:
+        if record.type is EventType.NORMAL:
+            subject = record.key.subject
+            closed[subject] = max(record.last, closed.get(subject, record.last))
+    episodes, owed = dict(voice.episodes), dict(voice.owed)
+    for record in sorted(known, key=lambda r: (r.last, r.episode)):
+        key = record.key
+        shut = closed.get(key.subject)
+        running = record.type is EventType.WARNING and now - record.last <= READ_BACK
+        if running and (shut is None or shut < record.last):
+            episodes[key] = Episode(record, resumed=now)
+            if not catalogue[key.reason].orthogonal:
+                owed[key.subject] = now + terms.patience.settle
+    return replace(voice, episodes=episodes, owed=owed)

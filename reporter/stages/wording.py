@@ -1,0 +1,185 @@
+"""
+What an Event says: what is wrong and where, who must act and how, what else, what is silent.
+
+The API server counts bytes and refuses a message of more than 1024 (kubernetes,
+pkg/apis/core/validation/events.go), so a message is made to fit: text of others is shortened first,
+then lists, then the remedy; names of ours are never cut.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+
+from reporter.model.entries import Entry
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import Cause, Trouble
+from reporter.model.words import Kind, Reason
+from reporter.stages.foreign import clean, shorten
+
+
+LIMIT = 1024
+NAMED = 3
+"""
+How many of a long list are named.
+"""
+
+WORTH = 24
+"""
+Bytes of foreign text below which it tells nothing and is left out.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """
+    One trouble as it is to be told; *lasted* in its present kind.
+    """
+
+    trouble: Trouble
+    lasted: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """
+    All that one message says.
+
+    *also*: other reasons of the subject. *silenced*: reasons that are suppressed because of it, and
+    in how many *namespaces*. *group*: names of the InferenceSets that it stands for.
+    """
+
+    entry: Entry
+    subject: Subject
+    told: tuple[Told, ...] = ()
+    also: tuple[Reason, ...] = ()
+    silenced: tuple[Reason, ...] = ()
+    namespaces: int = 0
+    group: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """
+        What a rewrite is judged by: causes and suffixes, no counts and no texts of others.
+        """
+        causes = sorted({self._cause(t.trouble.cause) for t in self.told})
+        parts = (*causes, "also", *self.also, "silent", *self.silenced, str(self.namespaces))
+        return sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+    def _cause(self, cause: Cause) -> str:
+        """
+        Of a group, one member is told of as an example, so its name is no cause.
+        """
+        return cause.code if self.group else f"{cause.object}={cause.code}"
+
+
+def message(speech: Speech) -> str:
+    """
+    At most 1024 bytes.
+    """
+    told = sorted(speech.told, key=lambda t: (not t.trouble.out, t.trouble.cause))
+    for shown, remedy in ((len(told), True), (NAMED, True), (1, True), (1, False)):
+        head = told[: max(shown, 1)]
+        tail = _tail(speech, told=len(told) - len(head), causes=head, remedy=remedy)
+        fitted = _fit(speech, head, tail)
+        if fitted is not None:
+            return fitted
+    return shorten(_fit_none(speech, told[:1]), LIMIT)
+
+
+def _fit(speech: Speech, told: Sequence[Told], tail: str) -> str | None:
+    """
+    The message with as much foreign text as there is room for; None if there is none without.
+    """
+    foreign = [clean(t.trouble.foreign) for t in told]
+    bare = _head(speech, told, [""] * len(told)) + tail
+    room = LIMIT - len(bare.encode())
+    if room < 0:
+        return None
+    full = _head(speech, told, foreign) + tail
+    if len(full.encode()) <= LIMIT:
+        return full
+    share = room // len(told) - len(": ") if told else 0
+    cut = [shorten(f, share) if share >= WORTH else "" for f in foreign]
+    return _head(speech, told, cut) + tail
+
+
+def _fit_none(speech: Speech, told: Sequence[Told]) -> str:
+    return _head(speech, told, [""] * len(told))
+
+
+def _head(speech: Speech, told: Sequence[Told], foreign: Sequence[str]) -> str:
+    group = f"{_group(speech)}: " if speech.group else ""
+    if not told:
+        return group + _fill(speech, {}, "")
+    sentences = (_sentence(speech, each, text) for each, text in zip(told, foreign, strict=True))
+    return group + " ".join(dict.fromkeys(sentences))
+
+
+def _sentence(speech: Speech, told: Told, foreign: str) -> str:
+    text = _fill(speech, told.trouble.fields, foreign)
+    if told.trouble.kind is Kind.STARTING:
+        text = f"{text.removesuffix('.')} (no progress for {duration(told.lasted)})."
+    return text
+
+
+def _fill(speech: Speech, fields: Mapping[str, str], foreign: str) -> str:
+    template = speech.entry.message
+    names = {"namespace": speech.subject.namespace, "inferenceset": speech.subject.name}
+    if "{foreign}" not in template and foreign:
+        template = f"{template.removesuffix('.')}: {{foreign}}."
+    return template.format_map({**names, **fields, "foreign": foreign})
+
+
+def _tail(speech: Speech, *, told: int, causes: Sequence[Told], remedy: bool) -> str:
+    parts = [f" And {told} more like it."] if told > 0 else []
+    if remedy and causes:
+        parts.append(f" {speech.entry.owner.capitalize()}: {_remedy(speech.entry, causes[0])}")
+    if speech.also:
+        parts.append(f" (also: {', '.join(speech.also)})")
+    if speech.silenced:
+        reasons = ", ".join(speech.silenced)
+        parts.append(
+            f" (suppressing downstream reasons: {reasons} in {speech.namespaces} namespace(s))"
+        )
+    return "".join(parts)
+
+
+def _remedy(entry: Entry, told: Told) -> str:
+    """
+    By the exact code, else by its second part, which is the pods' cause, else by its first.
+    """
+    code = told.trouble.cause.code
+    extent, _, detail = code.partition(".")
+    for each in (code, detail, extent):
+        if each in entry.remedies:
+            return entry.remedies[each]
+    return entry.remedies.get("default", "")
+
+
+def _group(speech: Speech) -> str:
+    return (
+        f"Namespace {speech.subject.namespace}: {len(speech.group)} InferenceSets"
+        f" ({listed(speech.group)})"
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """
+    A few names, sorted, and how many more there are.
+    """
+    ordered = sorted(names)
+    if len(ordered) <= NAMED:
+        return ", ".join(ordered)
+    return f"{', '.join(ordered[:NAMED])} and {len(ordered) - NAMED} more"
+
+
+def duration(span: timedelta) -> str:
+    """
+    As kubectl shows an age, to one unit.
+    """
+    seconds = int(span.total_seconds())
+    for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"

@@ -1,0 +1,157 @@
+"""
+An API server as a test sees it: raw HTTP, whichever of the two it is.
+"""
+
+import asyncio
+import contextlib
+import json
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import aiohttp
+
+
+Json = dict[str, Any]
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+SOON = 20.0
+"""
+Seconds; how long anything may take before a test gives up.
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def json(self) -> Json:
+        found: Json = json.loads(self.text)
+        return found
+
+    @property
+    def message(self) -> str:
+        message: str = self.json["message"]
+        return message
+
+    @property
+    def names(self) -> list[str]:
+        return [item["metadata"]["name"] for item in self.json["items"]]
+
+    @property
+    def version(self) -> str:
+        version: str = self.json["metadata"]["resourceVersion"]
+        return version
+
+
+class Stream:
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.status = response.status
+
+    async def frame(self) -> Json | None:
+        """
+        The next frame; None at the end of the stream.
+        """
+        line = await asyncio.wait_for(self._response.content.readline(), SOON)
+        return json.loads(line) if line else None
+
+    async def rest(self) -> list[Json]:
+        found = []
+        while (frame := await self.frame()) is not None:
+            found.append(frame)
+        return found
+
+
+@dataclass(frozen=True)
+class Api:
+    session: aiohttp.ClientSession
+    url: str
+    token: str
+    tls: ssl.SSLContext | bool
+    namespace: str
+    """
+    Of this test alone.
+    """
+    nobody: tuple[str, str]
+    """
+    User and token of somebody without any rights.
+    """
+    forget_history: Callable[[], Awaitable[None]]
+    """
+    From then on, older versions are gone.
+    """
+    kind: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def as_nobody(self) -> "Api":
+        return replace(self, token=self.nobody[1])
+
+    def of(self, resource: str, name: str = "", *, group: str = "") -> str:
+        """
+        The path of a resource in the namespace of this test.
+        """
+        root = f"/apis/{group}" if group else "/api/v1"
+        return f"{root}/namespaces/{self.namespace}/{resource}{'/' if name else ''}{name}"
+
+    async def request(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
+        sent = {"Authorization": f"Bearer {self.token}", "Accept": "application/json", **headers}
+        data: str | bytes | None = None
+        if body is not None:
+            data = body if isinstance(body, bytes) else json.dumps(body)
+            sent.setdefault("Content-Type", "application/json")
+        async with self.session.request(
+            method, self.url + path, data=data, headers=sent, ssl=self.tls
+        ) as response:
+            return Answer(response.status, dict(response.headers), await response.text())
+
+    async def get(self, path: str, **headers: str) -> Answer:
+        return await self.request("GET", path, **headers)
+
+    async def create(self, path: str, body: object) -> Answer:
+        return await self.request("POST", path, body)
+
+    async def put(self, path: str, body: object) -> Answer:
+        return await self.request("PUT", path, body)
+
+    async def patch(self, path: str, body: object, form: str = MERGE) -> Answer:
+        return await self.request("PATCH", path, body, **{"Content-Type": form})
+
+    async def delete(self, path: str, body: object = None) -> Answer:
+        return await self.request("DELETE", path, body)
+
+    async def config_map(self, name: str, **labels: str) -> Answer:
+        meta = {"name": name, "labels": labels}
+        return await self.create(self.of("configmaps"), {"metadata": meta})
+
+    async def until(self, path: str, holds: Callable[[Answer], bool]) -> Answer:
+        async with asyncio.timeout(SOON):
+            while not holds(answer := await self.get(path)):
+                await asyncio.sleep(0.05)
+        return answer
+
+    @contextlib.asynccontextmanager
+    async def watch(self, path: str, **headers: str) -> AsyncIterator[Stream]:
+        sign = "&" if "?" in path else "?"
+        sent = {"Authorization": f"Bearer {self.token}", **headers}
+        async with self.session.get(
+            f"{self.url}{path}{sign}watch=1", headers=sent, ssl=self.tls
+        ) as response:
+            yield Stream(response)
+
+
+def names(frames: list[Json]) -> list[tuple[str, str]]:
+    """
+    Type and object's name of frames, bookmarks left out.
+    """
+    return [
+        (frame["type"], frame["object"]["metadata"]["name"])
+        for frame in frames
+        if frame["type"] != "BOOKMARK"
+    ]

@@ -1,0 +1,194 @@
+"""
+Watches: what is told, from where, and how it ends.
+"""
+
+import asyncio
+
+import pytest
+
+from tests.conformance.api import MERGE, names
+
+
+END = {"k8s.io/initial-events-end": "true"}
+
+
+async def test_a_watch_from_a_version_tells_what_came_after_it(api):
+    await api.config_map("before")
+    start = (await api.get(api.of("configmaps"))).version
+    await api.config_map("c1", a="1")
+    await api.patch(api.of("configmaps", "c1"), {"data": {"x": "y"}})
+    async with api.watch(
+        f"{api.of('configmaps')}?resourceVersion={start}&labelSelector=a"
+    ) as stream:
+        first = [await stream.frame(), await stream.frame()]
+        await api.delete(api.of("configmaps", "c1"))
+        last = await stream.frame()
+    assert names([*first, last]) == [("ADDED", "c1"), ("MODIFIED", "c1"), ("DELETED", "c1")]
+    assert first[1]["object"]["data"] == {"x": "y"}
+    assert first[0]["object"]["kind"] == "ConfigMap"
+    assert int(last["object"]["metadata"]["resourceVersion"]) > int(
+        first[1]["object"]["metadata"]["resourceVersion"]
+    )
+
+
+@pytest.mark.parametrize("query", ["", "resourceVersion=0"])
+async def test_a_watch_from_nowhere_tells_first_what_is_there(api, query):
+    await api.config_map("c1", a="1")
+    await api.until(
+        api.of("configmaps") + "?labelSelector=a&resourceVersion=0", lambda a: a.names == ["c1"]
+    )
+    async with api.watch(f"{api.of('configmaps')}?labelSelector=a&{query}") as stream:
+        there = await stream.frame()
+        await api.config_map("c2", a="1")
+        then = await stream.frame()
+    assert names([there, then]) == [("ADDED", "c1"), ("ADDED", "c2")]
+
+
+async def test_initial_events_end_with_a_marked_bookmark(api):
+    await api.config_map("c1", a="1")
+    query = "labelSelector=a&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    async with api.watch(f"{api.of('configmaps')}?{query}") as stream:
+        frames = [await stream.frame(), await stream.frame()]
+        await api.config_map("c2", a="1")
+        then = await stream.frame()
+    assert names(frames) == [("ADDED", "c1")]
+    mark = frames[1]
+    assert mark["type"] == "BOOKMARK"
+    assert mark["object"]["metadata"]["annotations"] == END
+    assert int(mark["object"]["metadata"]["resourceVersion"]) >= int(
+        frames[0]["object"]["metadata"]["resourceVersion"]
+    )
+    assert names([then]) == [("ADDED", "c2")]
+
+
+@pytest.mark.parametrize(
+    ("path", "empty"),
+    [
+        ("/api/v1/pods", {"spec": {"containers": None}, "status": {}}),
+        ("/apis/coordination.k8s.io/v1/leases", {"spec": {}}),
+        ("/api/v1/namespaces", {"spec": {}, "status": {}}),
+        ("/api/v1/configmaps", {}),
+        (
+            "/apis/apps/v1/deployments",
+            {
+                "spec": {
+                    "replicas": 0,
+                    "selector": None,
+                    "template": {"metadata": {}, "spec": {"containers": None}},
+                    "strategy": {},
+                },
+                "status": {},
+            },
+        ),
+        (
+            "/api/v1/events",
+            {
+                "involvedObject": {}, "source": {}, "firstTimestamp": None, "lastTimestamp": None,
+                "eventTime": None, "reportingComponent": "", "reportingInstance": "",
+            },
+        ),
+    ],
+)  # fmt: skip
+async def test_a_bookmark_is_an_empty_object_of_its_kind(api, path, empty):
+    query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    async with api.watch(f"{path}?{query}&timeoutSeconds=2&labelSelector=never=there") as stream:
+        frames = await stream.rest()
+    marks = [frame["object"] for frame in frames if frame["type"] == "BOOKMARK"]
+    rest = {k: v for k, v in marks[0].items() if k not in {"kind", "apiVersion", "metadata"}}
+    assert rest == empty
+
+
+async def test_without_bookmarks_none_comes(api):
+    await api.config_map("c1", a="1")
+    query = (
+        "labelSelector=a&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1"
+    )
+    async with api.watch(f"{api.of('configmaps')}?{query}") as stream:
+        frames = await stream.rest()
+    assert [frame["type"] for frame in frames] == ["ADDED"]
+
+
+async def test_initial_events_need_a_version_match(api):
+    answer = await api.get(api.of("configmaps") + "?watch=1&sendInitialEvents=true")
+    assert answer.status == 422
+    assert answer.message == (
+        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: '
+        "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+    )
+
+
+async def test_a_watch_ends_cleanly_at_its_timeout(api):
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    async with api.watch(f"{api.of('configmaps')}?labelSelector=never&timeoutSeconds=1") as stream:
+        frames = await stream.rest()
+    assert frames == []
+    assert loop.time() - start >= 0.9
+
+
+async def test_a_version_that_is_too_old_is_an_error_event_in_a_200(api):
+    start = (await api.get(api.of("events"))).version
+    about = {"kind": "Pod", "name": "p", "namespace": api.namespace}
+    await api.create(api.of("events"), {"metadata": {"name": "e1"}, "involvedObject": about})
+    await api.forget_history()
+    async with api.watch(f"{api.of('events')}?resourceVersion={start}&timeoutSeconds=5") as stream:
+        frames = await stream.rest()
+    assert stream.status == 200
+    assert [frame["type"] for frame in frames] == ["ERROR"]
+    status = frames[0]["object"]
+    assert (status["code"], status["reason"], status["kind"]) == (410, "Expired", "Status")
+    assert status["message"] == "The resourceVersion for the provided watch is too old."
+
+
+async def test_a_version_from_the_future_is_waited_for(api):
+    query = "resourceVersion=99999999&timeoutSeconds=1"
+    async with api.watch(f"{api.of('configmaps')}?{query}") as stream:
+        assert (stream.status, await stream.rest()) == (200, [])
+
+
+async def test_an_object_comes_into_view_and_leaves_it_by_its_labels(api):
+    await api.config_map("c1", a="1")
+    start = (await api.get(api.of("configmaps"))).version
+    async with api.watch(
+        f"{api.of('configmaps')}?resourceVersion={start}&labelSelector=b=2"
+    ) as stream:
+        await api.patch(api.of("configmaps", "c1"), {"metadata": {"labels": {"b": "2"}}})
+        into = await stream.frame()
+        await api.patch(api.of("configmaps", "c1"), {"metadata": {"labels": {"b": None}}})
+        out = await stream.frame()
+        await api.delete(api.of("configmaps", "c1"))
+        await api.config_map("c2", b="2")
+        other = await stream.frame()
+    assert names([into, out, other]) == [("ADDED", "c1"), ("DELETED", "c1"), ("ADDED", "c2")]
+    assert out["object"]["metadata"]["labels"] == {"a": "1", "b": "2"}
+    assert int(out["object"]["metadata"]["resourceVersion"]) > int(
+        into["object"]["metadata"]["resourceVersion"]
+    )
+
+
+async def test_one_object_is_watched_by_its_name(api):
+    await api.config_map("c1")
+    start = (await api.get(api.of("configmaps"))).version
+    query = f"resourceVersion={start}&fieldSelector=metadata.name=c2"
+    async with api.watch(f"{api.of('configmaps')}?{query}") as stream:
+        await api.patch(api.of("configmaps", "c1"), {"data": {"x": "y"}})
+        await api.config_map("c2")
+        frame = await stream.frame()
+    assert names([frame]) == [("ADDED", "c2")]
+
+
+async def test_a_write_that_changes_nothing_is_not_told(api):
+    created = await api.config_map("c1", a="1")
+    path = api.of("configmaps", "c1")
+    same = await api.request(
+        "PATCH", path, {"metadata": {"labels": {"a": "1"}}}, **{"Content-Type": MERGE}
+    )
+    assert same.version == created.version
+    query = f"resourceVersion={created.version}&labelSelector=a&timeoutSeconds=1"
+    async with api.watch(f"{api.of('configmaps')}?{query}") as stream:
+        assert await stream.rest() == []
+
+
+async def test_a_watch_of_a_namespace_that_is_not_there_is_quiet(api):
+    async with api.watch("/api/v1/namespaces/never-there/pods?timeoutSeconds=1") as stream:
+        assert (stream.status, await stream.rest()) == (200, [])

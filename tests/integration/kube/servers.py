@@ -1,0 +1,103 @@
+"""
+Small API servers that misbehave as told, on real sockets.
+"""
+
+import asyncio
+import json
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeAlias
+
+import yaml
+
+from aiohttp import web
+
+from reporter.kube.client import Api, connect
+
+
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Server:
+    def __init__(self, handler: Handler) -> None:
+        self.handler = handler
+        self.requests: list[web.Request] = []
+        self.url = ""
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        await request.read()
+        self.requests.append(request)
+        return await self.handler(request)
+
+    def asked(self, part: str) -> int:
+        return sum(part in str(request.rel_url) for request in self.requests)
+
+
+@asynccontextmanager
+async def serving(handler: Handler, *, ssl_context=None, port=0) -> AsyncIterator[Server]:
+    server = Server(handler)
+    runner = web.ServerRunner(web.Server(server.answer), shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", port, ssl_context=ssl_context)
+    await site.start()
+    scheme = "http" if ssl_context is None else "https"
+    server.url = f"{scheme}://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        yield server
+    finally:
+        await runner.cleanup()
+
+
+def a_kubeconfig(folder, url, *, user=None, **cluster) -> str:
+    content = {
+        "clusters": [{"name": "c", "cluster": {"server": url, **cluster}}],
+        "users": [{"name": "u", "user": {"token": "t0k3n"} if user is None else user}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "x",
+    }
+    path = folder / "kubeconfig"
+    path.write_text(yaml.safe_dump(content))
+    return str(path)
+
+
+@asynccontextmanager
+async def connected(kubeconfig: str | None, **how) -> AsyncIterator[Api]:
+    api = await connect(kubeconfig, **({"environ": {}} | how))
+    try:
+        yield api
+    finally:
+        await api.close()
+
+
+async def until(condition: Callable[[], object], within: float = 10) -> None:
+    async with asyncio.timeout(within):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def an_answer(body, status=200, **headers) -> web.Response:
+    text = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"} | {
+        k.replace("_", "-"): v for k, v in headers.items()
+    }
+    return web.Response(body=text, status=status, headers=headers)
+
+
+def a_status(code, reason="", message="", **details) -> web.Response:
+    status = {"kind": "Status", "code": code, "reason": reason, "message": message}
+    return an_answer(status | {"details": details}, status=code)
+
+
+def a_page(status=502) -> web.Response:
+    page = b"<html><title>502 Bad Gateway</title>\n<body>\n<h1>no</h1>\n</body></html>\n"
+    return an_answer(page, status=status, Content_Type="text/html")
+
+
+def cut(request: web.Request) -> None:
+    assert request.transport is not None
+    request.transport.abort()
+
+
+async def forever() -> None:
+    await asyncio.Event().wait()

@@ -1,0 +1,279 @@
+import asyncio
+import json
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from aiohttp import web
+
+from reporter.kube.client import connect
+from reporter.kube.errors import (
+    ConfigurationError,
+    Refused,
+    Throttled,
+    Unreachable,
+    Unserved,
+)
+from tests.integration.kube.servers import (
+    a_kubeconfig,
+    a_page,
+    a_status,
+    an_answer,
+    connected,
+    cut,
+    forever,
+    serving,
+)
+
+
+SHORT = timedelta(milliseconds=200)
+
+
+async def test_a_request_is_ours_and_its_answer_raw(tmp_path):
+    async def handler(request):
+        return an_answer(b'{"a": 1}', X_Thing="y")
+
+    async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
+        answer = await api.call("GET", "/api/v1/pods", query=[("continue", "a+b/c==&d e")])
+    sent = server.requests[0]
+    assert (answer.status, answer.body, answer.headers["x-thing"]) == (200, b'{"a": 1}', "y")
+    assert sent.query["continue"] == "a+b/c==&d e"
+    assert sent.headers["User-Agent"].startswith("productionstack-status-reporter/")
+    assert sent.headers["Accept-Encoding"] == "identity"
+    assert sent.headers["Authorization"] == "Bearer t0k3n"
+
+
+async def test_a_body_arrives_as_it_was_under_its_content_type(tmp_path):
+    body = {"metadata": {"labels": {"ü": "1", "gone": None}}, "count": 3}
+
+    async def handler(request):
+        return an_answer(await request.json())
+
+    async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
+        answer = await api.call(
+            "PATCH",
+            "/api/v1/namespaces/a/events/b",
+            body=json.dumps(body).encode(),
+            content_type="application/merge-patch+json",
+        )
+    assert json.loads(answer.body) == body
+    assert server.requests[0].content_type == "application/merge-patch+json"
+
+
+async def test_not_modified_is_an_answer(tmp_path):
+    async def handler(request):
+        return web.Response(status=304)
+
+    async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
+        answer = await api.call("GET", "/apis", headers={"If-None-Match": '"x"'})
+    assert answer.status == 304
+    assert server.requests[0].headers["If-None-Match"] == '"x"'
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (lambda: a_page(), Unreachable),
+        (lambda: a_page(status=200), Unreachable),
+        (lambda: a_status(403, "Forbidden"), Refused),
+        (lambda: an_answer(b"404 page not found\n", status=404), Unserved),
+        (lambda: an_answer(b"", status=429, Retry_After="3"), Throttled),
+    ],
+    ids=["page", "page as success", "forbidden", "not served", "throttled"],
+)
+async def test_an_answer_that_is_no_success_is_an_error(tmp_path, answer, expected):
+    async def handler(request):
+        return answer()
+
+    async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
+        with pytest.raises(expected, match=r"^list pods: "):
+            await api.call("GET", "/api/v1/pods", doing="list pods")
+        with pytest.raises(expected, match=r"^watch pods: "):
+            async with api.stream("/api/v1/pods", (), silence=SHORT, doing="watch pods"):
+                pass
+
+
+async def test_a_server_that_is_not_there_has_not_got_the_request(tmp_path):
+    async with serving(lambda request: forever()) as server:
+        gone = server.url
+    async with connected(a_kubeconfig(tmp_path, gone)) as api:
+        with pytest.raises(Unreachable) as caught:
+            await api.call("POST", "/api/v1/namespaces/a/events", body=b"{}")
+    assert caught.value.arrived is False
+
+
+async def test_a_server_that_hangs_may_have_got_the_request(tmp_path):
+    async with (
+        serving(lambda request: forever()) as server,
+        connected(a_kubeconfig(tmp_path, server.url)) as api,
+    ):
+        with pytest.raises(Unreachable, match="timed out") as caught:
+            await api.call("POST", "/api/v1/namespaces/a/events", body=b"{}", timeout=SHORT)
+    assert caught.value.arrived is True
+
+
+async def test_a_server_that_hangs_up_may_have_got_the_request(tmp_path):
+    async def handler(request):
+        cut(request)
+        return web.Response()
+
+    async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
+        with pytest.raises(Unreachable) as caught:
+            await api.call("POST", "/api/v1/namespaces/a/events", body=b"{}")
+    assert caught.value.arrived is True
+
+
+async def test_the_date_of_each_answer_is_told(tmp_path):
+    told = []
+
+    def on_date(date, *, sent, received):
+        told.append((date, received - sent))
+
+    async def handler(request):
+        return an_answer(b"", status=503, Date="Fri, 01 May 2026 12:00:00 GMT")
+
+    async with (
+        serving(handler) as server,
+        connected(a_kubeconfig(tmp_path, server.url), on_date=on_date) as api,
+    ):
+        with pytest.raises(Unreachable):
+            await api.call("GET", "/version")
+    assert told[0][0] == datetime(2026, 5, 1, 12, tzinfo=UTC)
+    assert 0 <= told[0][1] < 5
+
+
+def a_stream(*lines, end):
+    """
+    Sends lines, then does what *end* says.
+    """
+
+    async def handler(request):
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        for line in lines:
+            await response.write(line)
+        if end == "cut":
+            await asyncio.sleep(0.05)
+            cut(request)
+        if end == "hang":
+            await forever()
+        return response
+
+    return handler
+
+
+async def read_all(api, **how):
+    read = []
+    async with api.stream(
+        "/api/v1/pods", (), **({"silence": timedelta(seconds=5)} | how)
+    ) as lines:
+        async for line in lines:
+            read.append(line)
+    return read, lines.silent
+
+
+async def test_lines_of_a_watch_come_whole_however_long(tmp_path):
+    long = b'"' + b"x" * 5_000_000 + b'"\n'
+    async with (
+        serving(a_stream(b"{}\n", long[:100], long[100:], end="close")) as server,
+        connected(a_kubeconfig(tmp_path, server.url)) as api,
+    ):
+        assert await read_all(api) == ([b"{}\n", long], False)
+
+
+@pytest.mark.parametrize("end", ["cut", "close"])
+async def test_a_line_that_is_cut_off_is_an_error(tmp_path, end):
+    async with (
+        serving(a_stream(b"{}\n", b'{"type": "ADD', end=end)) as server,
+        connected(a_kubeconfig(tmp_path, server.url)) as api,
+    ):
+        with pytest.raises(Unreachable):
+            await read_all(api)
+
+
+async def test_a_silent_watch_ends_without_an_error(tmp_path):
+    async with (
+        serving(a_stream(b"{}\n", end="hang")) as server,
+        connected(a_kubeconfig(tmp_path, server.url)) as api,
+    ):
+        assert await read_all(api, silence=SHORT) == ([b"{}\n"], True)
+
+
+async def test_a_watch_that_the_server_forgets_to_end_is_ended(tmp_path):
+    async with (
+        serving(a_stream(b"{}\n", end="hang")) as server,
+        connected(a_kubeconfig(tmp_path, server.url)) as api,
+    ):
+        assert await read_all(api, longest=SHORT) == ([b"{}\n"], False)
+
+
+async def test_a_watch_that_does_not_begin_is_an_error(tmp_path):
+    async with (
+        serving(lambda request: forever()) as server,
+        connected(a_kubeconfig(tmp_path, server.url)) as api,
+    ):
+        with pytest.raises(Unreachable, match="timed out"):
+            await read_all(api, silence=SHORT)
+
+
+async def test_many_watches_leave_room_for_requests(tmp_path):
+    async def handler(request):
+        return await (a_stream(b"{}\n", end="hang")(request) if request.query else answer())
+
+    async def answer():
+        return an_answer(b"{}")
+
+    async with (
+        serving(handler) as server,
+        connected(a_kubeconfig(tmp_path, server.url)) as api,
+        asyncio.TaskGroup() as group,
+    ):
+        watches = [group.create_task(watch_for_ever(api)) for _ in range(40)]
+        assert (await api.call("GET", "/version")).status == 200
+        for watch in watches:
+            watch.cancel()
+
+
+async def watch_for_ever(api):
+    async with api.stream("/a", [("watch", "1")], silence=timedelta(minutes=1)) as lines:
+        async for _ in lines:
+            pass
+
+
+async def test_a_proxy_of_the_kubeconfig_is_used(tmp_path):
+    async def handler(request):
+        return an_answer({"host": request.host})
+
+    async with serving(handler) as proxy:
+        kubeconfig = a_kubeconfig(tmp_path, "http://api.example", **{"proxy-url": proxy.url})
+        async with connected(kubeconfig) as api:
+            answer = await api.call("GET", "/version")
+    assert json.loads(answer.body) == {"host": "api.example"}
+
+
+async def test_a_proxy_of_the_environment_is_used_unless_excluded(tmp_path):
+    async def handler(request):
+        return an_answer({"host": request.host})
+
+    async with serving(handler) as proxy:
+        kubeconfig = a_kubeconfig(tmp_path, "http://api.invalid")
+        environ = {"HTTP_PROXY": proxy.url}
+        async with connected(kubeconfig, environ=environ) as api:
+            assert (await api.call("GET", "/version")).status == 200
+        async with connected(kubeconfig, environ=environ | {"NO_PROXY": ".invalid"}) as api:
+            with pytest.raises(Unreachable) as caught:
+                await api.call("GET", "/version")
+    assert caught.value.arrived is False
+    assert len(proxy.requests) == 1
+
+
+async def test_without_any_cluster_the_error_says_what_to_do(tmp_path):
+    with pytest.raises(ConfigurationError, match="kubeconfig"):
+        await connect(str(tmp_path / "nothing"), environ={})
+
+
+async def test_a_kubeconfig_that_names_a_missing_certificate_says_so(tmp_path):
+    kubeconfig = a_kubeconfig(tmp_path, "https://api", **{"certificate-authority": "ca.crt"})
+    with pytest.raises(ConfigurationError, match=r"ca\.crt"):
+        await connect(kubeconfig, environ={})

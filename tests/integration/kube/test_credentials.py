@@ -1,0 +1,329 @@
+import json
+import ssl
+import stat
+import subprocess
+
+from datetime import timedelta
+
+import pytest
+
+from reporter.kube.client import connect
+from reporter.kube.credentials import Freshness
+from reporter.kube.errors import ConfigurationError, Refused, Unreachable
+from tests.integration.kube.servers import (
+    a_kubeconfig,
+    a_status,
+    an_answer,
+    connected,
+    serving,
+)
+
+
+ALWAYS = Freshness(reread=timedelta(0), spare=timedelta(0), spacing=timedelta(0))
+SELDOM = Freshness(reread=timedelta(hours=1), spacing=timedelta(0))
+DATE = "Fri, 01 May 2026 12:00:00 GMT"
+
+
+def only(*tokens):
+    """
+    A server that knows these tokens; the last one in the list may be changed by a test.
+    """
+    known = list(tokens)
+
+    async def handler(request):
+        said = request.headers.get("Authorization", "")
+        if said.removeprefix("Bearer ") in known:
+            return an_answer({"as": said}, Date=DATE)
+        return a_status(401, "Unauthorized", "Unauthorized")
+
+    return known, handler
+
+
+async def who(api):
+    return json.loads((await api.call("GET", "/version")).body)["as"].removeprefix("Bearer ")
+
+
+async def test_a_token_file_is_read_again(tmp_path):
+    token = tmp_path / "token"
+    token.write_text("one\n")
+    known, handler = only("one", "two")
+    async with serving(handler) as server:
+        kubeconfig = a_kubeconfig(tmp_path, server.url, user={"tokenFile": "token"})
+        async with connected(kubeconfig, freshness=ALWAYS) as api:
+            assert await who(api) == "one"
+            token.write_text("two\n")
+            assert await who(api) == "two"
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\n", b"half\x00", b"two lines\n"])
+async def test_the_last_token_stays_while_its_file_is_not_usable(tmp_path, content):
+    token = tmp_path / "token"
+    token.write_text("one")
+    known, handler = only("one")
+    async with serving(handler) as server:
+        kubeconfig = a_kubeconfig(tmp_path, server.url, user={"tokenFile": "token"})
+        async with connected(kubeconfig, freshness=ALWAYS) as api:
+            token.unlink() if content is None else token.write_bytes(content)
+            assert await who(api) == "one"
+
+
+async def test_after_a_401_the_token_is_read_at_once_and_the_request_sent_again(tmp_path):
+    token = tmp_path / "token"
+    token.write_text("one")
+    known, handler = only("one")
+    async with serving(handler) as server:
+        kubeconfig = a_kubeconfig(tmp_path, server.url, user={"tokenFile": "token"})
+        async with connected(kubeconfig, freshness=SELDOM) as api:
+            assert await who(api) == "one"
+            token.write_text("two")
+            known[:] = ["two"]
+            assert await who(api) == "two"
+            known[:] = ["three"]
+            with pytest.raises(Refused, match="HTTP 401: Unauthorized"):
+                await who(api)
+    assert len(server.requests) == 4
+
+
+async def test_a_kubeconfig_that_was_written_anew_is_read_after_a_401(tmp_path):
+    known, handler = only("one")
+    async with serving(handler) as server:
+        async with connected(
+            a_kubeconfig(tmp_path, server.url, user={"token": "one"}), freshness=SELDOM
+        ) as api:
+            a_kubeconfig(tmp_path, server.url, user={"token": "two"})
+            known[:] = ["two"]
+            assert await who(api) == "two"
+
+
+def a_plugin(folder, script):
+    path = folder / "plugin.sh"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return {
+        "exec": {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "command": "./plugin.sh",
+            "args": ["--a"],
+            "env": [{"name": "COLOUR", "value": "red"}],
+            "interactiveMode": "IfAvailable",
+        }
+    }
+
+
+def printing(**status):
+    credential = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "kind": "ExecCredential",
+        "status": status,
+    }
+    return f"cat <<'END'\n{json.dumps(credential)}\nEND"
+
+
+async def test_a_plugin_beside_the_kubeconfig_is_run_with_what_it_needs(tmp_path):
+    script = f'echo "$1 $COLOUR $KUBERNETES_EXEC_INFO" > {tmp_path}/told\n' + printing(token="one")
+    known, handler = only("one")
+    async with serving(handler) as server:
+        user = a_plugin(tmp_path, script)
+        user["exec"]["provideClusterInfo"] = True
+        async with connected(a_kubeconfig(tmp_path, server.url, user=user)) as api:
+            assert await who(api) == "one"
+        argument, colour, info = (tmp_path / "told").read_text().split(" ", 2)
+        spec = json.loads(info)["spec"]
+    assert (argument, colour) == ("--a", "red")
+    assert spec == {"interactive": False, "cluster": {"server": server.url}}
+
+
+async def test_a_plugin_that_writes_much_to_stderr_is_no_problem(tmp_path):
+    script = "head -c 400000 /dev/zero | tr '\\0' x >&2\n" + printing(token="one")
+    known, handler = only("one")
+    async with serving(handler) as server:
+        kubeconfig = a_kubeconfig(tmp_path, server.url, user=a_plugin(tmp_path, script))
+        environ = {"PATH": "/usr/bin:/bin"}
+        async with connected(kubeconfig, environ=environ) as api:
+            assert await who(api) == "one"
+
+
+async def test_a_plugin_runs_again_when_its_token_expires(tmp_path):
+    known, handler = only("one", "two")
+    async with serving(handler) as server:
+        user = a_plugin(
+            tmp_path, printing(token="one", expirationTimestamp="2026-05-01T12:00:00Z")
+        )
+        async with connected(
+            a_kubeconfig(tmp_path, server.url, user=user), freshness=ALWAYS
+        ) as api:
+            assert await who(api) == "one"
+            a_plugin(tmp_path, printing(token="two", expirationTimestamp="2026-05-01T13:00:00Z"))
+            assert await who(api) == "two"
+            a_plugin(tmp_path, "exit 1")
+            assert await who(api) == "two"
+
+
+async def test_a_plugin_runs_again_after_a_401(tmp_path):
+    known, handler = only("one")
+    async with serving(handler) as server:
+        user = a_plugin(tmp_path, printing(token="one"))
+        async with connected(
+            a_kubeconfig(tmp_path, server.url, user=user), freshness=SELDOM
+        ) as api:
+            assert await who(api) == "one"
+            known[:] = ["two"]
+            a_plugin(tmp_path, printing(token="two"))
+            assert await who(api) == "two"
+
+
+async def test_a_plugin_that_fails_later_on_is_told_and_tried_again(tmp_path):
+    known, handler = only("one", "two")
+    async with serving(handler) as server:
+        user = a_plugin(
+            tmp_path, printing(token="one", expirationTimestamp="2026-05-01T11:00:00Z")
+        )
+        async with connected(
+            a_kubeconfig(tmp_path, server.url, user=user), freshness=ALWAYS
+        ) as api:
+            assert await who(api) == "one"
+            a_plugin(tmp_path, "echo 'login expired' >&2; exit 3")
+            with pytest.raises(Refused, match="exit code 3: login expired"):
+                await who(api)
+            a_plugin(tmp_path, printing(token="two"))
+            assert await who(api) == "two"
+
+
+@pytest.mark.parametrize(
+    ("script", "complaint"),
+    [
+        (
+            "echo 'Bearer abcdefgh: no such login' >&2; exit 7",
+            r"exit code 7: Bearer \[redacted\]: no such",
+        ),
+        ("exit 1", "exit code 1: and said nothing"),
+        ("echo hello", "printed no ExecCredential"),
+        (printing(), "neither a token nor a certificate"),
+        (printing(clientCertificateData="pem"), "without its key"),
+        (printing(token="x").replace("io/v1", "io/v1beta1"), "instead of"),
+    ],
+)
+async def test_a_plugin_that_fails_stops_the_start_with_its_own_words(tmp_path, script, complaint):
+    kubeconfig = a_kubeconfig(tmp_path, "http://api", user=a_plugin(tmp_path, script))
+    with pytest.raises(ConfigurationError, match=complaint):
+        await connect(kubeconfig, environ={})
+
+
+async def test_a_plugin_that_is_not_installed_says_how_to_get_it(tmp_path):
+    user = a_plugin(tmp_path, "")
+    user["exec"] |= {"command": "no-such-plugin-anywhere", "installHint": "brew install it"}
+    with pytest.raises(ConfigurationError, match="cannot be run: .*brew install it"):
+        await connect(a_kubeconfig(tmp_path, "http://api", user=user), environ={})
+
+
+async def test_a_plugin_that_waits_for_a_terminal_is_refused(tmp_path):
+    user = a_plugin(tmp_path, "")
+    user["exec"]["interactiveMode"] = "Always"
+    with pytest.raises(ConfigurationError, match="demands a terminal"):
+        await connect(a_kubeconfig(tmp_path, "http://api", user=user), environ={})
+
+
+def a_certificate(folder, name):
+    """
+    Of its own authority, for 127.0.0.1.
+    """
+    cert, key = folder / f"{name}.crt", folder / f"{name}.key"
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            f"/CN={name}",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+            "-addext",
+            "keyUsage=critical,digitalSignature,keyCertSign",
+            "-keyout",
+            str(key),
+            "-out",
+            str(cert),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return cert, key
+
+
+def a_context(cert, key):
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(cert, key)
+    return context
+
+
+def an_account(folder, url, cert, token):
+    folder.mkdir(exist_ok=True)
+    (folder / "token").write_text(token)
+    (folder / "ca.crt").write_bytes(cert.read_bytes())
+    host, _, port = url.removeprefix("https://").partition(":")
+    return {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
+
+
+async def test_a_pod_uses_its_own_account_and_follows_a_new_authority(tmp_path):
+    old, new = a_certificate(tmp_path, "old"), a_certificate(tmp_path, "new")
+    known, handler = only("one", "two")
+    account = tmp_path / "account"
+    async with serving(handler, ssl_context=a_context(*new)) as server:
+        environ = an_account(account, server.url, old[0], "one\n")
+        async with connected(None, environ=environ, account=account, freshness=ALWAYS) as api:
+            with pytest.raises(Unreachable, match="(?i)certificate"):
+                await who(api)
+            an_account(account, server.url, new[0], "two\n")
+            assert await who(api) == "two"
+            (account / "ca.crt").write_text("half-written")
+            assert await who(api) == "two"
+
+
+async def test_a_plugin_may_give_a_client_certificate(tmp_path):
+    server_cert, mine = a_certificate(tmp_path, "server"), a_certificate(tmp_path, "mine")
+    context = a_context(*server_cert)
+    context.load_verify_locations(mine[0])
+    context.verify_mode = ssl.CERT_REQUIRED
+
+    async def handler(request):
+        peer = request.get_extra_info("peercert")
+        return an_answer({"as": dict(pair[0] for pair in peer["subject"])["commonName"]})
+
+    async with serving(handler, ssl_context=context) as server:
+        certificate = {
+            "clientCertificateData": mine[0].read_text(),
+            "clientKeyData": mine[1].read_text(),
+        }
+        user = a_plugin(tmp_path, printing(**certificate))
+        kubeconfig = a_kubeconfig(
+            tmp_path, server.url, user=user, **{"certificate-authority": "server.crt"}
+        )
+        async with connected(kubeconfig, environ={"PATH": "/usr/bin:/bin"}) as api:
+            assert await who(api) == "mine"
+
+
+async def test_a_pod_without_an_account_says_what_may_be_wrong(tmp_path):
+    environ = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
+    with pytest.raises(ConfigurationError, match="automountServiceAccountToken"):
+        await connect(None, environ=environ, account=tmp_path)
+
+
+async def test_an_anonymous_user_of_an_https_server_sends_no_credentials(tmp_path):
+    cert = a_certificate(tmp_path, "it")
+
+    async def handler(request):
+        return an_answer({"as": request.headers.get("Authorization", "nobody")})
+
+    async with serving(handler, ssl_context=a_context(*cert)) as server:
+        kubeconfig = a_kubeconfig(
+            tmp_path, server.url, user={}, **{"certificate-authority": "it.crt"}
+        )
+        async with connected(kubeconfig) as api:
+            assert await who(api) == "nobody"

@@ -1,0 +1,410 @@
+"""
+A reflector against servers that misbehave in every way that was seen in clusters.
+"""
+
+import asyncio
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from reporter.model.kinds import PODS
+from reporter.model.observations import Unlisted, Unserved, Unwatched, Watched
+from tests.integration.kube.servers import a_page, a_status, an_answer, cut, until
+from tests.integration.kube.watching import (
+    HASTE,
+    Cluster,
+    Shelf,
+    a_bookmark,
+    a_deployment,
+    a_list,
+    an_error,
+    an_event,
+    ms,
+    reflecting,
+    says,
+)
+
+
+ODD = {
+    "metadata": {"name": "odd", "namespace": "shop", "resourceVersion": "9"},
+    "spec": {"replicas": "two"},
+}
+
+
+def is_watched(run):
+    return lambda: run.shelf.sights[-1] == Watched()
+
+
+async def test_a_list_is_read_in_pages_and_watched_from_its_version(tmp_path):
+    cluster = Cluster(
+        lists=[a_list(a_deployment("a"), token="p+1"), a_list(a_deployment("b"))],
+        watches=[says(an_event("ADDED", a_deployment("c", "11")))],
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: run.shelf.names == ["a", "b", "c"])
+        await until(is_watched(run))
+        assert run.reflector.progress.objects == 3
+        assert run.reflector.progress.relists == 0
+    first, second = (request.query for request in cluster.listed)
+    assert (first["limit"], "continue" in first) == ("500", False)
+    assert second["continue"] == "p+1"
+    watch = cluster.watched[0].query
+    assert watch["resourceVersion"] == "10"
+    assert watch["allowWatchBookmarks"] == "true"
+    assert 300 <= int(watch["timeoutSeconds"]) <= 600
+
+
+async def test_a_streaming_list_goes_on_as_the_watch(tmp_path):
+    cluster = Cluster(
+        streams=[
+            says(
+                an_event("ADDED", a_deployment("a")),
+                an_event("ADDED", a_deployment("b")),
+                a_bookmark("12", end=True),
+                an_event("DELETED", a_deployment("a", "13")),
+            )
+        ]
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: run.shelf.names == ["b"])
+        assert run.shelf.sights == [Unlisted(), Watched()]
+        assert run.reflector.progress.objects == 1
+    query = cluster.streamed[0].query
+    assert query["resourceVersionMatch"] == "NotOlderThan"
+    assert "resourceVersion" not in query
+    assert cluster.listed == cluster.watched == []
+
+
+NO_PROGRESS = "the required storage feature RequestWatchProgress is disabled"
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        a_status(400, "BadRequest"),
+        a_status(422, "Invalid", "sendInitialEvents is forbidden"),
+        a_status(500, "InternalError", NO_PROGRESS),
+        says(an_error(500, "InternalError", NO_PROGRESS)),
+        says(an_event("ADDED", a_deployment("gone"))),
+        says(an_event("ADDED", a_deployment("gone")), then="end"),
+        says(an_event("ADDED", a_deployment("gone")), then="cut"),
+        says(b"<html>\n", then="end"),
+        a_status(403, "Forbidden"),
+    ],
+    ids=[
+        "400",
+        "422",
+        "500 of etcd",
+        "ERROR of etcd",
+        "no bookmark",
+        "end",
+        "cut",
+        "garbage",
+        "403",
+    ],
+)
+async def test_without_streaming_lists_pages_are_read(tmp_path, stream):
+    cluster = Cluster(streams=[stream], lists=[a_list(a_deployment("a"))], watches=[says()])
+    async with reflecting(tmp_path, cluster) as run:
+        await until(is_watched(run))
+        assert run.shelf.names == ["a"]
+        assert run.shelf.sights == [Unlisted(), Watched()]
+
+
+async def test_a_server_that_refused_one_streaming_list_is_not_asked_for_another(tmp_path):
+    cluster = Cluster(
+        lists=[a_list()],
+        watches=[says(an_error(410, "Expired"), then="end"), says()],
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: run.reflector.progress.relists == 1)
+    assert len(cluster.streamed) == 1
+
+
+async def test_a_bookmark_moves_the_version_to_watch_from(tmp_path):
+    cluster = Cluster(
+        lists=[a_list(version="10")],
+        watches=[says(a_bookmark("44"), then="end"), says()],
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: len(cluster.watched) == 2)
+        assert run.shelf.sights == [Unlisted(), Watched()]
+    assert cluster.watched[1].query["resourceVersion"] == "44"
+
+
+async def test_a_watch_that_ends_at_once_is_opened_again_without_haste_or_noise(tmp_path):
+    cluster = Cluster(lists=[a_list()], watches=[says(then="end")])
+    pace = replace(HASTE, rewatch=ms(100))
+    async with reflecting(tmp_path, cluster, pace=pace) as run:
+        await until(lambda: len(cluster.watched) >= 2)
+        began, now = len(cluster.watched), asyncio.get_running_loop().time
+        start = now()
+        await until(lambda: len(cluster.watched) >= began + 5)
+        assert now() - start >= 0.4
+        assert run.shelf.sights == [Unlisted(), Watched()]
+        assert run.doubts.asked >= 5
+    assert len(cluster.listed) == 1
+
+
+@pytest.mark.parametrize(
+    "expired",
+    [a_status(410, "Expired"), says(an_error(410, "Expired", "too old resource version"))],
+    ids=["HTTP", "ERROR event"],
+)
+async def test_an_expired_version_is_listed_anew_and_what_has_gone_is_dropped(tmp_path, expired):
+    cluster = Cluster(
+        lists=[
+            a_list(a_deployment("a"), a_deployment("b")),
+            a_list(a_deployment("b"), version="99"),
+        ],
+        watches=[expired, says()],
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: run.shelf.names == ["b"])
+        await until(lambda: len(cluster.watched) == 2)
+        assert not any(isinstance(sight, Unwatched) for sight in run.shelf.sights)
+        assert run.reflector.progress.relists == 1
+    assert cluster.watched[1].query["resourceVersion"] == "99"
+
+
+async def test_a_version_that_expires_again_and_again_is_no_reason_to_hammer(tmp_path):
+    cluster = Cluster(lists=[a_list()], watches=[a_status(410, "Expired")])
+    growth = replace(HASTE.growth, first=ms(50), longest=timedelta(seconds=30))
+    async with reflecting(tmp_path, cluster, pace=replace(HASTE, growth=growth)):
+        await until(lambda: len(cluster.listed) >= 3)
+        start = asyncio.get_running_loop().time()
+        await until(lambda: len(cluster.listed) >= 5)
+        assert asyncio.get_running_loop().time() - start >= 0.2
+
+
+async def test_a_list_whose_continue_token_expired_starts_over(tmp_path):
+    cluster = Cluster(
+        lists=[
+            a_list(a_deployment("old"), token="1"),
+            a_status(410, "Expired"),
+            a_list(a_deployment("new")),
+        ],
+        watches=[says()],
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: run.shelf.names == ["new"])
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        a_page(502),
+        a_page(200),
+        an_answer(b"Unauthorized\n", status=401, Content_Type="text/plain"),
+        a_status(500, "InternalError"),
+        a_status(503, "ServiceUnavailable"),
+        a_status(400, "BadRequest", "invalid resource version"),
+        says(b"<html>\n", b"502\n", then="end"),
+        says(b'{"type":"ADD', then="end"),
+        says(an_error(500, "InternalError"), then="end"),
+        says(then="cut"),
+        cut,
+    ],
+    ids=[
+        "502",
+        "page",
+        "401",
+        "500",
+        "503",
+        "400",
+        "html lines",
+        "cut line",
+        "ERROR",
+        "cut",
+        "hang up",
+    ],
+)
+async def test_a_failed_watch_is_told_and_opened_again(tmp_path, failure):
+    cluster = Cluster(lists=[a_list(a_deployment("a"))], watches=[failure, says()])
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: len(cluster.watched) == 2)
+        await until(is_watched(run))
+        assert any(isinstance(sight, Unwatched) for sight in run.shelf.sights)
+        assert run.shelf.names == ["a"]
+
+
+async def test_while_the_watch_fails_the_time_of_its_loss_stays(tmp_path):
+    cluster = Cluster(lists=[a_list()], watches=[says(then="end"), a_status(500, "InternalError")])
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: len(cluster.watched) >= 4)
+        lost = {sight.lost for sight in run.shelf.sights if isinstance(sight, Unwatched)}
+        assert len(lost) == 1
+        assert run.shelf.sights[-1].why == "InternalError"
+
+
+async def test_a_version_that_fails_again_and_again_is_not_believed_in(tmp_path):
+    cluster = Cluster(lists=[a_list()], watches=[*[a_status(500)] * 3, says()])
+    async with reflecting(tmp_path, cluster) as run:
+        await until(is_watched(run))
+    assert len(cluster.listed) == 2
+
+
+async def test_throttling_is_honoured_and_the_version_kept(tmp_path):
+    cluster = Cluster(
+        lists=[a_list()], watches=[an_answer(b"", status=429, Retry_After="1"), says()]
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: len(cluster.watched) == 1)
+        start = asyncio.get_running_loop().time()
+        await until(is_watched(run))
+        assert asyncio.get_running_loop().time() - start >= 0.9
+    assert len(cluster.listed) == 1
+
+
+async def test_a_dead_peer_is_watched_again_without_noise(tmp_path):
+    cluster = Cluster(lists=[a_list(version="10")], watches=[says(a_bookmark("20")), says()])
+    async with reflecting(tmp_path, cluster, pace=replace(HASTE, silence=ms(200))) as run:
+        await until(lambda: len(cluster.watched) >= 2)
+        assert run.shelf.sights == [Unlisted(), Watched()]
+        assert run.doubts.asked == 0
+    assert cluster.watched[1].query["resourceVersion"] == "20"
+
+
+async def test_one_odd_object_is_skipped_counted_and_marked(tmp_path):
+    cluster = Cluster(
+        lists=[a_list(a_deployment("a"), a_deployment("odd"))],
+        watches=[says(an_event("MODIFIED", ODD), an_event("ADDED", a_deployment("b", "11")))],
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: "b" in run.shelf.names)
+        assert run.shelf.names == ["a", "b", "odd"]
+        assert run.shelf.spoilt == {("shop", "odd")}
+        assert run.reflector.progress.spoilt == 1
+
+
+async def test_an_odd_object_of_a_list_keeps_its_old_version(tmp_path):
+    cluster = Cluster(
+        lists=[a_list(a_deployment("odd"), a_deployment("gone")), a_list(ODD, a_deployment("a"))],
+        watches=[says(an_error(410)), says()],
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: "a" in run.shelf.names)
+        assert run.shelf.names == ["a", "odd"]
+        assert run.shelf.spoilt == {("shop", "odd")}
+
+
+async def test_what_is_forbidden_is_told_and_tried_until_it_is_granted(tmp_path, caplog):
+    cluster = Cluster(
+        streams=[a_status(403, "Forbidden", "no")],
+        lists=[*[a_status(403, "Forbidden", "no")] * 4, a_list(a_deployment("a"))],
+        watches=[says()],
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(is_watched(run))
+        assert run.shelf.sights == [
+            Unlisted(),
+            Unlisted("may not list deployments.apps"),
+            Watched(),
+        ]
+    told = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert len(told) == 1
+    assert "may not list deployments.apps" in told[0]
+
+
+async def test_a_right_taken_away_leaves_what_was_known(tmp_path):
+    cluster = Cluster(
+        lists=[a_list(a_deployment("a"))],
+        watches=[says(then="end"), a_status(403, "Forbidden")],
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: isinstance(run.shelf.sights[-1], Unwatched))
+        assert run.shelf.sights[-1].why == "may not watch deployments.apps"
+        assert run.shelf.names == ["a"]
+
+
+async def test_a_kind_that_is_not_served_waits_for_discovery(tmp_path):
+    missing = an_answer(b"404 page not found\n", status=404, Content_Type="text/plain")
+    cluster = Cluster(
+        lists=[missing, a_list(a_deployment("a"))], streams=[missing], watches=[says()]
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: run.doubts.asked == 1)
+        assert run.shelf.sights == [Unlisted(), Unserved()]
+        run.doubts.lacking, run.shelf.version = True, None
+        run.doubts.answer()
+        cluster.streams = []
+        asked = len(run.server.requests)
+        await asyncio.sleep(0.1)
+        run.doubts.answer()
+        assert len(run.server.requests) == asked
+        run.doubts.lacking, run.shelf.version = False, "v1"
+        run.doubts.answer()
+        run.doubts.answer()
+        await until(lambda: run.shelf.sights[-1] == Unserved() or run.shelf.names)
+        await until_answered(run, is_watched(run))
+
+
+async def until_answered(run, condition):
+    """
+    Discovery answers again and again, as the real one does.
+    """
+    while not condition():
+        run.doubts.answer()
+        await asyncio.sleep(0.01)
+
+
+async def test_a_kind_is_not_asked_for_before_discovery_has_answered(tmp_path):
+    cluster = Cluster(lists=[a_list(a_deployment("a"))], watches=[says()])
+    async with reflecting(tmp_path, cluster, shelf=Shelf(version=None)) as run:
+        await asyncio.sleep(0.05)
+        assert run.server.requests == []
+        run.shelf.version = "v2"
+        await until_answered(run, is_watched(run))
+    assert cluster.listed[0].path == "/apis/apps/v2/deployments"
+
+
+async def test_a_kind_that_changes_its_version_is_listed_anew(tmp_path):
+    cluster = Cluster(lists=[a_list()], watches=[says(then="end")])
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: len(cluster.watched) >= 1)
+        run.shelf.version = "v2"
+        await until(lambda: len(cluster.listed) == 2)
+    assert cluster.listed[1].path == "/apis/apps/v2/deployments"
+
+
+async def test_a_relist_repairs_what_a_quiet_stream_lost_without_blindness(tmp_path):
+    cluster = Cluster(
+        lists=[a_list(a_deployment("lost")), a_list(a_deployment("found"))],
+        watches=[says()],
+    )
+    pace = replace(HASTE, relist=timedelta(seconds=1), overdue=ms(50))
+    async with reflecting(tmp_path, cluster, pace=pace) as run:
+        await until(lambda: run.shelf.names == ["lost"])
+        await until(lambda: run.shelf.names == ["found"])
+        assert run.shelf.sights == [Unlisted(), Watched()]
+    assert int(cluster.watched[0].query["timeoutSeconds"]) == 1
+
+
+async def test_core_kinds_and_selectors_are_asked_for_as_they_should(tmp_path):
+    kind = replace(PODS, selector="app in (a, b)")
+    cluster = Cluster(lists=[a_list()], watches=[says()])
+    async with reflecting(tmp_path, cluster, kind=kind) as run:
+        await until(is_watched(run))
+    for request in (*cluster.streamed, *cluster.listed, *cluster.watched):
+        assert request.path == "/api/v1/pods"
+        assert request.query["labelSelector"] == "app in (a, b)"
+
+
+async def test_a_burst_of_events_leaves_others_their_turn(tmp_path):
+    burst = b"".join(an_event("MODIFIED", a_deployment("a", str(n))) for n in range(5_000))
+    cluster = Cluster(lists=[a_list(a_deployment("a"))], watches=[says(burst)])
+    turns = 0
+    async with reflecting(tmp_path, cluster) as run:
+        await until(is_watched(run))
+        while run.shelf.objects[("shop", "a")].metadata is None or cluster.watched == []:
+            await asyncio.sleep(0)
+        while run.reflector.progress.last_event is None:
+            await asyncio.sleep(0)
+        seen = set()
+        while run.reflector._intake.position != "4999":
+            seen.add(run.reflector._intake.position)
+            turns += 1
+            await asyncio.sleep(0)
+    assert len(seen) >= 10

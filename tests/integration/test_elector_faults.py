@@ -1,0 +1,117 @@
+"""
+Electors against an API server that is gone or refuses.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from reporter.embedded.server import EmbeddedServer
+from reporter.kube.leases import LeaseBook
+from tests.integration.test_elector import api, book, running, server, until, within
+
+
+__all__ = ["api", "book", "server"]
+
+
+async def test_a_leader_without_a_server_gives_up_says_so_once_and_comes_back(
+    server: EmbeddedServer, book: LeaseBook, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level("INFO")
+    async with running(book, "a") as elector:
+        await within(1, elector.acquired())
+        await server.stop()
+        await within(1, elector.lost())
+        assert not elector.holds()
+        await asyncio.sleep(1)
+        await server.start()
+        await within(5, elector.acquired())
+    lines = [record.getMessage() for record in caplog.records]
+    assert sum("trying again" in line for line in lines) == 1
+    assert "no longer leading: no renewal succeeded within 1 s" in lines
+    assert sum("can be read and written again" in line for line in lines) == 1
+
+
+async def test_a_missing_right_is_named_and_its_return_needs_no_restart(
+    server: EmbeddedServer, book: LeaseBook, caplog: pytest.LogCaptureFixture
+):
+    denial = server.deny("create", "coordination.k8s.io", "leases")
+    async with running(book, "a") as elector:
+        await until(lambda: "create" in caplog.text, within=2)
+        assert not elector.leading
+        server.allow(denial)
+        await within(2, elector.acquired())
+    assert "leases" in caplog.text
+
+
+WRITER = """
+import asyncio, sys
+from datetime import timedelta
+from reporter.clock import Clock
+from reporter.kube.client import connect
+from reporter.kube.leases import LeaseBook
+from reporter.runtime.elector import Elector
+from tests.integration.test_elector import QUICK
+
+async def main():
+    api = await connect(sys.argv[1], environ={})
+    book = LeaseBook(api, *sys.argv[2].split("/"))
+    elector = Elector(book, QUICK, me="paused", wall=Clock().now)
+    running = asyncio.create_task(elector.run())
+    while not running.done():
+        now = asyncio.get_running_loop().time()
+        print(now, "writes" if elector.holds() else "silent", flush=True)
+        await asyncio.sleep(0.01)
+
+asyncio.run(main())
+"""
+
+
+@asynccontextmanager
+async def a_writer(kubeconfig: Path, book: LeaseBook) -> AsyncIterator[Process]:
+    """
+    A process that says at each moment whether it would write.
+    """
+    command = (sys.executable, "-c", WRITER, str(kubeconfig), str(book))
+    process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
+    try:
+        yield process
+    finally:
+        process.kill()
+        await process.communicate()
+
+
+async def told(process: Process) -> tuple[float, str]:
+    """
+    When, by the clock that all processes of this machine share, and what.
+    """
+    assert process.stdout
+    moment, word = (await process.stdout.readline()).decode().split()
+    return float(moment), word
+
+
+async def test_a_leader_that_was_stopped_writes_nothing_when_it_wakes(
+    server: EmbeddedServer, book: LeaseBook, tmp_path: Path
+):
+    now = asyncio.get_running_loop().time
+    async with a_writer(server.kubeconfig(tmp_path / "kubeconfig"), book) as writer:
+        async with asyncio.timeout(30):
+            while (await told(writer))[1] != "writes":
+                pass
+        async with running(book, "b") as other:
+            os.kill(writer.pid, signal.SIGSTOP)
+            await within(5, other.acquired())
+            woken = now()
+            os.kill(writer.pid, signal.SIGCONT)
+            words = [await told(writer)]
+            while words[-1][0] < woken + 1:
+                words.append(await told(writer))
+            assert other.holds()
+    assert {word for moment, word in words if moment >= woken} == {"silent"}

@@ -1,0 +1,73 @@
+from datetime import timedelta
+
+from reporter.model.entries import Scope, Suppression
+from reporter.model.words import EventType, Layer, Owner
+
+
+def test_an_entry_has_what_its_file_says(loading):
+    entry = loading()["clusterScalerNotReady"]
+    assert (entry.layer, entry.type, entry.owner) == (
+        Layer.CLUSTER,
+        EventType.WARNING,
+        Owner.PLATFORM,
+    )
+    assert (entry.rank, entry.probe, entry.settle) == (20, "things", timedelta(minutes=5))
+    assert entry.holds.lost == timedelta(minutes=1)
+    assert entry.holds.starting is None
+    assert entry.remedies == {"default": "Mend it."}
+
+
+def test_what_a_hold_does_not_say_has_its_default(loading):
+    holds = loading()["clusterRouterNotReady"].holds
+    assert holds.declared == timedelta(0)
+    assert holds.failed == timedelta(seconds=15)
+    assert holds.lost == timedelta(seconds=30)
+
+
+def test_parameters_are_those_of_the_probe(loading):
+    parameters = loading()["clusterRouterNotReady"].parameters
+    assert (parameters.name_flag, parameters.sizes) == ("router-deployment", (1, 2))
+
+
+def test_a_reason_whose_probe_is_pending_is_not_judged(loading):
+    catalogue = loading()
+    assert catalogue.pending == ("modelharnessDoorNotReady",)
+    assert not catalogue["modelharnessDoorNotReady"].judged
+
+
+def test_a_row_is_kept_with_its_why(loading):
+    assert loading().suppressions == (
+        Suppression(
+            "clusterRouterNotReady",
+            "modelharnessGateNotReady",
+            Scope.CLUSTER,
+            "It is what the gate is made of.",
+        ),
+    )
+
+
+def test_what_a_probe_demands_is_known_by_reason(loading):
+    catalogue = loading()
+    assert catalogue.demands("clusterRouterNotReady") == {"things.test"}
+    assert catalogue.demands("clusterScalerNotReady") == frozenset()
+
+
+def test_the_row_of_missing_crds_names_its_source_alone(loading):
+    catalogue = loading(
+        "reason: modelharnessGateNotReady\n        scope", "crd-of: true\n        scope"
+    )
+    assert catalogue.crd_source == "clusterRouterNotReady"
+    assert catalogue.suppressions == ()
+
+
+def test_reasons_stand_by_layer_and_rank_with_the_ready_last(loading):
+    assert list(loading().entries) == [
+        "clusterRouterNotReady",
+        "clusterScalerNotReady",
+        "clusterReady",
+        "modelharnessGateNotReady",
+        "modelharnessDoorNotReady",
+        "modelharnessReady",
+        "inferencesetSlow",
+        "inferencesetReady",
+    ]

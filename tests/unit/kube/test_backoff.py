@@ -1,0 +1,49 @@
+from datetime import timedelta
+
+from reporter.kube.backoff import Backoff, pause_after
+from reporter.kube.errors import Refused, Throttled, Unreachable
+
+
+def seconds(*numbers):
+    return [timedelta(seconds=n) for n in numbers]
+
+
+def test_pauses_double_up_to_the_longest():
+    backoff, pauses = Backoff(), []
+    for _ in range(8):
+        backoff = backoff.failed(now=0)
+        pauses.append(backoff.pause(0))
+    assert pauses == seconds(0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30)
+
+
+def test_chance_lengthens_a_pause_up_to_double():
+    backoff = Backoff().failed(now=0)
+    assert backoff.pause(0.5) == timedelta(seconds=1.2)
+    assert backoff.pause(0.999) < timedelta(seconds=1.6)
+
+
+def test_two_quiet_minutes_start_over():
+    tired = Backoff().failed(now=0).failed(now=1).failed(now=2)
+    assert tired.failed(now=121).failures == 4
+    assert tired.failed(now=122).failures == 1
+
+
+def test_the_server_may_ask_for_more_patience_within_reason():
+    err = Throttled("list pods", status=429, retry_after=timedelta(seconds=10))
+    forever = Throttled("list pods", status=429, retry_after=timedelta(days=1))
+    backoff = Backoff().failed(now=0)
+    assert pause_after(backoff, err, 0) == timedelta(seconds=10)
+    assert pause_after(backoff, forever, 0) == backoff.growth.patience
+
+
+def test_a_server_that_does_not_answer_is_asked_again_soon():
+    backoff = Backoff()
+    for _ in range(20):
+        backoff = backoff.failed(now=0)
+    assert pause_after(backoff, Unreachable("list pods"), 0) == backoff.growth.deaf
+    assert pause_after(backoff, Unreachable("list pods", status=500), 0) == backoff.growth.longest
+    assert pause_after(backoff, Refused("list pods", status=403), 0) == backoff.growth.longest
+
+
+def test_a_thousand_failures_do_not_overflow():
+    assert Backoff(failures=100_000).pause(0) == timedelta(seconds=30)
