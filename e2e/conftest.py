@@ -45,7 +45,7 @@ def pytest_terminal_summary(
         return
     terminalreporter.section("REAL CONTROL PLANE", sep="!", red=True, bold=True)
     count = config.stash[NOT_RUN]
-    terminalreporter.line(f"{count} tests on the real control plane did NOT run.", red=True)
+    terminalreporter.line(f"{count} test(s) on the real control plane did NOT run.", red=True)
     for line in config.stash[WHY].splitlines():
         terminalreporter.line(line)
 

@@ -160,12 +160,13 @@ def restart(client: Client, component: Component) -> None:
 def until_ready(client: Client, component: Component, *, within: float = 60) -> Json:
     """
     The Deployment, when all replicas it wants are of its newest version, Ready, and no other is
-    left.
+    left. The pods are counted too: its status can for a moment miss a ReplicaSet's newest pod.
     """
 
     def read() -> Json | None:
         found = deployment(client, component)
-        return found if is_ready(found) else None
+        settled = is_ready(found) and len(pods(client, component)) == found["spec"]["replicas"]
+        return found if settled else None
 
     what = f"Deployment {component.namespace}/{component.name} is Ready"
     return until(read, within=within, what=what)

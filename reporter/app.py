@@ -183,17 +183,15 @@ class Reporter:
         gc.freeze()
 
     def _greet(self) -> None:
-        judged = sum(entry.judged for entry in self._catalogue.entries.values())
-        readies = sum(entry.ready for entry in self._catalogue.entries.values())
-        off = sum(not entry.enabled for entry in self._catalogue.entries.values())
+        catalogue = self._catalogue
         logger.info(
-            "productionstack-status-reporter %s: %d reasons are judged, %d Ready reasons follow,"
-            " %d switched off, %d cannot be judged yet as their probe is missing",
+            "productionstack-status-reporter %s: %d of %d reasons are on, %d switched off,"
+            " %d cannot be judged yet as their probes are missing",
             version("productionstack-status-reporter"),
-            judged,
-            readies,
-            off,
-            len(self._catalogue.pending),
+            len(catalogue.on),
+            len(catalogue.entries),
+            len(catalogue.off),
+            len(catalogue.pending),
         )
         for note in self._settings.notes:
             logger.warning("%s", note)

@@ -13,7 +13,7 @@ from reporter.stages.pacing import Outcome, Stage, tell
 from reporter.stages.pipeline import Court
 from reporter.stages.probes.probe import Probe
 from reporter.stages.states import states
-from reporter.stages.voice import Voice, follow, resume
+from reporter.stages.voice import Voice, follow, resume, wakes
 from tests.builders import NOON, a_store
 
 
@@ -84,8 +84,8 @@ class Play:
         moments = [self.court.wakes(self.judged, self.store.view(), now=self.now)]
         if self.speaking:
             moments += [due.at for due in self.stage.due(now=self.now)]
-        owed = [since for since in self.voice.owed.values() if since > self.now]
-        return min((m for m in (*moments, *owed) if m is not None), default=None)
+        moments.append(wakes(self.voice, settle=self.terms.patience.settle, now=self.now))
+        return min((m for m in moments if m is not None), default=None)
 
     @property
     def stage(self) -> Stage:

@@ -18,6 +18,9 @@ def main() -> int:
     except (assets.Missing, BuildFailed) as err:
         print(f"\nNO REAL CONTROL PLANE\n{err}\n", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("\nStopped. What is already built is kept.", file=sys.stderr)
+        return 130
     if not arguments.quiet:
         for name, path in sorted(found.programs.items()):
             print(f"{name:24} {path}")

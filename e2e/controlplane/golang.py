@@ -49,7 +49,7 @@ def build(program: Program, target: Path) -> None:
     Build into a name of its own and rename, so that nobody ever starts half a program.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    unfinished = target.with_name(f".{target.name}.unfinished")
     command = [
         *("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", program.linker_flags()),
         *("-o", str(unfinished), program.package),

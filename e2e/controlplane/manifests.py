@@ -6,7 +6,6 @@ They are cached as one JSON list each, so that a start needs neither Go nor a YA
 
 import io
 import json
-import os
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -36,7 +35,7 @@ _STAGE_FOLDERS = ("node/fast", "node/heartbeat-with-lease", "pod/fast")
 
 def write(name: str, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    unfinished = target.with_name(f".{target.name}.unfinished")
     unfinished.write_text(json.dumps(list(FILES[name]())))
     unfinished.replace(target)
 

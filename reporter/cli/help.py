@@ -29,7 +29,7 @@ Each flag may be given as an environment variable too, --resync-seconds as
 STATUS_REPORTER_RESYNC_SECONDS; the flag wins. POD_NAME and POD_NAMESPACE tell
 who and where we are: Events carry the one, the Lease is in the other.
 
-Exit codes: 0 it ended as told, 2 the configuration is refused."""
+Exit codes: 0 it ended as told, 1 it failed, 2 the configuration is refused."""
 
 
 def help_text() -> str:

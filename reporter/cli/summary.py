@@ -2,11 +2,12 @@
 What ``check-config`` prints of a configuration that holds together.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from reporter.cli.help import WIDTH
-from reporter.model.entries import Catalogue, Entry
+from reporter.model.entries import Catalogue
+from reporter.model.words import Reason
 from reporter.settings import FLAGS, Settings
 
 
@@ -18,21 +19,16 @@ def summary(settings: Settings, catalogue: Catalogue) -> str:
 
 
 def _reasons(catalogue: Catalogue) -> Iterator[str]:
-    entries = catalogue.entries.values()
-    on = [e for e in entries if e.judged or (e.ready and catalogue.of(e.layer))]
-    off = [e for e in entries if not e.enabled]
-    pending = [e for e in entries if e not in on and e not in off]
-    yield f"The catalogue holds together: {len(entries)} reasons."
-    yield from _listed("on", on)
-    yield from _listed("off, by the overlay", off)
-    yield from _listed("pending, as their probes do not exist yet, and so off", pending)
+    yield f"The catalogue holds together: {len(catalogue.entries)} reasons."
+    yield from _listed("on", catalogue.on)
+    yield from _listed("off, by the overlay", catalogue.off)
+    yield from _listed("pending, as their probes do not exist yet, and so off", catalogue.pending)
 
 
-def _listed(state: str, entries: Iterable[Entry]) -> Iterator[str]:
-    names = [str(entry.reason) for entry in entries]
-    if names:
-        yield f"{len(names)} {state}:"
-        yield from wrap(", ".join(names), WIDTH, initial_indent="  ", subsequent_indent="  ")
+def _listed(state: str, reasons: Sequence[Reason]) -> Iterator[str]:
+    if reasons:
+        yield f"{len(reasons)} {state}:"
+        yield from wrap(", ".join(reasons), WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def _flags(settings: Settings) -> Iterator[str]:

@@ -70,6 +70,8 @@ class Access:
     def allows(self, user: str, wanted: Attributes) -> bool:
         if user == "system:anonymous":
             return False
+        if wanted.group == "authorization.k8s.io":
+            return True  # whoever is known may ask what they may
         return not any(denial.covers(user, wanted) for denial in self.denials)
 
     def check(self, user: str, route: Route) -> None:

@@ -151,5 +151,22 @@ class Catalogue:
         return next(e for e in self.entries.values() if e.layer is layer and e.ready)
 
     @property
+    def on(self) -> tuple[Reason, ...]:
+        """
+        The reasons that can be said: a Ready follows from the judged ones of its layer.
+        """
+        every = self.entries.values()
+        said = (e.judged or (e.ready and e.enabled and bool(self.of(e.layer))) for e in every)
+        return tuple(e.reason for e, on in zip(every, said, strict=True) if on)
+
+    @property
+    def off(self) -> tuple[Reason, ...]:
+        return tuple(e.reason for e in self.entries.values() if not e.enabled)
+
+    @property
     def pending(self) -> tuple[Reason, ...]:
-        return tuple(sorted(e.reason for e in self.entries.values() if e.pending))
+        """
+        The reasons that cannot be said yet, as their probe, or every probe of their layer, is missing.
+        """
+        known = {*self.on, *self.off}
+        return tuple(reason for reason in self.entries if reason not in known)

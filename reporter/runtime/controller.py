@@ -21,7 +21,7 @@ from reporter.stages.pacing import Outcome, Stage, tell
 from reporter.stages.pipeline import Court
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.store import Store
-from reporter.stages.voice import Voice, follow, resume
+from reporter.stages.voice import Voice, follow, resume, wakes
 
 
 BURST = timedelta(milliseconds=100)
@@ -129,8 +129,7 @@ class Controller:
 
     async def _pause(self, resync_at: datetime) -> None:
         await asyncio.sleep(0)
-        wake = self._court.wakes(self.judged, self._snapshot, now=self._clock.now())
-        until = min(resync_at, wake) if wake is not None else resync_at
+        until = min(resync_at, *self._wakes(now=self._clock.now()))
         begun = asyncio.get_running_loop().time()
         left = max((until - self._clock.now()).total_seconds(), 0.0)
         try:
@@ -140,6 +139,12 @@ class Controller:
             return
         rest = BURST.total_seconds() - (asyncio.get_running_loop().time() - begun)
         await asyncio.sleep(max(rest, 0.0))
+
+    def _wakes(self, *, now: datetime) -> Iterable[datetime]:
+        settle = self._court.terms.patience.settle
+        judged = self._court.wakes(self.judged, self._snapshot, now=now)
+        said = wakes(self.voice, settle=settle, now=now)
+        return [moment for moment in (judged, said, now + self._resync) if moment is not None]
 
     # ------------------------------------------------------------ for the speaker
 

@@ -12,11 +12,6 @@ from enum import Enum, auto, unique
 from reporter.model.leases import LeaseRecord
 
 
-JITTER = 1.2
-"""
-How many retry periods must fit into the renew deadline (client-go, JitterFactor).
-"""
-
 SOONEST, LATEST = 0.5, 0.9
 """
 In retry periods, when a follower polls again: spread, so that followers do not come together, and
@@ -38,27 +33,6 @@ class Terms:
     lease: timedelta = timedelta(seconds=15)
     renew: timedelta = timedelta(seconds=10)
     retry: timedelta = timedelta(seconds=2)
-
-    def flaw(self) -> str | None:
-        """
-        Why these terms do not hold together, naming the flags; None if they do.
-        """
-        lease, renew, retry = (t.total_seconds() for t in (self.lease, self.renew, self.retry))
-        if retry <= 0:
-            return f"--retry-period-seconds={retry:g} must be greater than 0"
-        if lease != int(lease):
-            return f"--lease-duration-seconds={lease:g} must be whole seconds, as a Lease holds it"
-        if lease <= renew:
-            return (
-                f"--lease-duration-seconds={lease:g} must be greater than "
-                f"--renew-deadline-seconds={renew:g}: a leader must give up before others take over"
-            )
-        if renew <= JITTER * retry:
-            return (
-                f"--renew-deadline-seconds={renew:g} must be greater than {JITTER} times "
-                f"--retry-period-seconds={retry:g}: one failed try must not cost the lead"
-            )
-        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,15 @@ def follow(
     return replace(after, episodes=episodes, owed=owed)
 
 
+def wakes(voice: Voice, *, settle: timedelta, now: datetime) -> datetime | None:
+    """
+    When time alone ends an episode that was read back, or makes its Ready true.
+    """
+    moments = list(voice.owed.values())
+    moments += [e.resumed + settle for e in voice.episodes.values() if e.resumed is not None]
+    return min((moment for moment in moments if moment > now), default=None)
+
+
 def _kept_names(voice: Voice) -> Mapping[Key, Group]:
     """
     Groups with nobody left, whose names their Ready still needs.

@@ -111,7 +111,7 @@ def _fit_none(speech: Speech, told: Sequence[Told]) -> str:
 def _head(speech: Speech, told: Sequence[Told], foreign: Sequence[str]) -> str:
     group = f"{_group(speech)}: " if speech.group else ""
     if not told:
-        return group + _fill(speech, {}, "")
+        return f"{_group(speech)} are ready again." if group else _fill(speech, {}, "")
     sentences = (_sentence(speech, each, text) for each, text in zip(told, foreign, strict=True))
     return group + " ".join(dict.fromkeys(sentences))
 

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import json
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import aiohttp
@@ -27,7 +27,7 @@ Seconds; how long anything may take before a test gives up.
 @dataclass(frozen=True)
 class Answer:
     status: int
-    headers: dict[str, str]
+    headers: Mapping[str, str]
     text: str
 
     @property
@@ -88,7 +88,6 @@ class Api:
     From then on, older versions are gone.
     """
     kind: str = ""
-    headers: dict[str, str] = field(default_factory=dict)
 
     def as_nobody(self) -> "Api":
         return replace(self, token=self.nobody[1])
@@ -109,7 +108,7 @@ class Api:
         async with self.session.request(
             method, self.url + path, data=data, headers=sent, ssl=self.tls
         ) as response:
-            return Answer(response.status, dict(response.headers), await response.text())
+            return Answer(response.status, response.headers, await response.text())
 
     async def get(self, path: str, **headers: str) -> Answer:
         return await self.request("GET", path, **headers)
@@ -132,7 +131,7 @@ class Api:
 
     async def until(self, path: str, holds: Callable[[Answer], bool]) -> Answer:
         async with asyncio.timeout(SOON):
-            while not holds(answer := await self.get(path)):
+            while not holds(answer := await self.get(path)):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         return answer
 

@@ -86,3 +86,17 @@ def test_version_is_told():
     assert shown.returncode == 0
     assert shown.stdout[0].isdigit()
     assert reporter("--version").stdout == shown.stdout
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure():
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as closed:
+        ended = subprocess.run(
+            [sys.executable, "-m", "reporter", "--help"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert (ended.returncode, ended.stderr) == (0, b"")

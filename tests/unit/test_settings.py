@@ -302,7 +302,6 @@ def test_a_quick_heartbeat_is_taken_and_told():
 
 def test_a_slip_in_a_variable_is_told_and_what_kubernetes_sets_is_not():
     made = settings(STATUS_REPORTER_RESYNC_SECOND="3", STATUS_REPORTER_SERVICE_HOST="10.0.0.1")
-    assert made.notes == (
-        "environment variable STATUS_REPORTER_RESYNC_SECOND is not ours; "
-        "did you mean STATUS_REPORTER_RESYNC_SECONDS?",
-    )
+    (note,) = made.notes
+    assert note.startswith("environment variable STATUS_REPORTER_RESYNC_SECOND is not ours")
+    assert note.endswith("did you mean STATUS_REPORTER_RESYNC_SECONDS?")

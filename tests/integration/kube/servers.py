@@ -4,13 +4,11 @@ Small API servers that misbehave as told, on real sockets.
 
 import asyncio
 import json
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
 import yaml
-
 from aiohttp import web
 
 from reporter.kube.client import Api, connect
@@ -72,7 +70,7 @@ async def connected(kubeconfig: str | None, **how) -> AsyncIterator[Api]:
 
 async def until(condition: Callable[[], object], within: float = 10) -> None:
     async with asyncio.timeout(within):
-        while not condition():
+        while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
 

@@ -1,10 +1,8 @@
 import asyncio
 import json
-
 from datetime import UTC, datetime, timedelta
 
 import pytest
-
 from aiohttp import web
 
 from reporter.kube.client import connect
@@ -74,7 +72,7 @@ async def test_not_modified_is_an_answer(tmp_path):
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (lambda: a_page(), Unreachable),
+        (a_page, Unreachable),
         (lambda: a_page(status=200), Unreachable),
         (lambda: a_status(403, "Forbidden"), Refused),
         (lambda: an_answer(b"404 page not found\n", status=404), Unserved),
@@ -164,12 +162,10 @@ def a_stream(*lines, end):
 
 
 async def read_all(api, **how):
-    read = []
     async with api.stream(
         "/api/v1/pods", (), **({"silence": timedelta(seconds=5)} | how)
     ) as lines:
-        async for line in lines:
-            read.append(line)
+        read = [line async for line in lines]
     return read, lines.silent
 
 

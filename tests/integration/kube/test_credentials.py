@@ -2,7 +2,6 @@ import json
 import ssl
 import stat
 import subprocess
-
 from datetime import timedelta
 
 import pytest
@@ -36,7 +35,7 @@ def only(*tokens):
             return an_answer({"as": said}, Date=DATE)
         return a_status(401, "Unauthorized", "Unauthorized")
 
-    return known, handler
+    return _, handler
 
 
 async def who(api):
@@ -46,7 +45,7 @@ async def who(api):
 async def test_a_token_file_is_read_again(tmp_path):
     token = tmp_path / "token"
     token.write_text("one\n")
-    known, handler = only("one", "two")
+    _, handler = only("one", "two")
     async with serving(handler) as server:
         kubeconfig = a_kubeconfig(tmp_path, server.url, user={"tokenFile": "token"})
         async with connected(kubeconfig, freshness=ALWAYS) as api:
@@ -59,7 +58,7 @@ async def test_a_token_file_is_read_again(tmp_path):
 async def test_the_last_token_stays_while_its_file_is_not_usable(tmp_path, content):
     token = tmp_path / "token"
     token.write_text("one")
-    known, handler = only("one")
+    _, handler = only("one")
     async with serving(handler) as server:
         kubeconfig = a_kubeconfig(tmp_path, server.url, user={"tokenFile": "token"})
         async with connected(kubeconfig, freshness=ALWAYS) as api:
@@ -86,13 +85,15 @@ async def test_after_a_401_the_token_is_read_at_once_and_the_request_sent_again(
 
 async def test_a_kubeconfig_that_was_written_anew_is_read_after_a_401(tmp_path):
     known, handler = only("one")
-    async with serving(handler) as server:
-        async with connected(
+    async with (
+        serving(handler) as server,
+        connected(
             a_kubeconfig(tmp_path, server.url, user={"token": "one"}), freshness=SELDOM
-        ) as api:
-            a_kubeconfig(tmp_path, server.url, user={"token": "two"})
-            known[:] = ["two"]
-            assert await who(api) == "two"
+        ) as api,
+    ):
+        a_kubeconfig(tmp_path, server.url, user={"token": "two"})
+        known[:] = ["two"]
+        assert await who(api) == "two"
 
 
 def a_plugin(folder, script):
@@ -121,7 +122,7 @@ def printing(**status):
 
 async def test_a_plugin_beside_the_kubeconfig_is_run_with_what_it_needs(tmp_path):
     script = f'echo "$1 $COLOUR $KUBERNETES_EXEC_INFO" > {tmp_path}/told\n' + printing(token="one")
-    known, handler = only("one")
+    _, handler = only("one")
     async with serving(handler) as server:
         user = a_plugin(tmp_path, script)
         user["exec"]["provideClusterInfo"] = True
@@ -135,7 +136,7 @@ async def test_a_plugin_beside_the_kubeconfig_is_run_with_what_it_needs(tmp_path
 
 async def test_a_plugin_that_writes_much_to_stderr_is_no_problem(tmp_path):
     script = "head -c 400000 /dev/zero | tr '\\0' x >&2\n" + printing(token="one")
-    known, handler = only("one")
+    _, handler = only("one")
     async with serving(handler) as server:
         kubeconfig = a_kubeconfig(tmp_path, server.url, user=a_plugin(tmp_path, script))
         environ = {"PATH": "/usr/bin:/bin"}
@@ -144,7 +145,7 @@ async def test_a_plugin_that_writes_much_to_stderr_is_no_problem(tmp_path):
 
 
 async def test_a_plugin_runs_again_when_its_token_expires(tmp_path):
-    known, handler = only("one", "two")
+    _, handler = only("one", "two")
     async with serving(handler) as server:
         user = a_plugin(
             tmp_path, printing(token="one", expirationTimestamp="2026-05-01T12:00:00Z")
@@ -173,7 +174,7 @@ async def test_a_plugin_runs_again_after_a_401(tmp_path):
 
 
 async def test_a_plugin_that_fails_later_on_is_told_and_tried_again(tmp_path):
-    known, handler = only("one", "two")
+    _, handler = only("one", "two")
     async with serving(handler) as server:
         user = a_plugin(
             tmp_path, printing(token="one", expirationTimestamp="2026-05-01T11:00:00Z")
@@ -212,7 +213,7 @@ async def test_a_plugin_that_fails_stops_the_start_with_its_own_words(tmp_path, 
 async def test_a_plugin_that_is_not_installed_says_how_to_get_it(tmp_path):
     user = a_plugin(tmp_path, "")
     user["exec"] |= {"command": "no-such-plugin-anywhere", "installHint": "brew install it"}
-    with pytest.raises(ConfigurationError, match="cannot be run: .*brew install it"):
+    with pytest.raises(ConfigurationError, match=r"cannot be run: .*brew install it"):
         await connect(a_kubeconfig(tmp_path, "http://api", user=user), environ={})
 
 
@@ -273,12 +274,12 @@ def an_account(folder, url, cert, token):
 
 async def test_a_pod_uses_its_own_account_and_follows_a_new_authority(tmp_path):
     old, new = a_certificate(tmp_path, "old"), a_certificate(tmp_path, "new")
-    known, handler = only("one", "two")
+    _, handler = only("one", "two")
     account = tmp_path / "account"
     async with serving(handler, ssl_context=a_context(*new)) as server:
         environ = an_account(account, server.url, old[0], "one\n")
         async with connected(None, environ=environ, account=account, freshness=ALWAYS) as api:
-            with pytest.raises(Unreachable, match="(?i)certificate"):
+            with pytest.raises(Unreachable, match=r"(?i)certificate"):
                 await who(api)
             an_account(account, server.url, new[0], "two\n")
             assert await who(api) == "two"

@@ -1,7 +1,7 @@
 from datetime import timedelta
 
 from reporter.model.entries import Scope, Suppression
-from reporter.model.words import EventType, Layer, Owner
+from reporter.model.words import EventType, Layer, Owner, Reason
 
 
 def test_an_entry_has_what_its_file_says(loading):
@@ -38,8 +38,8 @@ def test_a_reason_whose_probe_is_pending_is_not_judged(loading):
 def test_a_row_is_kept_with_its_why(loading):
     assert loading().suppressions == (
         Suppression(
-            "clusterRouterNotReady",
-            "modelharnessGateNotReady",
+            Reason("clusterRouterNotReady"),
+            Reason("modelharnessGateNotReady"),
             Scope.CLUSTER,
             "It is what the gate is made of.",
         ),

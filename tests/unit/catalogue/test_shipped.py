@@ -13,7 +13,7 @@ from reporter.catalogue.loader import default_folder, load
 from reporter.catalogue.readme import renewed
 from reporter.catalogue.schema import SCHEMAS, schema
 from reporter.model.entries import Catalogue, Scope
-from reporter.model.words import Layer
+from reporter.model.words import Layer, Reason
 from reporter.settings import NAMES
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.pending import PENDING
@@ -136,8 +136,8 @@ def test_the_overlay_of_the_readme_is_accepted(tmp_path):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text(example[1])
     made = load(FOLDER, overlay, specs=SPECS, pending=PENDING_NAMES, flags=NAMES)
-    assert not made["clusterKedaNotReady"].enabled
-    assert made["clusterDashboardNotReady"].judged
+    assert not made[Reason("clusterKedaNotReady")].enabled
+    assert made[Reason("clusterDashboardNotReady")].judged
 
 
 def test_it_is_found_in_a_checkout():

@@ -4,7 +4,6 @@ Every answer becomes one of the closed set, and says nothing it should not.
 
 import json
 import ssl
-
 from datetime import timedelta
 
 import aiohttp

@@ -1,0 +1,112 @@
+"""
+Discovery, aggregated and as it was before.
+"""
+
+import pytest
+
+from tests.conformance.api import AGGREGATED
+
+
+def version_of(answer, group, version):
+    items = answer.json["items"]
+    found = next(item for item in items if item["metadata"].get("name", "") == group)
+    return next(each for each in found["versions"] if each["version"] == version)
+
+
+def resource_of(answer, group, version, name):
+    resources = version_of(answer, group, version)["resources"]
+    return next(each for each in resources if each["resource"] == name)
+
+
+async def test_the_aggregated_form_names_each_resource(api):
+    answer = await api.get("/apis", Accept=f"{AGGREGATED},application/json")
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == AGGREGATED
+    assert (answer.json["kind"], answer.json["apiVersion"]) == (
+        "APIGroupDiscoveryList", "apidiscovery.k8s.io/v2",
+    )  # fmt: skip
+    assert version_of(answer, "apps", "v1")["freshness"] == "Current"
+    deployments = resource_of(answer, "apps", "v1", "deployments")
+    assert deployments.pop("subresources") == [
+        {
+            "subresource": "scale",
+            "responseKind": {"group": "autoscaling", "version": "v1", "kind": "Scale"},
+            "verbs": ["get", "patch", "update"],
+        },
+        {
+            "subresource": "status",
+            "responseKind": {"group": "", "version": "", "kind": "Deployment"},
+            "verbs": ["get", "patch", "update"],
+        },
+    ]
+    assert deployments == {
+        "resource": "deployments",
+        "responseKind": {"group": "", "version": "", "kind": "Deployment"},
+        "scope": "Namespaced",
+        "singularResource": "deployment",
+        "verbs": [
+            "create",
+            "delete",
+            "deletecollection",
+            "get",
+            "list",
+            "patch",
+            "update",
+            "watch",
+        ],
+        "shortNames": ["deploy"],
+        "categories": ["all"],
+    }
+
+
+async def test_the_core_group_has_no_name(api):
+    answer = await api.get("/api", Accept=AGGREGATED)
+    assert [item["metadata"] for item in answer.json["items"]] == [{}]
+    assert resource_of(answer, "", "v1", "pods")["responseKind"]["kind"] == "Pod"
+    namespaces = resource_of(answer, "", "v1", "namespaces")
+    assert namespaces["scope"] == "Cluster"
+    assert "deletecollection" not in namespaces["verbs"]
+
+
+@pytest.mark.parametrize("path", ["/api", "/apis"])
+async def test_what_has_not_changed_is_304(api, path):
+    first = await api.get(path, Accept=AGGREGATED)
+    again = await api.get(path, Accept=AGGREGATED, **{"If-None-Match": first.headers["ETag"]})
+    other = await api.get(path, Accept=AGGREGATED, **{"If-None-Match": '"other"'})
+    assert (again.status, again.text) == (304, "")
+    assert again.headers["ETag"] == first.headers["ETag"]
+    assert (other.status, other.headers["ETag"]) == (200, first.headers["ETag"])
+
+
+async def test_without_the_accept_header_it_is_the_older_form(api):
+    versions = await api.get("/api")
+    groups = await api.get("/apis")
+    assert (versions.json["kind"], versions.json["versions"]) == ("APIVersions", ["v1"])
+    assert groups.json["kind"] == "APIGroupList"
+    apps = next(group for group in groups.json["groups"] if group["name"] == "apps")
+    assert apps["preferredVersion"] == {"groupVersion": "apps/v1", "version": "v1"}
+    assert "ETag" not in groups.headers
+
+
+async def test_the_older_form_lists_one_version(api):
+    answer = await api.get("/apis/apps/v1")
+    assert (answer.json["kind"], answer.json["groupVersion"]) == ("APIResourceList", "apps/v1")
+    found = {each["name"]: each for each in answer.json["resources"]}
+    assert {"deployments", "deployments/scale", "deployments/status"} <= set(found)
+    assert found["deployments"]["shortNames"] == ["deploy"]
+    assert found["deployments/scale"]["kind"] == "Scale"
+    core = await api.get("/api/v1")
+    assert {"events", "namespaces", "pods", "pods/status"} <= {
+        each["name"] for each in core.json["resources"]
+    }
+
+
+async def test_a_group_says_its_versions(api):
+    answer = await api.get("/apis/apps")
+    assert (answer.json["kind"], answer.json["name"]) == ("APIGroup", "apps")
+
+
+async def test_health_and_version_are_there(api):
+    assert (await api.get("/readyz")).text == "ok"
+    assert (await api.get("/livez")).text == "ok"
+    assert (await api.get("/version")).json["gitVersion"].startswith("v1.")
