@@ -69,7 +69,7 @@ def _fields(key: Key) -> dict[str, str]:
 
 def _why(key: Key, judged: Judgement) -> str:
     if key in judged.gate.unseen:
-        return f": {judged.gate.unseen[key]}"
+        return f": {judged.gate.unseen[key].why}"
     record = judged.gate.records.get(key)
     if record is None:
         return ""

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -60,7 +68,9 @@ class Metrics:
     """
 
     def __init__(self, catalogue: Catalogue, watches: Callable[[], Iterable[WatchReport]]) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
         self._judged = Judgement()
         self.registry.register(_States(catalogue, lambda: self._judged))
         self.registry.register(_Watches(watches))

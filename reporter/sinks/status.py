@@ -60,7 +60,7 @@ def _verdict(key: Key, state: str, judged: Judgement, voice: Voice) -> Json:
         "reason": key.reason,
         **({"item": key.item} if key.item else {}),
         "state": state,
-        "unknown": judged.gate.unseen.get(key) or (record.unknown if record else ""),
+        "unknown": record.unknown if record is not None else judged.gate.unseen[key].why,
         "suppressedBy": [str(source) for source in judged.silence.by.get(key, ())],
         "causes": _causes(record) if record is not None else [],
         "episode": _time(episode.record.episode) if episode is not None else None,

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from reporter.model.kinds import DEPLOYMENTS
-from reporter.model.objects import Deployment, Pod
+from reporter.model.objects import Condition, Deployment, Pod
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.model.words import Kind
-from reporter.stages.pods import Ailment, ailment, current
+from reporter.stages.pods import Ailment, ailments, current
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class Stale:
     The status speaks of an older spec; nothing can be said until the controller has caught up.
     """
 
+    object: ObjectRef
     why: str
 
 
@@ -56,7 +57,8 @@ def trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | Stale | No
         zero = _trouble(deployment, "ScaledToZero", Kind.DECLARED, "is scaled to zero replicas")
         return replace(zero, out=True)
     if status.observed_generation < meta.generation:
-        return Stale(f"status of Deployment {meta.namespace}/{meta.name} is older than its spec")
+        why = f"status of Deployment {meta.namespace}/{meta.name} is older than its spec"
+        return Stale(reference(meta.namespace, meta.name), why)
     if status.ready_replicas >= deployment.desired:
         return _stuck(deployment)
     return _short(deployment, current(pods))
@@ -66,17 +68,17 @@ def _stuck(deployment: Deployment) -> Trouble | None:
     """
     Enough replicas serve, but a change does not get through.
     """
-    progressing = deployment.status.condition("Progressing")
-    failure = deployment.status.condition("ReplicaFailure")
+    failure = _failure(deployment)
     updated = f"{deployment.status.updated_replicas}/{deployment.desired} updated"
-    if failure is not None and failure.status == "True":
+    if failure is not None:
         state = f"cannot create pods for its new version ({updated}), the old one still serves"
         return replace(
             _trouble(deployment, "FailedCreate", Kind.FAILED, state),
             foreign=failure.message or "",
             since=failure.last_transition_time,
         )
-    if progressing is None or progressing.reason != "ProgressDeadlineExceeded":
+    progressing = deployment.status.condition("Progressing")
+    if progressing is None or not _overdue(deployment):
         return None
     state = f"has a rollout that made no progress ({updated}), the old version still serves"
     stuck = _trouble(deployment, "RolloutStuck", Kind.FAILED, state)
@@ -87,9 +89,10 @@ def _short(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
     """
     Fewer replicas are ready than wished for.
     """
-    ailments = sorted((a for pod in pods if (a := ailment(pod))), key=lambda a: a.order)
-    worst = ailments[0] if ailments else None
-    refused = _refused(deployment)
+    ailing = ailments(pods, wanted=deployment.desired)
+    worst = ailing[0] if ailing else None
+    failure = _failure(deployment)
+    refused = (failure.message or "creation of pods was refused") if failure is not None else ""
     out = max(deployment.status.available_replicas, deployment.status.ready_replicas) == 0
     detail = "FailedCreate" if refused else (worst.code if worst is not None else "")
     code = ("Unavailable" if out else "Degraded") + (f".{detail}" if detail else "")
@@ -100,34 +103,41 @@ def _short(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
         out=out,
         crash=worst is not None and worst.crash,
         since=_since(deployment, worst, out=out),
-        fields={**found.fields, "pods": _pods(ailments)},
+        fields={**found.fields, "pods": _pods(ailing)},
         foreign=refused or (worst.foreign if worst is not None else ""),
     )
 
 
-def _refused(deployment: Deployment) -> str:
+def _failure(deployment: Deployment) -> Condition | None:
     """
-    What refused the creation of pods: a quota, Pod Security or a webhook.
+    That pods cannot be created: a quota, Pod Security or a webhook. Not that one cannot be deleted.
     """
     failure = deployment.status.condition("ReplicaFailure")
-    if failure is None or failure.status != "True":
-        return ""
-    return failure.message or "creation of pods was refused"
+    refused = failure is not None and failure.status == "True" and failure.reason != "FailedDelete"
+    return failure if refused else None
 
 
-def _pods(ailments: Sequence[Ailment]) -> str:
-    if not ailments:
+def _overdue(deployment: Deployment) -> bool:
+    """
+    A paused Deployment keeps what was said of its progress before.
+    """
+    progressing = deployment.status.condition("Progressing")
+    exceeded = progressing is not None and progressing.reason == "ProgressDeadlineExceeded"
+    return exceeded and not deployment.spec.paused
+
+
+def _pods(ailing: Sequence[Ailment]) -> str:
+    if not ailing:
         return ""
-    more = len(ailments) - 1
+    more = len(ailing) - 1
     others = f", {more} more pod{'s' if more > 1 else ''} not ready" if more else ""
-    return f"; pod {ailments[0].pod} {ailments[0].text}{others}"
+    return f"; pod {ailing[0].pod} {ailing[0].text}{others}"
 
 
 def _kind(deployment: Deployment, worst: Ailment | None, *, alive: int) -> Kind:
     if worst is not None and worst.kind is Kind.FAILED:
         return Kind.FAILED
-    progressing = deployment.status.condition("Progressing")
-    if progressing is not None and progressing.reason == "ProgressDeadlineExceeded":
+    if _overdue(deployment):
         return Kind.FAILED
     if _rolling(deployment):
         return Kind.STARTING

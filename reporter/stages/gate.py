@@ -108,13 +108,23 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Unseen:
+    """
+    Why a key of which nothing was wrong cannot be judged, and since when.
+    """
+
+    why: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """
-    All keys that are not clear, those that were never judged and cannot be, and which reasons were.
+    All keys that are not clear. *judged*: the reasons that were ever judged in this process.
     """
 
     records: Mapping[Key, Record]
-    unseen: Mapping[Key, str]
+    unseen: Mapping[Key, Unseen]
     judged: frozenset[Reason] = frozenset()
 
 
@@ -133,16 +143,15 @@ def observe(
     judged = set(gate.judged)
     for verdict in verdicts:
         key = verdict.key
-        unseen.pop(key, None)
-        entry = rules(key.reason)
-        first = key.reason not in gate.judged
-        after = _take(records.get(key), verdict, now=now, first=first, step=_Step(entry, patience))
+        hidden = unseen.pop(key, None)
+        step = _Step(rules(key.reason), patience, first=key.reason not in gate.judged)
+        after = _take(records.get(key), verdict, now=now, hidden=hidden, step=step)
         if after is not None:
             records[key] = after
         else:
             records.pop(key, None)
             if isinstance(verdict, Unknown):
-                unseen[key] = verdict.why
+                unseen[key] = Unseen(verdict.why, hidden.since if hidden is not None else now)
         if not isinstance(verdict, Unknown):
             judged.add(key.reason)
     return Gate(records, unseen, frozenset(judged))
@@ -198,11 +207,12 @@ def wakes(gate: Gate, *, rules: Rules, patience: Patience) -> datetime | None:
 @dataclass(frozen=True, slots=True)
 class _Step:
     """
-    The rules of one entry.
+    The rules of one entry. *first*: whether its reason is judged for the first time.
     """
 
     entry: Entry
     patience: Patience
+    first: bool = False
 
     def judge(self, record: Record, *, now: datetime) -> Record | None:
         """
@@ -236,15 +246,16 @@ class _Step:
         settle = self.patience.settle if self.entry.settle is None else self.entry.settle
         return max(settle, CRASH_SETTLE) if watch.trouble.crash else settle
 
-    def started(self, trouble: Trouble, *, now: datetime, first: bool) -> Watch:
+    def started(self, trouble: Trouble, *, now: datetime, hidden: Unseen | None) -> Watch:
         """
         The clock of new trouble. In a process's first look it started when its writer says.
         """
-        watch = Watch(trouble)
-        since = trouble.since
-        if not first or since is None or not EPOCH_ENDS < since <= now:
-            return watch
-        return watch.with_spent(trouble.kind, now - since)
+        watch, since, hold = Watch(trouble), trouble.since, self.hold(Watch(trouble))
+        if self.first and since is not None and EPOCH_ENDS < since <= now:
+            return watch.with_spent(trouble.kind, now - since)
+        if hidden is not None and now - hidden.since > LONG_UNKNOWN and hold > ZERO:
+            return watch.with_spent(trouble.kind, min(ZERO, hold - self.patience.settle))
+        return watch
 
     def rewound(self, record: Record, *, all_of_it: bool = False) -> Record:
         def back(watch: Watch) -> Watch:
@@ -267,7 +278,7 @@ class _Step:
 
 
 def _take(
-    record: Record | None, verdict: Verdict, *, now: datetime, first: bool, step: _Step
+    record: Record | None, verdict: Verdict, *, now: datetime, hidden: Unseen | None, step: _Step
 ) -> Record | None:
     if record is not None:
         record = _elapse(record, now=now)
@@ -282,7 +293,7 @@ def _take(
             watches = dict(_cleared(before).watches)
             for trouble in troubles:
                 ref = trouble.cause.object
-                old = watches.get(ref) or step.started(trouble, now=now, first=first)
+                old = watches.get(ref) or step.started(trouble, now=now, hidden=hidden)
                 watches[ref] = replace(old, trouble=trouble, active=True, quiet=ZERO)
             return step.judge(replace(before, watches=watches, involved=involved), now=now)
 

@@ -5,11 +5,12 @@ Rules: Pod API reference (phase, conditions, container states) and what kubelet 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
-from reporter.model.objects import ContainerStatus, Pod
+from reporter.model.objects import Condition, ContainerStatus, Pod
 from reporter.model.words import Kind
+from reporter.stages.foreign import clean, shorten
 
 
 IMAGE = frozenset(
@@ -33,6 +34,12 @@ FIRST_STATUS = timedelta(seconds=2)
 Kubelet writes the first Ready=False within this time of startTime; a later one was Ready before.
 """
 
+LONGEST = 100
+"""
+Bytes of a pod's trouble; its reasons are words of kubelet, which nobody checks.
+"""
+
+NEVER = datetime.min.replace(tzinfo=UTC)
 SEVERITY = (Kind.FAILED, Kind.LOST, Kind.STARTING, Kind.DECLARED)
 
 
@@ -57,11 +64,35 @@ class Ailment:
         return (SEVERITY.index(self.kind), self.pod)
 
 
+def ailments(pods: Iterable[Pod], *, wanted: int) -> list[Ailment]:
+    """
+    What ails the pods that count, worst first.
+
+    Of more pods than are *wanted* the oldest are being replaced, which is no trouble of its own.
+    """
+    youngest_first = sorted(pods, key=_born, reverse=True)
+    found = []
+    for number, pod in enumerate(youngest_first):
+        each = ailment(pod)
+        if each is not None and each.kind is Kind.LOST and number >= wanted:
+            each = replace(each, kind=Kind.STARTING)
+        found += [each] if each is not None else []
+    return sorted(found, key=lambda a: a.order)
+
+
 def current(pods: Iterable[Pod]) -> tuple[Pod, ...]:
     """
     The pods that count: not those on their way out, done, or left behind by an eviction.
+
+    A ReplicaSet replaces every failed pod, so one that is older than another is left behind too.
     """
-    return tuple(pod for pod in pods if not _left_behind(pod))
+    left = tuple(pod for pod in pods if not _left_behind(pod))
+    youngest = max(map(_born, left), default=NEVER)
+    return tuple(p for p in left if p.status.phase != "Failed" or _born(p) == youngest)
+
+
+def _born(pod: Pod) -> datetime:
+    return pod.metadata.creation_timestamp or NEVER
 
 
 def _left_behind(pod: Pod) -> bool:
@@ -80,7 +111,17 @@ def ailment(pod: Pod) -> Ailment | None:
     """
     if pod.ready:
         return None
-    return _of_containers(pod) or _of_pod(pod)
+    found = _of_containers(pod) or _of_pod(pod)
+    evicted = found.kind is Kind.LOST and _disruption(pod) is not None
+    return replace(found, kind=Kind.STARTING) if evicted else found
+
+
+def _disruption(pod: Pod) -> Condition | None:
+    """
+    That it was chosen to go: preempted, evicted, its node tainted or shut down.
+    """
+    condition = pod.status.condition("DisruptionTarget")
+    return condition if condition is not None and condition.status == "True" else None
 
 
 def _of_pod(pod: Pod) -> Ailment:
@@ -97,8 +138,8 @@ def _of_pod(pod: Pod) -> Ailment:
     if pod.status.phase == "Failed":
         reason = pod.status.reason or "Failed"
         return _ailment(pod, Kind.FAILED, "Failed", reason, foreign=pod.status.message or "")
-    disrupted = pod.status.condition("DisruptionTarget")
-    if disrupted is not None and disrupted.status == "True":
+    disrupted = _disruption(pod)
+    if disrupted is not None:
         return _ailment(pod, Kind.STARTING, "NotReady", disrupted.reason or "being evicted")
     waiting = next((r for s in _statuses(pod) if (r := _waiting(s))), "not Ready")
     return _ailment(pod, Kind.LOST if _was_ready(pod) else Kind.STARTING, "NotReady", waiting)
@@ -124,15 +165,24 @@ def _of_containers(pod: Pod) -> Ailment | None:
 def _crashed(pod: Pod, status: ContainerStatus) -> bool:
     """
     Whether a container is down by a crash, or warms up after one and was not Ready since.
+
+    Only an init container may end, so exit code 0 is a crash of any other: a liveness probe's doing.
     """
+    ended = status.state.terminated or status.last_state.terminated
+    if ended is None or (ended.exit_code == 0 and _initial(pod, status)):
+        return False
+    running = status.state.running
     if status.state.terminated is not None:
-        return status.state.terminated.exit_code != 0
-    before, running = status.last_state.terminated, status.state.running
-    if before is None or before.exit_code == 0 or running is None or status.ready:
+        return True
+    if running is None or status.ready:
         return False
     ready = pod.status.condition("Ready")
     changed = ready.last_transition_time if ready is not None else None
     return changed is None or running.started_at is None or changed <= running.started_at
+
+
+def _initial(pod: Pod, status: ContainerStatus) -> bool:
+    return status in (pod.status.init_container_statuses or ())
 
 
 def _crash(pod: Pod, status: ContainerStatus) -> Ailment:
@@ -157,7 +207,8 @@ def _ailment(
 ) -> Ailment:
     ready = pod.status.condition("Ready")
     since = ready.last_transition_time if ready is not None else None
-    return Ailment(pod.metadata.name, kind, code, text, foreign, crash, since)
+    brief = shorten(clean(text), LONGEST)
+    return Ailment(pod.metadata.name, kind, code, brief, foreign, crash, since)
 
 
 def _was_ready(pod: Pod) -> bool:

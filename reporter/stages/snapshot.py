@@ -76,12 +76,21 @@ class Snapshot:
         match self.tables[kind.resource].sight:
             case Watched() | Unserved():
                 return ""
-            case Unlisted(why):
-                return f"{kind.qualified} not listed yet" + (f": {why}" if why else "")
+            case Unlisted():
+                return self.unlisted(kind)
             case Unwatched(lost, why) if now - lost >= BLIND_AFTER:
                 return f"{kind.qualified} not watched: {why}"
             case Unwatched():
                 return ""
+
+    def unlisted(self, kind: ResourceKind) -> str:
+        """
+        Why nothing was ever seen of this kind, so that an object's absence means nothing.
+        """
+        sight = self.tables[kind.resource].sight
+        if not isinstance(sight, Unlisted):
+            return ""
+        return f"{kind.qualified} not listed yet" + (f": {sight.why}" if sight.why else "")
 
     def blind_from(self, kind: ResourceKind) -> datetime | None:
         """

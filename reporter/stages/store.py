@@ -20,16 +20,17 @@ from reporter.stages.snapshot import Name, Snapshot, Table
 
 REMEMBERED = 10_000
 """
-How many deleted objects are remembered, oldest forgotten first.
+How many deleted objects of each kind are remembered, oldest forgotten first.
 """
 
 
 class Kept:
     """
-    The objects of one kind.
+    The objects of one kind. *gone*: uid of those that were deleted.
     """
 
     def __init__(self, kind: ResourceKind) -> None:
+        self.gone: dict[ObjectRef, str] = {}
         self.objects: Sharded[Name, ApiObject] = Sharded()
         self.index: Sharded[str, Mapping[Name, ApiObject]] = Sharded()
         self.sight: Sight = Unlisted()
@@ -76,7 +77,6 @@ class Store:
         self.kinds = tuple(kinds)
         self._kept = {kind.resource: Kept(kind) for kind in self.kinds}
         self._presences = {crd: Presence() for crd in crds}
-        self._gone: dict[ObjectRef, str] = {}
         self._spoilt: set[ObjectRef] = set()
         self._dirty: set[Subject] = set()
         self._changed: Callable[[], None] = lambda: None
@@ -95,7 +95,8 @@ class Store:
         """
         kept = self._kept[kind.resource]
         listed = {(o.metadata.namespace, o.metadata.name): o for o in objects}
-        for namespace, name in set(kept.objects.keys()) - listed.keys() - set(unread):
+        spoilt = {(r.namespace, r.name) for r in self._spoilt if r.resource == kind.qualified}
+        for namespace, name in {*kept.objects.keys(), *spoilt} - listed.keys() - set(unread):
             self.drop(kind, namespace, name)
         for each in listed.values():
             self.put(kind, each)
@@ -105,21 +106,23 @@ class Store:
     def put(self, kind: ResourceKind, new: ApiObject) -> None:
         meta = new.metadata
         ref = ObjectRef(kind.qualified, meta.namespace, meta.name)
-        self._gone.pop(ref, None)
+        kept = self._kept[kind.resource]
+        kept.gone.pop(ref, None)
         healed = ref in self._spoilt
         self._spoilt.discard(ref)
-        if self._kept[kind.resource].put((meta.namespace, meta.name), new) or healed:
+        if kept.put((meta.namespace, meta.name), new) or healed:
             self._touch()
 
     def drop(self, kind: ResourceKind, namespace: str, name: str) -> None:
-        old = self._kept[kind.resource].drop((namespace, name))
+        kept = self._kept[kind.resource]
+        old = kept.drop((namespace, name))
         ref = ObjectRef(kind.qualified, namespace, name)
-        self._spoilt.discard(ref)
-        if old is None:
+        if old is None and ref not in self._spoilt:
             return
-        self._gone[ref] = old.metadata.uid
-        if len(self._gone) > REMEMBERED:
-            del self._gone[next(iter(self._gone))]
+        self._spoilt.discard(ref)
+        kept.gone[ref] = old.metadata.uid if old is not None else ""
+        if len(kept.gone) > REMEMBERED:
+            del kept.gone[next(iter(kept.gone))]
         self._touch()
 
     def spoil(self, kind: ResourceKind, namespace: str, name: str) -> None:
@@ -168,7 +171,7 @@ class Store:
         return Snapshot(
             tables={resource: kept.table() for resource, kept in self._kept.items()},
             presences=dict(self._presences),
-            gone=dict(self._gone),
+            gone={ref: uid for kept in self._kept.values() for ref, uid in kept.gone.items()},
             spoilt=frozenset(self._spoilt),
         )
 

@@ -5,7 +5,7 @@ import pytest
 from reporter.model.entries import Holds
 from reporter.model.verdicts import Clear, Unknown
 from reporter.model.words import Kind
-from reporter.stages.gate import OPEN, Patience, observe, rewind, tick, wakes
+from reporter.stages.gate import OPEN, Patience, Unseen, observe, rewind, tick, wakes
 from tests.builders import LONG_AGO, MINUTE, NOON, SECOND, a_key, a_trouble, active, an_entry
 
 
@@ -154,7 +154,7 @@ def test_unknown_stops_the_clock_of_settling_too():
 def test_what_was_never_known_is_unseen_and_not_clear():
     story = Story().see(seconds(0), Unknown(KEY, "forbidden"))
     assert story.record is None
-    assert story.gate.unseen == {KEY: "forbidden"}
+    assert story.gate.unseen == {KEY: Unseen("forbidden", NOON)}
     assert story.see(seconds(1), Clear(KEY)).gate.unseen == {}
 
 
@@ -199,3 +199,16 @@ def test_each_cause_object_of_a_reason_has_its_own_clock():
 def test_a_clock_that_goes_backwards_takes_nothing_back():
     story = Story().see(seconds(0), active(KEY, a_trouble(kind=Kind.LOST))).wait(seconds(30))
     assert story.wait(seconds(-3600)).through
+
+
+@pytest.mark.parametrize(("blind", "left"), [(20, 15), (31, 30)])
+def test_trouble_found_after_long_unknown_has_the_settle_to_heal(blind, left):
+    story = Story().see(seconds(0), Unknown(KEY, "blind"))
+    story.see(seconds(blind), active(KEY, a_trouble(kind=Kind.FAILED)))
+    assert not story.wait(seconds(blind + left - 1)).through
+    assert story.wait(seconds(blind + left)).through
+
+
+def test_what_a_human_declared_is_not_held_after_long_unknown():
+    story = Story().see(seconds(0), Unknown(KEY, "blind"))
+    assert story.see(seconds(100), active(KEY, a_trouble())).through

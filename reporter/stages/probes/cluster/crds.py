@@ -53,29 +53,29 @@ class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
 
 def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
     for wanted in question.parameters.required:
-        if not _wanted(snapshot, wanted, question):
-            continue
-        presence = snapshot.presence(wanted.crd)
-        if not presence.known:
-            why = presence.blind or "one answer of discovery lacks it, a second is awaited"
-            yield Unknown(question.key(wanted.crd), f"{wanted.crd}: {why}")
-        elif _served(presence, wanted):
-            yield Clear(question.key(wanted.crd))
-        else:
-            uid = snapshot.gone.get(_reference(wanted), "")
-            involved = Involved(
-                "apiextensions.k8s.io/v1", "CustomResourceDefinition", wanted.crd, uid
-            )
-            yield Active(question.key(wanted.crd), (_missing(presence, wanted),), involved)
+        if not wanted.with_flag or question.flags[wanted.with_flag]:
+            yield from _one(snapshot, wanted, question)
 
 
-def _wanted(snapshot: Snapshot, wanted: RequiredCRD, question: Question) -> bool:
-    if wanted.with_flag and not question.flags[wanted.with_flag]:
-        return False
-    if not wanted.with_namespace_flag:
-        return True
-    namespace = question.flags[wanted.with_namespace_flag]
-    return snapshot.get(NAMESPACES, Namespace, "", namespace) is not None
+def _one(snapshot: Snapshot, wanted: RequiredCRD, question: Question) -> Iterable[Verdict]:
+    key, presence = question.key(wanted.crd), snapshot.presence(wanted.crd)
+    if wanted.with_namespace_flag:
+        unlisted = snapshot.unlisted(NAMESPACES)
+        namespace = question.flags[wanted.with_namespace_flag]
+        if not unlisted and snapshot.get(NAMESPACES, Namespace, "", namespace) is None:
+            return
+        if unlisted and not _served(presence, wanted):
+            yield Unknown(key, f"{wanted.crd}: {unlisted}")
+            return
+    if not presence.known:
+        why = presence.blind or "one answer of discovery lacks it, a second is awaited"
+        yield Unknown(key, f"{wanted.crd}: {why}")
+    elif _served(presence, wanted):
+        yield Clear(key)
+    else:
+        uid = snapshot.gone.get(_reference(wanted), "")
+        involved = Involved("apiextensions.k8s.io/v1", "CustomResourceDefinition", wanted.crd, uid)
+        yield Active(key, (_missing(presence, wanted),), involved)
 
 
 def _served(presence: Presence, wanted: RequiredCRD) -> bool:
