@@ -172,6 +172,7 @@ def a_pod(
             name=name,
             namespace=namespace,
             uid=f"uid-{name}",
+            creation_timestamp=changes.get("born", LONG_AGO),
             deletion_timestamp=changes.get("deleted"),
             labels={"pod-template-hash": hashed},
             owner_references=(
@@ -200,6 +201,7 @@ def a_pod(
             )
             if changes.get("containers", True)
             else None,
+            init_container_statuses=changes.get("init", ()),
         ),
     )
 

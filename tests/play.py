@@ -13,6 +13,7 @@ from reporter.stages.pacing import Outcome, Stage, tell
 from reporter.stages.pipeline import Court
 from reporter.stages.probes.probe import Probe
 from reporter.stages.states import states
+from reporter.stages.subjects import Roster
 from reporter.stages.voice import Voice, follow, resume, wakes
 from tests.builders import NOON, a_store
 
@@ -42,8 +43,8 @@ class Play:
         play = self
 
         class Staged(Court):
-            def subjects(self, snapshot):
-                return play.subjects
+            def roster(self, snapshot, before):
+                return Roster(play.subjects)
 
         self.court = Staged(self.catalogue, {"none": probe}, {}, self.terms)
         self.store = a_store()

@@ -11,9 +11,10 @@ from reporter.kube.errors import KubeError, Throttled, Unreachable
 @dataclass(frozen=True, slots=True)
 class Growth:
     """
-    Pauses grow from *first* by *factor* up to *longest*, each lengthened by up to *jitter* of it.
+    Pauses grow from *first* by *factor*, lengthened by up to *jitter* of it, to *longest*.
 
-    The constants of client-go's reflector. Without an answer at all (*deaf*) the server pays
+    The constants of client-go's reflector, but that *longest* and what the server asks for are
+    lengthened only by up to *spread*: a right that is given back is noticed in time. Without an answer at all (*deaf*) the server pays
     nothing for being asked, so then the pauses stay short and its return is noticed soon.
     *calm*: after this long without a failure the next one counts as the first.
     *patience*: the longest Retry-After that is honoured.
@@ -24,6 +25,7 @@ class Growth:
     deaf: timedelta = timedelta(seconds=4)
     factor: float = 2.0
     jitter: float = 1.0
+    spread: float = 0.1
     calm: timedelta = timedelta(minutes=2)
     patience: timedelta = timedelta(minutes=2)
 
@@ -50,10 +52,11 @@ class Backoff:
         """
         growth = self.growth
         longest = growth.deaf if deaf else growth.longest
+        spread = 1 + chance * growth.spread
         exponent = min(max(self.failures - 1, 0), 30)
-        grown = min(growth.first * growth.factor**exponent, longest)
+        grown = growth.first * growth.factor**exponent * (1 + chance * growth.jitter)
         asked = min(at_least or timedelta(0), growth.patience)
-        return max(grown, asked) * (1 + chance * growth.jitter)
+        return max(min(grown, longest * spread), asked * spread)
 
 
 def pause_after(backoff: Backoff, err: KubeError, chance: float) -> timedelta:

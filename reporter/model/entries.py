@@ -45,6 +45,7 @@ class ProbeSpec:
     *requires*: kinds without which it cannot judge; *uses*: kinds that add detail;
     *demands*: CRDs (``resource.group``) without which it has no input, so that a missing one
     suppresses it; *presences*: CRDs whose presence it reads.
+    *pauses*: it judges pods, of which an InferenceSet that is scaled to zero has none.
     """
 
     name: str
@@ -55,6 +56,7 @@ class ProbeSpec:
     uses: tuple[ResourceKind, ...] = ()
     demands: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     presences: Callable[[Any], frozenset[str]] = lambda _: frozenset()
+    pauses: bool = False
 
 
 @dataclass(frozen=True, slots=True)

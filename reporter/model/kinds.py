@@ -4,6 +4,9 @@ The kinds of objects that probes read, and how each is found in the API.
 
 from dataclasses import dataclass
 
+from reporter.model.gateway_objects import Gateway, GatewayClass, HTTPRoute, InferencePool
+from reporter.model.kaito_objects import APIKey, InferenceSet, Workspace
+from reporter.model.mesh_objects import CiliumNetworkPolicy, EnvoyFilter
 from reporter.model.objects import ApiObject, Deployment, Namespace, Pod
 
 
@@ -35,7 +38,44 @@ NAMESPACES = ResourceKind("namespaces", "", ("v1",), "Namespace", Namespace)
 PODS = ResourceKind("pods", "", ("v1",), "Pod", Pod)
 DEPLOYMENTS = ResourceKind("deployments", "apps", ("v1",), "Deployment", Deployment)
 
-KINDS: tuple[ResourceKind, ...] = (NAMESPACES, PODS, DEPLOYMENTS)
+GATEWAY_API = "gateway.networking.k8s.io"
+GATEWAY_CLASSES = ResourceKind(
+    "gatewayclasses", GATEWAY_API, ("v1",), "GatewayClass", GatewayClass
+)
+GATEWAYS = ResourceKind("gateways", GATEWAY_API, ("v1",), "Gateway", Gateway)
+HTTP_ROUTES = ResourceKind("httproutes", GATEWAY_API, ("v1",), "HTTPRoute", HTTPRoute)
+INFERENCE_POOLS = ResourceKind(
+    "inferencepools", "inference.networking.k8s.io", ("v1",), "InferencePool", InferencePool
+)
+
+KAITO = "kaito.sh"
+INFERENCE_SETS = ResourceKind(
+    "inferencesets", KAITO, ("v1beta1", "v1alpha1"), "InferenceSet", InferenceSet
+)
+WORKSPACES = ResourceKind("workspaces", KAITO, ("v1beta1", "v1alpha1"), "Workspace", Workspace)
+API_KEYS = ResourceKind("apikeys", KAITO, ("v1alpha1",), "APIKey", APIKey)
+
+ENVOY_FILTERS = ResourceKind(
+    "envoyfilters", "networking.istio.io", ("v1alpha3",), "EnvoyFilter", EnvoyFilter
+)
+NETWORK_POLICIES = ResourceKind(
+    "ciliumnetworkpolicies", "cilium.io", ("v2",), "CiliumNetworkPolicy", CiliumNetworkPolicy
+)
+
+KINDS: tuple[ResourceKind, ...] = (
+    NAMESPACES,
+    DEPLOYMENTS,
+    PODS,
+    GATEWAY_CLASSES,
+    GATEWAYS,
+    ENVOY_FILTERS,
+    API_KEYS,
+    NETWORK_POLICIES,
+    INFERENCE_SETS,
+    WORKSPACES,
+    HTTP_ROUTES,
+    INFERENCE_POOLS,
+)
 """
 In the order in which they are listed at start: what explains before what fails.
 """

@@ -36,6 +36,17 @@ class Metadata(Part, frozen=True):
         return (self.labels or {}).get(name, "")
 
 
+class Annotated(Metadata, frozen=True):
+    """
+    Metadata of the few kinds whose annotations are read.
+    """
+
+    annotations: dict[str, str] | None = None
+
+    def annotation(self, name: str) -> str | None:
+        return (self.annotations or {}).get(name)
+
+
 class Condition(Part, frozen=True):
     type: str
     status: str

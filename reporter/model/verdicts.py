@@ -109,4 +109,13 @@ class Unknown:
     why: str
 
 
-Verdict: TypeAlias = Active | Clear | Unknown
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """
+    The question makes no sense now: an episode ends at once, and a Ready that is owed stays owed.
+    """
+
+    key: Key
+
+
+Verdict: TypeAlias = Active | Clear | Unknown | Paused

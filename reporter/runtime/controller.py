@@ -21,6 +21,7 @@ from reporter.stages.pacing import Outcome, Stage, tell
 from reporter.stages.pipeline import Court
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.store import Store
+from reporter.stages.subjects import EVERYTHING
 from reporter.stages.voice import Voice, follow, resume, wakes
 
 
@@ -105,7 +106,7 @@ class Controller:
         dirty = self._store.take_dirty()
         before, self._snapshot = self.judged, self._store.view()
         if full or self._blindness_changed(now):
-            dirty |= before.subjects | self._court.subjects(self._snapshot)
+            dirty |= EVERYTHING
         announced = frozenset(self.voice.episodes)
         self.judged = self._court.judge(
             before, self._snapshot, dirty, now=now, announced=announced

@@ -6,8 +6,8 @@ them. So when nothing of that name is in the configured namespace, one with the 
 same well-known labels in another namespace is judged instead, and the flag to set is told.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from msgspec import Struct
 
@@ -40,12 +40,15 @@ class Component(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab")
 @dataclass(frozen=True, slots=True)
 class Located:
     """
-    *found* is empty if there is none. *note*: the flag to set, where it is not as configured.
+    *found* is empty if there is none. *seen*: it was deleted while we looked.
+
+    *note*: the flag to set, where it is not as configured; *hint*: the same in half a sentence.
     """
 
     namespace: str
     name: str
-    found: tuple[Deployment, ...]
+    found: tuple[Deployment, ...] = ()
+    seen: bool = False
     note: str = ""
     hint: str = ""
 
@@ -63,14 +66,14 @@ def locate(snapshot: Snapshot, component: Component, flags: Mapping[str, str]) -
         if found is not None:
             return Located(namespace, name, (found,))
     alike = tuple(_alike(snapshot, component, name))
-    elsewhere = [d for d in alike if d.metadata.namespace != namespace]
-    if elsewhere:
-        return _elsewhere(component, Located(namespace, name, (elsewhere[0],)))
-    here = [d.metadata.name for d in alike if component.name_flag]
-    hint = (
-        f", but {namespace}/{here[0]} looks like it: set --{component.name_flag}" if here else ""
-    )
-    return Located(namespace, name, (), hint=hint)
+    here = [d.metadata.name for d in alike if d.metadata.namespace == namespace]
+    if alike and not here:
+        return _elsewhere(component, Located(namespace, name, (alike[0],)))
+    lost = _lost(snapshot, Located(namespace, name), (name, *component.also_named))
+    if not here or not component.name_flag:
+        return lost
+    hint = f", but {namespace}/{here[0]} looks like it: set --{component.name_flag}={here[0]}"
+    return replace(lost, hint=hint)
 
 
 def _alike(snapshot: Snapshot, component: Component, name: str) -> Iterable[Deployment]:
@@ -97,21 +100,57 @@ def _elsewhere(component: Component, there: Located) -> Located:
     return Located(found.namespace, found.name, there.found, note=note)
 
 
+def _lost(snapshot: Snapshot, wanted: Located, names: Collection[str]) -> Located:
+    """
+    The one that was deleted, be it as configured or what was judged instead.
+    """
+    deleted = sorted(
+        (ref.namespace != wanted.namespace, ref.name != wanted.name, ref)
+        for ref in snapshot.gone
+        if ref.resource == DEPLOYMENTS.qualified and ref.name in names
+    )
+    if not deleted:
+        return wanted
+    ref = deleted[0][-1]
+    return replace(wanted, namespace=ref.namespace, name=ref.name, seen=True)
+
+
 def revisions(
     snapshot: Snapshot, component: Component, flags: Mapping[str, str]
 ) -> Located | None:
     """
     All revisions of a component that may run side by side, as ``istiod-<revision>`` does.
+
+    One that is being deleted, or was scaled to zero while another was not, is not in use.
     """
     first = locate(snapshot, component, flags)
     if first is None:
         return None
     name = component.name or flags[component.name_flag]
+    family = _family(component, name)
     same = {
-        (each.metadata.namespace, each.metadata.name): each
+        each.metadata.name: each
         for key in (by_label(k, v) for k, v in component.labels.items())
         for each in snapshot.find(DEPLOYMENTS, Deployment, key)
-        if each.metadata.namespace == first.namespace and each.metadata.name.startswith(name)
+        if each.metadata.namespace == first.namespace and _of_family(each.metadata.name, family)
     }
-    same |= {(each.metadata.namespace, each.metadata.name): each for each in first.found}
-    return Located(first.namespace, first.name, tuple(same[k] for k in sorted(same)), first.note)
+    same |= {each.metadata.name: each for each in first.found}
+    every = tuple(same[key] for key in sorted(same))
+    kept = tuple(each for each in every if each.metadata.deletion_timestamp is None) or every
+    used = tuple(each for each in kept if each.desired) or kept
+    if used or first.seen:
+        return replace(first, found=used, hint="" if used else first.hint)
+    gone = {ref.name for ref in snapshot.gone if _of_family(ref.name, family)}
+    return _lost(snapshot, first, gone)
+
+
+def _family(component: Component, name: str) -> str:
+    """
+    What the names of all revisions begin with: the app's name, if the one configured does so too.
+    """
+    apps = (value for value in component.labels.values() if _of_family(name, value))
+    return next(apps, name)
+
+
+def _of_family(name: str, family: str) -> bool:
+    return name == family or name.startswith(f"{family}-")

@@ -22,7 +22,6 @@ class Stale:
     The status speaks of an older spec; nothing can be said until the controller has caught up.
     """
 
-    object: ObjectRef
     why: str
 
 
@@ -57,8 +56,7 @@ def trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | Stale | No
         zero = _trouble(deployment, "ScaledToZero", Kind.DECLARED, "is scaled to zero replicas")
         return replace(zero, out=True)
     if status.observed_generation < meta.generation:
-        why = f"status of Deployment {meta.namespace}/{meta.name} is older than its spec"
-        return Stale(reference(meta.namespace, meta.name), why)
+        return Stale(f"status of Deployment {meta.namespace}/{meta.name} is older than its spec")
     if status.ready_replicas >= deployment.desired:
         return _stuck(deployment)
     return _short(deployment, current(pods))

@@ -14,7 +14,16 @@ from datetime import UTC, datetime, timedelta
 
 from reporter.model.entries import Entry
 from reporter.model.subjects import Key
-from reporter.model.verdicts import Active, Clear, Involved, ObjectRef, Trouble, Unknown, Verdict
+from reporter.model.verdicts import (
+    Active,
+    Clear,
+    Involved,
+    ObjectRef,
+    Paused,
+    Trouble,
+    Unknown,
+    Verdict,
+)
 from reporter.model.words import Kind, Reason
 
 
@@ -288,6 +297,8 @@ def _take(
             return record and replace(record, unknown=why, blind_since=since)
         case Clear():
             return record and step.judge(_cleared(_seen(record, now=now, step=step)), now=now)
+        case Paused():
+            return None
         case Active(_, troubles, involved):
             before = _seen(record, now=now, step=step) if record else Record({}, involved, now)
             watches = dict(_cleared(before).watches)

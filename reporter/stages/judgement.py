@@ -11,6 +11,7 @@ from reporter.model.subjects import Key, Subject
 from reporter.model.words import Emission
 from reporter.stages.gate import OPEN, Gate, Patience
 from reporter.stages.rank import Standing
+from reporter.stages.subjects import Roster
 from reporter.stages.suppression import NONE, Silence
 
 
@@ -33,14 +34,20 @@ class Judgement:
     """
     Every key that is not clear, what is silenced by what, and the order among the rest.
 
-    *subjects*: all that exist. *notes*: what an operator should set right, by reason and subject.
+    *roster*: all subjects. *paused*: those that are scaled to zero on purpose.
+    *notes*: what an operator should set right, by reason and subject.
     """
 
     gate: Gate = OPEN
     silence: Silence = NONE
     standings: Mapping[Subject, Standing] = field(default_factory=dict)
-    subjects: frozenset[Subject] = frozenset()
+    roster: Roster = field(default_factory=Roster)
+    paused: frozenset[Subject] = frozenset()
     notes: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def subjects(self) -> frozenset[Subject]:
+        return self.roster.subjects
 
     def candidates(self, subject: Subject) -> Standing:
         return self.standings.get(subject, Standing((), ()))
@@ -49,7 +56,7 @@ class Judgement:
         """
         Whether all ranked reasons of a subject have settled and none is Unknown.
         """
-        return not any(
+        return subject not in self.paused and not any(
             key.subject == subject and not catalogue[key.reason].orthogonal
             for key in (*self.gate.records, *self.gate.unseen)
         )

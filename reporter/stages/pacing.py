@@ -16,6 +16,7 @@ from reporter.model.events import EventRecord
 from reporter.model.subjects import Key, Subject
 from reporter.model.verdicts import Involved
 from reporter.model.words import EventType
+from reporter.stages.gate import Watch
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.rank import Standing
 from reporter.stages.voice import Episode, Voice, readies, speakers
@@ -169,7 +170,15 @@ class Stage:
     def _told(self, key: Key) -> tuple[Told, ...]:
         record = self.judged.gate.records.get(key)
         spoken = record.spoken if record is not None else ()
-        return tuple(Told(w.trouble, w.in_kind()) for w in spoken)
+        return tuple(Told(w.trouble, self._lasted(key, w)) for w in spoken)
+
+    def _lasted(self, key: Key, watch: Watch) -> timedelta:
+        """
+        What is through may have begun to recover, so its present kind need not have lasted.
+        """
+        holds, grace = self.catalogue[key.reason].holds, self.terms.patience.grace
+        lasted = watch.in_kind()
+        return lasted if lasted >= holds.of(watch.trouble.kind, grace=grace) else timedelta(0)
 
     def _silenced(self, key: Key, standing: Standing) -> list[Key]:
         """

@@ -10,14 +10,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from reporter.model.entries import Catalogue, Entry
-from reporter.model.subjects import CLUSTER, Key, Subject
-from reporter.model.verdicts import Active, Clear, Unknown, Verdict
+from reporter.model.kaito_objects import InferenceSet
+from reporter.model.kinds import INFERENCE_SETS
+from reporter.model.subjects import Key, Subject
+from reporter.model.verdicts import Active, Clear, Paused, Unknown, Verdict
+from reporter.model.words import Layer
 from reporter.stages.gate import forget, observe, rewind, tick
 from reporter.stages.gate import wakes as gate_wakes
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.probes.probe import Probe, Question
 from reporter.stages.rank import rank
 from reporter.stages.snapshot import Snapshot
+from reporter.stages.subjects import Roster, expand, roster
 from reporter.stages.suppression import suppress
 from reporter.stages.suppression import wakes as suppression_wakes
 
@@ -48,8 +52,10 @@ class Court:
         One pass over the whole of each dirty subject; *announced* keys are not held anew.
         """
         patience, rules = self.terms.patience, self.catalogue.__getitem__
-        subjects = self.subjects(snapshot)
-        verdicts = self._verdicts(before, snapshot, dirty & subjects, now=now)
+        there = self.roster(snapshot, before.roster)
+        subjects = there.subjects
+        dirty = expand(dirty | (subjects - before.subjects), subjects)
+        verdicts = self._verdicts(before, snapshot, dirty, now=now)
         gate = observe(before.gate, verdicts, now=now, rules=rules, patience=patience)
         gate = forget(gate, lambda key: key.subject not in subjects)
         gate = tick(gate, now=now, rules=rules, patience=patience)
@@ -57,10 +63,18 @@ class Court:
         lifted = silence.lifted(before.silence) - announced
         gate = rewind(gate, lifted, rules=rules, patience=patience)
         standings = rank(gate, silence, self.catalogue, settle=patience.settle)
-        return Judgement(gate, silence, standings, subjects, _notes(before, verdicts, subjects))
+        paused = {v.key.subject for v in verdicts if isinstance(v, Paused)}
+        return Judgement(
+            gate,
+            silence,
+            standings,
+            there,
+            frozenset(paused | ((before.paused - dirty) & subjects)),
+            _notes(before, verdicts, subjects),
+        )
 
-    def subjects(self, snapshot: Snapshot) -> frozenset[Subject]:
-        return subjects_of(snapshot)
+    def roster(self, snapshot: Snapshot, before: Roster) -> Roster:
+        return roster(snapshot, before)
 
     def wakes(self, judged: Judgement, snapshot: Snapshot, *, now: datetime) -> datetime | None:
         """
@@ -109,6 +123,8 @@ class Court:
         The verdicts of one reason about one subject, one for each key that had a state too.
         """
         probe = self.probes[entry.probe]
+        if probe.spec.pauses and _is_paused(snapshot, subject):
+            return [Paused(key) for key in standing | {Key(subject, entry.reason)}]
         blind = [why for k in probe.spec.requires if (why := snapshot.blind(k, now=now))]
         if blind:
             return [Unknown(key, blind[0]) for key in standing | {Key(subject, entry.reason)}]
@@ -118,11 +134,14 @@ class Court:
         return [*verdicts, *(Clear(key) for key in left)]
 
 
-def subjects_of(snapshot: Snapshot) -> frozenset[Subject]:
+def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:
     """
-    Everything that reasons are about.
+    Whether an InferenceSet is scaled to zero.
     """
-    return frozenset({CLUSTER})
+    if subject.layer is not Layer.MODELDEPLOYMENT:
+        return False
+    found = snapshot.get(INFERENCE_SETS, InferenceSet, subject.namespace, subject.name)
+    return found is not None and found.desired == 0
 
 
 def _notes(

@@ -20,24 +20,30 @@ class Frozen(Generic[K, V]):
     The view of one moment.
     """
 
-    __slots__ = ("_shards",)
+    __slots__ = ("shards",)
 
     def __init__(self, shards: tuple[dict[K, V], ...]) -> None:
-        self._shards = shards
+        self.shards = shards
 
     def get(self, key: K) -> V | None:
-        return self._shards[hash(key) % SHARDS].get(key)
+        return self.shards[hash(key) % SHARDS].get(key)
 
     def values(self) -> Iterator[V]:
-        for shard in self._shards:
+        for shard in self.shards:
             yield from shard.values()
 
     def keys(self) -> Iterator[K]:
-        for shard in self._shards:
+        for shard in self.shards:
             yield from shard
 
     def __len__(self) -> int:
-        return sum(map(len, self._shards))
+        return sum(map(len, self.shards))
+
+    def is_same(self, other: "Frozen[K, V]") -> bool:
+        """
+        Whether nothing was written between the two; by identity, so it costs next to nothing.
+        """
+        return all(a is b for a, b in zip(self.shards, other.shards, strict=True))
 
 
 class Sharded(Generic[K, V]):
@@ -45,18 +51,18 @@ class Sharded(Generic[K, V]):
     The map that is written to, by one writer.
     """
 
-    __slots__ = ("_own", "_shards")
+    __slots__ = ("_own", "shards")
 
     def __init__(self) -> None:
-        self._shards: list[dict[K, V]] = [{} for _ in range(SHARDS)]
+        self.shards: list[dict[K, V]] = [{} for _ in range(SHARDS)]
         self._own = [True] * SHARDS
 
     def freeze(self) -> Frozen[K, V]:
         self._own = [False] * SHARDS
-        return Frozen(tuple(self._shards))
+        return Frozen(tuple(self.shards))
 
     def get(self, key: K) -> V | None:
-        return self._shards[hash(key) % SHARDS].get(key)
+        return self.shards[hash(key) % SHARDS].get(key)
 
     def __setitem__(self, key: K, value: V) -> None:
         self._owned(key)[key] = value
@@ -65,15 +71,15 @@ class Sharded(Generic[K, V]):
         return self._owned(key).pop(key, None)
 
     def keys(self) -> Iterator[K]:
-        for shard in self._shards:
+        for shard in self.shards:
             yield from shard
 
     def __len__(self) -> int:
-        return sum(map(len, self._shards))
+        return sum(map(len, self.shards))
 
     def _owned(self, key: K) -> dict[K, V]:
         number = hash(key) % SHARDS
         if not self._own[number]:
-            self._shards[number] = dict(self._shards[number])
+            self.shards[number] = dict(self.shards[number])
             self._own[number] = True
-        return self._shards[number]
+        return self.shards[number]

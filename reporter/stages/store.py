@@ -10,12 +10,13 @@ from datetime import datetime
 from reporter.model.kinds import ResourceKind
 from reporter.model.objects import ApiObject
 from reporter.model.observations import Discovery, Presence, Sight, Unlisted
-from reporter.model.subjects import CLUSTER, Subject
+from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.indexes import INDEXES, unindexed
 from reporter.stages.presence import observe, unanswered
 from reporter.stages.sharded import Sharded
 from reporter.stages.snapshot import Name, Snapshot, Table
+from reporter.stages.subjects import EVERYTHING
 
 
 REMEMBERED = 10_000
@@ -130,12 +131,12 @@ class Store:
         Keep the old version, marked: its newest one could not be read.
         """
         self._spoilt.add(ObjectRef(kind.qualified, namespace, name))
-        self._touch()
+        self._touch(EVERYTHING)
 
     def sight(self, kind: ResourceKind, sight: Sight) -> None:
         if self._kept[kind.resource].sight != sight:
             self._kept[kind.resource].sight = sight
-            self._touch()
+            self._touch(EVERYTHING)
 
     def discovered(self, answer: Discovery | None, why: str = "", *, now: datetime) -> None:
         """
@@ -149,7 +150,7 @@ class Store:
         }
         if after != self._presences:
             self._presences = after
-            self._touch()
+            self._touch(EVERYTHING)
 
     def served(self, kind: ResourceKind) -> str | None:
         """
@@ -183,6 +184,7 @@ class Store:
         self._dirty.clear()
         return dirty
 
-    def _touch(self) -> None:
-        self._dirty.add(CLUSTER)
+    def _touch(self, *subjects: Iterable[Subject]) -> None:
+        for each in subjects:
+            self._dirty.update(each)
         self._changed()

@@ -33,7 +33,7 @@ Bytes of foreign text below which it tells nothing and is left out.
 @dataclass(frozen=True, slots=True)
 class Told:
     """
-    One trouble as it is to be told; *lasted* in its present kind.
+    One trouble as it is to be told; *lasted*: in its present kind, zero while within its hold.
     """
 
     trouble: Trouble
@@ -73,18 +73,40 @@ class Speech:
         return cause.code if self.group else f"{cause.object}={cause.code}"
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """
+    How much of a message there is room for: troubles, reasons of each suffix, the remedy.
+    """
+
+    told: int
+    reasons: int
+    remedy: bool
+
+
 def message(speech: Speech) -> str:
     """
     At most 1024 bytes.
     """
     told = sorted(speech.told, key=lambda t: (not t.trouble.out, t.trouble.cause))
-    for shown, remedy in ((len(told), True), (NAMED, True), (1, True), (1, False)):
-        head = told[: max(shown, 1)]
-        tail = _tail(speech, told=len(told) - len(head), causes=head, remedy=remedy)
-        fitted = _fit(speech, head, tail)
+    for cut in _cuts(speech, len(told)):
+        head = told[: cut.told]
+        fitted = _fit(speech, head, _tail(speech, cut, left=len(told) - len(head), causes=head))
         if fitted is not None:
             return fitted
     return shorten(_fit_none(speech, told[:1]), LIMIT)
+
+
+def _cuts(speech: Speech, told: int) -> tuple[Cut, ...]:
+    every = len((*speech.also, *speech.silenced))
+    return (
+        Cut(told, every, remedy=True),
+        Cut(told, NAMED, remedy=True),
+        Cut(NAMED, NAMED, remedy=True),
+        Cut(NAMED, NAMED, remedy=False),
+        Cut(1, NAMED, remedy=True),
+        Cut(1, NAMED, remedy=False),
+    )
 
 
 def _fit(speech: Speech, told: Sequence[Told], tail: str) -> str | None:
@@ -101,7 +123,8 @@ def _fit(speech: Speech, told: Sequence[Told], tail: str) -> str | None:
         return full
     share = room // len(told) - len(": ") if told else 0
     cut = [shorten(f, share) if share >= WORTH else "" for f in foreign]
-    return _head(speech, told, cut) + tail
+    shortened = _head(speech, told, cut) + tail
+    return shortened if len(shortened.encode()) <= LIMIT else bare
 
 
 def _fit_none(speech: Speech, told: Sequence[Told]) -> str:
@@ -118,7 +141,7 @@ def _head(speech: Speech, told: Sequence[Told], foreign: Sequence[str]) -> str:
 
 def _sentence(speech: Speech, told: Told, foreign: str) -> str:
     text = _fill(speech, told.trouble.fields, foreign)
-    if told.trouble.kind is Kind.STARTING:
+    if told.trouble.kind is Kind.STARTING and told.lasted:
         text = f"{text.removesuffix('.')} (no progress for {duration(told.lasted)})."
     return text
 
@@ -131,14 +154,18 @@ def _fill(speech: Speech, fields: Mapping[str, str], foreign: str) -> str:
     return template.format_map({**names, **fields, "foreign": foreign})
 
 
-def _tail(speech: Speech, *, told: int, causes: Sequence[Told], remedy: bool) -> str:
-    parts = [f" And {told} more like it."] if told > 0 else []
-    if remedy and causes:
-        parts.append(f" {speech.entry.owner.capitalize()}: {_remedy(speech.entry, causes[0])}")
+def _tail(speech: Speech, cut: Cut, *, left: int, causes: Sequence[Told]) -> str:
+    """
+    *left*: how many troubles are not told.
+    """
+    parts = [f" And {left} more like it."] if left > 0 else []
+    remedy = _remedy(speech.entry, causes[0]) if cut.remedy and causes else ""
+    if remedy:
+        parts.append(f" {speech.entry.owner.capitalize()}: {remedy}")
     if speech.also:
-        parts.append(f" (also: {', '.join(speech.also)})")
+        parts.append(f" (also: {listed(speech.also, cut.reasons)})")
     if speech.silenced:
-        reasons = ", ".join(speech.silenced)
+        reasons = listed(speech.silenced, cut.reasons)
         parts.append(
             f" (suppressing downstream reasons: {reasons} in {speech.namespaces} namespace(s))"
         )
@@ -164,14 +191,14 @@ def _group(speech: Speech) -> str:
     )
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], few: int = NAMED) -> str:
     """
     A few names, sorted, and how many more there are.
     """
     ordered = sorted(names)
-    if len(ordered) <= NAMED:
+    if len(ordered) <= few:
         return ", ".join(ordered)
-    return f"{', '.join(ordered[:NAMED])} and {len(ordered) - NAMED} more"
+    return f"{', '.join(ordered[:few])} and {len(ordered) - few} more"
 
 
 def duration(span: timedelta) -> str:

@@ -142,7 +142,12 @@ class Api:
         async with self.session.get(
             f"{self.url}{path}{sign}watch=1", headers=sent, ssl=self.tls
         ) as response:
-            yield Stream(response)
+            try:
+                yield Stream(response)
+            finally:
+                # a TLS connection that is closed politely would outlive the test
+                if response.connection and response.connection.transport:
+                    response.connection.transport.abort()
 
 
 def names(frames: list[Json]) -> list[tuple[str, str]]:

@@ -4,6 +4,8 @@ Label and field selectors.
 
 import pytest
 
+from tests.conformance.api import Json
+
 
 LABELS = {
     "a": {"app": "web", "tier": "front"},
@@ -55,7 +57,7 @@ async def test_selectors_that_make_no_sense_are_refused(api, query, text):
     assert (answer.status, answer.json["reason"], answer.message) == (400, "BadRequest", text)
 
 
-EVENTS = {
+EVENTS: dict[str, Json] = {
     "both": {"source": {"component": "one"}, "reportingComponent": "two", "reason": "A"},
     "reporter": {"reportingComponent": "three", "reason": "B", "type": "Warning"},
     "source": {"source": {"component": "four"}, "type": "Normal"},

@@ -130,7 +130,8 @@ async def test_a_watch_ends_cleanly_at_its_timeout(api):
 async def test_a_version_that_is_too_old_is_an_error_event_in_a_200(api):
     start = (await api.get(api.of("events"))).version
     about = {"kind": "Pod", "name": "p", "namespace": api.namespace}
-    await api.create(api.of("events"), {"metadata": {"name": "e1"}, "involvedObject": about})
+    for name in ("e1", "e2"):
+        await api.create(api.of("events"), {"metadata": {"name": name}, "involvedObject": about})
     await api.forget_history()
     async with api.watch(f"{api.of('events')}?resourceVersion={start}&timeoutSeconds=5") as stream:
         frames = await stream.rest()

@@ -14,16 +14,16 @@ from aiohttp import web
 from reporter.kube.client import Api, connect
 
 
-Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Handler: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 class Server:
     def __init__(self, handler: Handler) -> None:
         self.handler = handler
-        self.requests: list[web.Request] = []
+        self.requests: list[web.BaseRequest] = []
         self.url = ""
 
-    async def answer(self, request: web.Request) -> web.StreamResponse:
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         await request.read()
         self.requests.append(request)
         return await self.handler(request)
@@ -92,10 +92,11 @@ def a_page(status=502) -> web.Response:
     return an_answer(page, status=status, Content_Type="text/html")
 
 
-def cut(request: web.Request) -> None:
+def cut(request: web.BaseRequest) -> None:
     assert request.transport is not None
     request.transport.abort()
 
 
-async def forever() -> None:
+async def hang(request: web.BaseRequest) -> web.StreamResponse:
     await asyncio.Event().wait()
+    return web.Response()

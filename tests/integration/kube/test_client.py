@@ -20,7 +20,7 @@ from tests.integration.kube.servers import (
     an_answer,
     connected,
     cut,
-    forever,
+    hang,
     serving,
 )
 
@@ -93,7 +93,7 @@ async def test_an_answer_that_is_no_success_is_an_error(tmp_path, answer, expect
 
 
 async def test_a_server_that_is_not_there_has_not_got_the_request(tmp_path):
-    async with serving(lambda request: forever()) as server:
+    async with serving(hang) as server:
         gone = server.url
     async with connected(a_kubeconfig(tmp_path, gone)) as api:
         with pytest.raises(Unreachable) as caught:
@@ -103,7 +103,7 @@ async def test_a_server_that_is_not_there_has_not_got_the_request(tmp_path):
 
 async def test_a_server_that_hangs_may_have_got_the_request(tmp_path):
     async with (
-        serving(lambda request: forever()) as server,
+        serving(hang) as server,
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
         with pytest.raises(Unreachable, match="timed out") as caught:
@@ -155,7 +155,7 @@ def a_stream(*lines, end):
             await asyncio.sleep(0.05)
             cut(request)
         if end == "hang":
-            await forever()
+            await hang(request)
         return response
 
     return handler
@@ -206,7 +206,7 @@ async def test_a_watch_that_the_server_forgets_to_end_is_ended(tmp_path):
 
 async def test_a_watch_that_does_not_begin_is_an_error(tmp_path):
     async with (
-        serving(lambda request: forever()) as server,
+        serving(hang) as server,
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
         with pytest.raises(Unreachable, match="timed out"):

@@ -35,7 +35,7 @@ def only(*tokens):
             return an_answer({"as": said}, Date=DATE)
         return a_status(401, "Unauthorized", "Unauthorized")
 
-    return _, handler
+    return known, handler
 
 
 async def who(api):

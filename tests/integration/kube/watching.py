@@ -22,7 +22,7 @@ from tests.integration.kube.servers import (
     an_answer,
     connected,
     cut,
-    forever,
+    hang,
     serving,
 )
 
@@ -147,11 +147,11 @@ class Cluster:
         self.lists = list(lists)
         self.watches = list(watches)
         self.streams = list(streams)
-        self.watched: list[web.Request] = []
-        self.listed: list[web.Request] = []
-        self.streamed: list[web.Request] = []
+        self.watched: list[web.BaseRequest] = []
+        self.listed: list[web.BaseRequest] = []
+        self.streamed: list[web.BaseRequest] = []
 
-    async def __call__(self, request: web.Request) -> web.StreamResponse:
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.query.get("sendInitialEvents") == "true":
             self.streamed.append(request)
             return await self._next(self.streams, request)
@@ -161,13 +161,14 @@ class Cluster:
         self.listed.append(request)
         return await self._next(self.lists, request)
 
-    async def _next(self, answers, request):
+    async def _next(self, answers, request) -> web.StreamResponse:
         if not answers:
             return a_status(422, "Invalid", "not enabled here")
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
         if isinstance(answer, web.Response):  # which aiohttp sends only once
             return web.Response(body=answer.body, status=answer.status, headers=answer.headers)
-        return await answer(request)
+        said: web.StreamResponse = await answer(request)
+        return said
 
 
 def says(*lines, then="hang"):
@@ -184,7 +185,7 @@ def says(*lines, then="hang"):
             await asyncio.sleep(0.05)
             cut(request)
         if then == "hang":
-            await forever()
+            await hang(request)
         return response
 
     return answer

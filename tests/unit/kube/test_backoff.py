@@ -22,6 +22,11 @@ def test_chance_lengthens_a_pause_up_to_double():
     assert backoff.pause(0.999) < timedelta(seconds=1.6)
 
 
+def test_the_longest_pause_is_hardly_lengthened():
+    tired = Backoff(failures=20)
+    assert timedelta(seconds=32) < tired.pause(0.99) < timedelta(seconds=33.1)
+
+
 def test_two_quiet_minutes_start_over():
     tired = Backoff().failed(now=0).failed(now=1).failed(now=2)
     assert tired.failed(now=121).failures == 4

@@ -3,7 +3,6 @@ Whether the Deployments of one component of the control plane do their work.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from msgspec import Struct
 
@@ -54,20 +53,29 @@ def _read(snapshot: Snapshot, component: Component, located: Located) -> Sequenc
     readings = [_one(snapshot, deployment) for deployment in located.found]
     if len(readings) > 1 and None in readings:
         return ()
-    stale = next((r for r in readings if isinstance(r, Stale)), None)
-    if stale is not None:
-        return stale
     troubles = [r for r in readings if isinstance(r, Trouble)]
-    out = all(t.out for t in troubles)
-    return tuple(replace(t, out=out) for t in troubles)
+    serving = [t for t in troubles if not t.out]
+    stale = next((r for r in readings if isinstance(r, Stale)), None)
+    return serving or stale or troubles
 
 
-def _absent(snapshot: Snapshot, component: Component, located: Located) -> Sequence[Trouble]:
-    seen = reference(located.namespace, located.name) in snapshot.gone
-    installed = snapshot.get(NAMESPACES, Namespace, "", located.namespace) is not None
-    if component.optional or (component.absent_with_namespace and not installed and not seen):
+def _absent(
+    snapshot: Snapshot, component: Component, located: Located
+) -> Sequence[Trouble] | Stale:
+    """
+    What is missing, unless it need not be there or may be there unseen.
+    """
+    if component.optional:
         return ()
-    return (absent(located.namespace, located.name, seen=seen, hint=located.hint),)
+    if reference(located.namespace, located.name) in snapshot.spoilt:
+        return Stale(f"Deployment {located.namespace}/{located.name} could not be decoded")
+    if component.absent_with_namespace and not located.seen:
+        unlisted = snapshot.unlisted(NAMESPACES)
+        if unlisted:
+            return Stale(unlisted)
+        if snapshot.get(NAMESPACES, Namespace, "", located.namespace) is None:
+            return ()
+    return (absent(located.namespace, located.name, seen=located.seen, hint=located.hint),)
 
 
 def _one(snapshot: Snapshot, deployment: Deployment) -> Trouble | Stale | None:

@@ -1,0 +1,165 @@
+"""
+What reasons are about, and which of it a changed object touches.
+
+A subject without a name stands for all of its layer: in its namespace, or everywhere.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from reporter.model.kaito_objects import InferenceSet
+from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, ResourceKind
+from reporter.model.objects import ApiObject, Namespace
+from reporter.model.subjects import CLUSTER, Subject
+from reporter.model.words import Layer
+from reporter.stages.snapshot import Snapshot, Table
+
+
+HARNESS_LABEL = ("productionstack.kaito.sh/managed-by", "modelharness")
+"""
+What makes a namespace one whose Gateway and models are judged.
+"""
+
+CREATED_BY = "inferenceset.kaito.sh/created-by"
+INFERENCE_SET = "kaito.sh/inferenceset"
+GATEWAY_NAME = "gateway.networking.k8s.io/gateway-name"
+POOL_SUFFIX = "-inferencepool"
+PICKER_SUFFIX = "-inferencepool-epp"
+
+EVERYTHING = frozenset({CLUSTER, Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)})
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """
+    All subjects, and the tables they were read from.
+    """
+
+    subjects: frozenset[Subject] = frozenset()
+    read_from: tuple[Table, ...] = ()
+
+    def holds(self, tables: tuple[Table, ...]) -> bool:
+        """
+        Whether these tables have the same objects.
+        """
+        return len(tables) == len(self.read_from) and all(
+            one.objects.is_same(other.objects)
+            for one, other in zip(tables, self.read_from, strict=True)
+        )
+
+
+def roster(snapshot: Snapshot, before: Roster) -> Roster:
+    """
+    Who is there now; counted anew only if namespaces or InferenceSets changed.
+    """
+    kinds = (NAMESPACES.resource, INFERENCE_SETS.resource)
+    tables = tuple(snapshot.tables[kind] for kind in kinds if kind in snapshot.tables)
+    same = bool(before.subjects) and before.holds(tables)
+    return before if same else Roster(subjects_of(snapshot), tables)
+
+
+def subjects_of(snapshot: Snapshot) -> frozenset[Subject]:
+    """
+    Everything there is; nothing in a namespace without the label, or that is being deleted.
+    """
+    found = {CLUSTER}
+    if NAMESPACES.resource in snapshot.tables:
+        for each in snapshot.all(NAMESPACES):
+            if isinstance(each, Namespace) and _is_harness(each):
+                found.add(Subject(Layer.MODELHARNESS, each.metadata.name))
+    if INFERENCE_SETS.resource in snapshot.tables:
+        for each in snapshot.all(INFERENCE_SETS):
+            meta = each.metadata
+            harness = Subject(Layer.MODELHARNESS, meta.namespace)
+            if isinstance(each, InferenceSet) and harness in found and not _is_going(each):
+                found.add(Subject(Layer.MODELDEPLOYMENT, meta.namespace, meta.name))
+    return frozenset(found)
+
+
+def _is_harness(namespace: Namespace) -> bool:
+    label, value = HARNESS_LABEL
+    going = namespace.metadata.deletion_timestamp is not None
+    terminating = namespace.status.phase == "Terminating"
+    return namespace.metadata.label(label) == value and not going and not terminating
+
+
+def _is_going(inference_set: InferenceSet) -> bool:
+    deleting = (
+        c.type == "InferenceSetDeleting" and c.status == "True"
+        for c in inference_set.status.conditions or ()
+    )
+    return inference_set.metadata.deletion_timestamp is not None or any(deleting)
+
+
+def expand(dirty: frozenset[Subject], subjects: frozenset[Subject]) -> frozenset[Subject]:
+    """
+    Those that exist, with everyone that an unnamed subject stands for.
+    """
+    whole = {s for s in dirty if s.layer is Layer.MODELDEPLOYMENT and not s.name}
+    layers = {s.layer for s in dirty if s.layer is not Layer.CLUSTER and not s.namespace}
+    if not whole and not layers:
+        return dirty & subjects
+    namespaces = {s.namespace for s in whole}
+    return frozenset(
+        s
+        for s in subjects
+        if s in dirty
+        or s.layer in layers
+        or (s.layer is Layer.MODELDEPLOYMENT and s.namespace in namespaces)
+    )
+
+
+def touched(kind: ResourceKind, changed: ApiObject) -> Iterable[Subject]:
+    """
+    The subjects whose verdicts may depend on this object.
+    """
+    match kind.resource:
+        case "deployments" | "pods":
+            return _of_workload(changed)
+        case "namespaces":
+            name = changed.metadata.name
+            return (
+                CLUSTER,
+                Subject(Layer.MODELHARNESS),
+                Subject(Layer.MODELDEPLOYMENT, name),
+            )
+        case "inferencesets":
+            return (_set(changed, changed.metadata.name),)
+        case "workspaces" | "httproutes" | "inferencepools":
+            return (_set(changed, _owner(changed)),)
+        case "gateways":
+            return (_harness(changed), _set(changed, ""))
+        case "gatewayclasses":
+            return (Subject(Layer.MODELHARNESS),)
+        case _:
+            return (_harness(changed),)
+
+
+def _of_workload(changed: ApiObject) -> Iterable[Subject]:
+    """
+    A model's, a Gateway's, or one of the control plane, which may be anywhere.
+    """
+    owner = _owner(changed)
+    if owner:
+        return (_set(changed, owner),)
+    if changed.metadata.label(GATEWAY_NAME):
+        return (_harness(changed),)
+    return (CLUSTER,)
+
+
+def _owner(changed: ApiObject) -> str:
+    """
+    The InferenceSet that an object is part of, by label or by its chart's naming.
+    """
+    meta = changed.metadata
+    named = meta.name.removesuffix(PICKER_SUFFIX) if meta.name.endswith(PICKER_SUFFIX) else ""
+    pool = meta.label("inferencepool").removesuffix(PICKER_SUFFIX)
+    return meta.label(CREATED_BY) or meta.label(INFERENCE_SET) or pool or named
+
+
+def _harness(changed: ApiObject) -> Subject:
+    return Subject(Layer.MODELHARNESS, changed.metadata.namespace)
+
+
+def _set(changed: ApiObject, name: str) -> Subject:
+    return Subject(Layer.MODELDEPLOYMENT, changed.metadata.namespace, name)

@@ -1,0 +1,246 @@
+"""
+What ails a pod, by its own status.
+"""
+
+import pytest
+
+from reporter.model.objects import ContainerState, ContainerStatus, Running, Terminated
+from reporter.model.words import Kind
+from reporter.stages.pods import ailment, ailments, current
+from tests.builders import LONG_AGO, MINUTE, NOON, SECOND, a_pod
+
+
+JUST_NOW = NOON - SECOND
+EVER_UNREADY = {"ready": False, "started": NOON, "since": NOON + SECOND}
+WAS_READY = {"ready": False, "started": LONG_AGO, "since": NOON}
+
+
+def initial(*, ended: int | None = None, before: int | None = None) -> ContainerStatus:
+    terminated = None if ended is None else Terminated(reason="Error", exit_code=ended)
+    earlier = None if before is None else Terminated(reason="Error", exit_code=before)
+    return ContainerStatus(
+        name="init",
+        state=ContainerState(
+            running=Running(started_at=NOON) if terminated is None else None, terminated=terminated
+        ),
+        last_state=ContainerState(terminated=earlier),
+    )
+
+
+def test_nothing_ails_a_ready_pod():
+    assert ailment(a_pod(restarts=12, last_exit=1)) is None
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "ErrImagePull",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "ErrImageNeverPull",
+        "ImageInspectError",
+        "RegistryUnavailable",
+    ],
+)
+def test_an_image_that_does_not_come_is_a_hard_error(reason):
+    found = ailment(a_pod(waiting=reason, message="not found", **EVER_UNREADY))
+    assert (found.kind, found.code, found.text) == (Kind.FAILED, "ImagePull", reason)
+    assert found.foreign == "not found"
+
+
+@pytest.mark.parametrize(
+    "reason", ["CreateContainerConfigError", "CreateContainerError", "RunContainerError"]
+)
+def test_a_container_that_cannot_be_made_is_a_hard_error(reason):
+    found = ailment(a_pod(waiting=reason, message='secret "x" not found', **WAS_READY))
+    assert (found.kind, found.code, found.text) == (Kind.FAILED, "Config", reason)
+
+
+@pytest.mark.parametrize("reason", ["ContainerCreating", "PodInitializing"])
+def test_a_container_on_its_way_is_starting(reason):
+    found = ailment(a_pod(waiting=reason, **EVER_UNREADY))
+    assert (found.kind, found.code, found.text) == (Kind.STARTING, "NotReady", reason)
+
+
+def test_a_crash_loop_names_exit_code_and_restarts():
+    found = ailment(a_pod(waiting="CrashLoopBackOff", last_exit=1, restarts=4, **EVER_UNREADY))
+    assert found.text == "CrashLoopBackOff (exit code 1, 4 restarts)"
+    assert (found.kind, found.code, found.crash) == (Kind.FAILED, "Crash", True)
+
+
+def test_one_restart_is_told_in_the_singular():
+    found = ailment(a_pod(waiting="CrashLoopBackOff", last_exit=2, restarts=1, **EVER_UNREADY))
+    assert found.text == "CrashLoopBackOff (exit code 2, 1 restart)"
+
+
+def test_a_container_that_ran_out_of_memory_is_named_so():
+    pod = a_pod(
+        waiting="CrashLoopBackOff", last_exit=137, last="OOMKilled", restarts=3, **EVER_UNREADY
+    )
+    assert ailment(pod).text == "CrashLoopBackOff after OOMKilled (exit code 137, 3 restarts)"
+
+
+CRASHES = {
+    "first crash of one never Ready": (dict(exit_code=1, **EVER_UNREADY), Kind.STARTING),
+    "first crash of one that was Ready": (dict(exit_code=1, **WAS_READY), Kind.LOST),
+    "second crash": (dict(exit_code=1, restarts=1, **WAS_READY), Kind.FAILED),
+    "in back-off": (
+        dict(waiting="CrashLoopBackOff", last_exit=1, restarts=1, **WAS_READY),
+        Kind.FAILED,
+    ),
+    "warming up after the first": (
+        dict(running=NOON + SECOND, last_exit=1, restarts=1, **WAS_READY),
+        Kind.LOST,
+    ),
+    "warming up after the second": (
+        dict(running=NOON + SECOND, last_exit=1, restarts=2, **WAS_READY),
+        Kind.FAILED,
+    ),
+    "ended well, as a liveness probe makes it": (
+        dict(running=NOON + SECOND, last_exit=0, last="Completed", restarts=2, **WAS_READY),
+        Kind.FAILED,
+    ),
+    "ended well just now": (dict(exit_code=0, ended="Completed", **WAS_READY), Kind.LOST),
+}
+
+
+@pytest.mark.parametrize(("pod", "kind"), CRASHES.values(), ids=CRASHES.keys())
+def test_crash_back_off_and_warm_up_are_one_code(pod, kind):
+    found = ailment(a_pod(**pod))
+    assert (found.code, found.crash, found.kind) == ("Crash", True, kind)
+
+
+def test_a_probe_that_fails_long_after_a_crash_is_no_crash():
+    pod = a_pod(running=LONG_AGO, last_exit=1, restarts=1, **WAS_READY)
+    assert (ailment(pod).code, ailment(pod).kind) == ("NotReady", Kind.LOST)
+
+
+def test_a_pod_that_was_ready_is_lost_and_one_that_never_was_is_starting():
+    assert ailment(a_pod(**WAS_READY)).kind is Kind.LOST
+    assert ailment(a_pod(**EVER_UNREADY)).kind is Kind.STARTING
+
+
+def test_an_init_container_that_fails_is_a_crash():
+    pod = a_pod(waiting="PodInitializing", init=(initial(ended=1),), **EVER_UNREADY)
+    assert ailment(pod).code == "Crash"
+
+
+@pytest.mark.parametrize(
+    "status", [initial(ended=0), initial(ended=0, before=1), initial(before=0)]
+)
+def test_an_init_container_that_ends_well_is_none(status):
+    pod = a_pod(waiting="PodInitializing", init=(status,), **EVER_UNREADY)
+    assert (ailment(pod).code, ailment(pod).text) == ("NotReady", "PodInitializing")
+
+
+def test_a_pod_without_a_place_says_why():
+    why = "0/3 nodes are available: 3 Insufficient cpu."
+    pod = a_pod(
+        ready=False,
+        containers=False,
+        phase="Pending",
+        conditions=[("PodScheduled", "False", "Unschedulable", why)],
+    )
+    found = ailment(pod)
+    assert (found.kind, found.code, found.foreign) == (Kind.STARTING, "Unschedulable", why)
+
+
+def test_a_gated_pod_is_not_called_unschedulable():
+    gated = [("PodScheduled", "False", "SchedulingGated", "waits for a quota")]
+    found = ailment(a_pod(ready=False, containers=False, conditions=gated))
+    assert (found.code, found.text) == ("NotReady", "SchedulingGated")
+
+
+def test_a_failed_pod_names_its_reason():
+    found = ailment(
+        a_pod(ready=False, containers=False, phase="Failed", reason="OutOfcpu", failure="no cpu")
+    )
+    assert (found.kind, found.code, found.text) == (Kind.FAILED, "Failed", "OutOfcpu")
+    assert found.foreign == "no cpu"
+
+
+DISRUPTED = [("DisruptionTarget", "True", "EvictionByEvictionAPI")]
+
+
+@pytest.mark.parametrize(
+    "pod",
+    [dict(**WAS_READY), dict(exit_code=137, **WAS_READY)],
+    ids=["not Ready", "its container killed"],
+)
+def test_a_pod_that_is_chosen_to_go_is_starting(pod):
+    assert ailment(a_pod(conditions=DISRUPTED, **pod)).kind is Kind.STARTING
+
+
+def test_a_hard_error_stays_one_though_the_pod_is_chosen_to_go():
+    pod = a_pod(conditions=DISRUPTED, waiting="ImagePullBackOff", **WAS_READY)
+    assert ailment(pod).kind is Kind.FAILED
+
+
+LEFT_BEHIND = {
+    "Terminating": dict(deleted=NOON),
+    "done": dict(phase="Succeeded"),
+    "of a Job": dict(owner="Job"),
+    **{
+        reason: dict(phase="Failed", reason=reason, ready=False)
+        for reason in ("Evicted", "NodeLost", "Terminated", "NodeShutdown", "Preempting")
+    },
+}
+
+
+@pytest.mark.parametrize("pod", LEFT_BEHIND.values(), ids=LEFT_BEHIND.keys())
+def test_what_is_on_its_way_out_or_left_behind_does_not_count(pod):
+    assert current([a_pod(**pod)]) == ()
+
+
+def rejected(name, **changes):
+    return a_pod(name, phase="Failed", reason="UnexpectedAdmissionError", ready=False, **changes)
+
+
+def test_a_failed_pod_that_was_replaced_does_not_count():
+    old, new = rejected("router-6c9f-a"), a_pod("router-6c9f-b", born=NOON)
+    assert current([old, new]) == (new,)
+
+
+def test_of_pods_that_fail_one_after_another_the_youngest_counts():
+    old, new = rejected("router-6c9f-a"), rejected("router-6c9f-b", born=NOON)
+    assert current([old, new]) == (new,)
+
+
+def test_a_failed_pod_without_a_replacement_counts():
+    lonely = rejected("router-6c9f-a")
+    assert current([lonely]) == (lonely,)
+
+
+def test_a_pod_with_a_younger_replacement_is_starting():
+    old = a_pod("router-6c9f-a", **WAS_READY)
+    new = a_pod("router-6c9f-b", born=JUST_NOW, **EVER_UNREADY)
+    assert [a.kind for a in ailments([old, new], wanted=1)] == [Kind.STARTING, Kind.STARTING]
+    assert [a.kind for a in ailments([old, new], wanted=2)] == [Kind.LOST, Kind.STARTING]
+
+
+def test_a_hard_error_is_one_though_there_is_a_replacement():
+    old = a_pod("router-6c9f-a", waiting="ImagePullBackOff", **WAS_READY)
+    new = a_pod("router-6c9f-b", born=JUST_NOW, **EVER_UNREADY)
+    assert ailments([old, new], wanted=1)[0].kind is Kind.FAILED
+
+
+def test_the_worst_comes_first_and_then_the_order_of_names():
+    lost = a_pod("router-6c9f-a", **WAS_READY)
+    crashed = [
+        a_pod(f"router-6c9f-{x}", waiting="CrashLoopBackOff", last_exit=1, **WAS_READY)
+        for x in "cb"
+    ]
+    found = ailments([lost, *crashed], wanted=3)
+    assert [a.pod for a in found] == ["router-6c9f-b", "router-6c9f-c", "router-6c9f-a"]
+
+
+def test_the_words_of_kubelet_are_cleaned_and_kept_short():
+    pod = a_pod(ready=False, containers=False, phase="Failed", reason="https://x/ ж\n" * 500)
+    text = ailment(pod).text
+    assert len(text.encode()) <= 100
+    assert "://" not in text
+    assert "\n" not in text
+
+
+def test_its_clock_starts_when_it_stopped_being_ready():
+    assert ailment(a_pod(ready=False, since=NOON - MINUTE)).since == NOON - MINUTE
