@@ -36,7 +36,8 @@ Json = dict[str, Any]
 class ReporterProcess:
     """
     *flags* win over the few that every test needs. *env* is added to the environment; *name* is
-    that of its pod. Without *grant* its rights are as the test has left them.
+    that of its pod. Without *grant* its rights are as the test has left them. One that *follows*
+    another does not have to lead to count as started.
     """
 
     def __init__(
@@ -46,18 +47,19 @@ class ReporterProcess:
         env: Mapping[str, str] | None = None,
         name: str = "reporter",
         grant: bool = True,
+        follows: bool = False,
     ) -> None:
         self.plane, self.name = plane, name
         self.metrics_port, self.health_port = free_port(), free_port()
         self._log_name = f"reporter-{next(_NUMBERS)}"
-        self._flags, self._env = flags, dict(env or {})
+        self._flags, self._env, self._follows = flags, dict(env or {}), follows
         if grant:
             reporter_rights.install(plane.client, NAMESPACE)
         self._kubeconfig = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
         self.process: Process | None = None
 
     def __enter__(self) -> Self:
-        return self.start()
+        return self.start(leading=not self._follows)
 
     def __exit__(self, *_: object) -> None:
         """

@@ -5,7 +5,7 @@ Values for tests that read as English. No behaviour.
 from datetime import UTC, datetime, timedelta
 
 from reporter.model.entries import Catalogue, Entry, Holds, Scope, Suppression
-from reporter.model.kinds import DEPLOYMENTS, KINDS, NAMESPACES, PODS
+from reporter.model.kinds import KINDS
 from reporter.model.objects import (
     Condition,
     ContainerState,
@@ -214,6 +214,6 @@ def a_store(*objects, crds: tuple[str, ...] = ()) -> Store:
     for kind in KINDS:
         store.sight(kind, Watched())
     for each in objects:
-        kind = {Deployment: DEPLOYMENTS, Pod: PODS, Namespace: NAMESPACES}[type(each)]
+        kind = next(kind for kind in KINDS if isinstance(each, kind.type))
         store.put(kind, each)
     return store

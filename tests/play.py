@@ -37,6 +37,7 @@ class Play:
     voice: Voice = field(default_factory=Voice)
     written: list = field(default_factory=list)
     speaking: bool = True
+    outcome: Outcome = Outcome.WRITTEN
 
     def __post_init__(self):
         probe = Probe(ProbeSpec("none", object), self._judge)
@@ -51,10 +52,12 @@ class Play:
         self.step()
 
     def _judge(self, _, question) -> list[Verdict]:
-        said = self.says.get(question.key())
-        if isinstance(said, str):
-            return [Unknown(question.key(), said)]
-        return [said] if said is not None else [Clear(question.key())]
+        asked = question.subject, question.reason
+        said = {k: v for k, v in self.says.items() if (k.subject, k.reason) == asked}
+        return [
+            Unknown(key, verdict) if isinstance(verdict, str) else verdict
+            for key, verdict in said.items()
+        ] or [Clear(question.key())]
 
     def say(self, *verdicts) -> "Play":
         self.says.update({verdict.key: verdict for verdict in verdicts})
@@ -105,12 +108,12 @@ class Play:
             self.speak()
         return self
 
-    def speak(self, outcome: Outcome = Outcome.WRITTEN) -> None:
+    def speak(self, outcome: Outcome | None = None) -> None:
         for due in self.stage.due(now=self.now):
             record = self.stage.compose(due.key, now=self.now) if due.at <= self.now else None
             if record is not None:
                 self.written.append(record)
-                self.voice = tell(self.voice, record, outcome, self.catalogue)
+                self.voice = tell(self.voice, record, outcome or self.outcome, self.catalogue)
 
     def restart(self, *, back_after: float = 0.0) -> "Play":
         """
@@ -140,7 +143,7 @@ class Play:
 
     @property
     def last(self) -> str:
-        return self.written[-1].message
+        return str(self.written[-1].message)
 
     def state(self, key) -> str:
         return str(states(self.judged).get(key, "clear"))

@@ -58,7 +58,7 @@ def acts(cluster: Cluster, folder: Folder) -> tuple[Act, ...]:
         _crash(cluster),
         _crd(cluster, folder),
         Act(
-            "Two at once: one Event speaks for both, with the one that matters most.",
+            "Istio and body-based routing are scaled to zero at once: one Event names both.",
             (
                 scale("istio-system", "istiod", 0),
                 scale("kaito-system", "body-based-router", 0),
@@ -83,8 +83,14 @@ def _scale(cluster: Cluster, namespace: str, name: str, replicas: int) -> Step:
 
 def _crash(cluster: Cluster) -> Act:
     return Act(
-        "KAITO's controller gets an image that crashes.",
-        (_set_image(cluster, BROKEN, "Here, every image with this tag ends with exit code 1."),),
+        "KAITO's controller gets a new image, which crashes.",
+        (
+            _set_image(
+                cluster,
+                BROKEN,
+                "Here, containers of every image with this tag end with exit code 1.",
+            ),
+        ),
         "clusterKaitoControllerNotReady",
         (_set_image(cluster, "1"),),
         saying="exit code 1",
@@ -93,13 +99,17 @@ def _crash(cluster: Cluster) -> Act:
 
 def _set_image(cluster: Cluster, tag: str, note: str = "") -> Step:
     namespace, name = "kaito-system", "kaito-workspace"
-    container = {"name": name, "image": f"{IMAGE}:{tag}"}
-    patch = {"spec": {"template": {"spec": {"containers": [container]}}}}
-    return Step(
-        f"kubectl set image deployment {name} -n {namespace} {name}={IMAGE}:{tag}",
-        partial(cluster.patch, DEPLOYMENTS, namespace, name, patch),
-        note,
-    )
+    image = f"{IMAGE}:{tag}"
+
+    def set_image() -> None:
+        deployment = cluster.get(DEPLOYMENTS, namespace, name)
+        before = deployment["spec"]["template"]["spec"]["containers"] if deployment else []
+        containers = [{**each, "image": image} for each in before]
+        patch = {"spec": {"template": {"spec": {"containers": containers}}}}
+        cluster.patch(DEPLOYMENTS, namespace, name, patch)
+
+    command = f"kubectl set image deployment {name} -n {namespace} {name}={image}"
+    return Step(command, set_image, note)
 
 
 def _crd(cluster: Cluster, folder: Folder) -> Act:

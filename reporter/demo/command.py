@@ -9,8 +9,10 @@ import sys
 from collections.abc import Sequence
 
 from reporter.demo.folder import claimed
+from reporter.demo.process import ReporterEnded
 from reporter.demo.screen import Screen
-from reporter.demo.show import DemoFailed, show
+from reporter.demo.show import show
+from reporter.demo.story import Unsaid
 from reporter.settings import SettingsError
 
 
@@ -47,10 +49,13 @@ def run(arguments: Sequence[str]) -> int:
     try:
         with claimed(os.environ) as folder:
             asyncio.run(show(screen, folder))
-    except DemoFailed as err:
+    except (ReporterEnded, Unsaid) as err:
         screen.flush()
         print(f"\nThe demo FAILED: {err}", file=sys.stderr)
         return FAILED
+    except KeyboardInterrupt:
+        screen.verbatim("\nStopped.")
+        raise
     except asyncio.CancelledError:
         return TERMINATED
     return 0

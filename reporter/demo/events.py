@@ -33,6 +33,7 @@ class SeenEvent:
     object: str
     message: str
     last: datetime
+    count: int
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -51,6 +52,7 @@ class _Event(msgspec.Struct, rename="camel"):
     reason: str = ""
     message: str = ""
     last_timestamp: datetime | None = None
+    count: int = 1
 
 
 class _Change(msgspec.Struct):
@@ -105,4 +107,5 @@ def _seen(event: _Event) -> SeenEvent:
         object=f"{about.kind.lower()}/{about.name}",
         message=event.message,
         last=event.last_timestamp or datetime.fromtimestamp(0, UTC),
+        count=event.count,
     )

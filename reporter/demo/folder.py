@@ -42,7 +42,7 @@ class Folder:
 @contextmanager
 def claimed(environ: Mapping[str, str]) -> Iterator[Folder]:
     """
-    A folder that no other demo uses: the first that is free of demo, demo-2, demo-3 …
+    A folder that no other demo uses: the first that is free of demo, demo-2 and so on.
     """
     base = _base(environ)
     for number in count(1):

@@ -3,7 +3,6 @@ The reporter as a process of its own, which does not outlive us.
 """
 
 import asyncio
-import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -69,9 +68,12 @@ async def ended(process: asyncio.subprocess.Process, log: Path) -> None:
     Raises ReporterEnded, once it has, with the end of its log.
     """
     code = await process.wait()
+    raise ReporterEnded(f"the reporter ended with exit code {code}; its log ends:\n{_tail(log)}")
+
+
+def _tail(log: Path) -> str:
     lines = log.read_text("utf-8", errors="replace").splitlines()[-TAIL:]
-    told = "\n".join(f"  {line}" for line in lines)
-    raise ReporterEnded(f"the reporter ended with exit code {code}; the end of its log:\n{told}")
+    return "\n".join(f"  {line}" for line in lines)
 
 
 def free_addresses(number: int) -> list[str]:

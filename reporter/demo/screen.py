@@ -27,6 +27,11 @@ READABLE = 60
 Characters; a message column narrower than this is put below its row instead.
 """
 
+LONGEST = 100
+"""
+Characters of a line of a paragraph.
+"""
+
 WARNING, NORMAL, BOLD, DIM = "33", "32", "1", "2"
 
 
@@ -60,9 +65,15 @@ class Screen:
 
     def command(self, text: str) -> None:
         """
-        Never wrapped, so that it can be copied.
+        Not wrapped either.
         """
         self._print(self._coloured(BOLD, f"▶ {text}"))
+
+    def verbatim(self, text: str) -> None:
+        """
+        Never wrapped, so that it can be copied.
+        """
+        self._print(text)
 
     def note(self, text: str) -> None:
         for line in self._lines(text, indent="  "):
@@ -110,11 +121,11 @@ class Screen:
         return row[:start] + self._coloured(colour, row[start:end]) + row[end:].rstrip()
 
     def _lines(self, text: str, *, indent: str = "") -> list[str]:
-        if not self.terminal or not text:
-            return [indent + text]
+        if not text:
+            return [""]
         return wrap(
             text,
-            self._width,
+            min(self._width, LONGEST) if self.terminal else LONGEST,
             initial_indent=indent,
             subsequent_indent=indent,
             break_on_hyphens=False,

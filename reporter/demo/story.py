@@ -82,6 +82,8 @@ class Storyteller:
     async def _next(self) -> SeenEvent:
         seen = await self.found.get()
         self.screen.event(seen, self.clock.now())
+        if seen.count > 1:
+            self.screen.note(f"This is the same Event, written again; its count is {seen.count} now.")
         return seen
 
     async def _let_read(self) -> None:

@@ -148,6 +148,24 @@ def rate_limited() -> Answer:
     return status(429, "TooManyRequests", text)
 
 
+def initializing() -> Answer:
+    """
+    The 429 of a custom resource whose CRD has just been created or changed.
+    """
+    body: Json = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": "storage is (re)initializing",
+        "reason": "TooManyRequests",
+        "details": {"retryAfterSeconds": 1},
+        "code": 429,
+    }
+    headers = {"Content-Type": "application/json", "Retry-After": "1"}
+    return Answer(429, msgspec.json.encode(body), headers)
+
+
 def bad_gateway() -> Answer:
     """
     The HTML page of a load balancer whose API server is away.

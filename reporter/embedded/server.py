@@ -4,6 +4,7 @@ The embedded API server: starting and stopping it, and the hands that tests and 
 
 import re
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,7 +12,7 @@ from typing import Self
 from aiohttp import web
 
 from reporter.clock import Clock
-from reporter.embedded import kubeconfig, stack
+from reporter.embedded import controllers, kubeconfig, stack
 from reporter.embedded.access import Denial
 from reporter.embedded.api import Api
 from reporter.embedded.cluster import Cluster
@@ -184,3 +185,9 @@ class EmbeddedServer:
         """
         for manifest in stack.manifests(self._clock.now()):
             self._api.objects.put(manifest)
+
+    async def run_controllers(self, *, start: timedelta = controllers.START) -> None:
+        """
+        Until cancelled, let Deployments be followed by pods that take *start* to become ready.
+        """
+        await controllers.run(self.cluster, now=self._clock.now, start=start)

@@ -167,11 +167,12 @@ class Controller:
 
     def resumed(self, records: Iterable[EventRecord]) -> None:
         """
-        Take the Events that a predecessor left.
+        Take the Events that a predecessor left. What is over by now has a moment to wake for.
         """
         catalogue, terms, now = self._court.catalogue, self._court.terms, self._clock.now()
         voice = resume(Voice(), records, catalogue, terms, now=now)
         self.voice = follow(voice, self.judged, catalogue, terms, now=now)
+        self._changed.set()
 
     def silenced(self) -> None:
         """

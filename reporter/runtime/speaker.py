@@ -36,6 +36,11 @@ AT_ONCE = 8
 Writes under way at the same time: a hanging one must not delay the others.
 """
 
+UNSURE = timedelta(seconds=1)
+"""
+Until a lead that does not stand at this moment, and is not lost either, is asked for again.
+"""
+
 logger = logging.getLogger(__name__)
 
 
@@ -109,10 +114,10 @@ class Speaker:
         while True:
             try:
                 self._controller.resumed(await self._book.list())
-            except Refused as err:
-                self._log_refused("reading back", err)
-                return
             except KubeError as err:
+                if isinstance(err, Refused) and err.missing_right:
+                    logger.error("Events of before may not be read back and are not continued: %s", err)
+                    return
                 retry = self._failed(retry, err)
                 logger.warning("Events of before cannot be read back yet: %s", err)
                 await asyncio.sleep((_until(retry) - self._clock.now()).total_seconds())
@@ -124,7 +129,9 @@ class Speaker:
         Begin the writes that are due now; the moment at which to look again.
         """
         now = self._clock.now()
-        self._bucket = self._bucket.filled(now=now)
+        if not self._leadership.holds():
+            return now + UNSURE
+        self._fill(now)
         moments: list[datetime] = []
         for due in self._controller.stage().due(now=now):
             if due.key in self._under_way:
@@ -139,6 +146,13 @@ class Speaker:
                 self._under_way.add(due.key)
                 writes.create_task(self._write(due.key), name=f"write {due.key}")
         return min(moments, default=None)
+
+    def _fill(self, now: datetime) -> None:
+        """
+        The first answers of the server may set the clock back, which must not stop the tokens.
+        """
+        at = min(self._bucket.at, now)
+        self._bucket = replace(self._bucket, at=at).filled(now=now)
 
     async def _wait(self, wake: datetime | None) -> None:
         left = None if wake is None else max((wake - self._clock.now()).total_seconds(), 0.0)
@@ -242,9 +256,9 @@ class Speaker:
 
     def _log_refused(self, what: str, err: Refused) -> None:
         """
-        Once for each reason, until a write of it succeeds.
+        Once for each reason, until a write of it succeeds; the numbers of a quota change.
         """
-        refusal = (what, err.missing_right or err.why)
+        refusal = (what, err.missing_right or f"HTTP {err.status}")
         if refusal not in self._refused:
             self._refused.add(refusal)
             logger.error("%s was refused: %s; it stays due and is tried again", what, err)

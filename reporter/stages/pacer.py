@@ -52,5 +52,5 @@ class Retry:
         """
         *asked*: the server's Retry-After; *chance* in [0, 1) spreads those that failed together.
         """
-        grown = timedelta(seconds=min(2.0**self.failures, 60.0) * (1 - 0.25 * chance))
+        grown = timedelta(seconds=min(2.0 ** min(self.failures, 6), 60.0) * (1 - 0.25 * chance))
         return Retry(self.failures + 1, now + max(grown, asked or timedelta(0)))

@@ -16,7 +16,7 @@ from reporter.stages.indexes import INDEXES, unindexed
 from reporter.stages.presence import observe, unanswered
 from reporter.stages.sharded import Sharded
 from reporter.stages.snapshot import Name, Snapshot, Table
-from reporter.stages.subjects import EVERYTHING
+from reporter.stages.subjects import EVERYTHING, touched
 
 
 REMEMBERED = 10_000
@@ -111,8 +111,9 @@ class Store:
         kept.gone.pop(ref, None)
         healed = ref in self._spoilt
         self._spoilt.discard(ref)
+        old = kept.objects.get((meta.namespace, meta.name))
         if kept.put((meta.namespace, meta.name), new) or healed:
-            self._touch()
+            self._touch(touched(kind, new), touched(kind, old) if old is not None else ())
 
     def drop(self, kind: ResourceKind, namespace: str, name: str) -> None:
         kept = self._kept[kind.resource]
@@ -124,7 +125,7 @@ class Store:
         kept.gone[ref] = old.metadata.uid if old is not None else ""
         if len(kept.gone) > REMEMBERED:
             del kept.gone[next(iter(kept.gone))]
-        self._touch()
+        self._touch(touched(kind, old) if old is not None else EVERYTHING)
 
     def spoil(self, kind: ResourceKind, namespace: str, name: str) -> None:
         """

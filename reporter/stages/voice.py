@@ -65,16 +65,18 @@ def follow(
     """
     alone = frozenset(k.subject for k in voice.episodes if k.subject.name)
     groups = collapse(voice.groups, judged.gate, judged.silence, catalogue, alone=alone)
-    after = replace(voice, groups={**_kept_names(voice), **groups})
+    after = replace(voice, groups=_of_those_there({**_kept_names(voice), **groups}, judged))
     speaking = frozenset(speakers(after, judged, terms))
     settle = terms.patience.settle
     ready = frozenset(readies(after, judged, catalogue, now=now))
+    there = _there(voice, after, judged)
     episodes = {
         key: replace(each, silent=each.silent or _muted(key, judged, speaking))
         for key, each in voice.episodes.items()
-        if key in ready or _lasts(key, each, judged, after, resumed_before=now - settle)
+        if key in ready
+        or (key.subject in there and _lasts(key, each, judged, after, resumed_before=now - settle))
     }
-    owed = {s: since for s, since in voice.owed.items() if _exists(s, judged)}
+    owed = {s: since for s, since in voice.owed.items() if s in there}
     return replace(after, episodes=episodes, owed=owed)
 
 
@@ -98,9 +100,27 @@ def _kept_names(voice: Voice) -> Mapping[Key, Group]:
     }
 
 
-def _exists(subject: Subject, judged: Judgement) -> bool:
-    every = subject.layer is Layer.MODELDEPLOYMENT and not subject.name
-    return every or subject in judged.subjects
+def _of_those_there(groups: Mapping[Key, Group], judged: Judgement) -> Mapping[Key, Group]:
+    """
+    Without the deleted ones, which are not said to be ready again.
+    """
+    there = {
+        key: replace(group, ever=group.ever & judged.subjects) for key, group in groups.items()
+    }
+    return {key: group for key, group in there.items() if group.ever}
+
+
+def _there(voice: Voice, after: Voice, judged: Judgement) -> frozenset[Subject]:
+    """
+    The subjects that exist, groups of which somebody does among them.
+
+    Of a group that was read back it is not known whom it stood for, so it is taken to exist.
+    """
+    before = {key.subject for key in voice.groups}
+    left = {key.subject for key in after.groups}
+    said = {*voice.owed, *(key.subject for key in voice.episodes)}
+    groups = {s for s in said if s.layer is Layer.MODELDEPLOYMENT and not s.name}
+    return judged.subjects | (groups & left) | (groups - before)
 
 
 def _lasts(
@@ -108,8 +128,6 @@ def _lasts(
 ) -> bool:
     if key in voice.groups:
         return bool(voice.groups[key].members)
-    if not _exists(key.subject, judged):
-        return False
     if key in judged.gate.records or key in judged.gate.unseen:
         return True
     return episode.resumed is not None and episode.resumed > resumed_before

@@ -92,6 +92,7 @@ async def test_initial_events_end_with_a_marked_bookmark(api):
 async def test_a_bookmark_is_an_empty_object_of_its_kind(api, path, empty):
     query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
     async with api.watch(f"{path}?{query}&labelSelector=never=there") as stream:
+        assert stream.status == 200
         frame = await stream.frame()
     assert frame["type"] == "BOOKMARK"
     given = {"kind", "apiVersion", "metadata"}

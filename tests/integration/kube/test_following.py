@@ -15,7 +15,7 @@ from reporter.embedded.server import EmbeddedServer
 from reporter.kube.lookout import Lookout
 from reporter.kube.means import Means
 from reporter.kube.reflector import Reflector
-from reporter.model.kinds import DEPLOYMENTS, KINDS, ResourceKind
+from reporter.model.kinds import DEPLOYMENTS, NAMESPACES, PODS, ResourceKind
 from reporter.model.objects import ApiObject
 from reporter.model.observations import Unserved, Unwatched, Watched
 from reporter.stages.store import Store
@@ -25,6 +25,7 @@ from tests.integration.kube.watching import HASTE, LocalClock
 
 WORKSPACES = ResourceKind("workspaces", "kaito.sh", ("v1", "v1beta1"), "Workspace", ApiObject)
 WORKSPACES_CRD = crd("workspaces.kaito.sh")
+BUILT_IN = (NAMESPACES, PODS, DEPLOYMENTS)
 PACE = replace(HASTE, bookmark=timedelta(seconds=5))
 
 
@@ -57,7 +58,7 @@ async def following(tmp_path):
 
 @asynccontextmanager
 async def at_work(server, folder):
-    kinds = (*KINDS, WORKSPACES)
+    kinds = (*BUILT_IN, WORKSPACES)
     store = Store(kinds, [WORKSPACES.qualified])
     kubeconfig = str(server.kubeconfig(folder / "kubeconfig"))
     async with connected(kubeconfig) as api, asyncio.TaskGroup() as group:
@@ -89,7 +90,7 @@ def a_deployment(name, **spec):
 
 
 async def test_what_is_made_changed_and_deleted_is_followed(following):
-    await following.is_watched(*KINDS)
+    await following.is_watched(*BUILT_IN)
     cluster = following.server.cluster
     cluster.put(a_deployment("web"))
     await until(lambda: "web" in following.names(DEPLOYMENTS))
@@ -132,18 +133,18 @@ async def test_a_server_that_was_away_is_followed_again_with_what_happened_meanw
     cluster.put(a_deployment("new"))
     following.server.forget_history()
     await following.server.start()
-    await following.is_watched(*KINDS)
+    await following.is_watched(*BUILT_IN)
     await until(lambda: following.names(DEPLOYMENTS) == {"new"})
 
 
 async def test_a_right_that_is_taken_away_and_given_back_needs_no_restart(following):
-    await following.is_watched(*KINDS)
+    await following.is_watched(*BUILT_IN)
     denial = following.server.deny(resource="deployments")
     following.server.end_watches("deployments.apps")
     await until(lambda: isinstance(following.sight(DEPLOYMENTS), Unwatched))
     assert following.sight(DEPLOYMENTS).why == "may not watch deployments.apps"
     following.server.allow(denial)
-    await following.is_watched(*KINDS)
+    await following.is_watched(*BUILT_IN)
 
 
 async def test_a_group_that_discovery_cannot_tell_of_leaves_everything_as_it_was(following):

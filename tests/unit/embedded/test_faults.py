@@ -4,6 +4,7 @@ What the embedded server can be made to do that a healthy one does not.
 
 import asyncio
 import json
+from datetime import timedelta
 
 import aiohttp
 import pytest
@@ -37,6 +38,7 @@ async def status(session, path=PODS):
     ("trouble", "code", "kind", "start"),
     [
         (faults.overloaded(7), 429, "text/plain", "Too many requests"),
+        (faults.initializing(), 429, "application/json", '{"kind":"Status"'),
         (faults.rate_limited(), 429, "application/json", '{"kind":"Status"'),
         (faults.bad_gateway(), 502, "text/html", "<html>"),
         (faults.status(500, "InternalError", "etcdserver: request timed out"), 500, "application/json", "{"),
@@ -49,7 +51,7 @@ async def test_another_answer_is_given(server, session, trouble, code, kind, sta
         text = await answer.text()
         assert (answer.status, answer.content_type) == (code, kind)
         assert text.startswith(start)
-        assert answer.headers.get("Retry-After") == ("7" if kind == "text/plain" else None)
+        assert answer.headers.get("Retry-After") == trouble.headers.get("Retry-After")
 
 
 async def test_garbage_is_not_json(server, session):
@@ -220,3 +222,34 @@ async def test_ten_thousand_pods_are_listed_at_once(server, session):
         )
     async with session.get(PODS) as answer:
         assert len((await answer.json())["items"]) == 10_000
+
+
+async def test_the_stack_comes_alive_with_its_controllers(server, session):
+    server.load_example_stack()
+    path = "/apis/apps/v1/namespaces/kaito-system/deployments/body-based-router"
+    query = "?watch=1&fieldSelector=metadata.name=body-based-router"
+    running = asyncio.create_task(server.run_controllers(start=timedelta(seconds=1)))
+    try:
+        async with session.get(path.rsplit("/", 1)[0] + query) as answer:
+            await answer.content.readline()
+            for replicas, ready in ((0, None), (2, 2)):
+                patch = {"spec": {"replicas": replicas}}
+                form = {"Content-Type": "application/merge-patch+json"}
+                async with session.patch(f"{path}/scale", json=patch, headers=form) as scaled:
+                    assert scaled.status == 200
+                assert await _settled(answer, replicas) == ready
+    finally:
+        running.cancel()
+
+
+async def _settled(answer, replicas):
+    """
+    readyReplicas once the status is about *replicas* and nothing is on its way.
+    """
+    async with asyncio.timeout(20):
+        while True:
+            found = json.loads(await answer.content.readline())["object"]
+            status = found["status"]
+            current = status["observedGeneration"] == found["metadata"]["generation"]
+            if current and found["spec"]["replicas"] == replicas == status.get("readyReplicas", 0):
+                return status.get("readyReplicas")

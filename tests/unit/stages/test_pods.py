@@ -177,11 +177,11 @@ def test_a_hard_error_stays_one_though_the_pod_is_chosen_to_go():
 
 
 LEFT_BEHIND = {
-    "Terminating": dict(deleted=NOON),
-    "done": dict(phase="Succeeded"),
-    "of a Job": dict(owner="Job"),
+    "Terminating": {"deleted": NOON},
+    "done": {"phase": "Succeeded"},
+    "of a Job": {"owner": "Job"},
     **{
-        reason: dict(phase="Failed", reason=reason, ready=False)
+        reason: {"phase": "Failed", "reason": reason, "ready": False}
         for reason in ("Evicted", "NodeLost", "Terminated", "NodeShutdown", "Preempting")
     },
 }

@@ -1,0 +1,82 @@
+"""
+What any program needs: hear of the change from a watch of Deployments, and post an Event at once.
+"""
+
+import asyncio
+import datetime as dt
+import json
+from typing import NoReturn
+
+from e2e import stack
+from e2e.bench.arrivals import PATH, Arrivals, Took, patiently
+from e2e.bench.session import Json, Session
+from e2e.stack import Component
+
+
+FLOOR = Component("default", "floor", {"app": "floor"}, replicas=1)
+"""
+A Deployment of its own, of which the reporter says nothing.
+"""
+
+DEPLOYMENTS = "/apis/apps/v1/deployments"
+_MARK = b'"name":"floor"'
+
+
+class Floor:
+    """
+    *run* is a task.
+    """
+
+    def __init__(self, session: Session, arrivals: Arrivals) -> None:
+        self._session, self._arrivals = session, arrivals
+        self._number = 0
+        self.opened = asyncio.Event()
+
+    async def install(self) -> None:
+        path = stack.path(FLOOR).rpartition("/")[0]
+        await self._session.create(path, stack.deployment_manifest(FLOOR))
+
+    async def run(self) -> NoReturn:
+        while True:
+            version = await self._session.version(DEPLOYMENTS)
+            self.opened.set()
+            async for _, line in self._session.watch(DEPLOYMENTS, version):
+                if _MARK in line and json.loads(line)["object"]["spec"]["replicas"] == 0:
+                    await self._session.create(PATH, self._event())
+
+    async def trial(self) -> Took:
+        self._number += 1
+        name = self._name()
+        arrival = self._arrivals.next(lambda event: bool(event["metadata"]["name"] == name))
+        begun = asyncio.get_running_loop().time()
+        answered = await self._session.patch(stack.path(FLOOR), {"spec": {"replicas": 0}})
+        arrived = await patiently(arrival, "floor")
+        await self._session.patch(stack.path(FLOOR), {"spec": {"replicas": 1}})
+        return Took(answered, arrived - begun)
+
+    def _name(self) -> str:
+        return f"floor.{self._number}"
+
+    def _event(self) -> Json:
+        """
+        With the fields that the reporter's have.
+        """
+        now = dt.datetime.now(dt.UTC)
+        second = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": self._name(), "namespace": "kube-system"},
+            "involvedObject": {"apiVersion": "v1", "kind": "Namespace", "name": FLOOR.namespace},
+            "type": "Warning",
+            "reason": "floor",
+            "message": "Deployment default/floor is scaled to zero replicas.",
+            "source": {"component": "floor"},
+            "reportingComponent": "floor",
+            "reportingInstance": "floor",
+            "action": "Evaluate",
+            "eventTime": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "firstTimestamp": second,
+            "lastTimestamp": second,
+            "count": 1,
+        }

@@ -1,0 +1,38 @@
+"""
+On what it was measured.
+"""
+
+import os
+import platform
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from e2e.controlplane import ControlPlane, pins
+
+
+_LIBRARIES = ("productionstack-status-reporter", "kubernetes", "aiohttp", "msgspec")
+
+
+def lines(plane: ControlPlane) -> Iterator[str]:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    load = os.getloadavg()[0]
+    server = plane.client.get("/version")["gitVersion"]
+    etcd = pins.version("etcd", "go.etcd.io/etcd/server/v3")
+    libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
+    yield f"machine   {_processor()}, {os.cpu_count()} CPUs, {memory:.0f} GiB, load {load:.1f}"
+    yield f"system    {platform.system()} {platform.release()}, Python {platform.python_version()}"
+    yield f"server    kube-apiserver {server}, etcd {etcd} without fsync, this machine"
+    yield f"reporter  {libraries}"
+
+
+def _processor() -> str:
+    """
+    As Linux calls it; elsewhere the architecture has to do.
+    """
+    try:
+        described = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return platform.machine()
+    names = (line.partition(":")[2] for line in described.splitlines() if "model name" in line)
+    return next(names, platform.machine()).strip()

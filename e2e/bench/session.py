@@ -1,0 +1,76 @@
+"""
+The plainest client there can be: what it costs is the floor below which nobody gets.
+"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator
+from typing import Any, Self
+
+import aiohttp
+
+from e2e.controlplane import ControlPlane
+from e2e.controlplane.client import MERGE
+
+
+Json = dict[str, Any]
+
+
+class Session:
+    """
+    As the administrator of *plane*. Raises aiohttp.ClientResponseError for a refusal.
+    """
+
+    def __init__(self, plane: ControlPlane) -> None:
+        trust = ssl.create_default_context(cafile=str(plane.client.ca_file))
+        self._http = aiohttp.ClientSession(
+            f"https://127.0.0.1:{plane.client.port}",
+            headers={"Authorization": f"Bearer {plane.client.token}"},
+            connector=aiohttp.TCPConnector(ssl=trust),
+            timeout=aiohttp.ClientTimeout(total=None),
+            raise_for_status=True,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.close()
+
+    async def get(self, path: str) -> Json:
+        async with self._http.get(path) as answer:
+            found: Json = await answer.json()
+            return found
+
+    async def create(self, path: str, body: Json) -> None:
+        headers = {"Content-Type": "application/json"}
+        async with self._http.post(path, data=json.dumps(body), headers=headers) as answer:
+            await answer.read()
+
+    async def patch(self, path: str, body: Json) -> float:
+        """
+        The seconds that it took.
+        """
+        begun = asyncio.get_running_loop().time()
+        headers = {"Content-Type": MERGE}
+        async with self._http.patch(path, data=json.dumps(body), headers=headers) as answer:
+            await answer.read()
+        return asyncio.get_running_loop().time() - begun
+
+    async def watch(self, path: str, version: str) -> AsyncIterator[tuple[float, bytes]]:
+        """
+        The lines of a watch, each with the time of the event loop at which it came.
+        """
+        query = f"{path}?watch=1&resourceVersion={version}"
+        async with self._http.get(query, read_bufsize=2**22) as answer:
+            async for line in answer.content:
+                yield asyncio.get_running_loop().time(), line
+
+    async def version(self, path: str) -> str:
+        """
+        From which a watch sees all that comes after now.
+        """
+        found = await self.get(f"{path}?limit=1")
+        version: str = found["metadata"]["resourceVersion"]
+        return version

@@ -1,0 +1,140 @@
+"""
+What happens every day on a healthy cluster, of which not a word is said.
+
+Every change lasts for longer than losses and hard errors are held here, so that one taken for
+either would be said; at the end nothing is held or settling any more, so that nothing can follow.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from e2e import events, repair, stack
+from e2e.controlplane import ControlPlane, Json, faults, nodes, until
+from e2e.patience import AT_ONCE, SETTLE, impatient
+from e2e.reporter_process import ReporterProcess
+from e2e.stack import BODY_BASED_ROUTER, ISTIOD, KAITO_WORKSPACE, Component
+
+
+PATIENT = ("--startup-grace-seconds=30", f"--settle-seconds={SETTLE}")
+LONGER = 2.5
+"""
+Seconds; losses and hard errors are held for one.
+"""
+
+NODE = "/api/v1/nodes/node-0"
+
+
+@pytest.fixture
+def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
+    with repair.mended(stack) as plane:
+        yield plane
+
+
+@pytest.fixture
+def reporter(plane: ControlPlane) -> Iterator[ReporterProcess]:
+    with ReporterProcess(plane, *PATIENT, impatient(plane)) as reporter:
+        yield reporter
+
+
+def test_rolling_restart_that_may_leave_no_pod_is_silent(reporter: ReporterProcess) -> None:
+    client = reporter.plane.client
+    _roll_out_slowly(reporter.plane, KAITO_WORKSPACE)
+    _until_held(reporter, "clusterKaitoControllerNotReady")
+    time.sleep(LONGER)
+    assert not stack.is_ready(stack.deployment(client, KAITO_WORKSPACE))
+    _finish_rollout(reporter.plane, KAITO_WORKSPACE)
+    _assert_silent(reporter)
+
+
+def test_surge_rollout_is_silent(reporter: ReporterProcess) -> None:
+    client = reporter.plane.client
+    _roll_out_slowly(reporter.plane, ISTIOD)
+    time.sleep(LONGER)
+    assert len(stack.pods(client, ISTIOD)) == 2
+    assert reporter.states() == {}
+    _finish_rollout(reporter.plane, ISTIOD)
+    _assert_silent(reporter)
+
+
+def test_scaling_up_is_silent(reporter: ReporterProcess) -> None:
+    client = reporter.plane.client
+    client.patch(NODE, {"spec": {"unschedulable": True}})
+    stack.scale(client, BODY_BASED_ROUTER, 4)
+    _until_held(reporter, "clusterBBRNotReady")
+    time.sleep(LONGER)
+    client.patch(NODE, {"spec": {"unschedulable": None}})
+    stack.until_ready(client, BODY_BASED_ROUTER)
+    _assert_silent(reporter)
+
+
+def test_drained_node_whose_replacement_comes_is_silent(reporter: ReporterProcess) -> None:
+    plane = reporter.plane
+    plane.kubectl("drain", "node-0", "--force", "--ignore-daemonsets", "--delete-emptydir-data")
+    _until_held(reporter, "clusterBBRNotReady")
+    time.sleep(LONGER)
+    nodes.create(plane.client, "node-1")
+    for component in stack.COMPONENTS:
+        stack.until_ready(plane.client, component)
+    _assert_silent(reporter)
+
+
+def test_first_installation_within_the_grace_is_silent(plane: ControlPlane) -> None:
+    for component in stack.COMPONENTS:
+        plane.client.delete(stack.path(component))
+    with ReporterProcess(plane, *PATIENT, impatient(plane)) as reporter:
+        _until_held(reporter, "clusterIstioControlPlaneNotReady")
+        time.sleep(LONGER)
+        for component in stack.COMPONENTS:
+            plane.client.create(_collection(component), _starting(component))
+        time.sleep(LONGER)
+        assert "held" in reporter.states().values()
+        for component in stack.COMPONENTS:
+            _mend_pods(plane, component)
+            stack.until_ready(plane.client, component)
+        _assert_silent(reporter)
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _assert_silent(reporter: ReporterProcess) -> None:
+    until(lambda: not reporter.states(), within=SETTLE + 2 * AT_ONCE, what="nothing is held")
+    assert events.ours(reporter.plane.client) == []
+    assert reporter.metric("event_writes_total") == 0
+
+
+def _until_held(reporter: ReporterProcess, reason: str) -> None:
+    held: Callable[[], bool] = lambda: reporter.states().get(reason) == "held"  # noqa: E731
+    until(held, within=AT_ONCE, what=f"{reason} is held")
+
+
+def _roll_out_slowly(plane: ControlPlane, component: Component) -> None:
+    """
+    Pods of the new version stay in ContainerCreating.
+    """
+    deployment = stack.deployment(plane.client, component)
+    faults.break_rollout(plane.client, deployment, faults.STARTING)
+
+
+def _finish_rollout(plane: ControlPlane, component: Component) -> None:
+    _mend_pods(plane, component)
+    stack.until_ready(plane.client, component)
+
+
+def _mend_pods(plane: ControlPlane, component: Component) -> None:
+    for pod in stack.pods(plane.client, component):
+        faults.mend_pod(plane.client, pod)
+
+
+def _starting(component: Component) -> Json:
+    manifest: Json = json.loads(json.dumps(stack.deployment_manifest(component)))
+    annotations = faults.STARTING.annotations()
+    manifest["spec"]["template"]["metadata"]["annotations"] = annotations
+    return manifest
+
+
+def _collection(component: Component) -> str:
+    return stack.path(component).rpartition("/")[0]

@@ -1,0 +1,10 @@
+"""
+How long laws are tried: ``pytest --hypothesis-profile=deep tests/property`` takes minutes.
+"""
+
+from hypothesis import settings
+
+
+settings.register_profile("default", deadline=None, stateful_step_count=40)
+settings.register_profile("deep", deadline=None, stateful_step_count=80, max_examples=2000)
+settings.load_profile("default")

@@ -1,0 +1,329 @@
+"""
+What the tests of the speaker share: a stage whose probes say what the test says, over real sockets.
+"""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+
+from reporter.clock import Clock
+from reporter.embedded.server import EmbeddedServer
+from reporter.kube.client import Api
+from reporter.kube.events import EventBook
+from reporter.model.entries import ProbeSpec
+from reporter.model.kinds import PODS
+from reporter.model.observations import Unwatched, Watched
+from reporter.model.subjects import CLUSTER, Subject
+from reporter.model.verdicts import Clear, Involved, Unknown, Verdict
+from reporter.runtime.controller import Controller
+from reporter.runtime.speaker import Speaker
+from reporter.stages.judgement import Terms
+from reporter.stages.pipeline import Court
+from reporter.stages.probes.probe import Probe
+from reporter.stages.states import states
+from reporter.stages.subjects import Roster
+from tests.builders import a_catalogue, a_key, a_store, an_entry
+
+
+ISTIO, BBR, KAITO = a_key("clusterIstio"), a_key("clusterBBR"), a_key("clusterKaito")
+CATALOGUE = a_catalogue(
+    an_entry("clusterIstio", 10), an_entry("clusterBBR", 20), an_entry("clusterKaito", 30)
+)
+EVENTS = "/api/v1/namespaces/kube-system/events"
+
+
+class HandClock(Clock):
+    """
+    Stands still until it is advanced; begins at the true time, by which names of Events differ.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = super().now()
+
+    def now(self):
+        return self._now
+
+    def advance(self, span: timedelta | float) -> None:
+        self._now += span if isinstance(span, timedelta) else timedelta(seconds=span)
+
+
+class Baton:
+    """
+    The lead, passed by hand. *firm* is whether it still stands at the moment of a write.
+    """
+
+    def __init__(self) -> None:
+        self.firm: Callable[[], bool] = lambda: True
+        self.asked = 0
+        self._up, self._down = asyncio.Event(), asyncio.Event()
+        self.take()
+
+    @property
+    def leading(self) -> bool:
+        return self._up.is_set()
+
+    def holds(self) -> bool:
+        self.asked += 1
+        return self.leading and self.firm()
+
+    async def acquired(self) -> None:
+        await self._up.wait()
+
+    async def lost(self) -> None:
+        await self._down.wait()
+
+    def take(self) -> None:
+        self._down.clear()
+        self._up.set()
+
+    def drop(self) -> None:
+        self._up.clear()
+        self._down.set()
+
+
+class Staged(Court):
+    """
+    Asks the test who there is.
+    """
+
+    @property
+    def subjects(self):
+        return self.flags["subjects"]
+
+    def roster(self, snapshot, before):
+        return Roster(frozenset({CLUSTER}) | self.flags.get("subjects", frozenset()))
+
+
+def home(_, subject: Subject) -> Involved:
+    return Involved("v1", "Namespace", subject.namespace or "kube-system", "uid-home")
+
+
+def a_court(catalogue, says: dict, subjects=frozenset(), *, terms=None) -> Court:
+    """
+    Its one probe answers what *says* holds: a verdict, why it cannot look, or nothing if all is well.
+    """
+
+    def judge(_, question) -> list[Verdict]:
+        said = says.get(question.key())
+        if isinstance(said, str):
+            return [Unknown(question.key(), said)]
+        return [Clear(question.key()) if said is None else said]
+
+    probe = Probe(ProbeSpec("none", object), judge)
+
+    class Play(Court):
+        def roster(self, snapshot, before):
+            return Roster(frozenset({CLUSTER, *subjects}))
+
+    return Play(catalogue, {"none": probe}, {}, terms or Terms())
+
+
+class Scene:
+    """
+    A speaker and all that it speaks from; *results* counts what it told of its requests.
+    """
+
+    def __init__(self, server: EmbeddedServer, api: Api, **changes) -> None:
+        self.server = server
+        self.clock = changes.get("clock") or HandClock()
+        self.leadership = Baton()
+        self.results: Counter[str] = Counter()
+        self.says: dict = {}
+        self.store = a_store()
+        court = a_court(
+            changes.get("catalogue", CATALOGUE),
+            self.says,
+            changes.get("subjects", ()),
+            terms=changes.get("terms"),
+        )
+        self.controller = Controller(
+            self.store, court, self.clock, resync=timedelta(hours=1), home=home
+        )
+        self.speaker = Speaker(
+            self.controller,
+            changes.get("book") or EventBook(api, "reporter-0"),
+            self.leadership,
+            self.clock,
+            wrote=lambda result: self.results.update([result]),
+            draw=lambda: 0.0,
+        )
+
+    # ------------------------------------------------------------ what happens
+
+    def look(self) -> None:
+        self.controller.look(full=True)
+
+    def say(self, *verdicts) -> None:
+        self.says.update({verdict.key: verdict for verdict in verdicts})
+        self.look()
+
+    def clear(self, *keys) -> None:
+        for key in keys:
+            self.says.pop(key, None)
+        self.look()
+
+    def after(self, span: timedelta | float) -> None:
+        """
+        Let so much time pass, second by second.
+        """
+        left = span if isinstance(span, timedelta) else timedelta(seconds=span)
+        while left > timedelta(0):
+            self.clock.advance(min(left, timedelta(seconds=1)))
+            self.look()
+            left -= timedelta(seconds=1)
+
+    # ------------------------------------------------------------ what is seen
+
+    @property
+    def events(self) -> list[dict]:
+        return self.server.cluster.list("events", "kube-system")
+
+    @property
+    def said(self) -> list[str]:
+        """
+        What stands in the cluster, as ``reason xcount``.
+        """
+        return sorted(f"{event['reason']} x{event['count']}" for event in self.events)
+
+    def requests(self, method: str) -> int:
+        return sum(
+            m == method and path.partition("?")[0].startswith(EVENTS)
+            for m, path in self.server.requests
+        )
+
+    @property
+    def writes(self) -> int:
+        return self.requests("POST") + self.requests("PATCH")
+
+    async def until(self, condition: Callable[[], bool], *, within: float = 5) -> None:
+        try:
+            async with asyncio.timeout(within):
+                while not condition():  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+        except TimeoutError:
+            raise AssertionError(f"{self.said} {self.results} {states(self.controller.judged)}") from None
+
+    async def until_said(self, *events: str, within: float = 5) -> None:
+        await self.until(lambda: self.said == sorted(events), within=within)
+
+    async def quiet(self) -> None:
+        """
+        Wait until the speaker has nothing to do any more, which a negative needs to be worth anything.
+        """
+        still = 0
+        async with asyncio.timeout(10):
+            while still < 10:
+                before = self.writes, self.requests("GET"), +self.results
+                await asyncio.sleep(0.02)
+                same = before == (self.writes, self.requests("GET"), +self.results)
+                still = still + 1 if same else 0
+
+
+@asynccontextmanager
+async def speaking(server: EmbeddedServer, api: Api, **changes) -> AsyncIterator[Scene]:
+    """
+    The speaker has judged once and runs; its own failure fails the test.
+    """
+    scene = Scene(server, api, **changes)
+    scene.look()
+    task = asyncio.create_task(scene.speaker.run())
+    try:
+        yield scene
+        assert not task.done(), "the speaker ended"
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+# ------------------------------------------------------------ a wire that loses answers
+
+
+class Wire:
+    """
+    Carries bytes between a client and a server, and loses answers on demand.
+
+    The next *lose* requests that match *asked* do arrive; of the answer nothing comes back: the
+    connection is cut, or with *mute* just says nothing.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.lose, self.asked, self.mute, self.lost = 0, rb"^$", False, 0
+        self.port = 0
+        self._to = port
+
+    def losing(self, times: int, asked: bytes, *, mute: bool = False) -> None:
+        self.lose, self.asked, self.mute = times, asked, mute
+
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        theirs, ours = await asyncio.open_connection("127.0.0.1", self._to)
+        doomed = False
+
+        async def up() -> None:
+            nonlocal doomed
+            while data := await reader.read(65536):
+                if self.lose and re.match(self.asked, data):
+                    self.lose -= 1
+                    doomed = True
+                ours.write(data)
+            ours.close()
+
+        async def down() -> None:
+            while data := await theirs.read(65536):
+                if not doomed:
+                    writer.write(data)
+                    continue
+                self.lost += 1
+                if not self.mute:
+                    break
+            writer.close()
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for way in (up(), down()):
+                    group.create_task(way)
+        except* OSError:
+            pass
+        finally:
+            ours.close()
+            writer.close()
+
+
+@asynccontextmanager
+async def a_wire(server: EmbeddedServer) -> AsyncIterator[Wire]:
+    wire = Wire(server.port)
+    async with await asyncio.start_server(wire.carry, "127.0.0.1", 0) as listening:
+        wire.port = listening.sockets[0].getsockname()[1]
+        yield wire
+
+
+class Impatient(Api):
+    """
+    As the client, but it waits for an answer no longer than half a second.
+    """
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+
+    async def call(self, method, path, **given):
+        return await self.api.call(method, path, timeout=timedelta(seconds=0.5), **given)
+
+
+__all__ = [
+    "BBR",
+    "CATALOGUE",
+    "EVENTS",
+    "ISTIO",
+    "KAITO",
+    "PODS",
+    "Impatient",
+    "Scene",
+    "Unwatched",
+    "Watched",
+    "a_wire",
+    "speaking",
+]

@@ -1,0 +1,634 @@
+"""
+What the speaker makes of an API server that answers, refuses, throttles, hangs and is cut off.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from reporter.embedded.faults import (
+    Answer,
+    Cut,
+    Hang,
+    bad_gateway,
+    garbage,
+    overloaded,
+    rate_limited,
+    status,
+    truncated,
+)
+from reporter.embedded.kubeconfig import kubeconfig
+from reporter.embedded.server import EmbeddedServer
+from reporter.kube.client import Api, connect
+from reporter.kube.events import EventBook
+from reporter.model.subjects import Subject
+from reporter.model.words import Emission, Kind, Layer
+from reporter.stages.judgement import Terms
+from tests.builders import a_catalogue, a_key, a_trouble, active, an_entry
+from tests.integration.speaking import (
+    BBR,
+    EVENTS,
+    ISTIO,
+    KAITO,
+    HandClock,
+    Impatient,
+    Wire,
+    a_wire,
+    speaking,
+)
+from tests.integration.test_elector import api, server
+
+
+__all__ = ["api", "server"]
+
+ALL = Terms(emission=Emission.ALL)
+QUOTA = (
+    'events "kube-system.1" is forbidden: exceeded quota: few, requested: count/events=1,'
+    " used: count/events={used}, limited: count/events=5"
+)
+
+
+def lines(caplog: pytest.LogCaptureFixture, word: str) -> list[str]:
+    return [line for line in map(str, (r.getMessage() for r in caplog.records)) if word in line]
+
+
+def quota(used: int) -> Answer:
+    return status(403, "Forbidden", QUOTA.format(used=used))
+
+
+# ------------------------------------------------------------ said, and said again
+
+
+async def test_the_first_announcement_is_one_event_in_kube_system(
+    server: EmbeddedServer, api: Api
+):
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until_said("clusterBBR x1")
+        await scene.quiet()
+        (event,) = scene.events
+        assert event["message"] == "Thing thing is broken. Platform: look at it."
+        assert (event["type"], event["involvedObject"]["kind"]) == ("Warning", "Namespace")
+        assert scene.results == {"created": 1}
+
+
+async def test_another_cause_rewrites_the_same_event(server: EmbeddedServer, api: Api):
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR, a_trouble(code="Degraded")))
+        await scene.until_said("clusterBBR x1")
+        (before,) = scene.events
+        scene.after(5)
+        scene.say(active(BBR, a_trouble(code="Unavailable")))
+        await scene.until_said("clusterBBR x2")
+        (after,) = scene.events
+        assert after["metadata"]["name"] == before["metadata"]["name"]
+        assert after["series"]["count"] == 2
+        assert scene.results == {"created": 1, "patched": 1}
+
+
+async def test_what_lasts_is_said_again_at_the_heartbeat(server: EmbeddedServer, api: Api):
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until_said("clusterBBR x1")
+        scene.after(269)
+        await scene.quiet()
+        assert scene.said == ["clusterBBR x1"]
+        scene.after(62)
+        await scene.until_said("clusterBBR x2")
+
+
+async def test_a_recovery_is_one_ready_and_no_write_of_the_warning(
+    server: EmbeddedServer, api: Api
+):
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until_said("clusterBBR x1")
+        scene.clear(BBR)
+        scene.after(29)
+        await scene.quiet()
+        assert scene.said == ["clusterBBR x1"]
+        scene.after(2)
+        await scene.until_said("clusterBBR x1", "clusterReady x1")
+        scene.after(400)
+        await scene.quiet()
+        assert scene.results == {"created": 2}
+
+
+async def test_an_event_that_expired_is_created_anew_and_keeps_its_count(
+    server: EmbeddedServer, api: Api
+):
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until_said("clusterBBR x1")
+        (before,) = scene.events
+        name = before["metadata"]["name"]
+        server.cluster.delete("events", "kube-system", name)
+        scene.after(331)
+        await scene.until_said("clusterBBR x2")
+        (after,) = scene.events
+        assert after["metadata"]["name"] == name
+        assert after["metadata"]["uid"] != before["metadata"]["uid"]
+        assert after["eventTime"][:19] == after["lastTimestamp"][:19]
+        assert after["firstTimestamp"] == after["lastTimestamp"] > before["firstTimestamp"]
+        assert scene.results == {"created": 2, "expired": 1}
+        scene.clear(BBR)
+        scene.after(31)
+        await scene.until_said("clusterBBR x2", "clusterReady x1")
+
+
+# ------------------------------------------------------------ answers that were lost
+
+
+@pytest_asyncio.fixture
+async def wire(server: EmbeddedServer) -> AsyncIterator[Wire]:
+    async with a_wire(server) as wire:
+        yield wire
+
+
+@pytest_asyncio.fixture
+async def wired(wire: Wire, tmp_path: Path) -> AsyncIterator[Api]:
+    """
+    A client at the other end of the wire.
+    """
+    path = tmp_path / "wired"
+    path.write_text(kubeconfig(f"http://127.0.0.1:{wire.port}", None), encoding="utf-8")
+    api = await connect(str(path), environ={})
+    yield api
+    await api.close()
+
+
+@pytest.mark.parametrize("mute", [False, True], ids=["cut", "timed out"])
+async def test_a_create_that_arrived_without_an_answer_is_one_event(
+    server: EmbeddedServer, wire: Wire, wired: Api, mute: bool
+):
+    book = EventBook(Impatient(wired), "reporter-0")
+    async with speaking(server, wired, book=book) as scene:
+        wire.losing(1, rb"POST /api/v1/namespaces/kube-system/events", mute=mute)
+        scene.say(active(BBR))
+        await scene.until(lambda: scene.results["uncertain"] == 1)
+        assert (wire.lost, scene.said) == (1, ["clusterBBR x1"])
+        scene.after(2)
+        await scene.until(lambda: scene.results["found"] == 1)
+        await scene.quiet()
+        assert scene.said == ["clusterBBR x1"]
+        scene.clear(BBR)
+        scene.after(31)
+        await scene.until_said("clusterBBR x1", "clusterReady x1")
+        assert scene.results == {"uncertain": 1, "found": 1, "created": 1}
+
+
+async def test_what_changed_before_the_lost_create_is_repeated_is_patched_once(
+    server: EmbeddedServer, wire: Wire, wired: Api
+):
+    async with speaking(server, wired) as scene:
+        wire.losing(1, rb"POST /api/v1/namespaces/kube-system/events")
+        scene.say(active(BBR, a_trouble(code="Degraded")))
+        await scene.until(lambda: scene.results["uncertain"] == 1)
+        scene.say(active(BBR, a_trouble("another")))
+        scene.after(2)
+        await scene.until_said("clusterBBR x2")
+        (event,) = scene.events
+        assert event["message"].startswith("Thing another is broken.")
+        assert scene.results == {"uncertain": 1, "patched": 1}
+
+
+async def test_a_patch_that_arrived_without_an_answer_counts_once(
+    server: EmbeddedServer, wire: Wire, wired: Api
+):
+    async with speaking(server, wired) as scene:
+        scene.say(active(BBR))
+        await scene.until_said("clusterBBR x1")
+        wire.losing(1, rb"PATCH ")
+        scene.after(331)
+        await scene.until(lambda: scene.results["uncertain"] == 1)
+        assert scene.said == ["clusterBBR x2"]
+        scene.after(2)
+        await scene.until(lambda: scene.results["patched"] == 1)
+        assert scene.said == ["clusterBBR x2"]
+
+
+async def test_a_ready_that_arrived_without_an_answer_is_one_event(
+    server: EmbeddedServer, wire: Wire, wired: Api
+):
+    async with speaking(server, wired) as scene:
+        scene.say(active(BBR))
+        await scene.until_said("clusterBBR x1")
+        wire.losing(1, rb"POST /api/v1/namespaces/kube-system/events")
+        scene.clear(BBR)
+        scene.after(31)
+        await scene.until(lambda: scene.results["uncertain"] == 1)
+        scene.after(2)
+        await scene.until(lambda: scene.results["found"] == 1)
+        scene.after(600)
+        await scene.quiet()
+        assert scene.said == ["clusterBBR x1", "clusterReady x1"]
+
+
+async def test_a_create_that_was_cut_off_before_it_arrived_is_sent_again(
+    server: EmbeddedServer, api: Api
+):
+    server.faults.add(Cut(), method="POST", path="events", times=1)
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until(lambda: scene.results["uncertain"] == 1)
+        scene.after(2)
+        await scene.until_said("clusterBBR x1")
+        assert scene.results == {"uncertain": 1, "created": 1}
+
+
+# ------------------------------------------------------------ refusals
+
+
+async def test_what_is_refused_for_ever_is_logged_counted_and_dropped(
+    server: EmbeddedServer, api: Api, caplog: pytest.LogCaptureFixture
+):
+    invalid = status(422, "Invalid", 'Event "x" is invalid: message: too long')
+    server.faults.add(invalid, method="POST", path="events", times=1)
+    async with speaking(server, api, catalogue=MANY, subjects=MODELS[:1]) as scene:
+        scene.say(active(BBR))
+        await scene.until(lambda: scene.results["dropped"] == 1)
+        scene.after(120)
+        await scene.quiet()
+        assert (scene.said, scene.writes, scene.results) == ([], 1, {"dropped": 1})
+        assert len(lines(caplog, "message: too long")) == 1
+        scene.say(active(PODS_OF[0]))
+        await scene.until_said("inferencesetPods x1")
+        scene.clear(BBR)
+        scene.after(31)
+        await scene.quiet()
+        assert scene.said == ["inferencesetPods x1"]
+
+
+async def test_a_missing_right_is_logged_once_counted_each_time_and_stays_due(
+    server: EmbeddedServer, api: Api, caplog: pytest.LogCaptureFixture
+):
+    denial = server.deny("create", "", "events", "kube-system")
+    async with speaking(server, api, terms=ALL) as scene:
+        scene.say(active(BBR), active(ISTIO))
+        for number in range(1, 5):
+            await scene.until(lambda number=number: scene.results["refused"] == 2 * number)
+            scene.after(61)
+        assert len(lines(caplog, "cannot create")) == 2
+        server.allow(denial)
+        scene.after(61)
+        await scene.until_said("clusterBBR x1", "clusterIstio x1")
+        server.deny("patch", "", "events", "kube-system")
+        scene.after(331)
+        await scene.until(lambda: scene.results["refused"] > 8)
+        await scene.quiet()
+        assert len(lines(caplog, "cannot patch")) == 2
+
+
+async def test_a_right_that_is_lost_again_is_logged_again(
+    server: EmbeddedServer, api: Api, caplog: pytest.LogCaptureFixture
+):
+    denial = server.deny("patch", "", "events", "kube-system")
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until_said("clusterBBR x1")
+        scene.after(331)
+        await scene.until(lambda: scene.results["refused"] > 0)
+        server.allow(denial)
+        scene.after(61)
+        await scene.until_said("clusterBBR x2")
+        refused = scene.results["refused"]
+        server.deny("patch", "", "events", "kube-system")
+        scene.after(331)
+        await scene.until(lambda: scene.results["refused"] > refused)
+        assert len(lines(caplog, "cannot patch")) == 2
+
+
+async def test_a_full_quota_whose_numbers_change_is_logged_once_and_waited_for(
+    server: EmbeddedServer, api: Api, caplog: pytest.LogCaptureFixture
+):
+    async with speaking(server, api) as scene:
+        for number, used in enumerate((5, 7, 9), start=1):
+            fault = server.faults.add(quota(used), method="POST", path="events")
+            scene.say(active(BBR))
+            await scene.until(lambda number=number: scene.results["refused"] == number)
+            server.faults.clear(fault)
+            scene.clock.advance(10)
+        scene.look()
+        await scene.until_said("clusterBBR x1")
+        assert scene.results == {"refused": 3, "created": 1}
+        assert len(lines(caplog, "exceeded quota")) == 1
+
+
+# ------------------------------------------------------------ too much, and nothing at all
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        rate_limited(),
+        overloaded(5),
+        Answer(
+            429,
+            b"Too many requests, please try again later.\n",
+            {"Content-Type": "text/plain", "Retry-After": "5", "Connection": "close"},
+        ),
+    ],
+    ids=["a Status", "text with Retry-After", "and closed"],
+)
+async def test_what_is_throttled_waits_as_long_as_it_is_told(
+    server: EmbeddedServer, api: Api, trouble: Answer
+):
+    server.faults.add(trouble, method="POST", path="events", times=1)
+    pause = 5.0 if "Retry-After" in trouble.headers else 1.0
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until(lambda: scene.results["throttled"] == 1)
+        scene.after(pause - 0.1)
+        await scene.quiet()
+        assert scene.writes == 1
+        scene.after(0.2)
+        await scene.until_said("clusterBBR x1")
+        assert scene.results == {"throttled": 1, "created": 1}
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        status(500, "InternalError", "etcdserver: request timed out"),
+        status(503, "ServiceUnavailable", "the server is currently unable"),
+        bad_gateway(),
+    ],
+    ids=["500", "503", "502 of a balancer"],
+)
+async def test_a_server_in_trouble_is_asked_ever_less_often(
+    server: EmbeddedServer, api: Api, trouble: Answer
+):
+    fault = server.faults.add(trouble, method="POST", path="events")
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        for number, pause in enumerate((1, 2, 4, 8, 16, 32, 60, 60), start=1):
+            await scene.until(lambda number=number: scene.writes == number)
+            await scene.quiet()
+            scene.clock.advance(pause - 0.1)
+            scene.look()
+            await scene.quiet()
+            assert scene.writes == number
+            scene.clock.advance(0.2)
+            scene.look()
+        server.faults.clear(fault)
+        scene.after(61)
+        await scene.until_said("clusterBBR x1")
+
+
+async def test_a_write_that_hangs_delays_no_other(server: EmbeddedServer, api: Api):
+    server.faults.add(Hang(), method="POST", path="events", times=1)
+    async with speaking(server, api, terms=ALL) as scene:
+        scene.say(active(ISTIO), active(BBR), active(KAITO))
+        await scene.until(lambda: len(scene.said) == 2)
+        await scene.quiet()
+        assert scene.results == {"created": 2}
+        server.faults.clear()
+        await scene.until(lambda: scene.results["uncertain"] == 1)
+        scene.after(2)
+        await scene.until_said("clusterBBR x1", "clusterIstio x1", "clusterKaito x1")
+
+
+async def test_a_write_that_hangs_delays_no_pass(server: EmbeddedServer, api: Api):
+    server.faults.add(Hang(), method="POST", path="events", times=1)
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until(lambda: scene.writes == 1)
+        scene.controller.passed.clear()
+        scene.say(active(ISTIO))
+        assert scene.controller.passed.is_set()
+        await scene.until_said("clusterIstio x1")
+
+
+# ------------------------------------------------------------ many
+
+
+MODELS = tuple(Subject(Layer.MODELDEPLOYMENT, f"team-{i:02}", "qwen") for i in range(70))
+PODS_OF = [a_key("inferencesetPods", subject) for subject in MODELS]
+MANY = a_catalogue(
+    an_entry("clusterIstio", 10),
+    an_entry("clusterBBR", 20),
+    an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
+)
+
+
+async def test_a_burst_and_then_ten_a_second_causes_first(server: EmbeddedServer, api: Api):
+    async with speaking(server, api, catalogue=MANY, subjects=MODELS, terms=ALL) as scene:
+        scene.say(*(active(key) for key in PODS_OF), active(BBR), active(ISTIO))
+        await scene.until(lambda: scene.writes == 50)
+        await scene.quiet()
+        assert (scene.writes, scene.results) == (50, {"created": 50})
+        assert {"clusterIstio x1", "clusterBBR x1"} <= set(scene.said)
+        scene.after(1)
+        await scene.until(lambda: scene.writes == 60)
+        await scene.quiet()
+        assert scene.writes == 60
+        scene.after(2)
+        await scene.until(lambda: len(scene.said) == 72)
+
+
+async def test_what_healed_while_it_waited_its_turn_is_not_said(server: EmbeddedServer, api: Api):
+    async with speaking(server, api, catalogue=MANY, subjects=MODELS) as scene:
+        scene.say(*(active(key) for key in PODS_OF))
+        await scene.until(lambda: scene.writes == 50)
+        await scene.quiet()
+        scene.clear(*PODS_OF[50:])
+        scene.after(5)
+        await scene.quiet()
+        assert scene.writes == 50
+
+
+async def test_a_clock_that_is_set_back_does_not_stop_the_tokens(server: EmbeddedServer, api: Api):
+    async with speaking(server, api, catalogue=MANY, subjects=MODELS) as scene:
+        scene.clock.advance(timedelta(hours=-1))
+        scene.say(*(active(key) for key in PODS_OF))
+        await scene.until(lambda: scene.writes == 50)
+        scene.after(3)
+        await scene.until(lambda: len(scene.said) == 70)
+
+
+async def test_what_healed_before_it_was_tried_again_is_not_said_and_owes_nothing(
+    server: EmbeddedServer, api: Api
+):
+    unable = status(503, "ServiceUnavailable", "unable")
+    server.faults.add(unable, method="POST", path="events", times=1)
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until(lambda: scene.results["failed"] == 1)
+        scene.clear(BBR)
+        scene.after(120)
+        await scene.quiet()
+        assert (scene.said, scene.writes) == ([], 1)
+
+
+# ------------------------------------------------------------ the lead
+
+
+async def test_nothing_is_written_once_the_lead_was_lost(server: EmbeddedServer, api: Api):
+    unable = status(503, "ServiceUnavailable", "unable")
+    server.faults.add(unable, method="POST", path="events", times=1)
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until(lambda: scene.results["failed"] == 1)
+        scene.leadership.drop()
+        scene.after(120)
+        scene.say(active(ISTIO))
+        await scene.quiet()
+        assert (scene.said, scene.writes) == ([], 1)
+        scene.leadership.take()
+        await scene.until_said("clusterIstio x1")
+
+
+async def test_a_write_under_way_is_cut_when_the_lead_is_lost(server: EmbeddedServer, api: Api):
+    server.faults.add(Hang(), method="POST", path="events", times=1)
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until(lambda: scene.writes == 1)
+        scene.leadership.drop()
+        scene.leadership.take()
+        await scene.until_said("clusterBBR x1")
+
+
+async def test_a_lead_that_no_longer_stands_writes_nothing_and_does_not_spin(
+    server: EmbeddedServer, api: Api
+):
+    async with speaking(server, api) as scene:
+        await scene.quiet()
+        scene.leadership.firm = lambda: False
+        scene.say(active(BBR))
+        await scene.quiet()
+        assert scene.writes == 0
+        assert scene.leadership.asked < 5
+        scene.leadership.firm = lambda: True
+        await scene.until_said("clusterBBR x1")
+
+
+async def test_a_lead_lost_between_two_requests_of_one_write_ends_it(
+    server: EmbeddedServer, api: Api
+):
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until_said("clusterBBR x1")
+        server.cluster.delete("events", "kube-system", scene.events[0]["metadata"]["name"])
+        scene.leadership.firm = lambda: scene.requests("PATCH") == 0
+        scene.after(331)
+        await scene.until(lambda: scene.results["expired"] == 1)
+        await scene.quiet()
+        assert (scene.said, scene.requests("POST")) == ([], 1)
+
+
+async def test_a_follower_judges_and_is_silent(server: EmbeddedServer, api: Api):
+    async with speaking(server, api) as scene:
+        scene.leadership.drop()
+        await scene.quiet()
+        before = len(list(server.requests))
+        scene.say(active(BBR))
+        scene.after(600)
+        await scene.quiet()
+        assert BBR in scene.controller.judged.gate.records
+        assert len(list(server.requests)) == before
+
+
+# ------------------------------------------------------------ what was said before
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        status(503, "ServiceUnavailable", "unable"),
+        status(401, "Unauthorized", "Unauthorized"),
+        Answer(403, b"<html>Forbidden</html>", {"Content-Type": "text/html"}),
+        rate_limited(),
+        Cut(),
+        garbage(),
+        truncated(),
+    ],
+    ids=["503", "401", "403 of a stranger", "429", "cut", "garbage", "half of it"],
+)
+async def test_nothing_is_announced_until_it_is_known_what_was_said_before(
+    server: EmbeddedServer, api: Api, trouble
+):
+    async with speaking(server, api) as first:
+        first.say(active(BBR))
+        await first.until_said("clusterBBR x1")
+        clock = first.clock
+    clock.advance(5)
+    fault = server.faults.add(trouble, method="GET", path="events")
+    async with speaking(server, api, clock=clock) as scene:
+        scene.say(active(BBR))
+        await scene.until(lambda: fault.hits == 2)
+        assert (scene.said, scene.writes) == (["clusterBBR x1"], 1)
+        server.faults.clear(fault)
+        scene.after(331)
+        await scene.until_said("clusterBBR x2", within=10)
+
+
+async def test_who_may_not_read_what_was_said_before_announces_without(
+    server: EmbeddedServer, api: Api, caplog: pytest.LogCaptureFixture
+):
+    server.deny("list", "", "events", "kube-system")
+    async with speaking(server, api) as scene:
+        scene.say(active(BBR))
+        await scene.until_said("clusterBBR x1")
+        (line,) = lines(caplog, "list events")
+        assert "tried again" not in line
+
+
+async def test_a_restart_says_nothing_continues_the_count_and_closes_with_ready(
+    server: EmbeddedServer, api: Api
+):
+    async with speaking(server, api) as first:
+        first.say(active(BBR))
+        await first.until_said("clusterBBR x1")
+        clock = first.clock
+    clock.advance(20)
+    async with speaking(server, api, clock=clock) as scene:
+        scene.say(active(BBR))
+        await scene.quiet()
+        assert scene.writes == 1
+        scene.after(331)
+        await scene.until_said("clusterBBR x2")
+        scene.clear(BBR)
+        scene.after(31)
+        await scene.until_said("clusterBBR x2", "clusterReady x1")
+        assert scene.results == {"patched": 1, "created": 1}
+
+
+async def test_what_healed_over_a_restart_gets_its_ready_and_no_other_write(
+    server: EmbeddedServer, api: Api
+):
+    async with speaking(server, api) as first:
+        first.say(active(BBR))
+        await first.until_said("clusterBBR x1")
+        clock = first.clock
+    clock.advance(20)
+    async with speaking(server, api, clock=clock) as scene:
+        await scene.quiet()
+        scene.after(29)
+        await scene.quiet()
+        assert scene.said == ["clusterBBR x1"]
+        scene.after(2)
+        await scene.until_said("clusterBBR x1", "clusterReady x1")
+        assert scene.results == {"created": 1}
+
+
+async def test_a_lead_that_comes_back_takes_up_what_the_other_leader_said(
+    server: EmbeddedServer, api: Api
+):
+    clock = HandClock()
+    async with speaking(server, api, clock=clock) as mine:
+        mine.leadership.drop()
+        async with speaking(server, api, clock=clock) as other:
+            other.say(active(BBR, a_trouble(kind=Kind.DECLARED)))
+            await other.until_said("clusterBBR x1")
+        clock.advance(10)
+        mine.say(active(BBR, a_trouble(kind=Kind.DECLARED)))
+        mine.leadership.take()
+        mine.after(331)
+        await mine.until_said("clusterBBR x2")
+        assert mine.results == {"patched": 1}
+        await asyncio.sleep(0)
+        assert EVENTS in "".join(path for _, path in server.requests)
