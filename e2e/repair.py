@@ -16,12 +16,12 @@ NODES = "/api/v1/nodes"
 
 
 @contextlib.contextmanager
-def mended(plane: ControlPlane) -> Iterator[ControlPlane]:
+def mended(plane: ControlPlane, *, grace: int = GRACE) -> Iterator[ControlPlane]:
     """
     A healthy stack of which the reporter has not said anything yet, and mended at the end.
     """
     events.clear(plane.client)
-    _grown(plane)
+    _grown(plane, grace)
     try:
         yield plane
     finally:
@@ -39,9 +39,9 @@ def mend(plane: ControlPlane) -> None:
         stack.until_ready(plane.client, component)
 
 
-def _grown(plane: ControlPlane) -> None:
+def _grown(plane: ControlPlane, grace: int) -> None:
     """
-    Older than the grace of the tests: what is young may be out for a while without a word.
+    Older than the grace: what is young may be out for a while without a word.
     """
 
     def ages() -> Iterator[float]:
@@ -50,7 +50,7 @@ def _grown(plane: ControlPlane) -> None:
             age = dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(created)
             yield age.total_seconds()
 
-    until(lambda: min(ages()) > GRACE, within=2 * GRACE + 2, what="no Deployment is young")
+    until(lambda: min(ages()) > grace, within=grace + 5, what="no Deployment is young")
 
 
 def _nodes(plane: ControlPlane) -> None:

@@ -38,7 +38,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 
 
 def test_scaled_to_zero_is_said_at_once_and_ready_after_the_settle(plane: ControlPlane) -> None:
-    with ReporterProcess(plane, *QUICK):
+    with ReporterProcess(plane, *QUICK) as reporter:
         stack.scale(plane.client, BODY_BASED_ROUTER, 0)
         warning = events.wait_for(plane.client, BBR, within=AT_ONCE)
         assert (warning.type, warning.involved) == ("Warning", ("Namespace", "kaito-system"))
@@ -46,12 +46,14 @@ def test_scaled_to_zero_is_said_at_once_and_ready_after_the_settle(plane: Contro
         assert warning.message.startswith(begin)
         back = dt.datetime.now(dt.UTC)
         stack.scale(plane.client, BODY_BASED_ROUTER, 2)
-        stack.until_ready(plane.client, BODY_BASED_ROUTER)
+        until(lambda: reporter.states() == {BBR: "settling"}, within=AT_ONCE, what="it settles")
+        last = events.ours(plane.client, BBR)
         ready = events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
         assert (ready.type, ready.involved) == ("Normal", ("Namespace", "kube-system"))
         written = dt.datetime.fromisoformat(ready.raw["eventTime"])
         assert written - back >= dt.timedelta(seconds=SETTLE)
-        assert [each.version for each in events.ours(plane.client, BBR)] == [warning.version]
+        assert events.ours(plane.client, BBR) == last
+        assert [each.uid for each in last] == [warning.uid]
 
 
 def test_deleted_deployment_is_said_and_is_out(plane: ControlPlane) -> None:

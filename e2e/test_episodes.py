@@ -22,7 +22,8 @@ Seconds: the shortest that can be set, and a tenth more.
 """
 
 BEATING = (*QUICK, "--heartbeat-seconds=10")
-LEASE_RUNS_OUT = 7
+SHORT_LEASE = ("--lease-duration-seconds=3", "--renew-deadline-seconds=2")
+LEASE_RUNS_OUT = 4
 
 
 @pytest.fixture
@@ -32,13 +33,14 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 
 
 def test_warning_is_renewed_while_it_lasts_and_never_again_after(plane: ControlPlane) -> None:
-    with ReporterProcess(plane, *BEATING):
+    with ReporterProcess(plane, *BEATING) as reporter:
         first = _break(plane)
         again = events.wait_for(plane.client, BBR, within=HEARTBEAT + AT_ONCE, count=2)
         assert (again.uid, again.first) == (first.uid, first.first)
         assert again.last > first.last
         assert again.raw["series"]["count"] == 2
         _mend(plane)
+        until(lambda: reporter.states() == {BBR: "settling"}, within=AT_ONCE, what="it settles")
         last = _only(plane, BBR)
         events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
         time.sleep(HEARTBEAT + 1)  # by then a heartbeat that was not called off would have come
@@ -47,7 +49,7 @@ def test_warning_is_renewed_while_it_lasts_and_never_again_after(plane: ControlP
 
 
 def test_killed_process_goes_on_with_its_event(plane: ControlPlane) -> None:
-    with ReporterProcess(plane, *BEATING) as reporter:
+    with ReporterProcess(plane, *BEATING, *SHORT_LEASE) as reporter:
         first = _break(plane)
         reporter.kill()
         reporter.start()
@@ -59,7 +61,7 @@ def test_killed_process_goes_on_with_its_event(plane: ControlPlane) -> None:
 
 
 def test_trouble_that_ended_while_nobody_watched_gets_its_ready(plane: ControlPlane) -> None:
-    with ReporterProcess(plane, *QUICK) as reporter:
+    with ReporterProcess(plane, *QUICK, *SHORT_LEASE) as reporter:
         first = _break(plane)
         reporter.kill()
         _mend(plane)
@@ -128,8 +130,8 @@ def test_replica_takes_over_from_a_killed_one_when_the_lease_runs_out(
     plane: ControlPlane,
 ) -> None:
     with (
-        ReporterProcess(plane, *QUICK, name="one") as one,
-        ReporterProcess(plane, *QUICK, name="two", follows=True) as two,
+        ReporterProcess(plane, *QUICK, *SHORT_LEASE, name="one") as one,
+        ReporterProcess(plane, *QUICK, *SHORT_LEASE, name="two", follows=True) as two,
     ):
         one.kill()
         stack.scale(plane.client, BODY_BASED_ROUTER, 0)

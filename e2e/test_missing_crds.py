@@ -54,7 +54,7 @@ def test_crd_is_missed_from_the_start_and_later_and_seen_to_come(plane: ControlP
         assert events.reasons(plane.client) == [MISSING, MISSING, READY]
 
 
-def test_version_that_is_not_served_is_named_and_kubectl_describe_shows_it(
+def test_version_that_is_not_served_is_named_and_kubectl_shows_it_of_the_crd(
     plane: ControlPlane,
 ) -> None:
     path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{ROUTES}"
@@ -66,7 +66,8 @@ def test_version_that_is_not_served_is_named_and_kubectl_describe_shows_it(
             warning = events.wait_for(plane.client, MISSING, within=SECOND_LOOK + 2 * AT_ONCE)
             state = f"Required CRD {ROUTES} is served as v1beta1 only, needed is v1; "
             assert warning.message.startswith(state)
-            assert MISSING in plane.kubectl("describe", "crd", ROUTES)
+            of_it = ("events", f"--for=crd/{ROUTES}", "--namespace=kube-system")
+            assert MISSING in plane.kubectl(*of_it)
     finally:
         plane.client.patch(path, {"spec": {"versions": versions}})
 

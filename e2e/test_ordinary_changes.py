@@ -18,7 +18,7 @@ from e2e.reporter_process import ReporterProcess
 from e2e.stack import BODY_BASED_ROUTER, ISTIOD, KAITO_WORKSPACE, Component
 
 
-PATIENT = ("--startup-grace-seconds=30", f"--settle-seconds={SETTLE}")
+GRACE, LONG_GRACE = 10, 30
 LONGER = 2.5
 """
 Seconds; losses and hard errors are held for one.
@@ -29,13 +29,16 @@ NODE = "/api/v1/nodes/node-0"
 
 @pytest.fixture
 def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
-    with repair.mended(stack) as plane:
+    """
+    With Deployments that are too old to be spared for their age.
+    """
+    with repair.mended(stack, grace=GRACE) as plane:
         yield plane
 
 
 @pytest.fixture
 def reporter(plane: ControlPlane) -> Iterator[ReporterProcess]:
-    with ReporterProcess(plane, *PATIENT, impatient(plane)) as reporter:
+    with ReporterProcess(plane, *_patient(plane, GRACE)) as reporter:
         yield reporter
 
 
@@ -84,7 +87,7 @@ def test_drained_node_whose_replacement_comes_is_silent(reporter: ReporterProces
 def test_first_installation_within_the_grace_is_silent(plane: ControlPlane) -> None:
     for component in stack.COMPONENTS:
         plane.client.delete(stack.path(component))
-    with ReporterProcess(plane, *PATIENT, impatient(plane)) as reporter:
+    with ReporterProcess(plane, *_patient(plane, LONG_GRACE)) as reporter:
         _until_held(reporter, "clusterIstioControlPlaneNotReady")
         time.sleep(LONGER)
         for component in stack.COMPONENTS:
@@ -98,6 +101,14 @@ def test_first_installation_within_the_grace_is_silent(plane: ControlPlane) -> N
 
 
 # ---------------------------------------------------------------- used above
+
+
+def _patient(plane: ControlPlane, grace: int) -> tuple[str, ...]:
+    """
+    Patient only with what starts.
+    """
+    times = (f"--startup-grace-seconds={grace}", f"--settle-seconds={SETTLE}")
+    return (*times, impatient(plane))
 
 
 def _assert_silent(reporter: ReporterProcess) -> None:

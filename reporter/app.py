@@ -23,12 +23,14 @@ from reporter.kube.leases import LeaseBook
 from reporter.kube.lookout import Lookout
 from reporter.kube.means import Means
 from reporter.kube.reflector import Reflector
+from reporter.kube.scraper import Scraper
 from reporter.model.entries import Catalogue
 from reporter.model.kinds import NAMESPACES
 from reporter.model.objects import Namespace
 from reporter.model.observations import Watched
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Involved
+from reporter.runtime import scraping
 from reporter.runtime.controller import Controller
 from reporter.runtime.elector import Elector
 from reporter.runtime.leadership import Alone
@@ -39,7 +41,7 @@ from reporter.settings import LogFormat, Settings
 from reporter.sinks.lines import JsonLines, TextLines
 from reporter.sinks.log import StateLog
 from reporter.sinks.metrics import Metrics, WatchReport
-from reporter.sinks.status import page
+from reporter.sinks.status import History, page
 from reporter.stages.election import Terms as LeaseTerms
 from reporter.stages.gate import Patience
 from reporter.stages.judgement import Terms
@@ -100,21 +102,24 @@ class Reporter:
     def __init__(self, settings: Settings, catalogue: Catalogue, api: Api, clock: Clock) -> None:
         self._settings, self._catalogue, self._api, self._clock = settings, catalogue, api, clock
         kinds, crds = kinds_of(catalogue, SPECS), crds_of(catalogue, SPECS)
-        self._store = Store(kinds, crds)
+        self._store = Store(kinds, crds, scraping.windows(settings))
+        how = scraping.how(settings, inside=api.inside)
         means = Means(api, clock)
         self._lookout = Lookout(means, self._store, crds)
         self._reflectors = [Reflector(means, kind, self._store, self._lookout) for kind in kinds]
         self._metrics = Metrics(catalogue, self._watches)
+        self._scraper = Scraper(how, self._store, clock, api, counted=self._metrics.scraped)
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
         self._leadership = self._elector() if settings.leader_elect else Alone()
         self._metrics.leads(lambda: self._leadership.leading)
+        self._history = History(clock.now)
         self._controller = Controller(
             self._store,
             Court(catalogue, PROBES, settings.flags, _terms(settings)),
             clock,
             resync=settings.resync,
             home=lambda snapshot, subject: _home(settings, snapshot, subject),
-            observers=(self._metrics, StateLog()),
+            observers=(self._metrics, self._history, StateLog()),
         )
         self._speaker = Speaker(
             self._controller,
@@ -167,12 +172,16 @@ class Reporter:
                 await _ended(*others)
 
     def _others(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
+        catalogue = self._catalogue
         yield "controller", self._controller.run()
         yield "lookout", self._lookout.run()
         for reflector in self._reflectors:
             yield f"reflector {reflector.kind.qualified}", reflector.run()
-        yield "rights", check(self._api, rights(self._catalogue, SPECS, lease=self._lease()))
+        needed = rights(catalogue, SPECS, lease=self._lease(), mode=self._scraper.mode)
+        yield "rights", check(self._api, needed)
         yield "settling in", self._settle_in()
+        if scraping.reasons(catalogue, SPECS):
+            yield "scraper", self._scraper.run()
 
     async def _settle_in(self) -> None:
         """
@@ -238,14 +247,13 @@ class Reporter:
             "lastPass": controller.pulse.at.isoformat() if controller.pulse.at else None,
         }
         return page(
-            controller.judged,
-            controller.voice,
-            self._catalogue,
-            self._store.view(),
-            process=process,
+            controller.stage(), self._store.view(), since=self._history.since, process=process
         )
 
     def _alive(self) -> str:
+        if not (self._controller.pulse.first.is_set() or self._controller.listed):
+            # A server that is slow to list is not mended by another start of ours.
+            return ""
         last = self._controller.pulse.last or self._started
         silent = timedelta(seconds=asyncio.get_running_loop().time() - last)
         limit = STALLED * self._settings.resync

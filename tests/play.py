@@ -2,7 +2,7 @@
 The pure core, played through time: what is announced when.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from reporter.model.entries import Catalogue, ProbeSpec
@@ -117,11 +117,13 @@ class Play:
 
     def restart(self, *, back_after: float = 0.0) -> "Play":
         """
-        A new process reads back what is there.
+        A new process reads back what is there, with times of whole seconds.
         """
         last = {}
         for record in self.written:
-            last[record.key, record.episode] = record
+            seconds = {"first": record.first.replace(microsecond=0)}
+            seconds["last"] = record.last.replace(microsecond=0)
+            last[record.key, record.episode] = replace(record, **seconds)
         self.now += timedelta(seconds=back_after)
         self.judged, self.voice, self.speaking = Judgement(), Voice(), False
         self.step()

@@ -62,6 +62,13 @@ class ControlPlane:
         return self._servers.workplace.path
 
     @property
+    def etcd_port(self) -> int:
+        """
+        For tests that compact or stop etcd.
+        """
+        return self._servers.etcd_port
+
+    @property
     def pids(self) -> dict[str, int]:
         return {name: process.pid for name, process in self._servers.processes.items()}
 

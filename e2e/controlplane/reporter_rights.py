@@ -15,6 +15,7 @@ _READ = ["get", "list", "watch"]
 _GROUPS = {
     "namespaces": "",
     "pods": "",
+    "pods/proxy": "",
     "deployments": "apps",
     "gatewayclasses": "gateway.networking.k8s.io",
     "gateways": "gateway.networking.k8s.io",
@@ -28,7 +29,7 @@ _GROUPS = {
     "events": "",
     "leases": "coordination.k8s.io",
 }
-_ELSEWHERE = {"events", "leases"}
+_ELSEWHERE = {"events", "leases", "pods/proxy"}
 
 
 def install(client: Client, release_namespace: str) -> None:
@@ -43,6 +44,7 @@ def install(client: Client, release_namespace: str) -> None:
 
 def roles(release_namespace: str) -> list[Json]:
     read = [_rule(resource, _READ) for resource in _GROUPS if resource not in _ELSEWHERE]
+    read += [_rule("pods/proxy", ["get"])]
     lease = {**_rule("leases", ["get", "update", "patch"]), "resourceNames": [NAME]}
     return [
         _role("ClusterRole", None, read),

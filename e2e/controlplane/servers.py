@@ -30,12 +30,12 @@ class Servers:
         self.credentials.write()
         self.port = free_port()
         self.processes: dict[str, Process] = {}
-        self._etcd_port = free_port()
+        self.etcd_port = free_port()
 
     def start(self) -> None:
-        etcd = commands.etcd(self.assets, self.workplace.path, self._etcd_port, free_port())
+        etcd = commands.etcd(self.assets, self.workplace.path, self.etcd_port, free_port())
         self._start("etcd", etcd)
-        self._until("etcd", lambda: _listens(self._etcd_port))
+        self._until("etcd", lambda: _listens(self.etcd_port))
         self._start_api_server()
         for name, command in self._commands_of_clients().items():
             self._start(name, command)
@@ -56,7 +56,7 @@ class Servers:
 
     def _start_api_server(self) -> None:
         command = commands.kube_apiserver(
-            self.assets, self.credentials, self.options, self.port, self._etcd_port
+            self.assets, self.credentials, self.options, self.port, self.etcd_port
         )
         self._start("kube-apiserver", command)
         self._until("kube-apiserver", self._answers)

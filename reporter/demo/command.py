@@ -3,6 +3,7 @@ The command: arguments in, exit code out.
 """
 
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -48,6 +49,9 @@ def run(arguments: Sequence[str]) -> int:
     screen = Screen.on(sys.stdout, os.environ)
     try:
         with claimed(os.environ) as folder:
+            logging.basicConfig(
+                filename=folder.own_log, filemode="w", level=logging.WARNING, force=True
+            )
             asyncio.run(show(screen, folder))
     except (ReporterEnded, Unsaid) as err:
         screen.flush()

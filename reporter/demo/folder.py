@@ -36,7 +36,17 @@ class Folder:
 
     @property
     def log(self) -> Path:
+        """
+        Of the reporter.
+        """
         return self.path / "reporter.log"
+
+    @property
+    def own_log(self) -> Path:
+        """
+        Of the API server and the watch, whose complaints would disturb the story.
+        """
+        return self.path / "demo.log"
 
 
 @contextmanager

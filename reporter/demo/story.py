@@ -33,12 +33,13 @@ class Unsaid(Exception):
 @dataclass(frozen=True, slots=True)
 class Storyteller:
     """
-    *found*: the Events, in the order in which they are read.
+    *found*: the Events, in the order in which they are read. *within*: seconds for each to come.
     """
 
     screen: Screen
     clock: Clock
     found: "asyncio.Queue[SeenEvent]"
+    within: float = LATEST
 
     async def tell(self, acts: Sequence[Act]) -> None:
         """
@@ -70,20 +71,22 @@ class Storyteller:
 
     async def _until(self, reason: str, saying: str = "") -> None:
         try:
-            async with asyncio.timeout(LATEST):
+            async with asyncio.timeout(self.within):
                 while True:
                     seen = await self._next()
                     if seen.reason == reason and saying in seen.message:
                         return
         except TimeoutError:
             what = f"{reason} with {saying!r}" if saying else reason
-            raise Unsaid(f"no Event {what} within {LATEST:.0f} s") from None
+            raise Unsaid(f"no Event {what} within {self.within:g} s") from None
 
     async def _next(self) -> SeenEvent:
         seen = await self.found.get()
         self.screen.event(seen, self.clock.now())
         if seen.count > 1:
-            self.screen.note(f"This is the same Event, written again; its count is {seen.count} now.")
+            self.screen.note(
+                f"This is the same Event, written again; its count is {seen.count} now."
+            )
         return seen
 
     async def _let_read(self) -> None:

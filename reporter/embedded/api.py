@@ -15,6 +15,7 @@ from reporter.embedded.call import Call, reply_json
 from reporter.embedded.faults import Faults
 from reporter.embedded.kinds import Kind
 from reporter.embedded.objects import Objects
+from reporter.embedded.pod_proxy import forward, forwarding
 from reporter.embedded.routes import Route, route
 from reporter.embedded.statuses import (
     ApiError,
@@ -76,6 +77,10 @@ class Api:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         user = self.access.user(request.headers.get("Authorization", ""))
+        through = forwarding(request.method, request.path)
+        if through is not None:
+            self.access.check(user, through.route)
+            return await forward(request, through, self.objects)
         asked = route(request.method, request.path, request.query)
         if asked is None:
             return self._other(request)

@@ -69,8 +69,9 @@ def manifests(since: datetime) -> Iterator[Json]:
     stamp = times.seconds(since)
     yield _gateway_class(stamp)
     yield _gateway(stamp)
-    for name in ("bbr-ext-proc", "model-not-found-direct", "apikey-ext-authz"):
+    for name in ("bbr-ext-proc", "model-not-found-direct", "gateway-filter-outage-local-reply"):
         yield _envoy_filter(name)
+    yield _envoy_filter("apikey-ext-authz", _authorization())
     yield _api_key(stamp)
     yield _service(f"{GATEWAY}-istio", _OF_GATEWAY, 80)
     yield _service(EPP, {"inferencepool": EPP}, 9002)
@@ -144,12 +145,29 @@ def _gateway(stamp: str) -> Json:
     )  # fmt: skip
 
 
-def _envoy_filter(name: str) -> Json:
+def _envoy_filter(name: str, *patches: Json) -> Json:
     gateway = {"gateway.networking.k8s.io/gateway-name": GATEWAY}
     return _object(
         "networking.istio.io/v1alpha3", "EnvoyFilter", name, _HARNESS,
-        spec={"workloadSelector": {"labels": gateway}, "configPatches": []},
+        spec={"workloadSelector": {"labels": gateway}, "configPatches": list(patches)},
     )  # fmt: skip
+
+
+def _authorization() -> Json:
+    """
+    What makes Envoy ask gateway auth.
+    """
+    cluster = "outbound|9001||apikey-authz.llm-gateway-auth.svc.cluster.local"
+    config = {
+        "@type": "type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz",
+        "grpc_service": {"envoy_grpc": {"cluster_name": cluster}},
+    }
+    value = {"name": "envoy.filters.http.ext_authz", "typed_config": config}
+    return {
+        "applyTo": "HTTP_FILTER",
+        "match": {"context": "GATEWAY"},
+        "patch": {"operation": "INSERT_FIRST", "value": value},
+    }
 
 
 def _api_key(stamp: str) -> Json:

@@ -34,15 +34,22 @@ class Growth:
 class Backoff:
     """
     *failures* in a row; *last* and all times in seconds of the event loop.
+
+    *deaf*: there was no answer at all the last time.
     """
 
     growth: Growth = Growth()
     failures: int = 0
     last: float = 0.0
+    deaf: bool = False
 
-    def failed(self, *, now: float) -> "Backoff":
-        calm = self.failures and now - self.last >= self.growth.calm.total_seconds()
-        return replace(self, failures=1 if calm else self.failures + 1, last=now)
+    def failed(self, *, now: float, deaf: bool = False) -> "Backoff":
+        """
+        A server that answers again is one that has just started, and refuses much for a moment.
+        """
+        calm = now - self.last >= self.growth.calm.total_seconds()
+        first = calm or (self.deaf and not deaf)
+        return replace(self, failures=1 if first else self.failures + 1, last=now, deaf=deaf)
 
     def pause(
         self, chance: float, *, deaf: bool = False, at_least: timedelta | None = None
@@ -59,10 +66,16 @@ class Backoff:
         return max(min(grown, longest * spread), asked * spread)
 
 
+def is_deaf(err: KubeError) -> bool:
+    """
+    Whether there was no answer at all.
+    """
+    return isinstance(err, Unreachable) and not err.status
+
+
 def pause_after(backoff: Backoff, err: KubeError, chance: float) -> timedelta:
     """
     How long to wait after this failure, which *backoff* has counted already.
     """
     asked = err.retry_after if isinstance(err, Throttled | Unreachable) else None
-    deaf = isinstance(err, Unreachable) and not err.status
-    return backoff.pause(chance, deaf=deaf, at_least=asked)
+    return backoff.pause(chance, deaf=is_deaf(err), at_least=asked)

@@ -19,6 +19,7 @@ import msgspec
 
 from reporter.kube.connections import Connections
 from reporter.kube.credentials import USUAL, Credentials, Freshness
+from reporter.kube.errors import Unreachable
 from reporter.kube.lines import Lines
 from reporter.kube.logins import SERVICE_ACCOUNT, Load, choose, from_kubeconfig, from_pod
 from reporter.kube.paths import Query
@@ -61,11 +62,12 @@ class Answer:
 
 class Api:
     """
-    Every failure is a KubeError.
+    Every failure is a KubeError. *inside*: whether it is spoken to from a pod of its cluster.
     """
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, *, inside: bool = False) -> None:
         self._transport = transport
+        self.inside = inside
 
     async def call(  # noqa: PLR0913
         self,
@@ -78,10 +80,13 @@ class Api:
         accept: str = JSON,
         headers: Mapping[str, str] = NO_HEADERS,
         timeout: timedelta = timedelta(seconds=10),  # noqa: ASYNC109
+        largest: int | None = None,
         doing: str = "",
     ) -> Answer:
         """
         One request, tried once more with other credentials after a 401. *body* is JSON.
+
+        *largest*: bytes of an answer that are too many, where those are not the API server's own.
         """
         asked = Asked(doing or f"{method.lower()} {path}", method, path, query)
         total = timeout.total_seconds()
@@ -95,7 +100,7 @@ class Api:
         )
         async with self._transport.answered(asked, request) as response:
             try:
-                read = await response.read()
+                read = await _whole(asked, response, largest)
             except TRANSPORT_FAILURES as err:
                 raise no_answer(asked, err) from err
             return _checked(asked, response, read)
@@ -142,6 +147,19 @@ def _checked(asked: Asked, response: Any, body: bytes) -> Answer:
     return Answer(response.status, response.headers, body)
 
 
+async def _whole(asked: Asked, response: Any, largest: int | None) -> bytes:
+    if largest is None:
+        read: bytes = await response.read()
+        return read
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > largest:
+            text = f"the answer has more than {largest} bytes"
+            raise Unreachable(asked.doing, status=response.status, message=text, arrived=True)
+    return bytes(body)
+
+
 async def _beginning_of(response: Any) -> bytes:
     """
     What is there of an error's body, without waiting long for its end.
@@ -184,4 +202,5 @@ async def connect(
     login = await load()
     credentials = Credentials(load, login, freshness)
     connections = Connections(login, every=freshness.reread)
-    return Api(Transport(credentials, connections, on_date=on_date))
+    transport = Transport(credentials, connections, on_date=on_date)
+    return Api(transport, inside=paths is None)

@@ -30,6 +30,8 @@ READ_BUFFER = 2**21
 Bytes; large enough that most lines of a watch are read at once.
 """
 
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
 Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 
 logger = logging.getLogger(__name__)
@@ -120,8 +122,22 @@ def _api_client(login: Login) -> Any:
         "trust_env": False,
         "read_bufsize": READ_BUFFER,
         "cookie_jar": aiohttp.DummyCookieJar(),
+        "middlewares": (_stay_here,),
     }
     return ApiClient(configuration)
+
+
+async def _stay_here(
+    request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """
+    Refuse redirects: an API server sends none, but a pod that is read through it may.
+    """
+    response = await send(request)
+    if response.status in REDIRECTS:
+        response.close()
+        raise aiohttp.ClientError(f"HTTP {response.status} redirects elsewhere, which is refused")
+    return response
 
 
 def _stamp(login: Login) -> Stamp:

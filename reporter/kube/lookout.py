@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from reporter.kube.backoff import Backoff, pause_after
+from reporter.kube.backoff import Backoff, is_deaf, pause_after
 from reporter.kube.discovery import Found, discover
 from reporter.kube.errors import KubeError
 from reporter.kube.means import Means
@@ -84,7 +84,8 @@ class Lookout:
             self._found = await discover(self._means.api, self._groups, before=self._found)
         except KubeError as err:
             failure = err
-            self._backoff = self._backoff.failed(now=asyncio.get_running_loop().time())
+            at = asyncio.get_running_loop().time()
+            self._backoff = self._backoff.failed(now=at, deaf=is_deaf(err))
             self._presences.discovered(None, str(err), now=now())
         else:
             self._backoff = Backoff(self._means.pace.growth)

@@ -14,7 +14,7 @@ Query: TypeAlias = Sequence[tuple[str, str]]
 _RESOURCE = re.compile(
     r"^/(?:api/v1|apis/(?P<group>[^/]+)/[^/]+)"
     r"(?:/namespaces/(?P<namespace>[^/]+)(?=/))?"
-    r"/(?P<resource>[^/]+)(?:/(?P<name>[^/]+))?(?:/(?P<sub>[^/]+))?$"
+    r"/(?P<resource>[^/]+)(?:/(?P<name>[^/]+))?(?:/(?P<sub>[^/]+)(?:(?<=/proxy)/.*)?)?$"
 )
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}

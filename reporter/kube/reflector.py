@@ -9,7 +9,7 @@ import logging
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from reporter.kube.backoff import Backoff, pause_after
+from reporter.kube.backoff import Backoff, is_deaf, pause_after
 from reporter.kube.changes import read_event
 from reporter.kube.errors import Expired, Invalid, KubeError, Throttled, Unserved
 from reporter.kube.intake import Intake, Objects, Progress
@@ -180,7 +180,7 @@ class Reflector:
             self._intake.position = ""
             self._expirable_at = now + growth.longest.total_seconds()
             return
-        self._backoff = self._backoff.failed(now=now)
+        self._backoff = self._backoff.failed(now=now, deaf=is_deaf(err))
         if isinstance(err, Unserved):
             await self._wait_until_served()
         else:

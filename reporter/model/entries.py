@@ -46,6 +46,7 @@ class ProbeSpec:
     *demands*: CRDs (``resource.group``) without which it has no input, so that a missing one
     suppresses it; *presences*: CRDs whose presence it reads.
     *pauses*: it judges pods, of which an InferenceSet that is scaled to zero has none.
+    *scrapes*: it judges what pods' pages of metrics say.
     """
 
     name: str
@@ -57,6 +58,7 @@ class ProbeSpec:
     demands: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     presences: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     pauses: bool = False
+    scrapes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,12 @@ from reporter.model.objects import Annotated, ApiObject, Condition, Part
 
 
 class InferenceSetSpec(Part, frozen=True):
+    """
+    *node_count_limit*: of all its replicas together; 0 is none.
+    """
+
     replicas: int | None = 1
+    node_count_limit: int | None = 0
 
 
 class InferenceSetStatus(Part, frozen=True):

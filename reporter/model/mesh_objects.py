@@ -2,9 +2,23 @@
 Partial objects of Istio and Cilium.
 """
 
+import re
+
 import msgspec
 
 from reporter.model.objects import ApiObject, Condition, Part
+
+
+NO_PATCHES = msgspec.Raw(b"")
+CLUSTER = re.compile(rb'"(outbound\|[^"\\]{1,300})"')
+"""
+The name that Istio gives the Envoy cluster of a Service: ``outbound|port|subset|host``.
+"""
+
+EXT_AUTHZ = b"envoy.extensions.filters.http.ext_authz"
+"""
+The type of Envoy's filter for external authorization.
+"""
 
 
 class WorkloadSelector(Part, frozen=True):
@@ -13,11 +27,23 @@ class WorkloadSelector(Part, frozen=True):
 
 class EnvoyFilterSpec(Part, frozen=True):
     """
-    *config_patches*: kept as text, since only the clusters that it names are read.
+    *config_patches* are not kept, as they are long: only what is read of them.
+
+    *clusters*: the upstreams they name. *authorizes*: whether one of them is an ext_authz filter.
     """
 
     workload_selector: WorkloadSelector | None = None
-    config_patches: msgspec.Raw = msgspec.Raw(b"null")
+    config_patches: msgspec.Raw = NO_PATCHES
+    clusters: tuple[str, ...] = ()
+    authorizes: bool = False
+
+    def __post_init__(self) -> None:
+        patches = bytes(self.config_patches)
+        if patches:
+            clusters = sorted({found.decode() for found in CLUSTER.findall(patches)})
+            msgspec.structs.force_setattr(self, "clusters", tuple(clusters))
+            msgspec.structs.force_setattr(self, "authorizes", EXT_AUTHZ in patches)
+            msgspec.structs.force_setattr(self, "config_patches", NO_PATCHES)
 
 
 class MessageType(Part, frozen=True):
@@ -32,9 +58,10 @@ class ValidationMessage(Part, frozen=True):
 
 class EnvoyFilterStatus(Part, frozen=True):
     """
-    Empty unless istiod analyses configurations.
+    Empty unless istiod analyses configurations. Its *observed_generation* may be a text.
     """
 
+    observed_generation: int | str | None = 0
     validation_messages: tuple[ValidationMessage, ...] | None = ()
 
 

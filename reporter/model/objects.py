@@ -6,6 +6,7 @@ Names are those of the API in snake case. Go writes empty lists and maps as null
 
 from datetime import datetime
 
+import msgspec
 from msgspec import Struct
 
 
@@ -136,6 +137,7 @@ class PodStatus(Part, frozen=True):
     reason: str | None = ""
     message: str | None = ""
     start_time: datetime | None = None
+    pod_ip: str | None = msgspec.field(default="", name="podIP")
     conditions: tuple[Condition, ...] | None = ()
     container_statuses: tuple[ContainerStatus, ...] | None = ()
     init_container_statuses: tuple[ContainerStatus, ...] | None = ()

@@ -63,14 +63,14 @@ class Presence:
 
     *versions*: served, None before the first answer. *since*: when they became so.
     *doubted*: time of a first answer that lacked some of them. *blind*: why the last answer could
-    not tell, empty if it could. *ever*: whether it was served at any time.
+    not tell, empty if it could. *ever*: all versions that were served at any time.
     """
 
     versions: tuple[str, ...] | None = None
     since: datetime | None = None
     doubted: datetime | None = None
     blind: str = "not discovered yet"
-    ever: bool = False
+    ever: frozenset[str] = frozenset()
 
     @property
     def known(self) -> bool:

@@ -27,7 +27,7 @@ from reporter.stages.voice import Voice, follow, resume, wakes
 
 BURST = timedelta(milliseconds=100)
 """
-Changes within this time after a pass are judged together.
+Changes within this time after a pass that a change led to are judged together.
 """
 
 
@@ -87,14 +87,16 @@ class Controller:
         while not self.listed:
             self._changed.clear()
             await self._changed.wait()
-        resync_at = self._clock.now()
+        resync_at, rest = self._clock.now(), 0.0
         while True:
             now = self._clock.now()
-            full = now >= resync_at
+            # The first answers of the server may set the clock back.
+            full = not now < resync_at <= now + self._resync
             if full:
                 resync_at = now + self._resync
             self.look(full=full)
-            await self._pause(resync_at)
+            changed = await self._pause(resync_at, rest)
+            rest = BURST.total_seconds() if changed else 0.0
 
     def look(self, *, full: bool) -> None:
         """
@@ -128,7 +130,10 @@ class Controller:
             for kind in self._store.kinds
         )
 
-    async def _pause(self, resync_at: datetime) -> None:
+    async def _pause(self, resync_at: datetime, rest: float) -> bool:
+        """
+        Whether a change ended it, for which it lasts *rest* seconds at least.
+        """
         await asyncio.sleep(0)
         until = min(resync_at, *self._wakes(now=self._clock.now()))
         begun = asyncio.get_running_loop().time()
@@ -137,9 +142,10 @@ class Controller:
             async with asyncio.timeout(left):
                 await self._changed.wait()
         except TimeoutError:
-            return
-        rest = BURST.total_seconds() - (asyncio.get_running_loop().time() - begun)
+            return False
+        rest -= asyncio.get_running_loop().time() - begun
         await asyncio.sleep(max(rest, 0.0))
+        return True
 
     def _wakes(self, *, now: datetime) -> Iterable[datetime]:
         settle = self._court.terms.patience.settle

@@ -109,7 +109,7 @@ class Elector:
 
         Takes half the renew deadline at most, and never raises for a server that does not answer.
         """
-        self._lose("stopping")
+        self._lose("stopping", level=logging.INFO)
         if not self._bid:
             return
         try:
@@ -211,11 +211,11 @@ class Elector:
         self._up.set()
         logger.info("leading: %s holds lease %s", self._me, self._book)
 
-    def _lose(self, why: str) -> None:
+    def _lose(self, why: str, *, level: int = logging.WARNING) -> None:
         if self.leading:
             self._up.clear()
             self._down.set()
-            logger.warning("no longer leading: %s", why)
+            logger.log(level, "no longer leading: %s", why)
 
     def _answered(self) -> None:
         if self._failing:

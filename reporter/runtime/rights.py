@@ -12,10 +12,13 @@ from reporter.kube.client import Api
 from reporter.kube.event_format import NAMESPACE as EVENTS
 from reporter.model.entries import Catalogue, ProbeSpec
 from reporter.model.kinds import KINDS, ResourceKind
+from reporter.runtime.scraping import reasons
+from reporter.settings import ScrapeMode
 
 
-READING = ("get", "list", "watch")
+READING = ("list", "watch")
 SPEAKING = ("create", "patch", "get", "list")
+PROXYING = Right("get", "", "pods/proxy")
 AGAIN = 60.0
 """
 Seconds until the check is tried again when the API server did not answer.
@@ -53,12 +56,16 @@ def crds_of(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> frozenset[s
 
 
 def rights(
-    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], *, lease: Right | None
+    catalogue: Catalogue,
+    specs: Mapping[str, ProbeSpec],
+    *,
+    lease: Right | None,
+    mode: ScrapeMode = ScrapeMode.DIRECT,
 ) -> Mapping[Right, Collection[str]]:
     """
     Every right that is needed, with the reasons that are blind without it.
 
-    *lease* names the lease and its namespace; None without election.
+    *lease* names the lease and its namespace; None without election. *mode*: how pods are read.
     """
     needed: defaultdict[Right, set[str]] = defaultdict(set)
     for entry in catalogue.entries.values():
@@ -67,6 +74,9 @@ def rights(
             for kind in (*spec.requires, *spec.uses):
                 for verb in READING:
                     needed[Right(verb, kind.group, kind.resource)].add(entry.reason)
+    if mode is not ScrapeMode.DIRECT:
+        for reason in reasons(catalogue, specs):
+            needed[PROXYING].add(reason)
     for verb in SPEAKING:
         needed[Right(verb, "", "events", EVENTS)].add("every reason: no Event can be written")
     if lease is not None:
@@ -87,10 +97,13 @@ async def check(api: Api, needed: Mapping[Right, Collection[str]]) -> None:
         if any(grant is not Grant.UNKNOWN for _, grant in grants):
             break
         await asyncio.sleep(AGAIN)
-    missing = table(grants, needed)
+    lines = table(grants, needed).splitlines()
+    missing = any(grant is Grant.MISSING for _, grant in grants)
     if missing:
         logger.error("some rights are missing, and what they are for is blind:")
-        for line in missing.splitlines():
-            logger.error("  %s", line)
-    else:
+    for line in lines:
+        logger.log(
+            logging.ERROR if missing else logging.WARNING, "  %s" if missing else "%s", line
+        )
+    if not lines:
         logger.info("all %d rights that are needed are granted", len(needed))

@@ -116,10 +116,12 @@ class Speaker:
                 self._controller.resumed(await self._book.list())
             except KubeError as err:
                 if isinstance(err, Refused) and err.missing_right:
-                    logger.error("Events of before may not be read back and are not continued: %s", err)
+                    logger.error(
+                        "Events of before may not be read back and are not continued: %s", err
+                    )
                     return
+                logger.log(_loud_once(retry), "Events of before cannot be read back yet: %s", err)
                 retry = self._failed(retry, err)
-                logger.warning("Events of before cannot be read back yet: %s", err)
                 await asyncio.sleep((_until(retry) - self._clock.now()).total_seconds())
             else:
                 return
@@ -133,7 +135,9 @@ class Speaker:
             return now + UNSURE
         self._fill(now)
         moments: list[datetime] = []
-        for due in self._controller.stage().due(now=now):
+        dues = self._controller.stage().due(now=now)
+        self._forget({due.key for due in dues}, now)
+        for due in dues:
             if due.key in self._under_way:
                 continue
             at = max(due.at, self._retries.get(due.key, Retry()).until or due.at)
@@ -146,6 +150,12 @@ class Speaker:
                 self._under_way.add(due.key)
                 writes.create_task(self._write(due.key), name=f"write {due.key}")
         return min(moments, default=None)
+
+    def _forget(self, due: set[Key], now: datetime) -> None:
+        """
+        What is not due any more begins anew should it come back.
+        """
+        self._retries = {k: r for k, r in self._retries.items() if k in due or _until(r) > now}
 
     def _fill(self, now: datetime) -> None:
         """
@@ -182,12 +192,15 @@ class Speaker:
             logger.error("an Event is refused for ever, which is a fault of this program: %s", err)
             self._controller.told(record, Outcome.DROPPED)
         except KubeError as err:
-            self._retries[key] = self._failed(self._retries.get(key, Retry()), err)
-            self._count(key, err)
+            before = self._retries.get(key, Retry())
+            self._retries[key] = self._failed(before, err)
+            self._count(key, err, level=_loud_once(before))
             if isinstance(err, Unreachable) and err.arrived:
                 self._controller.told(record, Outcome.UNCERTAIN)
         else:
-            self._retries.pop(key, None)
+            failed = self._retries.pop(key, Retry()).failures
+            if failed:
+                logger.info("%s: its Event is written, after %d failed tries", key, failed)
             self._refused = {r for r in self._refused if r[0] != key.reason}
             self._controller.told(written, Outcome.WRITTEN)
 
@@ -239,7 +252,7 @@ class Speaker:
             asked = err.retry_after
         return retry.failed(now=self._clock.now(), asked=asked, chance=self._draw())
 
-    def _count(self, key: Key, err: KubeError) -> None:
+    def _count(self, key: Key, err: KubeError, *, level: int) -> None:
         match err:
             case Refused():
                 self._wrote("refused")
@@ -249,10 +262,10 @@ class Speaker:
                 logger.debug("%s", err)
             case Unreachable(arrived=True):
                 self._wrote("uncertain")
-                logger.warning("%s; it is sent again under the same name", err)
+                logger.log(level, "%s; it is sent again under the same name", err)
             case _:
                 self._wrote("failed")
-                logger.info("%s; it stays due", err)
+                logger.log(level, "%s; it stays due", err)
 
     def _log_refused(self, what: str, err: Refused) -> None:
         """
@@ -262,6 +275,13 @@ class Speaker:
         if refusal not in self._refused:
             self._refused.add(refusal)
             logger.error("%s was refused: %s; it stays due and is tried again", what, err)
+
+
+def _loud_once(before: Retry) -> int:
+    """
+    The level for one more failure: only the first of several in a row is news.
+    """
+    return logging.DEBUG if before.failures else logging.WARNING
 
 
 def _until(retry: Retry) -> datetime:

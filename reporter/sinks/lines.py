@@ -14,13 +14,14 @@ EXTRA = ("reason", "layer", "namespace", "inferenceset", "state", "was")
 
 class TextLines(logging.Formatter):
     """
-    ``time LEVEL logger: message``.
+    ``time LEVEL logger: message``; the lines of a trace are indented, as no line of ours is.
     """
 
     def format(self, record: logging.LogRecord) -> str:
         text = _one_line(record.getMessage())
         line = f"{_time(record)} {record.levelname:<7} {record.name}: {text}"
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        trace = self.formatException(record.exc_info) if record.exc_info else ""
+        return "\n    ".join((line, *_lines(trace)))
 
 
 class JsonLines(logging.Formatter):
@@ -34,11 +35,15 @@ class JsonLines(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": _one_line(record.getMessage()),
-            **{name: str(value) for name in EXTRA if (value := getattr(record, name, None))},
+            **{n: _one_line(str(v)) for n in EXTRA if (v := getattr(record, n, None))},
         }
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = "\n".join(_lines(self.formatException(record.exc_info)))
         return json.dumps(line, ensure_ascii=False)
+
+
+def _lines(trace: str) -> list[str]:
+    return [_one_line(line) for line in trace.split("\n")] if trace else []
 
 
 def _one_line(text: str) -> str:

@@ -10,6 +10,11 @@ from reporter.stages.judgement import Judgement
 from reporter.stages.states import State, states
 
 
+NEWS = timedelta(seconds=5)
+"""
+How long something must be Unknown to be told.
+"""
+
 logger = logging.getLogger("reporter.states")
 
 
@@ -17,18 +22,17 @@ class StateLog:
     """
     Compares each judgement with what was last told.
 
-    Unknown is told once two passes in a row saw it: a status that lags its spec is no news.
+    Unknown is told once it has lasted: a status that lags its spec for a moment is no news.
     """
 
     def __init__(self) -> None:
         self._told: dict[Key, State] = {}
 
     def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None:
-        old, new = states(before), states(after)
+        new = states(after)
         for key in sorted(self._told.keys() | new.keys()):
             now = new.get(key)
-            fleeting = now is State.UNKNOWN and old.get(key) is not State.UNKNOWN
-            if now != self._told.get(key) and not fleeting:
+            if now != self._told.get(key) and not _is_fleeting(key, after):
                 self._say(key, self._told.get(key), now, after)
                 self._tell(key, now)
         for key in sorted(after.notes):
@@ -53,6 +57,15 @@ class StateLog:
             _why(key, judged),
             extra={**_fields(key), "state": str(new or "clear"), "was": str(old or "clear")},
         )
+
+
+def _is_fleeting(key: Key, judged: Judgement) -> bool:
+    """
+    Whether a key has been Unknown for a moment only.
+    """
+    record, unseen = judged.gate.records.get(key), judged.gate.unseen.get(key)
+    since = unseen.since if unseen is not None else record.blind_since if record else None
+    return since is not None and judged.at is not None and judged.at - since < NEWS
 
 
 _LOUD = frozenset({State.ANNOUNCED, State.UNKNOWN})

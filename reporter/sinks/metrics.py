@@ -24,6 +24,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from reporter.model.entries import Catalogue
+from reporter.model.samples import ScrapeResult
 from reporter.model.subjects import Key
 from reporter.stages.judgement import Judgement
 from reporter.stages.states import State, states
@@ -42,7 +43,6 @@ RESULTS = (
     "failed",
     "dropped",
 )
-FINDINGS = frozenset({State.ANNOUNCED, State.OUTRANKED, State.SUPPRESSED, State.SETTLING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class WatchReport:
     """
     What the metrics page says of the watch of one kind.
 
-    *silence*: seconds since the last sign of life of an open watch, None without one.
+    *silence*: seconds since its last sign of life, None before the first.
     """
 
     kind: str
@@ -93,6 +93,14 @@ class Metrics:
         )
         for result in RESULTS:
             self._writes.labels(result)
+        self._scrapes = Counter(
+            f"{PREFIX}scrapes",
+            "Attempts to read the page of a pod, by result.",
+            ["result"],
+            registry=self.registry,
+        )
+        for each in ScrapeResult:
+            self._scrapes.labels(each)
         self._leader = Gauge(
             f"{PREFIX}leader",
             "Whether this process speaks.",
@@ -116,6 +124,9 @@ class Metrics:
     def wrote(self, result: str) -> None:
         self._writes.labels(result).inc()
 
+    def scraped(self, result: ScrapeResult) -> None:
+        self._scrapes.labels(result).inc()
+
     def page(self) -> bytes:
         """
         In the text format of Prometheus.
@@ -126,10 +137,16 @@ class Metrics:
 class _States(Collector):
     """
     The state of every reason, by namespace of its subject ("" for the cluster).
+
+    A series that was ever shown stays: an alert on it must see the zero.
     """
 
     def __init__(self, catalogue: Catalogue, judged: Callable[[], Judgement]) -> None:
-        self._catalogue, self._judged = catalogue, judged
+        self._judged = judged
+        entries = catalogue.entries.values()
+        self._ever: set[tuple[str, str, str]] = {
+            (e.layer, e.reason, "") for e in entries if not e.ready
+        }
 
     def collect(self) -> Iterator[Metric]:
         judged = self._judged()
@@ -144,8 +161,8 @@ class _States(Collector):
             yield _family(state, _HELP[state], series, held)
 
     def _series(self, now: Mapping[Key, State]) -> list[tuple[str, str, str]]:
-        every = {(e.layer, e.reason, "") for e in self._catalogue.entries.values() if not e.ready}
-        return sorted(every | {_labels(key) for key in now})
+        self._ever.update(_labels(key) for key in now)
+        return sorted(self._ever)
 
 
 _HELP = {
@@ -191,7 +208,7 @@ Value = Callable[[WatchReport], float | None]
 
 _GAUGES: tuple[tuple[str, str, Value], ...] = (
     ("watching", "Whether a watch of the kind is open.", lambda r: float(r.watching)),
-    ("watch_silence_seconds", "Time since an open watch last said anything.", lambda r: r.silence),
+    ("watch_silence_seconds", "Time since the watch last said anything.", lambda r: r.silence),
     ("objects", "Objects kept of the kind.", lambda r: float(r.objects)),
 )
 _COUNTERS: tuple[tuple[str, str, Value], ...] = (

@@ -1,72 +1,120 @@
 """
 The status page: every subject, what is known of it, since when, and why it is silent.
 
-Names and reasons only; texts of others and contents of objects do not appear.
+Texts of others appear as in Events: cleaned and shortened. Contents of objects do not.
 """
 
-from datetime import datetime
+from collections import defaultdict
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
-from reporter.model.entries import Catalogue
 from reporter.model.observations import Sight, Unlisted, Unserved, Unwatched
 from reporter.model.subjects import Key, Subject
-from reporter.stages.gate import Record
+from reporter.stages.gate import Gate, Record, wakes
 from reporter.stages.judgement import Judgement
+from reporter.stages.pacing import Stage
 from reporter.stages.snapshot import Snapshot
-from reporter.stages.states import states
-from reporter.stages.voice import Voice
+from reporter.stages.states import State, states
+from reporter.stages.wording import Speech, Told, message
 
 
 Json = dict[str, Any]
+ZERO = timedelta(0)
 
 
-def page(
-    judged: Judgement, voice: Voice, catalogue: Catalogue, snapshot: Snapshot, *, process: Json
-) -> Json:
+class History:
     """
-    *process*: what is known of the process itself.
+    Since when each key has been in its state; what is clear has none.
     """
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._seen: dict[Key, tuple[State, datetime]] = {}
+
+    def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None:
+        now, old = self._now(), self._seen
+        self._seen = {
+            key: old[key] if key in old and old[key][0] is state else (state, now)
+            for key, state in states(after).items()
+        }
+
+    def since(self, key: Key) -> datetime | None:
+        return self._seen[key][1] if key in self._seen else None
+
+
+Since = Callable[[Key], datetime | None]
+
+
+def page(stage: Stage, snapshot: Snapshot, *, since: Since, process: Json) -> Json:
+    """
+    *since*: from when a key is in its state. *process*: what is known of the process itself.
+    """
+    judged = stage.judged
+    verdicts: defaultdict[Subject, list[Json]] = defaultdict(list)
+    for key, state in sorted(states(judged).items()):
+        verdicts[key.subject].append(_verdict(key, state, stage, since(key)))
     return {
         **process,
         "kinds": {name: _sight(table.sight) for name, table in snapshot.tables.items()},
         "crds": {name: _presence(snapshot, name) for name in sorted(snapshot.presences)},
-        "pendingReasons": list(catalogue.pending),
+        "pendingReasons": list(stage.catalogue.pending),
         "notes": [note for key in sorted(judged.notes) for note in judged.notes[key]],
         "subjects": [
-            _subject(subject, judged, voice, catalogue) for subject in sorted(judged.subjects)
+            _subject(subject, verdicts.get(subject, []), stage)
+            for subject in sorted(judged.subjects)
         ],
     }
 
 
-def _subject(subject: Subject, judged: Judgement, voice: Voice, catalogue: Catalogue) -> Json:
-    state = states(judged)
-    keys = sorted(key for key in state if key.subject == subject)
-    spoken = {key.reason for key in keys}
-    clear = [e.reason for e in catalogue.of(subject.layer) if e.reason not in spoken]
+def _subject(subject: Subject, verdicts: list[Json], stage: Stage) -> Json:
+    spoken = {verdict["reason"] for verdict in verdicts}
+    clear = [e.reason for e in stage.catalogue.of(subject.layer) if e.reason not in spoken]
     return {
         "layer": subject.layer,
         "namespace": subject.namespace,
         "name": subject.name,
         "clear": clear,
-        "readyOwed": subject in voice.owed,
-        "verdicts": [_verdict(key, str(state[key]), judged, voice) for key in keys],
+        "readyOwed": subject in stage.voice.owed,
+        "verdicts": verdicts,
     }
 
 
-def _verdict(key: Key, state: str, judged: Judgement, voice: Voice) -> Json:
+def _verdict(key: Key, state: State, stage: Stage, since: datetime | None) -> Json:
+    judged = stage.judged
     record = judged.gate.records.get(key)
-    episode = voice.episodes.get(key)
+    episode = stage.voice.episodes.get(key)
     return {
         "reason": key.reason,
         **({"item": key.item} if key.item else {}),
-        "state": state,
+        "state": str(state),
+        "since": _time(since),
+        "heldUntil": _time(_change(key, record, stage)) if state is State.HELD else None,
         "unknown": record.unknown if record is not None else judged.gate.unseen[key].why,
         "suppressedBy": [str(source) for source in judged.silence.by.get(key, ())],
+        "text": _text(key, record, stage) if record is not None else "",
         "causes": _causes(record) if record is not None else [],
         "episode": _time(episode.record.episode) if episode is not None else None,
         "count": episode.record.count if episode is not None else 0,
         "message": episode.record.message if episode is not None else "",
     }
+
+
+def _change(key: Key, record: Record | None, stage: Stage) -> datetime | None:
+    """
+    When time alone will change the state.
+    """
+    alone = Gate({} if record is None else {key: record}, {})
+    rules, patience = stage.catalogue.__getitem__, stage.terms.patience
+    return wakes(alone, rules=rules, patience=patience)
+
+
+def _text(key: Key, record: Record, stage: Stage) -> str:
+    """
+    What its Event would say, without the suffixes, be it announced or not.
+    """
+    told = tuple(Told(trouble, ZERO) for trouble in record.troubles)
+    return message(Speech(stage.catalogue[key.reason], key.subject, told)) if told else ""
 
 
 def _causes(record: Record) -> list[Json]:

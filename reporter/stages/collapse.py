@@ -22,11 +22,17 @@ More than this many speak as one.
 @dataclass(frozen=True, slots=True)
 class Group:
     """
-    *members*: those it stands for now. *ever*: all it stood for, who are named when all are well.
+    Whom one Event stands for: *members* now, *ever* all of them, who are named when all are well.
+
+    *resumed*: its Event was read back, so that whom else it stood for is not known.
     """
 
-    members: frozenset[Subject]
-    ever: frozenset[Subject]
+    members: frozenset[Subject] = frozenset()
+    ever: frozenset[Subject] = frozenset()
+    resumed: bool = False
+
+    def joined(self, members: frozenset[Subject]) -> "Group":
+        return Group(members, self.ever | members, self.resumed)
 
 
 def group_key(key: Key) -> Key:
@@ -54,11 +60,11 @@ def collapse(
     for key in suffering.keys() | before.keys():
         every = suffering.get(key, frozenset())
         members = every - alone
-        old = before.get(key)
+        old = before.get(key, Group())
         spoken = any(gate.records[Key(m, key.reason)].through for m in members)
-        lasting = old is not None and bool(old.members) and bool(members)
+        lasting = bool(old.members or old.resumed) and bool(members)
         if lasting or (len(every) > MANY and spoken):
-            groups[key] = Group(members, members | (old.ever if old is not None else frozenset()))
+            groups[key] = old.joined(members)
     return groups
 
 

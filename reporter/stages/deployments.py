@@ -16,6 +16,30 @@ from reporter.model.words import Kind
 from reporter.stages.pods import Ailment, ailments, current
 
 
+CODES = frozenset(
+    {
+        "NotFound",
+        "Misnamed",
+        "Deleted",
+        "ScaledToZero",
+        "RolloutStuck",
+        "FailedCreate",
+        "Unavailable",
+        "Degraded",
+        "Crash",
+        "OutOfMemory",
+        "ImagePull",
+        "Config",
+        "Unschedulable",
+        "Failed",
+        "NotReady",
+    }
+)
+"""
+All codes, as a probe of Deployments must state them: its own, and after a dot those of its pods.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Stale:
     """
@@ -34,7 +58,7 @@ def absent(namespace: str, name: str, *, seen: bool, hint: str = "") -> Trouble:
     A Deployment that is not there. Only one that was *seen* leaves its dependants without input.
     """
     return Trouble(
-        cause=Cause(reference(namespace, name), "Deleted" if seen else "NotFound"),
+        cause=Cause(reference(namespace, name), _absence(seen=seen, hint=hint)),
         kind=Kind.LOST if seen else Kind.DECLARED,
         out=seen,
         fields={
@@ -43,6 +67,12 @@ def absent(namespace: str, name: str, *, seen: bool, hint: str = "") -> Trouble:
             "pods": "",
         },
     )
+
+
+def _absence(*, seen: bool, hint: str) -> str:
+    if hint:
+        return "Misnamed"
+    return "Deleted" if seen else "NotFound"
 
 
 def trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | Stale | None:
@@ -58,18 +88,19 @@ def trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | Stale | No
     if status.observed_generation < meta.generation:
         return Stale(f"status of Deployment {meta.namespace}/{meta.name} is older than its spec")
     if status.ready_replicas >= deployment.desired:
-        return _stuck(deployment)
+        return _stuck(deployment, current(pods))
     return _short(deployment, current(pods))
 
 
-def _stuck(deployment: Deployment) -> Trouble | None:
+def _stuck(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | None:
     """
     Enough replicas serve, but a change does not get through.
     """
-    failure = _failure(deployment)
-    updated = f"{deployment.status.updated_replicas}/{deployment.desired} updated"
+    failure, status = _failure(deployment), deployment.status
+    some = f" ({status.updated_replicas}/{deployment.desired} updated)"
+    updated = some if status.updated_replicas < deployment.desired else ""
     if failure is not None:
-        state = f"cannot create pods for its new version ({updated}), the old one still serves"
+        state = f"cannot create pods for its new version{updated}, the old one still serves"
         return replace(
             _trouble(deployment, "FailedCreate", Kind.FAILED, state),
             foreign=failure.message or "",
@@ -78,9 +109,15 @@ def _stuck(deployment: Deployment) -> Trouble | None:
     progressing = deployment.status.condition("Progressing")
     if progressing is None or not _overdue(deployment):
         return None
-    state = f"has a rollout that made no progress ({updated}), the old version still serves"
+    state = f"has a rollout that made no progress{updated}, the old version still serves"
     stuck = _trouble(deployment, "RolloutStuck", Kind.FAILED, state)
-    return replace(stuck, since=progressing.last_transition_time)
+    ailing = ailments(pods, wanted=len(pods))
+    return replace(
+        stuck,
+        since=progressing.last_transition_time,
+        fields={**stuck.fields, "pods": _pods(ailing)},
+        foreign=ailing[0].foreign if ailing else "",
+    )
 
 
 def _short(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:

@@ -4,8 +4,19 @@ By what objects are found other than by name: the index keys of each kind.
 
 from collections.abc import Callable, Mapping
 
-from reporter.model.kinds import DEPLOYMENTS, PODS
+from reporter.model.gateway_objects import HTTPRoute
+from reporter.model.kinds import (
+    API_KEYS,
+    DEPLOYMENTS,
+    ENVOY_FILTERS,
+    GATEWAYS,
+    HTTP_ROUTES,
+    INFERENCE_POOLS,
+    PODS,
+    WORKSPACES,
+)
 from reporter.model.objects import ApiObject
+from reporter.stages.subjects import CREATED_BY, GATEWAY_NAME, INFERENCE_SET
 
 
 COMPONENT_LABELS = ("app", "app.kubernetes.io/name", "app.kubernetes.io/component")
@@ -26,6 +37,25 @@ def by_workload(namespace: str, workload: str) -> str:
     return f"{namespace}/{workload}"
 
 
+def by_gateway(namespace: str, gateway: str) -> str:
+    return f"{namespace}/{gateway}"
+
+
+def in_namespace(namespace: str) -> str:
+    return f"{namespace}/"
+
+
+def by_model(namespace: str, inference_set: str) -> str:
+    return f"model={namespace}/{inference_set}"
+
+
+def by_backend(namespace: str, pool: str) -> str:
+    """
+    Routes that lead to an InferencePool.
+    """
+    return f"backend={namespace}/{pool}"
+
+
 def workload(pod: ApiObject) -> str:
     """
     The Deployment (or other controller) that a pod belongs to.
@@ -41,16 +71,47 @@ def workload(pod: ApiObject) -> str:
 
 
 def _of_pod(pod: ApiObject) -> tuple[str, ...]:
-    owner = workload(pod)
-    return (by_workload(pod.metadata.namespace, owner),) if owner else ()
+    meta, owner = pod.metadata, workload(pod)
+    model = meta.label(CREATED_BY)
+    return (
+        *((by_workload(meta.namespace, owner),) if owner else ()),
+        *((by_model(meta.namespace, model),) if model else ()),
+    )
 
 
 def _of_deployment(deployment: ApiObject) -> tuple[str, ...]:
-    labels = deployment.metadata.labels or {}
+    meta, labels = deployment.metadata, deployment.metadata.labels or {}
+    gateway = labels.get(GATEWAY_NAME)
     return (
-        by_name(deployment.metadata.name),
+        by_name(meta.name),
         *(by_label(key, labels[key]) for key in COMPONENT_LABELS if key in labels),
+        *((by_gateway(meta.namespace, gateway),) if gateway else ()),
+        *_of_model(deployment),
     )
+
+
+def _of_model(each: ApiObject) -> tuple[str, ...]:
+    """
+    By the label of KAITO or of the modeldeployment chart.
+    """
+    model = each.metadata.label(CREATED_BY) or each.metadata.label(INFERENCE_SET)
+    return (by_model(each.metadata.namespace, model),) if model else ()
+
+
+def _of_route(route: ApiObject) -> tuple[str, ...]:
+    namespace = route.metadata.namespace
+    rules = (route.spec.rules or ()) if isinstance(route, HTTPRoute) else ()
+    backends = {
+        by_backend(backend.namespace or namespace, backend.name)
+        for rule in rules
+        for backend in rule.backend_refs or ()
+        if backend.kind == INFERENCE_POOLS.kind
+    }
+    return (*_of_namespaced(route), *_of_model(route), *sorted(backends))
+
+
+def _of_namespaced(each: ApiObject) -> tuple[str, ...]:
+    return (in_namespace(each.metadata.namespace),)
 
 
 def unindexed(_: ApiObject) -> tuple[str, ...]:
@@ -60,4 +121,10 @@ def unindexed(_: ApiObject) -> tuple[str, ...]:
 INDEXES: Mapping[str, Callable[[ApiObject], tuple[str, ...]]] = {
     PODS.resource: _of_pod,
     DEPLOYMENTS.resource: _of_deployment,
+    GATEWAYS.resource: _of_namespaced,
+    HTTP_ROUTES.resource: _of_route,
+    INFERENCE_POOLS.resource: _of_model,
+    WORKSPACES.resource: _of_model,
+    ENVOY_FILTERS.resource: _of_namespaced,
+    API_KEYS.resource: _of_namespaced,
 }

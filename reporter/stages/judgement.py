@@ -4,7 +4,7 @@ The outcome of one look at everything: what every later decision about speaking 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from reporter.model.entries import Catalogue
 from reporter.model.subjects import Key, Subject
@@ -34,7 +34,7 @@ class Judgement:
     """
     Every key that is not clear, what is silenced by what, and the order among the rest.
 
-    *roster*: all subjects. *paused*: those that are scaled to zero on purpose.
+    *at*: of when it is. *roster*: all subjects. *paused*: those that are scaled to zero on purpose.
     *notes*: what an operator should set right, by reason and subject.
     """
 
@@ -43,6 +43,7 @@ class Judgement:
     standings: Mapping[Subject, Standing] = field(default_factory=dict)
     roster: Roster = field(default_factory=Roster)
     paused: frozenset[Subject] = frozenset()
+    at: datetime | None = None
     notes: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
 
     @property

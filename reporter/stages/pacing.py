@@ -15,7 +15,7 @@ from reporter.model.entries import Catalogue
 from reporter.model.events import EventRecord
 from reporter.model.subjects import Key, Subject
 from reporter.model.verdicts import Involved
-from reporter.model.words import EventType
+from reporter.model.words import EventType, Kind
 from reporter.stages.gate import Watch
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.rank import Standing
@@ -105,10 +105,24 @@ class Stage:
         if episode is None or episode.uncertain:
             return now
         heartbeat = episode.record.last + self._interval(episode.record)
-        if not episode.silent and episode.record.told == self._speech(key).digest:
+        if not episode.silent and (self._is_mending(key) or self._is_told(key, episode)):
             return heartbeat
         allowed = now if episode.rewritten is None else episode.rewritten + self.terms.rewrite
         return min(heartbeat, max(allowed, now))
+
+    def _is_told(self, key: Key, episode: Episode) -> bool:
+        return episode.record.told == self._speech(key).digest
+
+    def _is_mending(self, key: Key) -> bool:
+        """
+        Whether all of it may be a normal start by now, which is no new cause to tell.
+        """
+        holds, grace = self.catalogue[key.reason].holds, self.terms.patience.grace
+        hold = holds.of(Kind.STARTING, grace=grace)
+        told = self._told(key)
+        return bool(told) and all(
+            t.trouble.kind is Kind.STARTING and t.lasted < hold for t in told
+        )
 
     def _interval(self, record: EventRecord) -> timedelta:
         """

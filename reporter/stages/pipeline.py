@@ -70,6 +70,7 @@ class Court:
             standings,
             there,
             frozenset(paused | ((before.paused - dirty) & subjects)),
+            now,
             _notes(before, verdicts, subjects),
         )
 

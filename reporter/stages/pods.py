@@ -199,7 +199,8 @@ def _crash(pod: Pod, status: ContainerStatus) -> Ailment:
     facts += [_plural(status.restart_count, "restart")] if status.restart_count else []
     text = f"{name} ({', '.join(facts)})" if facts else name
     foreign = (ended.message if ended else "") or ""
-    return _ailment(pod, kind, "Crash", text, foreign=foreign, crash=True)
+    code = "OutOfMemory" if ended is not None and ended.reason == "OOMKilled" else "Crash"
+    return _ailment(pod, kind, code, text, foreign=foreign, crash=True)
 
 
 def _ailment(

@@ -24,12 +24,12 @@ def observe(before: Presence, answer: Discovery, crd: str, *, now: datetime) -> 
     if before.versions is not None and before.versions == versions:
         return replace(before, doubted=None, blind="")
     if versions and set(versions) >= set(before.versions or ()):
-        return Presence(versions, since=now, blind="", ever=True)
+        return Presence(versions, since=now, blind="", ever=before.ever | set(versions))
     if before.doubted is None:
         return replace(before, doubted=now, blind="")
     if now - before.doubted < CONFIRMED_AFTER:
         return replace(before, blind="")
-    return Presence(versions, since=before.doubted, blind="", ever=before.ever or bool(versions))
+    return Presence(versions, since=before.doubted, blind="", ever=before.ever | set(versions))
 
 
 def unanswered(before: Presence, why: str) -> Presence:

@@ -3,15 +3,16 @@ What a pass reads: every kept object and how well it is seen, at one moment.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from reporter.model.kinds import ResourceKind
-from reporter.model.objects import ApiObject
+from reporter.model.objects import ApiObject, Condition, Pod
 from reporter.model.observations import Presence, Sight, Unlisted, Unserved, Unwatched, Watched
+from reporter.model.samples import Life, Window
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.sharded import Frozen
+from reporter.stages.sharded import Frozen, nothing
 
 
 Name = tuple[str, str]
@@ -44,13 +45,16 @@ class Snapshot:
     Immutable, as nothing that it refers to is ever changed.
 
     *gone*: uid of what was seen and is not there any more. *spoilt*: objects whose newest version
-    could not be read. *presences*: by ``resource.group``.
+    could not be read. *presences*: by ``resource.group``. *windows*: what pods' pages said.
+    *refusals*: why the nodes of a Workspace were refused last, while that is not overcome.
     """
 
     tables: Mapping[str, Table]
     presences: Mapping[str, Presence]
     gone: Mapping[ObjectRef, str]
     spoilt: frozenset[ObjectRef]
+    windows: Frozen[Name, Window] = field(default_factory=nothing)
+    refusals: Frozen[Name, Condition] = field(default_factory=nothing)
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
         found = self.tables[kind.resource].objects.get((namespace, name))
@@ -65,6 +69,16 @@ class Snapshot:
 
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
         return self.tables[kind.resource].objects.values()
+
+    def window(self, pod: Pod) -> Window | None:
+        """
+        What the pages of this pod said in its present life; None if none was tried to read.
+        """
+        found = self.windows.get((pod.metadata.namespace, pod.metadata.name))
+        return found if found is not None and found.life == Life.of(pod) else None
+
+    def refusal(self, workspace: ApiObject) -> Condition | None:
+        return self.refusals.get((workspace.metadata.namespace, workspace.metadata.name))
 
     def presence(self, crd: str) -> Presence:
         return self.presences.get(crd, Presence())

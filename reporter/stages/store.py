@@ -7,13 +7,17 @@ Decides nothing: a change refreshes what is kept and marks the subjects that it 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 
-from reporter.model.kinds import ResourceKind
-from reporter.model.objects import ApiObject
+from reporter.model.kaito_objects import Workspace
+from reporter.model.kinds import PODS, ResourceKind
+from reporter.model.objects import ApiObject, Condition, Pod
 from reporter.model.observations import Discovery, Presence, Sight, Unlisted
+from reporter.model.samples import Life, Scrape, Unread
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.indexes import INDEXES, unindexed
+from reporter.stages.nodes import remember
 from reporter.stages.presence import observe, unanswered
+from reporter.stages.scrapes import Scrapes
 from reporter.stages.sharded import Sharded
 from reporter.stages.snapshot import Name, Snapshot, Table
 from reporter.stages.subjects import EVERYTHING, touched
@@ -71,13 +75,21 @@ class Store:
     """
     What the edges write to and passes take views of.
 
-    *crds*: the resources (``resource.group``) whose presence is followed.
+    *crds*: the resources (``resource.group``) whose presence is followed. *scrapes*: keeps what the
+    pages of pods said.
     """
 
-    def __init__(self, kinds: Iterable[ResourceKind], crds: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        kinds: Iterable[ResourceKind],
+        crds: Iterable[str] = (),
+        scrapes: Scrapes | None = None,
+    ) -> None:
         self.kinds = tuple(kinds)
         self._kept = {kind.resource: Kept(kind) for kind in self.kinds}
         self._presences = {crd: Presence() for crd in crds}
+        self._scrapes = scrapes or Scrapes()
+        self._refusals: Sharded[Name, Condition] = Sharded()
         self._spoilt: set[ObjectRef] = set()
         self._dirty: set[Subject] = set()
         self._changed: Callable[[], None] = lambda: None
@@ -112,6 +124,10 @@ class Store:
         healed = ref in self._spoilt
         self._spoilt.discard(ref)
         old = kept.objects.get((meta.namespace, meta.name))
+        if isinstance(new, Pod):
+            self._scrapes.follow(new)
+        if isinstance(new, Workspace):
+            self._remember(new)
         if kept.put((meta.namespace, meta.name), new) or healed:
             self._touch(touched(kind, new), touched(kind, old) if old is not None else ())
 
@@ -122,10 +138,23 @@ class Store:
         if old is None and ref not in self._spoilt:
             return
         self._spoilt.discard(ref)
+        if isinstance(old, Pod):
+            self._scrapes.forget((namespace, name))
+        if isinstance(old, Workspace):
+            self._refusals.pop((namespace, name))
         kept.gone[ref] = old.metadata.uid if old is not None else ""
         if len(kept.gone) > REMEMBERED:
             del kept.gone[next(iter(kept.gone))]
         self._touch(touched(kind, old) if old is not None else EVERYTHING)
+
+    def _remember(self, workspace: Workspace) -> None:
+        name = (workspace.metadata.namespace, workspace.metadata.name)
+        before = self._refusals.get(name)
+        after = remember(before, workspace)
+        if after is None and before is not None:
+            self._refusals.pop(name)
+        elif after is not None and after != before:
+            self._refusals[name] = after
 
     def spoil(self, kind: ResourceKind, namespace: str, name: str) -> None:
         """
@@ -153,6 +182,31 @@ class Store:
             self._presences = after
             self._touch(EVERYTHING)
 
+    def pod(self, namespace: str, name: str) -> Pod | None:
+        found = self._kept[PODS.resource].objects.get((namespace, name))
+        return found if isinstance(found, Pod) else None
+
+    def sampled(self, pod: Pod, scrape: Scrape) -> None:
+        """
+        Take what a page said; *pod* is as it was before that was read.
+        """
+        if self._lives(pod) and self._scrapes.sampled(pod, scrape):
+            self._touch(touched(PODS, pod))
+
+    def unread(self, pod: Pod, unread: Unread) -> None:
+        """
+        Take that a page could not be read.
+        """
+        if self._lives(pod) and self._scrapes.unread(pod, unread):
+            self._touch(touched(PODS, pod))
+
+    def _lives(self, pod: Pod) -> bool:
+        """
+        Whether it is still that pod, not restarted since, and still loads its model.
+        """
+        now = self.pod(pod.metadata.namespace, pod.metadata.name)
+        return now is not None and not now.ready and Life.of(now) == Life.of(pod)
+
     def served(self, kind: ResourceKind) -> str | None:
         """
         The version to read a kind in; None while that is not known or none fits.
@@ -175,6 +229,8 @@ class Store:
             presences=dict(self._presences),
             gone={ref: uid for kept in self._kept.values() for ref, uid in kept.gone.items()},
             spoilt=frozenset(self._spoilt),
+            windows=self._scrapes.view(),
+            refusals=self._refusals.freeze(),
         )
 
     def take_dirty(self) -> frozenset[Subject]:

@@ -65,7 +65,7 @@ def subjects_of(snapshot: Snapshot) -> frozenset[Subject]:
     found = {CLUSTER}
     if NAMESPACES.resource in snapshot.tables:
         for each in snapshot.all(NAMESPACES):
-            if isinstance(each, Namespace) and _is_harness(each):
+            if isinstance(each, Namespace) and is_harness(each):
                 found.add(Subject(Layer.MODELHARNESS, each.metadata.name))
     if INFERENCE_SETS.resource in snapshot.tables:
         for each in snapshot.all(INFERENCE_SETS):
@@ -76,7 +76,7 @@ def subjects_of(snapshot: Snapshot) -> frozenset[Subject]:
     return frozenset(found)
 
 
-def _is_harness(namespace: Namespace) -> bool:
+def is_harness(namespace: Namespace) -> bool:
     label, value = HARNESS_LABEL
     going = namespace.metadata.deletion_timestamp is not None
     terminating = namespace.status.phase == "Terminating"

@@ -52,10 +52,6 @@ class Voice:
     owed: Mapping[Subject, datetime] = field(default_factory=dict)
     groups: Mapping[Key, Group] = field(default_factory=dict)
 
-    @property
-    def grouped(self) -> frozenset[Subject]:
-        return frozenset(m for g in self.groups.values() for m in g.members)
-
 
 def follow(
     voice: Voice, judged: Judgement, catalogue: Catalogue, terms: Terms, *, now: datetime
@@ -64,12 +60,13 @@ def follow(
     Take a new judgement: end episodes that have settled, note who fell silent, form groups.
     """
     alone = frozenset(k.subject for k in voice.episodes if k.subject.name)
-    groups = collapse(voice.groups, judged.gate, judged.silence, catalogue, alone=alone)
+    before = {k: g for k, g in voice.groups.items() if not g.resumed or k in voice.episodes}
+    groups = collapse(before, judged.gate, judged.silence, catalogue, alone=alone)
     after = replace(voice, groups=_of_those_there({**_kept_names(voice), **groups}, judged))
     speaking = frozenset(speakers(after, judged, terms))
     settle = terms.patience.settle
     ready = frozenset(readies(after, judged, catalogue, now=now))
-    there = _there(voice, after, judged)
+    there = _there(after, judged)
     episodes = {
         key: replace(each, silent=each.silent or _muted(key, judged, speaking))
         for key, each in voice.episodes.items()
@@ -105,29 +102,26 @@ def _of_those_there(groups: Mapping[Key, Group], judged: Judgement) -> Mapping[K
     Without the deleted ones, which are not said to be ready again.
     """
     there = {
-        key: replace(group, ever=group.ever & judged.subjects) for key, group in groups.items()
+        key: replace(group, ever=group.ever & judged.subjects)
+        for key, group in groups.items()
+        if not group.resumed or _sets_of(key.subject, judged)
     }
-    return {key: group for key, group in there.items() if group.ever}
+    return {key: group for key, group in there.items() if group.ever or group.resumed}
 
 
-def _there(voice: Voice, after: Voice, judged: Judgement) -> frozenset[Subject]:
+def _there(after: Voice, judged: Judgement) -> frozenset[Subject]:
     """
     The subjects that exist, groups of which somebody does among them.
-
-    Of a group that was read back it is not known whom it stood for, so it is taken to exist.
     """
-    before = {key.subject for key in voice.groups}
-    left = {key.subject for key in after.groups}
-    said = {*voice.owed, *(key.subject for key in voice.episodes)}
-    groups = {s for s in said if s.layer is Layer.MODELDEPLOYMENT and not s.name}
-    return judged.subjects | (groups & left) | (groups - before)
+    return judged.subjects | {key.subject for key in after.groups}
 
 
 def _lasts(
     key: Key, episode: Episode, judged: Judgement, voice: Voice, *, resumed_before: datetime
 ) -> bool:
-    if key in voice.groups:
-        return bool(voice.groups[key].members)
+    group = voice.groups.get(key)
+    if group is not None and (group.members or not group.resumed):
+        return bool(group.members)
     if key in judged.gate.records or key in judged.gate.unseen:
         return True
     return episode.resumed is not None and episode.resumed > resumed_before
@@ -149,10 +143,7 @@ def speakers(voice: Voice, judged: Judgement, terms: Terms) -> Iterable[Key]:
     """
     The keys whose Event may be written now, if one is due.
     """
-    grouped = voice.grouped
-    for subject, standing in judged.standings.items():
-        if subject in grouped:
-            continue
+    for standing in judged.standings.values():
         for key in standing.speakers(terms.emission):
             record = judged.gate.records[key]
             if record.spoken and not record.unknown and not _in_group(key, voice):
@@ -184,14 +175,24 @@ def readies(voice: Voice, judged: Judgement, catalogue: Catalogue, *, now: datet
         for subject, since in voice.owed.items()
         if since <= now
         and catalogue.ready(subject.layer).enabled
-        and all(judged.well(s, catalogue) for s in _stood_for(subject, voice))
+        and all(judged.well(s, catalogue) for s in _stood_for(subject, voice, judged))
         and not any(_open(key, subject, catalogue) for key in voice.episodes)
     ]
 
 
-def _stood_for(subject: Subject, voice: Voice) -> frozenset[Subject]:
-    ever = (g.ever for key, g in voice.groups.items() if key.subject == subject)
-    return frozenset({subject}).union(*ever)
+def _stood_for(subject: Subject, voice: Voice, judged: Judgement) -> frozenset[Subject]:
+    groups = [group for key, group in voice.groups.items() if key.subject == subject]
+    found = frozenset({subject}).union(*(group.ever for group in groups))
+    unknown = any(group.resumed for group in groups)
+    return found | _sets_of(subject, judged) if unknown else found
+
+
+def _sets_of(group: Subject, judged: Judgement) -> frozenset[Subject]:
+    """
+    Every subject of the layer and namespace of a group.
+    """
+    where = group.layer, group.namespace
+    return frozenset(s for s in judged.subjects if (s.layer, s.namespace) == where)
 
 
 def _open(key: Key, subject: Subject, catalogue: Catalogue) -> bool:
@@ -219,13 +220,15 @@ def resume(
         if record.type is EventType.NORMAL:
             subject = record.key.subject
             closed[subject] = max(record.last, closed.get(subject, record.last))
-    episodes, owed = dict(voice.episodes), dict(voice.owed)
+    episodes, owed, groups = dict(voice.episodes), dict(voice.owed), dict(voice.groups)
     for record in sorted(known, key=lambda r: (r.last, r.episode)):
         key = record.key
         shut = closed.get(key.subject)
         running = record.type is EventType.WARNING and now - record.last <= READ_BACK
-        if running and (shut is None or shut < record.last):
+        if running and (shut is None or shut < record.last or shut <= record.episode):
             episodes[key] = Episode(record, resumed=now)
+            if key.subject.layer is Layer.MODELDEPLOYMENT and not key.subject.name:
+                groups[key] = Group(resumed=True)
             if not catalogue[key.reason].orthogonal:
                 owed[key.subject] = now + terms.patience.settle
-    return replace(voice, episodes=episodes, owed=owed)
+    return replace(voice, episodes=episodes, owed=owed, groups=groups)

@@ -143,15 +143,14 @@ def _sentence(speech: Speech, told: Told, foreign: str) -> str:
     text = _fill(speech, told.trouble.fields, foreign)
     if told.trouble.kind is Kind.STARTING and told.lasted:
         text = f"{text.removesuffix('.')} (no progress for {duration(told.lasted)})."
-    return text
+    # Last, so that no word of ours seems to be one of theirs.
+    apart = foreign and "{foreign}" not in speech.entry.message
+    return f"{text.removesuffix('.')}: {foreign}." if apart else text
 
 
 def _fill(speech: Speech, fields: Mapping[str, str], foreign: str) -> str:
-    template = speech.entry.message
     names = {"namespace": speech.subject.namespace, "inferenceset": speech.subject.name}
-    if "{foreign}" not in template and foreign:
-        template = f"{template.removesuffix('.')}: {{foreign}}."
-    return template.format_map({**names, **fields, "foreign": foreign})
+    return speech.entry.message.format_map({**names, **fields, "foreign": foreign})
 
 
 def _tail(speech: Speech, cut: Cut, *, left: int, causes: Sequence[Told]) -> str:

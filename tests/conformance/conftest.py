@@ -97,7 +97,7 @@ def _real(session: aiohttp.ClientSession, plane: ControlPlane) -> Api:
     tls = ssl.create_default_context(cafile=str(client.ca_file))
 
     async def forget_history() -> None:
-        await asyncio.to_thread(_compact, plane._servers._etcd_port)
+        await asyncio.to_thread(_compact, plane.etcd_port)
 
     return Api(
         session,

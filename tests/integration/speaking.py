@@ -14,8 +14,6 @@ from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client import Api
 from reporter.kube.events import EventBook
 from reporter.model.entries import ProbeSpec
-from reporter.model.kinds import PODS
-from reporter.model.observations import Unwatched, Watched
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.verdicts import Clear, Involved, Unknown, Verdict
 from reporter.runtime.controller import Controller
@@ -85,24 +83,11 @@ class Baton:
         self._down.set()
 
 
-class Staged(Court):
-    """
-    Asks the test who there is.
-    """
-
-    @property
-    def subjects(self):
-        return self.flags["subjects"]
-
-    def roster(self, snapshot, before):
-        return Roster(frozenset({CLUSTER}) | self.flags.get("subjects", frozenset()))
-
-
 def home(_, subject: Subject) -> Involved:
     return Involved("v1", "Namespace", subject.namespace or "kube-system", "uid-home")
 
 
-def a_court(catalogue, says: dict, subjects=frozenset(), *, terms=None) -> Court:
+def a_court(catalogue, says: dict, subjects=(), *, terms=None, requires=()) -> Court:
     """
     Its one probe answers what *says* holds: a verdict, why it cannot look, or nothing if all is well.
     """
@@ -113,7 +98,7 @@ def a_court(catalogue, says: dict, subjects=frozenset(), *, terms=None) -> Court
             return [Unknown(question.key(), said)]
         return [Clear(question.key()) if said is None else said]
 
-    probe = Probe(ProbeSpec("none", object), judge)
+    probe = Probe(ProbeSpec("none", object, requires=requires), judge)
 
     class Play(Court):
         def roster(self, snapshot, before):
@@ -133,6 +118,7 @@ class Scene:
         self.leadership = Baton()
         self.results: Counter[str] = Counter()
         self.says: dict = {}
+        self.task: asyncio.Task | None = None
         self.store = a_store()
         court = a_court(
             changes.get("catalogue", CATALOGUE),
@@ -202,13 +188,22 @@ class Scene:
     async def until(self, condition: Callable[[], bool], *, within: float = 5) -> None:
         try:
             async with asyncio.timeout(within):
-                while not condition():  # noqa: ASYNC110
+                while not condition():
+                    assert self.task is None or not self.task.done(), "the speaker ended"
                     await asyncio.sleep(0.01)
         except TimeoutError:
-            raise AssertionError(f"{self.said} {self.results} {states(self.controller.judged)}") from None
+            raise AssertionError(
+                f"{self.said} {self.results} {states(self.controller.judged)}"
+            ) from None
 
     async def until_said(self, *events: str, within: float = 5) -> None:
         await self.until(lambda: self.said == sorted(events), within=within)
+
+    async def until_written(self, number: int) -> None:
+        await self.until(lambda: self.writes == number)
+
+    async def until_counted(self, result: str, number: int) -> None:
+        await self.until(lambda: self.results[result] == number)
 
     async def quiet(self) -> None:
         """
@@ -216,7 +211,7 @@ class Scene:
         """
         still = 0
         async with asyncio.timeout(10):
-            while still < 10:
+            while still < 6:
                 before = self.writes, self.requests("GET"), +self.results
                 await asyncio.sleep(0.02)
                 same = before == (self.writes, self.requests("GET"), +self.results)
@@ -230,7 +225,7 @@ async def speaking(server: EmbeddedServer, api: Api, **changes) -> AsyncIterator
     """
     scene = Scene(server, api, **changes)
     scene.look()
-    task = asyncio.create_task(scene.speaker.run())
+    task = scene.task = asyncio.create_task(scene.speaker.run())
     try:
         yield scene
         assert not task.done(), "the speaker ended"
@@ -311,19 +306,3 @@ class Impatient(Api):
 
     async def call(self, method, path, **given):
         return await self.api.call(method, path, timeout=timedelta(seconds=0.5), **given)
-
-
-__all__ = [
-    "BBR",
-    "CATALOGUE",
-    "EVENTS",
-    "ISTIO",
-    "KAITO",
-    "PODS",
-    "Impatient",
-    "Scene",
-    "Unwatched",
-    "Watched",
-    "a_wire",
-    "speaking",
-]

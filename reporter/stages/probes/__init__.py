@@ -5,7 +5,45 @@ Every probe there is: the list is here to be read, nothing registers itself.
 from collections.abc import Mapping
 
 from reporter.stages.probes.cluster import crds, deployments
+from reporter.stages.probes.modeldeployment import (
+    endpoint_picker,
+    model_pods,
+    node_pressure,
+    provisioning,
+    route,
+    scaling,
+    weight_download,
+)
+from reporter.stages.probes.modelharness import (
+    api_keys,
+    catch_all_filter,
+    ext_authz,
+    gateway_class,
+    gateway_data_plane,
+    gateway_programming,
+    network_policy,
+)
 from reporter.stages.probes.probe import Probe
 
 
-PROBES: Mapping[str, Probe] = {probe.spec.name: probe for probe in (crds.PROBE, deployments.PROBE)}
+PROBES: Mapping[str, Probe] = {
+    probe.spec.name: probe
+    for probe in (
+        crds.PROBE,
+        deployments.PROBE,
+        gateway_class.PROBE,
+        gateway_programming.PROBE,
+        gateway_data_plane.PROBE,
+        ext_authz.PROBE,
+        api_keys.PROBE,
+        catch_all_filter.PROBE,
+        network_policy.PROBE,
+        scaling.PROBE,
+        provisioning.PROBE,
+        model_pods.PROBE,
+        route.PROBE,
+        endpoint_picker.PROBE,
+        weight_download.PROBE,
+        node_pressure.PROBE,
+    )
+}

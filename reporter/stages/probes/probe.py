@@ -6,11 +6,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from reporter.model.entries import ProbeSpec
 from reporter.model.subjects import Key, Subject
 from reporter.model.verdicts import Verdict
 from reporter.model.words import Reason
 from reporter.stages.snapshot import Snapshot
+
+
+class NoParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """
+    Of a probe that needs to be told nothing.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,5 +50,15 @@ def test_a_server_that_does_not_answer_is_asked_again_soon():
     assert pause_after(backoff, Refused("list pods", status=403), 0) == backoff.growth.longest
 
 
+def test_a_server_that_answers_again_is_asked_soon_whatever_it_answers():
+    deaf = Backoff()
+    for _ in range(20):
+        deaf = deaf.failed(now=0, deaf=True)
+    assert deaf.failures == 20
+    back = deaf.failed(now=1)
+    assert back.pause(0) == timedelta(seconds=0.8)
+    assert back.failed(now=2).pause(0) == timedelta(seconds=1.6)
+
+
 def test_a_thousand_failures_do_not_overflow():
     assert Backoff(failures=100_000).pause(0) == timedelta(seconds=30)

@@ -110,3 +110,37 @@ def test_a_group_whose_sets_are_all_deleted_ends_without_a_ready():
     play.says.clear()
     assert play.after(timedelta(hours=1)).said == [f"{PODS} x1"]
     assert play.voice.episodes == {}
+
+
+def test_a_group_of_deleted_and_living_sets_names_the_living_when_all_is_well():
+    subjects = sets(12)
+    play = a_play(*subjects).say(*all_of(subjects))
+    play.subjects = frozenset({CLUSTER, *subjects[:3]})
+    play.says = {k: v for k, v in play.says.items() if k.subject in play.subjects}
+    play.clear(*keys(subjects[:3])).after(60)
+    assert play.last.startswith("Namespace team-a: 3 InferenceSets (model-00, model-01, model-02)")
+
+
+def test_an_orthogonal_finding_of_a_member_speaks_for_itself():
+    subjects = sets(12)
+    slow = an_entry("inferencesetSlow", None, orthogonal=True, layer=Layer.MODELDEPLOYMENT)
+    play = Play(a_catalogue(*MODELS, slow), subjects=frozenset(subjects))
+    play.say(*all_of(subjects)).say(active(a_key("inferencesetSlow", subjects[0])))
+    assert play.said == [f"{PODS} x1", "inferencesetSlow x1"]
+
+
+def test_a_group_that_shrank_to_few_is_continued_by_a_new_process():
+    subjects = sets(12)
+    play = a_play(*subjects).say(*all_of(subjects)).clear(*keys(subjects[5:])).after(60)
+    play.restart(back_after=10)
+    assert play.after(60).said == [f"{PODS} x1"]
+    assert play.after(300).said == [f"{PODS} x2"]
+    assert len({r.episode for r in play.written}) == 1
+
+
+def test_a_group_read_back_is_not_said_to_be_well_while_a_set_is_unknown():
+    subjects = sets(12)
+    play = a_play(*subjects).say(*all_of(subjects)).unknown(*keys(subjects))
+    play.restart(back_after=10)
+    assert play.after(120).said == [f"{PODS} x1"]
+    assert play.clear(*keys(subjects)).after(60).said == ["inferencesetReady x1"]

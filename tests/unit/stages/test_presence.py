@@ -30,20 +30,20 @@ def test_before_the_first_answer_nothing_is_known():
 
 def test_what_is_served_counts_at_once():
     found = after(SERVED)
-    assert (found.known, found.versions, found.ever) == (True, ("v1", "v1beta1"), True)
+    assert (found.known, found.versions, found.ever) == (True, ("v1", "v1beta1"), {"v1", "v1beta1"})
     assert found.since == NOON
 
 
 def test_what_was_never_there_is_missing_after_two_answers():
     assert not after(MISSING).known
     found = after(MISSING, MISSING)
-    assert (found.known, found.versions, found.ever) == (True, (), False)
+    assert (found.known, found.versions, found.ever) == (True, (), frozenset())
 
 
 def test_a_loss_counts_from_its_first_answer_once_a_second_confirms_it():
     assert not after(SERVED, MISSING).known
     found = after(SERVED, MISSING, MISSING)
-    assert (found.known, found.versions, found.ever) == (True, (), True)
+    assert (found.known, found.versions, found.ever) == (True, (), {"v1", "v1beta1"})
     assert found.since == NOON + 30 * SECOND
 
 

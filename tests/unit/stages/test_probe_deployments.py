@@ -236,4 +236,4 @@ def test_a_wrong_name_in_a_flag_is_missing_and_never_out():
             " like it: set --bbr-deployment=body-based-router"
         )
     ]
-    assert (verdict.troubles[0].cause.code, verdict.troubles[0].out) == ("NotFound", False)
+    assert (verdict.troubles[0].cause.code, verdict.troubles[0].out) == ("Misnamed", False)

@@ -306,3 +306,9 @@ def test_a_namespace_row_reaches_its_own_namespace_only():
     routes = [a_key("inferencesetRoute", s) for s in sets]
     play.say(out(a_key("modelharnessGateway", harness[0])), *(active(r) for r in routes))
     assert [play.state(r) for r in routes] == ["suppressed", "announced"]
+
+
+def test_a_recurrence_in_the_second_of_the_ready_is_a_running_episode():
+    play = a_play().say(active(BBR)).clear(BBR).after(30).say(active(BBR))
+    assert play.said == ["clusterBBR x1", "clusterReady x1", "clusterBBR x1"]
+    assert play.restart(back_after=0.5).after(5).said == []

@@ -84,6 +84,7 @@ def _served(presence: Presence, wanted: RequiredCRD) -> bool:
 
 
 def _missing(presence: Presence, wanted: RequiredCRD) -> Trouble:
+    lost = bool(presence.ever & set(wanted.versions) if wanted.versions else presence.ever)
     if presence.versions:
         code = "VersionNotServed"
         state = (
@@ -95,7 +96,7 @@ def _missing(presence: Presence, wanted: RequiredCRD) -> Trouble:
         state = "was removed" if presence.ever else "is not installed"
     return Trouble(
         cause=Cause(_reference(wanted), code),
-        kind=Kind.LOST if presence.ever else Kind.DECLARED,
+        kind=Kind.LOST if lost else Kind.DECLARED,
         out=True,
         since=presence.since,
         fields={"object": f"CRD {wanted.crd}", "state": state, "chart": wanted.chart},

@@ -11,7 +11,7 @@ from reporter.model.kinds import DEPLOYMENTS, NAMESPACES, PODS
 from reporter.model.objects import Deployment, Namespace, Pod
 from reporter.model.verdicts import Active, Clear, Involved, ObjectRef, Trouble, Unknown, Verdict
 from reporter.stages.components import Component, Located, locate, revisions
-from reporter.stages.deployments import Stale, absent, reference, trouble
+from reporter.stages.deployments import CODES, Stale, absent, reference, trouble
 from reporter.stages.indexes import by_workload
 from reporter.stages.probes.probe import Probe, Question
 from reporter.stages.snapshot import Snapshot
@@ -91,24 +91,6 @@ def _involved(snapshot: Snapshot, namespace: str) -> Involved:
     gone = snapshot.gone.get(ObjectRef(NAMESPACES.qualified, "", namespace), "")
     return Involved("v1", "Namespace", namespace, found.metadata.uid if found else gone)
 
-
-CODES = frozenset(
-    {
-        "NotFound",
-        "Deleted",
-        "ScaledToZero",
-        "RolloutStuck",
-        "FailedCreate",
-        "Unavailable",
-        "Degraded",
-        "Crash",
-        "ImagePull",
-        "Config",
-        "Unschedulable",
-        "Failed",
-        "NotReady",
-    }
-)
 
 PROBE = Probe(
     ProbeSpec(

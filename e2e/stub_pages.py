@@ -1,0 +1,89 @@
+"""
+Pages of metrics as the containers of a model pod serve them while they load and when they serve.
+"""
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+
+
+SPEED = "kaito_model_download_speed_bytes_per_second"
+REMAINING = "kaito_model_download_remaining_seconds"
+UNKNOWN = -1.0
+"""
+What remains before the first byte, while nothing arrives, and when the size is not known.
+"""
+
+_GAUGES = (
+    "num_requests_running",
+    "num_requests_waiting",
+    "kv_cache_usage_perc",
+    "lora_requests_info",
+)
+_COUNTERS = (
+    "num_preemptions",
+    "prompt_tokens",
+    "generation_tokens",
+    "prefix_cache_queries",
+    "prefix_cache_hits",
+)
+_HISTOGRAMS = (
+    "iteration_tokens_total",
+    "time_to_first_token_seconds",
+    "inter_token_latency_seconds",
+    "e2e_request_latency_seconds",
+    "request_queue_time_seconds",
+    "request_prefill_time_seconds",
+    "request_decode_time_seconds",
+)
+
+
+def pre_download(speed: float = 0.0, remaining: float = UNKNOWN) -> bytes:
+    """
+    Of the small server that has vLLM's port until vLLM itself takes it.
+    """
+    registry = CollectorRegistry()
+    _download(registry, speed, remaining)
+    return generate_latest(registry)
+
+
+def engine(model: str = "qwen", *, engines: int = 1) -> bytes:
+    """
+    Of vLLM; the gauges of the download are still there, and zero.
+    """
+    registry = CollectorRegistry()
+    labels = ("model_name", "engine")
+    series = [(model, str(number)) for number in range(engines)]
+    for name in _GAUGES:
+        gauge = Gauge(f"vllm:{name}", f"Of the engine: {name}.", labels, registry=registry)
+        for each in series:
+            gauge.labels(*each).set(0.31)
+    for name in _COUNTERS:
+        counter = Counter(f"vllm:{name}", f"Number of {name}.", labels, registry=registry)
+        for each in series:
+            counter.labels(*each).inc(48211)
+    for name in _HISTOGRAMS:
+        histogram = Histogram(f"vllm:{name}", f"Of requests: {name}.", labels, registry=registry)
+        for each in series:
+            histogram.labels(*each).observe(0.2)
+    _requests(registry)
+    _download(registry, 0.0, 0.0)
+    return generate_latest(registry)
+
+
+def _requests(registry: CollectorRegistry) -> None:
+    labels = ("handler", "method", "status")
+    requests = Counter("http_requests", "Number of requests.", labels, registry=registry)
+    for handler in ("/v1/chat/completions", "/v1/models/{model_id}", "/metrics"):
+        requests.labels(handler, "GET", "2xx").inc()
+
+
+def _download(registry: CollectorRegistry, speed: float, remaining: float) -> None:
+    text = "Current model download speed in bytes per second"
+    Gauge(SPEED, text, registry=registry).set(speed)
+    text = "Estimated remaining time for model download in seconds; -1 when unknown"
+    Gauge(REMAINING, text, registry=registry).set(remaining)

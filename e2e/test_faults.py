@@ -1,0 +1,214 @@
+"""
+The API server away for a while: nothing is raised, nothing is cleared, and all is known again
+soon after its return.
+
+A kind counts as unknown after 30 s without a watch, so these outages last 40 s and not a minute.
+"""
+
+import contextlib
+import os
+import signal
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from e2e import events, repair, stack
+from e2e.controlplane import ControlPlane, Json, reporter_rights, until
+from e2e.events import Event
+from e2e.patience import AT_ONCE, DEPLOYMENT_REASONS, QUICK, SETTLE
+from e2e.reporter_process import NAMESPACE, ReporterProcess
+from e2e.stack import BODY_BASED_ROUTER, ISTIOD
+from e2e.wire import Wire, wire
+
+
+OUTAGE = 40
+SHORT = 5
+BACK = 15
+"""
+Three times the seconds within which all is known again: a try every four, then the lists.
+"""
+
+LEASE_RUNS_OUT = 6
+HEARTBEAT = 10
+OFTEN = (f"--heartbeat-seconds={HEARTBEAT}", "--resync-seconds=5")
+"""
+An outage lasts longer than a heartbeat, and longer than the process may be without a pass.
+"""
+
+BBR, ISTIO, READY = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady", "clusterReady"
+
+
+@pytest.fixture(scope="module")
+def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
+    with repair.mended(stack) as plane:
+        yield plane
+
+
+# ---------------------------------------------------------------- the API server is stopped
+
+
+@dataclass
+class Outage:
+    """
+    What was seen of an outage in the middle of an episode, which is ended after it.
+
+    *back*: seconds from its return until every reason was known again.
+    """
+
+    warning: Event
+    during: Json = field(default_factory=dict)
+    blind: dict[str, float] = field(default_factory=dict)
+    watching: float = -1
+    alive: bool = False
+    back: float = -1
+    states: dict[str, str] = field(default_factory=dict)
+    after: list[Event] = field(default_factory=list)
+    renewed: Event | None = None
+    at_the_end: list[Event] = field(default_factory=list)
+    log: str = ""
+
+
+@pytest.fixture(scope="module")
+def outage(plane: ControlPlane) -> Outage:
+    with ReporterProcess(plane, *QUICK, *OFTEN) as reporter:
+        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        seen = Outage(events.wait_for(plane.client, BBR, within=AT_ONCE))
+        with _paused(plane.pids["kwok"]), plane.api_server_down():
+            time.sleep(OUTAGE)
+            seen.during, seen.blind = reporter.status(), _blind(reporter)
+            seen.watching = reporter.metric("watching")
+            seen.alive = _livez(reporter)
+        begun = time.monotonic()
+        until(lambda: _sees_all(reporter), within=BACK, what="all is known again")
+        seen.back, seen.states = time.monotonic() - begun, reporter.states()
+        print(f"all is known again {seen.back:.1f} s after the return")
+        seen.after = events.ours(plane.client)
+        again = seen.warning.count + 1
+        seen.renewed = events.wait_for(plane.client, BBR, within=2 * HEARTBEAT, count=again)
+        stack.scale(plane.client, BODY_BASED_ROUTER, 2)
+        stack.until_ready(plane.client, BODY_BASED_ROUTER)
+        events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
+        seen.at_the_end, seen.log = events.ours(plane.client), reporter.log()
+    return seen
+
+
+def test_outage_raises_nothing_and_clears_nothing(outage: Outage) -> None:
+    verdicts = [each for subject in outage.during["subjects"] for each in subject["verdicts"]]
+    assert {each["state"] for each in verdicts} == {"unknown"}
+    assert outage.states == {BBR: "announced"}
+    assert [(each.reason, each.uid) for each in outage.after] == [(BBR, outage.warning.uid)]
+
+
+def test_outage_is_told_by_the_status_page(outage: Outage) -> None:
+    assert all(sight.startswith("not watched since") for sight in outage.during["kinds"].values())
+    assert all(each.startswith("unknown: ") for each in outage.during["crds"].values())
+    assert not outage.during["leading"]
+
+
+def test_outage_is_told_by_the_metrics(outage: Outage) -> None:
+    assert outage.watching == 0
+    assert all(outage.blind[reason] == 1 for reason in DEPLOYMENT_REASONS)
+    assert outage.blind["clusterCRDMissing"] == 1
+
+
+def test_outage_is_logged_once_per_kind_and_is_no_reason_to_be_restarted(outage: Outage) -> None:
+    assert outage.alive
+    lost = "deployments.apps: not watched: Cannot connect to host"
+    assert outage.log.count(lost) == 1
+    assert "deployments.apps: watched again" in outage.log
+
+
+def test_all_is_known_within_seconds_of_the_return(outage: Outage) -> None:
+    assert 0 <= outage.back <= BACK
+
+
+def test_episode_goes_on_under_the_same_event_and_ends_once(outage: Outage) -> None:
+    assert outage.renewed is not None
+    assert outage.renewed.uid == outage.warning.uid
+    assert [each.reason for each in outage.at_the_end] == [BBR, READY]
+
+
+# ---------------------------------------------------------------- the way to it is cut
+
+
+@pytest.fixture
+def way(plane: ControlPlane) -> Iterator[Wire]:
+    with repair.mended(plane), wire(plane) as way:
+        yield way
+
+
+def test_what_healed_and_what_broke_in_a_long_outage_is_told_after_it(
+    plane: ControlPlane, way: Wire
+) -> None:
+    with _over(way, plane) as reporter:
+        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        events.wait_for(plane.client, BBR, within=AT_ONCE)
+        way.cut()
+        time.sleep(1)
+        stack.scale(plane.client, BODY_BASED_ROUTER, 2)
+        stack.scale(plane.client, ISTIOD, 0)
+        time.sleep(OUTAGE)
+        assert set(reporter.states().values()) == {"unknown"}
+        assert events.reasons(plane.client) == [BBR]
+        way.connect()
+        events.wait_for(plane.client, ISTIO, within=BACK + LEASE_RUNS_OUT)
+        until(lambda: BBR not in reporter.states(), within=SETTLE + AT_ONCE, what="BBR is clear")
+        stack.scale(plane.client, ISTIOD, 1)
+        stack.until_ready(plane.client, ISTIOD)
+        events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
+        assert [each.reason for each in events.ours(plane.client)] == [BBR, ISTIO, READY]
+
+
+def test_short_cut_is_no_blindness_and_delays_what_happened_in_it(
+    plane: ControlPlane, way: Wire
+) -> None:
+    with _over(way, plane) as reporter:
+        way.cut()
+        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        time.sleep(SHORT)
+        assert not any(_blind(reporter)[reason] for reason in DEPLOYMENT_REASONS)
+        assert events.ours(plane.client) == []
+        way.connect()
+        events.wait_for(plane.client, BBR, within=BACK + LEASE_RUNS_OUT)
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _over(way: Wire, plane: ControlPlane) -> ReporterProcess:
+    reporter_rights.install(plane.client, NAMESPACE)
+    kubeconfig = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
+    return ReporterProcess(plane, *QUICK, f"--kubeconfig={way.kubeconfig(kubeconfig)}")
+
+
+@contextlib.contextmanager
+def _paused(pid: int) -> Iterator[None]:
+    """
+    A process that would back off for up to a minute from an API server that does not answer.
+    """
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def _sees_all(reporter: ReporterProcess) -> bool:
+    watched = set(reporter.status()["kinds"].values()) == {"watched"}
+    return watched and not any(_blind(reporter).values())
+
+
+def _livez(reporter: ReporterProcess) -> bool:
+    with urllib.request.urlopen(f"http://127.0.0.1:{reporter.health_port}/livez") as answer:
+        return bool(answer.status == 200)
+
+
+def _blind(reporter: ReporterProcess) -> dict[str, float]:
+    """
+    The metric that says which reasons cannot be judged.
+    """
+    reasons = (*DEPLOYMENT_REASONS, "clusterCRDMissing")
+    return {reason: reporter.metric("unknown", reason=reason) for reason in reasons}

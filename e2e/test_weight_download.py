@@ -1,0 +1,106 @@
+"""
+A download that is slow, read from a pod by the process as it runs.
+"""
+
+import os
+import socket
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from e2e import events, workload
+from e2e.controlplane import ControlPlane, Json, Options
+from e2e.controlplane.processes import free_port
+from e2e.patience import AT_ONCE
+from e2e.reporter_process import ReporterProcess
+
+
+ROOT = Path(__file__).parent.parent
+REASON = "inferencesetWeightDownloadSlow"
+TEAM, MODEL, POD = "team-0", "model-0", "model-0-xyz-0"
+WINDOW = 4
+BRISK = (f"--weight-download-window-seconds={WINDOW}", "--scrape-interval-seconds=1")
+
+
+@pytest.fixture(scope="module")
+def address() -> str:
+    """
+    An address of this machine to which an API server lets a request through: not loopback.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("203.0.113.1", 9))
+        except OSError as err:
+            pytest.skip(f"this machine has no address but loopback: {err}")
+        found: str = probe.getsockname()[0]
+    return found
+
+
+@pytest.fixture
+def plane(new_control_plane: Callable[[Options], ControlPlane]) -> ControlPlane:
+    plane = new_control_plane(replace(workload.BARE, audit=True))
+    workload.write(plane, 1)
+    return plane
+
+
+def a_loading_pod(plane: ControlPlane, address: str) -> None:
+    labels = {"inferenceset.kaito.sh/created-by": MODEL, "apps.kubernetes.io/pod-index": "0"}
+    container = {"name": "model", "image": "example.invalid/never-run:1"}
+    pod: Json = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": POD, "namespace": TEAM, "labels": labels},
+        "spec": {"containers": [container], "nodeName": "node-0"},
+    }
+    plane.client.create(plane.client.collection(pod), pod)
+    running = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+    status = {
+        "name": "model",
+        "image": "",
+        "imageID": "",
+        "ready": False,
+        "restartCount": 0,
+        "state": running,
+    }
+    addresses = {"podIP": address, "podIPs": [{"ip": address}]}
+    ready = {"type": "Ready", "status": "False"}
+    body = {
+        "status": {
+            **addresses,
+            "phase": "Running",
+            "conditions": [ready],
+            "containerStatuses": [status],
+        }
+    }
+    plane.client.patch(f"{plane.client.path(pod)}/status", body)
+
+
+@pytest.mark.parametrize("mode", ["auto", "direct"])
+def test_a_slow_download_is_said_once_with_all_that_is_known_of_it(
+    plane: ControlPlane, address: str, mode: str
+) -> None:
+    """
+    From outside of the cluster, as here, auto means through the API server.
+    """
+    port = free_port()
+    stub = (sys.executable, "-m", "e2e.stub_exporter", "slow", f"--port={port}")
+    plane.run("stub-exporter", list(stub), {**os.environ, "PYTHONPATH": str(ROOT)})
+    a_loading_pod(plane, address)
+    flags = (*BRISK, f"--weight-download-metric-port={port}", f"--scrape-mode={mode}")
+    with ReporterProcess(plane, *flags) as reporter:
+        said = events.wait_for(plane.client, REASON, within=WINDOW + 5 + 2 * AT_ONCE)
+        assert (said.type, said.involved) == ("Warning", ("Namespace", TEAM))
+        assert said.message.startswith(
+            f"InferenceSet {TEAM}/{MODEL}: model-weights download is slow: every sample in the"
+            f" {WINDOW}s window was below 20 MB/s (worst 3."
+        )
+        assert f"LLM pod {POD}, source pod {POD}." in said.message
+        assert "the 30m of the startup probe are over" in said.message
+        assert reporter.metric("scrapes_total", result="read") >= WINDOW
+        assert reporter.metric("scrapes_total", result="failed") == 0
+        proxied = f"/api/v1/namespaces/{TEAM}/pods/{POD}:{port}/proxy/metrics"
+        asked = {each["requestURI"] for each in plane.audit()}
+        assert (proxied in asked) is (mode == "auto")

@@ -1,0 +1,144 @@
+"""
+Whether the GPU nodes of an InferenceSet come.
+
+A node takes minutes on its way, so only what a cloud refuses counts soon. What it refused last is
+remembered while the next try waits.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from reporter.model.entries import ProbeSpec
+from reporter.model.kaito_objects import Workspace
+from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, PODS, WORKSPACES
+from reporter.model.objects import Condition
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import Cause, Trouble, Verdict
+from reporter.model.words import Kind
+from reporter.stages.conditions import condition, named, since, stale
+from reporter.stages.models import (
+    inference_set,
+    model_pods,
+    of_workspace,
+    reference,
+    unread,
+    workspaces,
+)
+from reporter.stages.nodes import CLAIMS, NODES, holds, refusal
+from reporter.stages.probes.probe import NoParameters, Probe, Question
+from reporter.stages.ruling import Found, ruling
+from reporter.stages.snapshot import Snapshot
+from reporter.stages.workspaces import Model
+
+
+def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
+    yield ruling(snapshot, question.key(), _found(snapshot, question.subject))
+
+
+def _found(snapshot: Snapshot, subject: Subject) -> Iterable[Found | None]:
+    if inference_set(snapshot, subject) is None:
+        return []
+    replicas = workspaces(snapshot, subject)
+    late = unread(snapshot, WORKSPACES, subject, replicas)
+    if late:
+        return [late]
+    pods = model_pods(snapshot, subject)
+    return [
+        _one(each, snapshot.refusal(each), serves=Model(each, of_workspace(pods, each)).serves)
+        for each in replicas
+    ]
+
+
+def _one(workspace: Workspace, refused: Condition | None, *, serves: bool) -> Found | None:
+    """
+    *refused*: the last real error that is not overcome.
+
+    *serves*: its pods are Ready, so whatever still waits is in nobody's way.
+    """
+    meta, conditions = workspace.metadata, workspace.status.conditions
+    claims, nodes = condition(conditions, CLAIMS), condition(conditions, NODES)
+    told = claims if claims is not None and not holds(claims) else nodes
+    late = stale(told, meta, f"Workspace {meta.namespace}/{meta.name}") if told else None
+    if late:
+        return late
+    error = refusal(workspace) or (refused if not holds(claims) else None)
+    if error is not None:
+        return _refused(workspace, claims or error, error)
+    if serves:
+        return None
+    if not conditions:
+        return _waits(workspace, "NoNodeClaim", None, "was not taken up by KAITO's controller yet")
+    if claims is not None and not holds(claims):
+        return _waits(workspace, "NoProgress", claims, _state(claims))
+    if nodes is not None and not holds(nodes):
+        return _waits(workspace, "NodesNotReady", nodes, _state(nodes))
+    return None
+
+
+def _refused(workspace: Workspace, now: Condition, error: Condition) -> Trouble:
+    state = _state(error)
+    if now.type == CLAIMS and now != error and now.reason != error.reason:
+        state = f"{_state(now)[:-1]}, before that {named(error)})"
+    return replace(
+        _waits(workspace, _code(error), now, state),
+        kind=Kind.FAILED,
+        foreign=error.message or "",
+    )
+
+
+def _waits(workspace: Workspace, code: str, by: Condition | None, state: str) -> Trouble:
+    meta = workspace.metadata
+    return Trouble(
+        cause=Cause(reference(workspace), code),
+        kind=Kind.STARTING,
+        out=True,
+        since=since(by, meta) if by is not None else meta.creation_timestamp,
+        born=meta.creation_timestamp,
+        fields={"object": f"Workspace {meta.name}", "state": state},
+        foreign=(by.message or "") if by is not None else "",
+    )
+
+
+def _state(found: Condition) -> str:
+    return f"{found.type}={found.status} ({named(found)})"
+
+
+def _code(error: Condition) -> str:
+    """
+    Which kind of refusal; the reasons are those of Karpenter and of Azure's provider.
+    """
+    reason = (error.reason or "").lower()
+    text = (error.message or "").lower() if reason == "launchfailed" else ""
+    if "quota" in reason or "quota" in text:
+        return "Quota"
+    if "instancetype" in reason:
+        return "InstanceType"
+    words = ("allocationfailure", "skunotavailable", "capacity")
+    if any(word in reason for word in words) or "unavailable" in text or "capacity" in text:
+        return "Capacity"
+    return "NodeClaimFailed"
+
+
+PROBE = Probe(
+    ProbeSpec(
+        name="provisioning",
+        parameters=NoParameters,
+        fields=frozenset({"object", "state"}),
+        codes=frozenset(
+            {
+                "Quota",
+                "Capacity",
+                "InstanceType",
+                "NodeClaimFailed",
+                "NoNodeClaim",
+                "NoProgress",
+                "NodesNotReady",
+            }
+        ),
+        requires=(INFERENCE_SETS, WORKSPACES),
+        uses=(PODS, NAMESPACES),
+        demands=lambda _: frozenset({INFERENCE_SETS.qualified, WORKSPACES.qualified}),
+        pauses=True,
+    ),
+    judge,
+)

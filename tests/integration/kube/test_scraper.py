@@ -1,0 +1,248 @@
+"""
+The scraper at work: pods on real sockets play what downloads do, and the store is judged.
+
+A minute of the pods takes a second here, for them and for the clock alike.
+"""
+
+import asyncio
+from collections import Counter
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+
+import pytest
+from aiohttp import web
+
+from e2e.stub_exporter import SCENES, StubExporter
+from reporter.embedded.server import EmbeddedServer
+from reporter.kube.scraper import Scraper, Scraping
+from reporter.model.kinds import PODS
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import Active, Unknown
+from reporter.model.words import Layer, Reason
+from reporter.settings import ScrapeMode
+from reporter.stages.probes.modeldeployment.weight_download import PROBE
+from reporter.stages.probes.probe import Question
+from reporter.stages.windows import REMAINING
+from tests.builders import NOON
+from tests.integration.kube.servers import a_kubeconfig, connected, until
+from tests.loading import TEAM, a_loading_pod, a_loading_store
+from tests.shipped import CATALOGUE, FLAGS
+from tests.windows import SPEED
+
+
+HASTE = 60.0
+INTERVAL = timedelta(seconds=15 / HASTE)
+ENTRY = CATALOGUE[Reason("inferencesetWeightDownloadSlow")]
+
+
+class HastyClock:
+    """
+    Noon when it is made, and a minute later after a second.
+    """
+
+    def __init__(self) -> None:
+        self._began = asyncio.get_running_loop().time()
+
+    def now(self) -> datetime:
+        return NOON + timedelta(seconds=asyncio.get_running_loop().time() - self._began) * HASTE
+
+
+class Run:
+    """
+    *verdicts*: of each model, in words, whenever something that matters changed.
+    """
+
+    def __init__(self, store) -> None:
+        self.store, self.results = store, Counter()
+        self.verdicts: dict[str, list[str]] = {}
+        store.notify(self._changed)
+
+    def _changed(self) -> None:
+        for subject in sorted(self.store.take_dirty()):
+            if subject.name:
+                self.verdicts.setdefault(subject.name, []).append(self.verdict(subject.name))
+
+    def verdict(self, model: str) -> str:
+        subject = Subject(Layer.MODELDEPLOYMENT, TEAM, model)
+        question = Question(ENTRY.reason, subject, ENTRY.parameters, FLAGS)
+        (found,) = PROBE.judge(self.store.view(), question)
+        if isinstance(found, Active):
+            return " ".join(f"{t.cause.object.name}={t.cause.code}" for t in found.troubles)
+        return "unknown" if isinstance(found, Unknown) else "clear"
+
+    def counted(self, result) -> None:
+        self.results[str(result)] += 1
+
+
+@asynccontextmanager
+async def scraping(folder, *pods, mode=ScrapeMode.DIRECT, port, **how):
+    """
+    A scraper over a store with these pods. The API server is there and knows them too.
+    """
+    async with (
+        EmbeddedServer() as server,
+        connected(a_kubeconfig(folder, server.url)) as api,
+        asyncio.TaskGroup() as group,
+    ):
+        for pod in pods:
+            _put(server, pod)
+        store = a_loading_store(*pods)
+        run = Run(store)
+        allowed = how.pop("allowed", lambda _: True)
+        plan = Scraping((SPEED, REMAINING), port, how.pop("interval", INTERVAL), mode, allowed)
+        scraper = Scraper(plan, store, HastyClock(), api, counted=run.counted)
+        task = group.create_task(scraper.run())
+        yield run, server
+        task.cancel()
+
+
+def _put(server: EmbeddedServer, pod) -> None:
+    meta = {"name": pod.metadata.name, "namespace": pod.metadata.namespace}
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}}
+    server.cluster.put(namespace)
+    status = {"podIP": pod.status.pod_ip}
+    server.cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "status": status})
+
+
+def a_cast(*names: str, one_model: str = ""):
+    """
+    A pod for each scene, at an address of its own, of a model of the scene's name or of one.
+    """
+    pods, scenes = [], {}
+    for number, name in enumerate(names):
+        address = f"127.0.7.{number + 1}"
+        pod_name = f"{one_model or name}-{number}-0"
+        pods.append(a_loading_pod(pod_name, model=one_model or name, ip=address))
+        scenes[address] = SCENES[name]
+    return pods, StubExporter(scenes, haste=HASTE)
+
+
+async def test_each_scene_is_judged_as_it_is(tmp_path):
+    pods, stub = a_cast("slow", "stall", "dip", "half", "fast", "finished", "streaming", "dead")
+    async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
+        await until(lambda: run.verdict("slow") == "slow-0-0=Slow")
+        await until(lambda: run.verdict("stall") == "stall-1-0=Stalled")
+        seen = stub.asked.count("127.0.7.3")
+        await until(lambda: stub.asked.count("127.0.7.3") > seen + 4)
+    said = {model: set(verdicts) for model, verdicts in run.verdicts.items()}
+    for model in ("dip", "half", "fast", "finished", "streaming"):
+        assert said[model] <= {"clear", "unknown"}, run.verdicts[model]
+        assert run.verdict(model) == "clear"
+    assert said["dead"] == {"unknown"}
+    assert run.results["read"] > 30
+    assert run.results["failed"] >= 2
+
+
+async def test_one_slow_pod_of_four_is_told_of(tmp_path):
+    pods, stub = a_cast("fast", "fast", "slow", "fast", one_model="qwen")
+    async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
+        await until(lambda: run.verdict("qwen") == "qwen-2-0=Slow")
+
+
+async def test_a_pod_that_restarts_is_judged_anew(tmp_path):
+    pods, stub = a_cast("slow", one_model="qwen")
+    async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
+        await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
+        run.store.put(PODS, a_loading_pod("qwen-0-0", ip="127.0.7.1", restarts=1))
+        assert run.verdict("qwen") == "unknown"
+        await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
+
+
+async def test_a_pod_that_dies_becomes_unknown_and_is_asked_less_often(tmp_path):
+    pods, stub = a_cast("slow", one_model="qwen")
+    async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
+        await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
+        stub.scenes["127.0.7.1"] = SCENES["dead"]
+        await until(lambda: run.verdict("qwen") == "unknown")
+        stub.scenes["127.0.7.1"] = SCENES["slow"]
+        await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
+
+
+async def test_pods_that_come_are_read_and_those_that_are_ready_or_gone_are_left_alone(tmp_path):
+    pods, stub = a_cast("fast", "fast", one_model="qwen")
+    async with stub, scraping(tmp_path, port=stub.port) as (run, _):
+        run.store.put(PODS, pods[0])
+        await until(lambda: stub.asked.count("127.0.7.1") > 1)
+        run.store.put(PODS, a_loading_pod("qwen-0-0", ip="127.0.7.1", ready=True))
+        await until(lambda: run.verdict("qwen") == "clear")
+        run.store.put(PODS, pods[1])
+        await until(lambda: stub.asked.count("127.0.7.2") > 0)
+        before = stub.asked.count("127.0.7.1")
+        await until(lambda: stub.asked.count("127.0.7.2") > 4)
+        assert stub.asked.count("127.0.7.1") - before <= 1
+
+
+async def test_an_address_that_no_pod_has_is_not_read(tmp_path):
+    pods, stub = a_cast("slow", one_model="qwen")
+    async with (
+        stub,
+        scraping(tmp_path, *pods[:1], port=stub.port, allowed=lambda _: False) as (
+            run,
+            _,
+        ),
+    ):
+        await until(lambda: run.results["barred"] > 1)
+        assert (stub.asked, run.verdict("qwen")) == ([], "unknown")
+
+
+async def test_pods_are_read_through_the_api_server(tmp_path):
+    pods, stub = a_cast("slow", one_model="qwen")
+    async with (
+        stub,
+        scraping(tmp_path, *pods, port=stub.port, mode=ScrapeMode.PROXY) as (run, server),
+    ):
+        await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
+        paths = {path for _, path in server.requests}
+        assert paths == {f"/api/v1/namespaces/{TEAM}/pods/qwen-0-0:{stub.port}/proxy/metrics"}
+
+
+async def test_a_right_that_is_missing_leaves_it_unknown(tmp_path):
+    pods, stub = a_cast("slow", one_model="qwen")
+    async with (
+        stub,
+        scraping(tmp_path, *pods, port=stub.port, mode=ScrapeMode.PROXY) as (run, server),
+    ):
+        denial = server.deny("get", "", "pods/proxy")
+        await until(lambda: run.results["forbidden"] > 0)
+        assert run.verdict("qwen") == "unknown"
+        server.allow(denial)
+        await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
+
+
+async def test_many_pods_are_read_in_time_but_never_too_many_at_once(tmp_path):
+    at_once, most, asked = 0, 0, Counter()
+
+    async def answer(request):
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        asked[request.transport.get_extra_info("sockname")[0]] += 1
+        await asyncio.sleep(0.3)
+        at_once -= 1
+        return web.Response(body=SCENES["fast"](30), headers={"Content-Type": "text/plain"})
+
+    runner = web.ServerRunner(web.Server(answer), shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "0.0.0.0", 0).start()
+    port = runner.addresses[0][1]
+    pods = [a_loading_pod(f"p{n}-0", ip=f"127.0.8.{n}") for n in range(1, 251)]
+    interval = timedelta(seconds=0.5)  # far too short for so many, so that they queue
+    try:
+        async with scraping(tmp_path, *pods, port=port, interval=interval):
+            await until(lambda: len(asked) == 250, within=30)
+            await until(lambda: min(asked.values()) > 1, within=30)
+    finally:
+        await runner.cleanup()
+    assert 30 < most <= 64
+    assert max(asked.values()) - min(asked.values()) <= 4
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html></html>\n", b"\x00\x01", b"a 1", SPEED.encode() + b" x\n"]
+)
+async def test_a_page_that_cannot_be_used_is_unknown(tmp_path, body):
+    async with StubExporter({"127.0.7.1": lambda _: body}) as stub:
+        pod = a_loading_pod(ip="127.0.7.1")
+        async with scraping(tmp_path, pod, port=stub.port) as (run, _):
+            await until(lambda: run.results["unusable"] > 0)
+            assert run.verdict("qwen") == "unknown"

@@ -1,0 +1,142 @@
+"""
+Which rights are needed, and what is said of those that are missing.
+"""
+
+import logging
+
+import pytest
+
+from reporter.embedded.faults import status
+from reporter.embedded.server import EmbeddedServer
+from reporter.kube.access import Right
+from reporter.kube.client import Api
+from reporter.model.kinds import KINDS
+from reporter.runtime import rights as module
+from reporter.runtime.rights import check, crds_of, kinds_of, rights
+from reporter.stages.probes.specs import SPECS
+from tests.integration.test_elector import api, server
+from tests.shipped import CATALOGUE
+
+
+__all__ = ["api", "server"]
+
+LEASE = Right("get", "coordination.k8s.io", "leases", "kaito", "reporter")
+REVIEWS = "selfsubjectaccessreviews"
+
+
+def needed(lease: Right | None = LEASE):
+    return rights(CATALOGUE, SPECS, lease=lease)
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [r.getMessage() for r in caplog.records if r.name == "reporter.runtime.rights"]
+
+
+# ------------------------------------------------------------ what is needed
+
+
+def test_every_kind_that_is_read_may_be_listed_and_watched_and_no_secret():
+    every = needed()
+    for kind in kinds_of(CATALOGUE, SPECS):
+        for verb in ("list", "watch"):
+            assert every[Right(verb, kind.group, kind.resource)]
+    assert not any(right.resource == "secrets" for right in every)
+
+
+def test_only_what_is_used_is_asked_for():
+    assert {(r.verb, r.resource) for r in needed() if r.namespace} == {
+        ("create", "events"),
+        ("patch", "events"),
+        ("get", "events"),
+        ("list", "events"),
+        ("create", "leases"),
+        ("get", "leases"),
+        ("update", "leases"),
+    }
+    assert {r.verb for r in needed() if not r.namespace} == {"list", "watch"}
+
+
+def test_the_lease_is_named_where_rbac_can_name_it():
+    every = needed()
+    group = "coordination.k8s.io"
+    assert Right("update", group, "leases", "kaito", "reporter") in every
+    # A create has no name yet that a rule could be limited to.
+    assert Right("create", group, "leases", "kaito") in every
+
+
+def test_without_election_no_lease_is_asked_for():
+    assert not any(right.resource == "leases" for right in needed(None))
+
+
+def test_each_right_names_the_reasons_that_need_it():
+    assert "clusterBBRNotReady" in needed()[Right("list", "apps", "deployments")]
+    pending = set(CATALOGUE.pending)
+    assert not pending & {reason for reasons in needed().values() for reason in reasons}
+
+
+def test_kinds_are_listed_in_the_order_in_which_they_explain():
+    kinds = kinds_of(CATALOGUE, SPECS)
+    assert list(kinds) == [kind for kind in KINDS if kind in kinds]
+
+
+def test_the_presence_of_each_custom_kind_that_is_read_is_followed():
+    followed = crds_of(CATALOGUE, SPECS)
+    read = {k.qualified for k in kinds_of(CATALOGUE, SPECS) if k.group not in {"", "apps"}}
+    assert read <= followed
+    assert {"gateways.gateway.networking.k8s.io", "scaledobjects.keda.sh"} <= followed
+    assert not {"pods", "namespaces", "deployments.apps"} & followed
+
+
+# ------------------------------------------------------------ what is said
+
+
+async def test_who_has_every_right_is_told_so_in_one_line(
+    server: EmbeddedServer, api: Api, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.INFO)
+    await check(api, needed())
+    assert lines(caplog) == [f"all {len(needed())} rights that are needed are granted"]
+
+
+async def test_what_is_missing_is_one_table_with_what_it_blinds(
+    server: EmbeddedServer, api: Api, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.INFO)
+    server.deny("watch", "apps", "deployments")
+    server.deny("create", "", "events", "kube-system")
+    await check(api, needed())
+    said = lines(caplog)
+    assert said[0] == "some rights are missing, and what they are for is blind:"
+    assert said[1].split() == ["MISSING", "ON", "BLINDS"]
+    table = "\n".join(said[2:])
+    assert "watch" in table
+    assert "deployments.apps" in table
+    assert "clusterBBRNotReady" in table
+    assert "events in kube-system" in table
+    assert "list" not in table
+    assert {record.levelname for record in caplog.records} == {"ERROR"}
+
+
+async def test_what_could_not_be_asked_is_not_called_missing(
+    server: EmbeddedServer, api: Api, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.INFO)
+    unable = status(503, "ServiceUnavailable", "unable")
+    server.faults.add(unable, path=REVIEWS, times=2)
+    await check(api, needed())
+    assert lines(caplog) == [f"2 of {len(needed())} rights could not be checked."]
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
+
+
+async def test_a_server_that_answers_nothing_is_asked_again(
+    server: EmbeddedServer,
+    api: Api,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr(module, "AGAIN", 0.01)
+    unable = status(503, "ServiceUnavailable", "unable")
+    server.faults.add(unable, path=REVIEWS, times=2 * len(needed()))
+    await check(api, needed())
+    assert lines(caplog) == [f"all {len(needed())} rights that are needed are granted"]

@@ -1,0 +1,204 @@
+"""
+What is served over HTTP, and where.
+"""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import aiohttp
+import pytest
+import pytest_asyncio
+
+from reporter.app import Reporter
+from reporter.clock import Clock
+from reporter.embedded.server import EmbeddedServer
+from reporter.kube.client import Api
+from reporter.model.kinds import NAMESPACES
+from reporter.model.observations import Unlisted, Watched
+from reporter.runtime.server import Pages, Server
+from reporter.settings import load
+from reporter.settings.values import Address
+from tests.integration.test_elector import api, server
+from tests.shipped import CATALOGUE
+
+
+__all__ = ["api", "server"]
+
+WELL = Pages(metrics=lambda: b"a 1\n", status=dict, alive=lambda: "", ready=lambda: "")
+
+
+def free() -> Address:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return Address("127.0.0.1", probe.getsockname()[1])
+
+
+class Served:
+    def __init__(self, metrics: Address, health: Address, session: aiohttp.ClientSession) -> None:
+        self.metrics, self.health, self._session = metrics, health, session
+
+    async def get(self, address: Address, path: str, method: str = "GET") -> tuple[int, str, str]:
+        """
+        Status, type and text.
+        """
+        async with self._session.request(method, f"http://{address}{path}") as response:
+            kind = response.headers["Content-Type"]
+            return response.status, kind, await response.text()
+
+
+@asynccontextmanager
+async def serving(pages: Pages = WELL) -> AsyncIterator[Served]:
+    metrics, health = free(), free()
+    server = Server(pages, metrics=metrics, health=health)
+    await server.start()
+    try:
+        async with aiohttp.ClientSession() as session:
+            yield Served(metrics, health, session)
+    finally:
+        await server.stop()
+
+
+async def test_metrics_are_served_in_the_text_format_of_prometheus():
+    async with serving() as served:
+        status, kind, text = await served.get(served.metrics, "/metrics")
+        assert (status, text) == (200, "a 1\n")
+        assert kind == "text/plain; version=0.0.4; charset=utf-8"
+
+
+@pytest.mark.parametrize("path", ["/livez", "/healthz", "/readyz"])
+async def test_what_is_well_says_ok(path: str):
+    async with serving() as served:
+        status, _, text = await served.get(served.health, path)
+        assert (status, text) == (200, "ok\n")
+
+
+async def test_what_is_not_well_says_why():
+    pages = replace(WELL, alive=lambda: "no pass was finished for 91s", ready=lambda: "listing")
+    async with serving(pages) as served:
+        for path in ("/livez", "/healthz"):
+            status, _, text = await served.get(served.health, path)
+            assert (status, text) == (503, "no pass was finished for 91s\n")
+        assert (await served.get(served.health, "/readyz"))[::2] == (503, "listing\n")
+
+
+async def test_the_status_is_json_that_people_can_read():
+    async with serving(replace(WELL, status=lambda: {"subjects": [{"name": "ü"}]})) as served:
+        status, kind, text = await served.get(served.health, "/status")
+        assert (status, kind) == (200, "application/json; charset=utf-8")
+        assert json.loads(text) == {"subjects": [{"name": "ü"}]}
+        assert "\n" in text.strip()
+
+
+async def test_each_address_has_its_own_pages_only():
+    async with serving() as served:
+        for address, path in (
+            (served.metrics, "/livez"),
+            (served.metrics, "/status"),
+            (served.health, "/metrics"),
+            (served.health, "/"),
+        ):
+            assert (await served.get(address, path))[0] == 404
+
+
+async def test_nothing_can_be_written_to():
+    async with serving() as served:
+        for method in ("POST", "PUT", "DELETE"):
+            assert (await served.get(served.health, "/status", method))[0] == 405
+
+
+async def test_a_page_that_fails_ends_nothing():
+    def broken() -> bytes:
+        raise RuntimeError("broken")
+
+    async with serving(replace(WELL, metrics=broken)) as served:
+        assert (await served.get(served.metrics, "/metrics"))[0] == 500
+        assert (await served.get(served.health, "/livez"))[0] == 200
+
+
+async def test_an_address_of_none_is_not_served():
+    quiet, address = Server(WELL, metrics=None, health=None), free()
+    await quiet.start()
+    await quiet.stop()
+    only = Server(WELL, metrics=None, health=address)
+    await only.start()
+    async with aiohttp.ClientSession() as session:
+        assert (await Served(address, address, session).get(address, "/livez"))[0] == 200
+    await only.stop()
+
+
+async def test_an_address_that_is_taken_is_an_error_that_names_it():
+    async with serving() as served:
+        second = Server(WELL, metrics=served.metrics, health=None)
+        with pytest.raises(OSError, match=str(served.metrics.port)):
+            await second.start()
+        await second.stop()
+
+
+async def test_a_client_that_says_nothing_holds_up_neither_others_nor_the_end():
+    async with serving() as served:
+        _, idle = await asyncio.open_connection(*served.health)
+        assert (await served.get(served.health, "/livez"))[0] == 200
+    idle.close()
+
+
+# ------------------------------------------------------------ what the process answers
+
+
+@pytest_asyncio.fixture
+async def reporter(server: EmbeddedServer, api: Api) -> Reporter:
+    """
+    Wired, not running.
+    """
+    settings = load([], {}, hostname="laptop", namespace_file=Path("/nowhere"))
+    return Reporter(settings, CATALOGUE, api, Clock())
+
+
+def see_everything(reporter: Reporter) -> None:
+    for kind in reporter._store.kinds:
+        reporter._store.sight(kind, Watched())
+
+
+async def test_ready_is_who_listed_every_kind_and_judged(reporter: Reporter):
+    assert reporter._ready() == "not every kind was listed yet"
+    see_everything(reporter)
+    assert reporter._ready() == "no pass was finished yet"
+    reporter._controller.look(full=True)
+    assert reporter._ready() == ""
+    reporter._store.sight(NAMESPACES, Unlisted("may not list namespaces"))
+    assert reporter._ready() == ""
+
+
+async def test_alive_is_who_judged_within_three_resyncs(reporter: Reporter):
+    now = asyncio.get_running_loop().time()
+    see_everything(reporter)
+    reporter._controller.look(full=True)
+    reporter._controller.pulse.last = now - 80
+    assert reporter._alive() == ""
+    reporter._controller.pulse.last = now - 95
+    assert reporter._alive() == "no pass was finished for 95s"
+
+
+async def test_a_server_that_lists_slowly_is_not_mended_by_another_start(reporter: Reporter):
+    reporter._started = asyncio.get_running_loop().time() - 600
+    assert reporter._alive() == ""
+    see_everything(reporter)
+    assert reporter._alive() == "no pass was finished for 600s"
+
+
+async def test_the_status_of_a_process_that_saw_nothing_yet(reporter: Reporter):
+    status = json.loads(json.dumps(reporter._status()))
+    assert (status["leading"], status["lastPass"]) == (False, None)
+    assert status["identity"].startswith("laptop_")
+    assert set(status["kinds"].values()) == {"being listed"}
+    see_everything(reporter)
+    reporter._controller.look(full=True)
+    status = reporter._status()
+    assert status["lastPass"]
+    (cluster,) = (s for s in status["subjects"] if s["layer"] == "cluster")
+    (missing,) = (v for v in cluster["verdicts"] if v["reason"] == "clusterBBRNotReady")
+    assert missing["state"] == "held"

@@ -1,0 +1,117 @@
+"""
+Our reading of a page is that of prometheus_client, on any page that it accepts.
+"""
+
+from math import isnan
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families
+
+from reporter.stages.exposition import Malformed, samples
+
+
+PAGES = sorted((Path(__file__).parents[1] / "pages").iterdir())
+NAMES = ("up", "up_down", "vllm:tokens", "download_speed_bytes", "a1")
+SUFFIXES = {"histogram": ("_bucket", "_count", "_sum"), "summary": ("", "_count", "_sum")}
+
+texts = st.text(
+    st.characters(codec="utf-8", exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+    | st.sampled_from('"\\{}=, #'),
+    max_size=12,
+)
+label_names = st.sampled_from(["pid", "engine", "le", "handler", "_x9"])
+labels = st.dictionaries(label_names, texts, max_size=3)
+numbers = st.one_of(
+    st.floats().map(repr),
+    st.integers().map(str),
+    st.sampled_from(["NaN", "+Inf", "-Inf", "1e3", "4.2e-05", ".5", "5.", "+7"]),
+)
+blanks = st.sampled_from([" ", "  ", "\t"])
+endings = st.sampled_from(["", " 1395066363000", ' # {trace_id="a } b"} 0.67', " # {} 1 2"])
+
+
+def escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"')
+
+
+@st.composite
+def lines(draw, name: str) -> str:
+    given = draw(labels)
+    inner = ",".join(f'{key}="{escaped(value)}"' for key, value in given.items())
+    comma = "," if given and draw(st.booleans()) else ""
+    braces = f"{{{inner}{comma}}}" if given or draw(st.booleans()) else ""
+    return f"{name}{braces}{draw(blanks)}{draw(numbers)}{draw(endings)}"
+
+
+@st.composite
+def blocks(draw, name: str) -> list[str]:
+    kind = draw(st.sampled_from(["gauge", "untyped", "histogram", "summary"]))
+    suffix = st.sampled_from(SUFFIXES.get(kind, ("",)))
+    body = draw(st.lists(suffix.flatmap(lambda each: lines(name + each)), max_size=4))
+    help_ = [f"# HELP {name} {draw(texts)}"] if draw(st.booleans()) else []
+    between = draw(st.sampled_from([[], [""], ["# a comment"], ["#"]]))
+    return [*help_, f"# TYPE {name} {kind}", *body[:1], *between, *body[1:]]
+
+
+@st.composite
+def pages(draw) -> str:
+    names = draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=4))
+    every = [line for name in names for line in draw(blocks(name))]
+    return "".join(f"{line}\n" for line in every)
+
+
+def by_oracle(page: str, family: str) -> list[tuple[str, dict[str, str], str]]:
+    return [
+        (sample.name, sample.labels, shown(float(sample.value)))
+        for metric in text_string_to_metric_families(page)
+        if metric.name == family
+        for sample in metric.samples
+    ]
+
+
+def by_us(page: str, family: str) -> list[tuple[str, dict[str, str], str]]:
+    found = samples(page.encode(), [family])
+    assert not isinstance(found, Malformed), found
+    return [(sample.name, dict(sample.labels), shown(sample.value)) for sample in found]
+
+
+def shown(value: float) -> str:
+    return "NaN" if isnan(value) else repr(value)
+
+
+@given(pages())
+def test_generated_pages_are_read_alike(page):
+    for family in NAMES:
+        assert by_us(page, family) == by_oracle(page, family)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_recorded_pages_are_read_alike(path):
+    page = path.read_text("utf-8")
+    every = [metric for metric in text_string_to_metric_families(page) if metric.samples]
+    assert len(every) >= 4
+    for metric in every:
+        family = metric.samples[0].name if metric.type in {"counter", "unknown"} else metric.name
+        expected = [
+            (s.name, s.labels, shown(float(s.value)))
+            for s in metric.samples
+            if s.name.startswith(family)
+        ]
+        assert by_us(page, family) == expected
+
+
+@given(st.binary(max_size=200))
+def test_nothing_that_a_pod_sends_raises(page):
+    found = samples(page, NAMES)
+    assert isinstance(found, tuple | Malformed)
+
+
+@given(pages(), st.integers(min_value=1, max_value=400))
+def test_a_page_cut_short_is_never_read_as_if_it_were_whole(page, cut):
+    short = page.encode()[:-cut]
+    found = samples(short, NAMES)
+    if short and not short.endswith(b"\n"):
+        assert isinstance(found, Malformed)

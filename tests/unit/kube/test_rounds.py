@@ -1,0 +1,115 @@
+"""
+When pods are read.
+"""
+
+from collections import Counter
+from datetime import timedelta
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reporter.kube.rounds import Rounds, moment
+
+
+INTERVAL = timedelta(seconds=15)
+
+
+def turns(rounds, *, begin: float, end: float, failing=frozenset(), step: float = 0.25):
+    """
+    Who is read when, if a page takes no time.
+    """
+    found, now = [], begin
+    while now <= end:
+        for name, uid in rounds.due(now):
+            found.append((now, name[1]))
+            rounds.done(name, uid, failed=name[1] in failing, now=now)
+        now += step
+    return found
+
+
+def of(*names: str, uid: str = "uid") -> dict[tuple[str, str], str]:
+    return {("team", name): f"{uid}-{name}" for name in names}
+
+
+def times(found, name: str = "a") -> list[float]:
+    return [at for at, each in found if each == name]
+
+
+def test_every_pod_is_read_once_an_interval():
+    rounds = Rounds(INTERVAL)
+    rounds.follow(of("a", "b", "c"), now=1000)
+    found = turns(rounds, begin=1000, end=1150)
+    assert Counter(name for _, name in found) == {"a": 10, "b": 10, "c": 10}
+    assert {b - a for a, b in pairwise(times(found))} == {15.0}
+
+
+def test_pods_are_spread_over_the_interval():
+    rounds = Rounds(INTERVAL)
+    rounds.follow(of(*(f"p{n}" for n in range(2000))), now=1000)
+    seconds = Counter(int(at) for at, _ in turns(rounds, begin=1000, end=1014.9))
+    assert len(seconds) == 15
+    assert max(seconds.values()) < 200
+
+
+def test_who_fails_is_read_less_and_less_often_but_in_four_intervals_at_the_latest():
+    rounds = Rounds(INTERVAL)
+    rounds.follow(of("a"), now=1000)
+    found = times(turns(rounds, begin=1000, end=1400, failing={"a"}))
+    gaps = [b - a for a, b in pairwise(found)]
+    assert gaps == [15, 30, *[60] * (len(gaps) - 2)]
+    assert len(gaps) > 4
+
+
+def test_who_answers_again_is_read_as_often_as_before():
+    rounds = Rounds(INTERVAL)
+    rounds.follow(of("a"), now=1000)
+    turns(rounds, begin=1000, end=1200, failing={"a"})
+    found = times(turns(rounds, begin=1200, end=1400))
+    assert {b - a for a, b in pairwise(found)} == {15.0}
+
+
+def test_who_is_no_target_any_more_is_not_read():
+    rounds = Rounds(INTERVAL)
+    rounds.follow(of("a", "b"), now=1000)
+    rounds.follow(of("b"), now=1001)
+    assert {name for _, name in turns(rounds, begin=1001, end=1100)} == {"b"}
+
+
+def test_a_replaced_pod_has_turns_of_its_own_and_none_of_the_old_ones():
+    rounds = Rounds(INTERVAL)
+    rounds.follow(of("a"), now=1000)
+    rounds.follow(of("a", uid="new"), now=1001)
+    assert len(turns(rounds, begin=1001, end=1075.9)) == 5
+
+
+def test_a_pod_that_is_being_read_is_not_read_twice_at_once():
+    rounds = Rounds(INTERVAL)
+    rounds.follow(of("a"), now=1000)
+    ((name, uid),) = rounds.due(1015)
+    rounds.follow(of("a"), now=1016)
+    assert (rounds.due(1100), rounds.next()) == ([], None)
+    rounds.done(name, uid, failed=False, now=1100)
+    due = rounds.next()
+    assert due is not None
+    assert 1100 < due <= 1115
+
+
+def test_what_ends_after_its_pod_was_replaced_changes_nothing():
+    rounds = Rounds(INTERVAL)
+    rounds.follow(of("a"), now=1000)
+    ((name, uid),) = rounds.due(1015)
+    rounds.follow(of("a", uid="new"), now=1016)
+    before = rounds.next()
+    rounds.done(name, uid, failed=True, now=1017)
+    assert rounds.next() == before
+
+
+@given(
+    st.text(max_size=40),
+    st.floats(min_value=0, max_value=1e7),
+    st.floats(min_value=0.05, max_value=1000),
+)
+def test_the_next_moment_is_later_and_within_an_interval(uid, now, interval):
+    due = moment(uid, after=now, interval=interval)
+    assert now < due <= now + interval * 1.001 + 1e-6

@@ -1,0 +1,150 @@
+"""
+By which way pods are read, as it turns out which of them leads there.
+"""
+
+import logging
+
+import pytest
+
+from reporter.kube.access import Grant
+from reporter.kube.pages import NoPage
+from reporter.kube.ways import Ways
+from reporter.model.samples import ScrapeResult
+from reporter.settings import ScrapeMode
+from tests.loading import a_loading_pod
+
+
+POD, OTHER = a_loading_pod(), a_loading_pod(namespace="team-b")
+
+
+class Way:
+    """
+    Brings its name as a page, or fails as it is told to.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name, self.fails = name, {}
+
+    async def read(self, pod) -> bytes:
+        result = self.fails.get(pod.metadata.namespace)
+        if result is not None:
+            raise NoPage(result, "no")
+        return self.name.encode()
+
+
+class Pods:
+    def __init__(self, mode=ScrapeMode.AUTO, grant=Grant.GRANTED) -> None:
+        self.direct, self.proxy, self.grant = Way("direct"), Way("proxy"), grant
+        self.asked: list[str] = []
+        self.ways = Ways(mode, self.direct, self.proxy, allowed=self._allowed)
+
+    async def _allowed(self, namespace: str) -> Grant:
+        self.asked.append(namespace)
+        return self.grant
+
+    async def read(self, pod=POD, times: int = 1) -> str:
+        """
+        What the last of so many attempts brought.
+        """
+        last = ""
+        for _ in range(times):
+            try:
+                last = (await self.ways.read(pod)).decode()
+            except NoPage as err:
+                last = err.result
+        return last
+
+    def unreachable(self, pod=POD, result=ScrapeResult.UNREACHABLE) -> None:
+        self.direct.fails[pod.metadata.namespace] = result
+
+
+async def test_pods_are_read_at_their_addresses_as_long_as_that_works():
+    pods = Pods()
+    assert await pods.read(times=5) == "direct"
+    assert pods.asked == []
+
+
+async def test_after_three_failures_to_connect_the_api_server_is_asked(caplog):
+    caplog.set_level(logging.INFO)
+    pods = Pods()
+    pods.unreachable()
+    assert await pods.read(times=3) == "unreachable"
+    assert await pods.read() == "proxy"
+    await pods.read(times=5)
+    assert pods.asked == ["team-a"]
+    assert [r.levelname for r in caplog.records] == ["INFO"]
+    assert "namespace team-a" in caplog.text
+
+
+async def test_each_namespace_has_a_way_of_its_own():
+    pods = Pods()
+    pods.unreachable()
+    await pods.read(times=4)
+    assert [await pods.read(), await pods.read(OTHER)] == ["proxy", "direct"]
+
+
+async def test_a_pod_that_answers_in_between_shows_that_the_way_is_free():
+    pods = Pods()
+    for _ in range(5):
+        pods.unreachable()
+        await pods.read(times=2)
+        pods.direct.fails.clear()
+        assert await pods.read() == "direct"
+    assert pods.asked == []
+
+
+@pytest.mark.parametrize(
+    "result",
+    [ScrapeResult.REFUSED, ScrapeResult.TIMED_OUT, ScrapeResult.FAILED, ScrapeResult.BARRED],
+)
+async def test_a_pod_that_has_no_page_is_no_reason_for_a_detour(result):
+    pods = Pods()
+    pods.unreachable(result=result)
+    assert await pods.read(times=10) == result
+    assert pods.asked == []
+
+
+async def test_without_the_right_it_stays_blind_and_says_so_once(caplog):
+    pods = Pods(grant=Grant.MISSING)
+    pods.unreachable()
+    assert await pods.read(times=12) == "unreachable"
+    assert pods.asked == ["team-a"] * 4
+    assert [r.levelname for r in caplog.records] == ["WARNING"]
+    assert "grant get pods/proxy" in caplog.text
+
+
+async def test_a_right_that_is_given_later_is_used():
+    pods = Pods(grant=Grant.MISSING)
+    pods.unreachable()
+    await pods.read(times=3)
+    pods.grant = Grant.GRANTED
+    await pods.read(times=3)
+    assert await pods.read() == "proxy"
+
+
+async def test_whether_it_may_is_asked_again_when_nobody_answered(caplog):
+    pods = Pods(grant=Grant.UNKNOWN)
+    pods.unreachable()
+    await pods.read(times=6)
+    assert pods.asked == ["team-a"] * 2
+    assert caplog.records == []
+
+
+async def test_a_right_that_is_taken_away_leads_back():
+    pods = Pods()
+    pods.unreachable()
+    await pods.read(times=3)
+    pods.proxy.fails["team-a"] = ScrapeResult.FORBIDDEN
+    assert await pods.read() == "forbidden"
+    pods.direct.fails.clear()
+    assert await pods.read() == "direct"
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"), [(ScrapeMode.DIRECT, "unreachable"), (ScrapeMode.PROXY, "proxy")]
+)
+async def test_a_mode_that_was_chosen_is_kept(mode, expected):
+    pods = Pods(mode)
+    pods.unreachable()
+    assert await pods.read(times=10) == expected
+    assert pods.asked == []

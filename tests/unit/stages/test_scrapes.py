@@ -1,0 +1,114 @@
+"""
+Samples in the store: whose they are, when they are judged, and when they go.
+"""
+
+from reporter.model.kinds import PODS
+from reporter.model.subjects import Subject
+from reporter.model.words import Layer
+from tests.builders import NOON
+from tests.loading import MODEL, TEAM, a_loading_pod, a_loading_store, is_silent, says
+from tests.windows import a_scrape
+
+
+POD = a_loading_pod()
+SUBJECT = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
+
+
+def kept(store, pod=POD) -> list[int]:
+    """
+    When the samples of a pod were taken, in seconds after noon.
+    """
+    window = store.view().window(pod)
+    return [] if window is None else [(each.at - NOON).seconds for each in window.scrapes]
+
+
+def test_what_a_pod_said_is_seen_in_the_next_view():
+    store = a_loading_store(POD)
+    before = store.view()
+    says(store, POD, 3, 3)
+    assert (kept(store), before.window(POD)) == ([0, 15], None)
+
+
+def test_the_first_page_and_a_change_of_the_judgement_are_judged_and_nothing_else_is():
+    store = a_loading_store(POD)
+    dirty = []
+    for at in range(0, 105, 15):
+        store.sampled(POD, a_scrape(at, 3))
+        dirty.append(store.take_dirty())
+    slow = frozenset({SUBJECT})
+    none: frozenset[Subject] = frozenset()
+    assert dirty == [slow, none, none, none, slow, none, none]
+
+
+def test_a_page_that_cannot_be_read_is_judged_once():
+    store = a_loading_store(POD)
+    told = []
+    store.notify(lambda: told.append(1))
+    says(store, POD, 3)
+    is_silent(store, POD, 15)
+    is_silent(store, POD, 30)
+    says(store, POD, 3, begin=45)
+    assert len(told) == 3
+
+
+def test_a_pod_that_is_deleted_takes_its_window_with_it():
+    store = a_loading_store(POD)
+    says(store, POD, 3, 3)
+    store.drop(PODS, TEAM, POD.metadata.name)
+    assert len(store.view().windows) == 0
+    store.put(PODS, POD)
+    assert kept(store) == []
+
+
+def test_a_pod_that_is_replaced_under_its_name_has_no_past():
+    store = a_loading_store(POD)
+    says(store, POD, 3, 3)
+    new = a_loading_pod(uid="uid-2")
+    store.put(PODS, new)
+    assert (kept(store, new), len(store.view().windows)) == ([], 0)
+
+
+def test_a_container_that_restarted_has_no_past():
+    store = a_loading_store(POD)
+    says(store, POD, 3, 3)
+    restarted = a_loading_pod(restarts=1)
+    store.put(PODS, restarted)
+    says(store, restarted, 0, begin=30)
+    assert kept(store, restarted) == [30]
+
+
+def test_an_answer_that_comes_after_a_restart_is_of_the_life_before_and_is_left_out():
+    store = a_loading_store(POD)
+    store.put(PODS, a_loading_pod(restarts=1))
+    says(store, POD, 3)
+    is_silent(store, POD)
+    assert len(store.view().windows) == 0
+
+
+def test_an_answer_of_a_pod_that_is_gone_is_left_out():
+    store = a_loading_store()
+    says(store, POD, 3)
+    assert len(store.view().windows) == 0
+
+
+def test_a_pod_that_became_ready_is_forgotten():
+    store = a_loading_store(POD)
+    says(store, POD, 3)
+    store.put(PODS, a_loading_pod(ready=True))
+    says(store, POD, 3)
+    assert len(store.view().windows) == 0
+
+
+def test_a_change_of_a_pod_that_is_no_restart_keeps_its_window():
+    store = a_loading_store(POD)
+    says(store, POD, 3, 3)
+    moved = a_loading_pod(ip="10.244.0.8")
+    store.put(PODS, moved)
+    assert kept(store, moved) == [0, 15]
+
+
+def test_a_list_that_lacks_the_pod_takes_its_window():
+    store = a_loading_store(POD)
+    says(store, POD, 3)
+    store.replace(PODS, [])
+    assert len(store.view().windows) == 0

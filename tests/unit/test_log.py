@@ -1,0 +1,157 @@
+"""
+One line for each change of state, none for a pass.
+"""
+
+import logging
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from reporter.model.subjects import CLUSTER, Subject
+from reporter.model.words import Kind, Layer
+from reporter.sinks.log import StateLog
+from reporter.stages.judgement import Judgement
+from tests.builders import a_catalogue, a_key, a_row, a_trouble, active, an_entry
+from tests.play import Play
+
+
+SET = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
+KAITO, BBR, PODS = a_key("clusterKaito"), a_key("clusterBBR"), a_key("inferencesetPods", SET)
+CATALOGUE = a_catalogue(
+    an_entry("clusterBBR", 20),
+    an_entry("clusterKaito", 30),
+    an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
+    rows=(a_row("clusterKaito", "inferencesetPods"),),
+)
+TOOK = timedelta(milliseconds=1)
+
+
+class Logged:
+    """
+    A play of which the log is told after each of its steps.
+    """
+
+    def __init__(self, caplog: pytest.LogCaptureFixture) -> None:
+        self.play = Play(CATALOGUE, subjects=frozenset({CLUSTER, SET}))
+        self.log = StateLog()
+        self._caplog, self._before = caplog, Judgement()
+        caplog.set_level(logging.DEBUG)
+
+    @property
+    def lines(self) -> list[str]:
+        """
+        What was logged of what happened since the last look.
+        """
+        self._caplog.clear()
+        self.log.passed(self._before, self.play.judged, TOOK)
+        self._before = self.play.judged
+        return [record.getMessage() for record in self._caplog.records]
+
+    @property
+    def records(self) -> list[logging.LogRecord]:
+        return self._caplog.records
+
+
+@pytest.fixture
+def logged(caplog: pytest.LogCaptureFixture) -> Logged:
+    return Logged(caplog)
+
+
+def test_each_state_is_told_once_with_what_it_was(logged):
+    assert logged.lines == []
+    logged.play.say(active(BBR, a_trouble(kind=Kind.LOST)))
+    assert logged.lines == ["cluster clusterBBR: held, was clear: things system/thing Broken"]
+    logged.play.after(10)
+    assert logged.lines == []
+    logged.play.after(21)
+    assert logged.lines == ["cluster clusterBBR: announced, was held: things system/thing Broken"]
+    logged.play.after(3600)
+    assert logged.lines == []
+    logged.play.clear(BBR)
+    assert logged.lines == ["cluster clusterBBR: settling, was announced"]
+    logged.play.after(40)
+    assert logged.lines == ["cluster clusterBBR: clear, was settling"]
+    assert logged.lines == []
+
+
+def test_a_pass_that_changes_nothing_is_no_line(logged):
+    logged.play.say(active(BBR))
+    assert len(logged.lines) == 1
+    for _ in range(100):
+        logged.play.step()
+        assert logged.lines == []
+
+
+def test_what_must_be_heard_is_a_warning_and_the_rest_is_not(logged):
+    logged.play.say(active(BBR))
+    assert logged.lines
+    assert [record.levelname for record in logged.records] == ["WARNING"]
+    logged.play.clear(BBR)
+    assert logged.lines
+    assert [record.levelname for record in logged.records] == ["INFO"]
+
+
+def test_a_suppressed_reason_names_what_it_follows_from(logged):
+    logged.play.say(active(KAITO, a_trouble("kaito", out=True)), active(PODS))
+    line = next(line for line in logged.lines if "inferencesetPods" in line)
+    assert line.endswith(
+        "suppressed, was clear: things system/thing Broken (suppressed by clusterKaito)"
+    )
+
+
+def test_unknown_is_told_with_why_once_it_has_lasted(logged):
+    logged.play.unknown(BBR)
+    logged.play.after(4)
+    assert logged.lines == []
+    logged.play.after(1)
+    assert logged.lines == ["cluster clusterBBR: unknown, was clear: blind"]
+    logged.play.step()
+    assert logged.lines == []
+    logged.play.clear(BBR)
+    assert logged.lines == ["cluster clusterBBR: clear, was unknown"]
+
+
+def test_a_status_that_lags_for_one_pass_is_no_news(logged):
+    logged.play.say(active(BBR))
+    assert len(logged.lines) == 1
+    logged.play.unknown(BBR)
+    assert logged.lines == []
+    logged.play.say(active(BBR))
+    assert logged.lines == []
+
+
+def test_a_deleted_subject_is_clear(logged):
+    logged.play.say(active(PODS))
+    assert len(logged.lines) == 1
+    logged.play.subjects = frozenset({CLUSTER})
+    logged.play.step()
+    assert logged.lines == ["modeldeployment/team-a/qwen inferencesetPods: clear, was announced"]
+
+
+def test_the_fields_of_a_line_are_its_own(logged):
+    logged.play.say(active(PODS))
+    assert logged.lines
+    (record,) = logged.records
+    fields = ("reason", "layer", "namespace", "inferenceset", "state", "was")
+    assert [str(getattr(record, name)) for name in fields] == [
+        "inferencesetPods",
+        "modeldeployment",
+        "team-a",
+        "qwen",
+        "announced",
+        "clear",
+    ]
+
+
+def test_a_note_for_the_operator_is_told_once(logged):
+    noted = replace(active(BBR), notes=("set --bbr-namespace=kaito-system",))
+    logged.play.say(noted)
+    line = "clusterBBR: set --bbr-namespace=kaito-system"
+    assert line in logged.lines
+    logged.play.step()
+    assert logged.lines == []
+    logged.play.say(active(BBR))
+    assert logged.lines == []
+    logged.play.say(noted)
+    assert logged.lines == [line]
