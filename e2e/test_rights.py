@@ -81,7 +81,7 @@ def test_right_missing_at_the_start_is_told_in_a_table_and_found_when_given_back
             stack.scale(plane.client, BODY_BASED_ROUTER, 0)
             table = _table(reporter)
             assert table[0].split() == ["MISSING", "ON", "BLINDS"]
-            assert "get, list, watch deployments.apps" in _first_columns(table)
+            assert "list, watch deployments.apps" in _first_columns(table)
             assert all(reason in " ".join(table) for reason in DEPLOYMENT_REASONS)
             assert _all_unknown(reporter)
             assert events.ours(plane.client) == []

@@ -81,9 +81,9 @@ def a_loading_store(*objects) -> Store:
     store = Store(KINDS, scrapes=Scrapes(RULES.span, _gist))
     for kind in KINDS:
         store.sight(kind, Watched())
-    kinds = {Pod: PODS, Namespace: NAMESPACES, InferenceSet: INFERENCE_SETS}
+    kinds = {"Pod": PODS, "Namespace": NAMESPACES, "InferenceSet": INFERENCE_SETS}
     for each in (a_team(), a_model(), *objects):
-        store.put(kinds[type(each)], each)
+        store.put(kinds[type(each).__name__], each)
     store.take_dirty()
     return store
 

@@ -135,7 +135,7 @@ def a_workspace(name: str = WORKSPACE, stated=None, **changes) -> Workspace:
     both = {**HOLDS, **(stated or {})} if stated is not None or "bare" not in changes else {}
     since, observed = changes.get("since", LONG_AGO), changes.get("observed", 1)
     conditions = tuple(
-        said(kind, *words, since=since, observed=observed)
+        said(kind, *words, since=since, observed=observed)  # type: ignore[misc]
         for kind, words in both.items()
         if words is not None
     )
@@ -150,9 +150,7 @@ def a_workspace(name: str = WORKSPACE, stated=None, **changes) -> Workspace:
     )
 
 
-def a_model_pod(
-    index: int = 0, workspace: str = WORKSPACE, *, namespace: str = TEAM, **changes
-):
+def a_model_pod(index: int = 0, workspace: str = WORKSPACE, *, namespace: str = TEAM, **changes):
     """
     Of a StatefulSet, Ready unless told otherwise; *node* it runs on, *revision* of its template.
     """

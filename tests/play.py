@@ -4,6 +4,7 @@ The pure core, played through time: what is announced when.
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Self
 
 from reporter.model.entries import Catalogue, ProbeSpec
 from reporter.model.subjects import CLUSTER, Subject
@@ -47,7 +48,7 @@ class Play:
             def roster(self, snapshot, before):
                 return Roster(play.subjects)
 
-        self.court = Staged(self.catalogue, {"none": probe}, {}, self.terms)
+        self.court: Court = Staged(self.catalogue, {"none": probe}, {}, self.terms)
         self.store = a_store()
         self.step()
 
@@ -59,20 +60,20 @@ class Play:
             for key, verdict in said.items()
         ] or [Clear(question.key())]
 
-    def say(self, *verdicts) -> "Play":
+    def say(self, *verdicts) -> Self:
         self.says.update({verdict.key: verdict for verdict in verdicts})
         return self.step()
 
-    def clear(self, *keys) -> "Play":
+    def clear(self, *keys) -> Self:
         for key in keys:
             self.says.pop(key, None)
         return self.step()
 
-    def unknown(self, *keys) -> "Play":
+    def unknown(self, *keys) -> Self:
         self.says.update(dict.fromkeys(keys, "blind"))
         return self.step()
 
-    def after(self, span: timedelta | float) -> "Play":
+    def after(self, span: timedelta | float) -> Self:
         """
         Let time pass, looking at every moment that matters.
         """
@@ -95,7 +96,7 @@ class Play:
     def stage(self) -> Stage:
         return Stage(self.voice, self.judged, self.catalogue, self.terms, home)
 
-    def step(self) -> "Play":
+    def step(self) -> Self:
         self.judged = self.court.judge(
             self.judged,
             self.store.view(),
@@ -115,7 +116,7 @@ class Play:
                 self.written.append(record)
                 self.voice = tell(self.voice, record, outcome or self.outcome, self.catalogue)
 
-    def restart(self, *, back_after: float = 0.0) -> "Play":
+    def restart(self, *, back_after: float = 0.0) -> Self:
         """
         A new process reads back what is there, with times of whole seconds.
         """

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from reporter.kube.client import Api
-from reporter.kube.errors import NotFound
+from reporter.kube.errors import NotFound, Unreachable
 from reporter.kube.event_format import (
     COMPONENT,
     NAMESPACE,
@@ -101,7 +101,7 @@ class EventBook:
                 query=[*query, ("continue", token)] if token else query,
                 doing=f"list events {NAMESPACE}",
             )
-            page = _PAGES.decode(answer.body)
+            page = _page(answer.body)
             for raw in page.items or ():
                 yield raw
             token = page.metadata.continue_ or ""
@@ -119,6 +119,14 @@ class _Page(msgspec.Struct):
 
 
 _PAGES = msgspec.json.Decoder(_Page)
+
+
+def _page(body: bytes) -> _Page:
+    try:
+        return _PAGES.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        what = f"not a list of Events: {err}"
+        raise Unreachable(f"list events {NAMESPACE}", status=200, message=what) from err
 
 
 def _path(record: EventRecord) -> str:

@@ -23,8 +23,9 @@ from reporter.model.objects import Pod
 from reporter.model.samples import Scrape, ScrapeResult, Unread
 from reporter.settings import ScrapeMode
 from reporter.stages.exposition import Malformed, has_family, samples
+from reporter.stages.loading import is_loading
 from reporter.stages.snapshot import Snapshot
-from reporter.stages.targets import is_loading, targets
+from reporter.stages.targets import targets
 from reporter.stages.windows import ENGINE
 
 

@@ -170,6 +170,8 @@ class Controller:
 
     def told(self, record: EventRecord, outcome: Outcome) -> None:
         self.voice = tell(self.voice, record, outcome, self._court.catalogue)
+        if record.key not in self.judged.gate.records:
+            self._changed.set()  # it was over before it was said
 
     def resumed(self, records: Iterable[EventRecord]) -> None:
         """

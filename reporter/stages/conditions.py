@@ -22,7 +22,10 @@ NO_YEAR = 1970
 
 
 def condition(conditions: Iterable[Condition] | None, kind: str) -> Condition | None:
-    return next((each for each in conditions or () if each.type == kind), None)
+    for each in conditions or ():
+        if each.type == kind:
+            return each
+    return None
 
 
 def since(found: Condition, meta: Metadata) -> datetime | None:

@@ -16,6 +16,7 @@ from reporter.model.kinds import (
     WORKSPACES,
 )
 from reporter.model.objects import ApiObject
+from reporter.stages.loading import is_loading
 from reporter.stages.subjects import CREATED_BY, GATEWAY_NAME, INFERENCE_SET
 
 
@@ -56,6 +57,13 @@ def by_backend(namespace: str, pool: str) -> str:
     return f"backend={namespace}/{pool}"
 
 
+def loading_in(namespace: str) -> str:
+    """
+    Pods that may be loading a model.
+    """
+    return f"loading={namespace}"
+
+
 def workload(pod: ApiObject) -> str:
     """
     The Deployment (or other controller) that a pod belongs to.
@@ -76,6 +84,7 @@ def _of_pod(pod: ApiObject) -> tuple[str, ...]:
     return (
         *((by_workload(meta.namespace, owner),) if owner else ()),
         *((by_model(meta.namespace, model),) if model else ()),
+        *((loading_in(meta.namespace),) if is_loading(pod) else ()),
     )
 
 

@@ -12,10 +12,10 @@ from reporter.model.verdicts import ObjectRef
 from reporter.stages.conditions import condition
 from reporter.stages.deployments import Stale
 from reporter.stages.indexes import by_model, workload
-from reporter.stages.pods import current
+from reporter.stages.loading import POD_INDEX
+from reporter.stages.pods import left_behind
 from reporter.stages.ruling import undecoded
 from reporter.stages.snapshot import Snapshot
-from reporter.stages.targets import POD_INDEX
 
 
 WORKSPACE = "kaito.sh/workspace"
@@ -59,7 +59,7 @@ def counted(pods: Iterable[Pod]) -> tuple[Pod, ...]:
     """
     Without those on their way out and what is left behind; each pod of a StatefulSet is one of its kind.
     """
-    return tuple(pod for each in pods for pod in current([each]))
+    return tuple(pod for pod in pods if not left_behind(pod))
 
 
 def serves(workspace: Workspace, pods: Sequence[Pod]) -> bool:
@@ -99,6 +99,8 @@ def unread(
     """
     That an object of the set could not be decoded, or one whose name begins as those of the set do.
     """
+    if not snapshot.spoilt:
+        return None
     names = {each.metadata.name for each in known}
     for ref in sorted(snapshot.spoilt):
         if (ref.resource, ref.namespace) != (kind.qualified, subject.namespace):

@@ -86,7 +86,7 @@ def current(pods: Iterable[Pod]) -> tuple[Pod, ...]:
 
     A ReplicaSet replaces every failed pod, so one that is older than another is left behind too.
     """
-    left = tuple(pod for pod in pods if not _left_behind(pod))
+    left = tuple(pod for pod in pods if not left_behind(pod))
     youngest = max(map(_born, left), default=NEVER)
     return tuple(p for p in left if p.status.phase != "Failed" or _born(p) == youngest)
 
@@ -95,7 +95,7 @@ def _born(pod: Pod) -> datetime:
     return pod.metadata.creation_timestamp or NEVER
 
 
-def _left_behind(pod: Pod) -> bool:
+def left_behind(pod: Pod) -> bool:
     status = pod.status
     return (
         pod.metadata.deletion_timestamp is not None

@@ -18,10 +18,9 @@ from reporter.model.gateway_objects import (
     ParentsStatus,
     ParentStatus,
 )
-from reporter.model.kinds import GATEWAY_CLASSES, GATEWAYS, HTTP_ROUTES, INFERENCE_POOLS
+from reporter.model.kinds import GATEWAY_CLASSES, HTTP_ROUTES, INFERENCE_POOLS
 from reporter.model.objects import ApiObject
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import ObjectRef
 from reporter.stages.gateways import is_gateway
 from reporter.stages.indexes import by_backend, by_model
 from reporter.stages.snapshot import Snapshot
@@ -40,36 +39,39 @@ def routes(snapshot: Snapshot, subject: Subject) -> tuple[HTTPRoute, ...]:
     """
     namespace, name = subject.namespace, subject.name
     usual = snapshot.get(HTTP_ROUTES, HTTPRoute, namespace, f"{name}{ROUTE_SUFFIX}")
-    pool = by_backend(namespace, f"{name}{POOL_SUFFIX}")
     return _unique(
         (
             *snapshot.find(HTTP_ROUTES, HTTPRoute, by_model(namespace, name)),
-            *snapshot.find(HTTP_ROUTES, HTTPRoute, pool),
+            *snapshot.find(HTTP_ROUTES, HTTPRoute, by_backend(namespace, f"{name}{POOL_SUFFIX}")),
             *((usual,) if usual is not None else ()),
         )
     )
 
 
-def pools(snapshot: Snapshot, subject: Subject) -> tuple[InferencePool, ...]:
+def pools(
+    snapshot: Snapshot, subject: Subject, led_by: Iterable[HTTPRoute]
+) -> tuple[InferencePool, ...]:
     """
-    Those on their way out too.
+    Those on their way out too; *led_by*: the routes to follow.
     """
     namespace, name = subject.namespace, subject.name
     usual = snapshot.get(INFERENCE_POOLS, InferencePool, namespace, f"{name}{POOL_SUFFIX}")
-    led_to = (
-        snapshot.get(INFERENCE_POOLS, InferencePool, ref.namespace, ref.name)
-        for route in routes(snapshot, subject)
-        for ref in pools_of(route)
+    behind = (
+        snapshot.get(INFERENCE_POOLS, InferencePool, each.namespace or namespace, each.name)
+        for route in led_by
+        for each in backends(route)
     )
     return _unique(
         (
             *snapshot.find(INFERENCE_POOLS, InferencePool, by_model(namespace, name)),
-            *(each for each in (usual, *led_to) if each is not None),
+            *(each for each in (usual, *behind) if each is not None),
         )
     )
 
 
-def _unique(found: Iterable[T]) -> tuple[T, ...]:
+def _unique(found: tuple[T, ...]) -> tuple[T, ...]:
+    if all(each is found[0] for each in found):
+        return found[:1]
     named = {(each.metadata.namespace, each.metadata.name): each for each in found}
     return tuple(named[name] for name in sorted(named))
 
@@ -79,20 +81,13 @@ def staying(found: Iterable[T]) -> tuple[T, ...]:
 
 
 def backends(route: HTTPRoute) -> Iterator[BackendReference]:
-    for rule in route.spec.rules or ():
-        yield from rule.backend_refs or ()
-
-
-def pools_of(route: HTTPRoute) -> tuple[ObjectRef, ...]:
     """
     The InferencePools that it leads to, whether they exist or not.
     """
-    found = {
-        ObjectRef(INFERENCE_POOLS.qualified, each.namespace or route.metadata.namespace, each.name)
-        for each in backends(route)
-        if (each.kind, each.group) == (INFERENCE_POOLS.kind, INFERENCE_POOLS.group)
-    }
-    return tuple(sorted(found))
+    for rule in route.spec.rules or ():
+        for each in rule.backend_refs or ():
+            if each.kind == INFERENCE_POOLS.kind and each.group == INFERENCE_POOLS.group:
+                yield each
 
 
 def parents(route: HTTPRoute) -> tuple[ParentReference, ...]:
@@ -102,10 +97,6 @@ def parents(route: HTTPRoute) -> tuple[ParentReference, ...]:
     return tuple(each for each in route.spec.parent_refs or () if is_gateway(each))
 
 
-def gateway_of(parent: ParentReference, namespace: str) -> ObjectRef:
-    return ObjectRef(GATEWAYS.qualified, parent.namespace or namespace, parent.name)
-
-
 def about(status: ParentsStatus, wanted: ParentReference, namespace: str) -> list[ParentStatus]:
     """
     What was written about one parent, by whomever; the placeholder of a fresh pool is of no Gateway.
@@ -113,13 +104,17 @@ def about(status: ParentsStatus, wanted: ParentReference, namespace: str) -> lis
     return [
         each
         for each in status.parents or ()
-        if is_gateway(each.parent_ref)
-        and _same(each.parent_ref, namespace) == _same(wanted, namespace)
+        if _same(each.parent_ref, wanted, namespace) and is_gateway(each.parent_ref)
     ]
 
 
-def _same(parent: ParentReference, namespace: str) -> tuple[ObjectRef, str | None, int | None]:
-    return gateway_of(parent, namespace), parent.section_name, parent.port
+def _same(one: ParentReference, other: ParentReference, namespace: str) -> bool:
+    return (
+        one.name == other.name
+        and (one.namespace or namespace) == (other.namespace or namespace)
+        and one.section_name == other.section_name
+        and one.port == other.port
+    )
 
 
 def controller(snapshot: Snapshot, gateway: Gateway) -> str:

@@ -60,6 +60,8 @@ def unserved(snapshot: Snapshot, *kinds: ResourceKind) -> Stale | None:
 
 
 def undecoded(snapshot: Snapshot, kind: ResourceKind, namespace: str, name: str) -> Stale | None:
+    if not snapshot.spoilt:
+        return None
     ref = ObjectRef(kind.qualified, namespace, name)
     if ref not in snapshot.spoilt:
         return None

@@ -17,6 +17,7 @@ from reporter.stages.scaling_metrics import metrics
 PREFIX = "scaledobject.kaito.sh/"
 SECONDS = ("evaluationwindow", "scaleupcooldown", "scaledowncooldown")
 MOST_SECONDS = 2**31 - 1
+WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 LONGEST = 40
 """
 Bytes of a value in a message; these are typed by hand, or by a template.
@@ -62,13 +63,13 @@ def complaints(annotations: Mapping[str, str], limit: Limit) -> tuple[Complaint,
     """
     All that is wrong; nothing for a set that did not ask to be scaled.
     """
+    if annotations.get(f"{PREFIX}auto-provision") != "true":
+        return ()
     given = {
         key.removeprefix(PREFIX): value
         for key, value in annotations.items()
         if key.startswith(PREFIX)
     }
-    if given.get("auto-provision") != "true":
-        return ()
     return (
         *(Complaint(Code.REPLICAS, text) for text in _replicas(given, limit)),
         *(Complaint(Code.METRICS, text) for text in _metrics(given)),
@@ -121,7 +122,7 @@ def _whole(text: str) -> int | None:
     """
     As Go's strconv.Atoi reads it: no blanks, no underscores, 64 bits.
     """
-    if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
+    if not WHOLE.fullmatch(text):
         return None
     number = int(text)
     return number if -(2**63) <= number < 2**63 else None

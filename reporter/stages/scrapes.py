@@ -2,7 +2,7 @@
 The windows of all pods, kept by whoever scrapes them and read by passes through a view.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from datetime import timedelta
 
 from reporter.model.objects import Pod
@@ -17,8 +17,8 @@ Namespace and name.
 """
 
 
-def _everything(window: Window) -> Hashable:
-    return id(window)
+def _everything(window: Window) -> object:
+    return window
 
 
 class Scrapes:
@@ -31,17 +31,17 @@ class Scrapes:
     def __init__(
         self,
         keep: timedelta = timedelta(minutes=1),
-        gist: Callable[[Window], Hashable] = _everything,
+        gist: Callable[[Window], object] = _everything,
     ) -> None:
         self._keep, self._gist = keep, gist
         self._windows: Sharded[PodName, Window] = Sharded()
+        self._gists: dict[PodName, object] = {}
 
     def sampled(self, pod: Pod, scrape: Scrape) -> bool:
         """
         Whether this changes anything that matters.
         """
-        before = self._window(pod)
-        return self._put(pod, taken(before, scrape, keep=self._keep))
+        return self._put(pod, taken(self._window(pod), scrape, keep=self._keep))
 
     def unread(self, pod: Pod, unread: Unread) -> bool:
         return self._put(pod, missed(self._window(pod), unread))
@@ -52,11 +52,12 @@ class Scrapes:
         """
         window = self._windows.get(_name(pod))
         if window is not None and (pod.ready or window.life != Life.of(pod)):
-            self._windows.pop(_name(pod))
+            self.forget(_name(pod))
 
     def forget(self, name: PodName) -> None:
-        if self._windows.get(name) is not None:
+        if name in self._gists:
             self._windows.pop(name)
+            del self._gists[name]
 
     def view(self) -> Frozen[PodName, Window]:
         return self._windows.freeze()
@@ -65,9 +66,10 @@ class Scrapes:
         return self._windows.get(_name(pod)) or Window(Life.of(pod))
 
     def _put(self, pod: Pod, window: Window) -> bool:
-        before = self._windows.get(_name(pod))
-        self._windows[_name(pod)] = window
-        return before is None or self._gist(before) != self._gist(window)
+        name, gist = _name(pod), self._gist(window)
+        changed = name not in self._gists or self._gists[name] != gist
+        self._windows[name], self._gists[name] = window, gist
+        return changed
 
 
 def _name(pod: Pod) -> PodName:

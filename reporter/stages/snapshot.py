@@ -64,8 +64,11 @@ class Snapshot:
         """
         Objects under an index key, in the order of their names.
         """
-        found = self.tables[kind.resource].index.get(key) or {}
-        return tuple(o for _, o in sorted(found.items()) if isinstance(o, type_))
+        found = self.tables[kind.resource].index.get(key)
+        if not found:
+            return ()
+        each = found.values() if len(found) == 1 else (o for _, o in sorted(found.items()))
+        return tuple(o for o in each if isinstance(o, type_))
 
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
         return self.tables[kind.resource].objects.values()

@@ -125,14 +125,21 @@ def touched(kind: ResourceKind, changed: ApiObject) -> Iterable[Subject]:
             )
         case "inferencesets":
             return (_set(changed, changed.metadata.name),)
-        case "workspaces" | "httproutes" | "inferencepools":
+        case "workspaces" | "inferencepools":
             return (_set(changed, _owner(changed)),)
-        case "gateways":
-            return (_harness(changed), _set(changed, ""))
         case "gatewayclasses":
             return (Subject(Layer.MODELHARNESS),)
-        case _:
-            return (_harness(changed),)
+        case other:
+            return (_harness(changed), *_through(other, changed))
+
+
+def _through(resource: str, changed: ApiObject) -> Iterable[Subject]:
+    """
+    The models that are reached through an object of the harness.
+    """
+    if resource == "gateways":
+        return (_set(changed, ""),)
+    return (_set(changed, _owner(changed)),) if resource == "httproutes" else ()
 
 
 def _of_workload(changed: ApiObject) -> Iterable[Subject]:

@@ -14,7 +14,7 @@ from hashlib import sha256
 from reporter.model.entries import Entry
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, Trouble
-from reporter.model.words import Kind, Reason
+from reporter.model.words import Kind, Layer, Reason
 from reporter.stages.foreign import clean, shorten
 
 
@@ -134,9 +134,20 @@ def _fit_none(speech: Speech, told: Sequence[Told]) -> str:
 def _head(speech: Speech, told: Sequence[Told], foreign: Sequence[str]) -> str:
     group = f"{_group(speech)}: " if speech.group else ""
     if not told:
-        return f"{_group(speech)} are ready again." if group else _fill(speech, {}, "")
+        return _ready(speech)
     sentences = (_sentence(speech, each, text) for each, text in zip(told, foreign, strict=True))
     return group + " ".join(dict.fromkeys(sentences))
+
+
+def _ready(speech: Speech) -> str:
+    """
+    Of a group whose Event was read back it is not known whom it stood for; by now it is everyone.
+    """
+    many = speech.subject.layer is Layer.MODELDEPLOYMENT and not speech.subject.name
+    if not many:
+        return _fill(speech, {}, "")
+    verb = "is" if len(speech.group) == 1 else "are"
+    return f"{_group(speech)} {verb} ready again."
 
 
 def _sentence(speech: Speech, told: Told, foreign: str) -> str:
@@ -184,10 +195,10 @@ def _remedy(entry: Entry, told: Told) -> str:
 
 
 def _group(speech: Speech) -> str:
-    return (
-        f"Namespace {speech.subject.namespace}: {len(speech.group)} InferenceSets"
-        f" ({listed(speech.group)})"
-    )
+    names, where = speech.group, f"Namespace {speech.subject.namespace}"
+    if not names:
+        return f"{where}: all InferenceSets"
+    return f"{where}: {len(names)} InferenceSet{'s' if len(names) > 1 else ''} ({listed(names)})"
 
 
 def listed(names: Sequence[str], few: int = NAMED) -> str:

@@ -123,10 +123,9 @@ def _rolls(pods: Sequence[Pod]) -> bool:
 
 def _of_pods(model: Model, ailing: Sequence[Ailment]) -> Trouble:
     worst, others = ailing[0], len(ailing) - 1
-    memory = "OOMKilled" in worst.text
     state = "is not ready" if worst.text == "not Ready" else f"is not ready: {worst.text}"
     more = f", {others} more pod{'s' if others > 1 else ''} not ready" if others else ""
-    found = _trouble(model, "OutOfMemory" if memory else worst.code, worst.kind)
+    found = _trouble(model, _code(worst), worst.kind)
     return replace(
         found,
         crash=worst.crash,
@@ -134,6 +133,12 @@ def _of_pods(model: Model, ailing: Sequence[Ailment]) -> Trouble:
         fields={"object": f"model pod {worst.pod}", "state": state, "pods": more},
         foreign=worst.foreign,
     )
+
+
+def _code(worst: Ailment) -> str:
+    if "OOMKilled" in worst.text:
+        return "OutOfMemory"
+    return "Lost" if worst.kind is Kind.LOST and worst.code == "NotReady" else worst.code
 
 
 def _born(model: Model, worst: Ailment) -> datetime | None:

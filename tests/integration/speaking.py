@@ -197,7 +197,11 @@ class Scene:
             ) from None
 
     async def until_said(self, *events: str, within: float = 5) -> None:
-        await self.until(lambda: self.said == sorted(events), within=within)
+        """
+        They stand in the cluster, and the speaker knows it.
+        """
+        under_way = self.speaker._under_way
+        await self.until(lambda: self.said == sorted(events) and not under_way, within=within)
 
     async def until_written(self, number: int) -> None:
         await self.until(lambda: self.writes == number)

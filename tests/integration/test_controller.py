@@ -13,6 +13,7 @@ import pytest
 
 from reporter.clock import Clock
 from reporter.model.entries import Holds
+from reporter.model.events import EventRecord
 from reporter.model.kinds import DEPLOYMENTS, KINDS, NAMESPACES, PODS
 from reporter.model.observations import Sight, Unlisted, Unserved, Unwatched, Watched
 from reporter.model.subjects import Subject
@@ -20,6 +21,7 @@ from reporter.model.words import Kind, Layer
 from reporter.runtime.controller import Controller
 from reporter.stages.gate import Patience
 from reporter.stages.judgement import Judgement, Terms
+from reporter.stages.pacing import Outcome
 from reporter.stages.states import states
 from reporter.stages.store import Store
 from tests.builders import a_catalogue, a_deployment, a_key, a_store, a_trouble, active, an_entry
@@ -293,6 +295,45 @@ async def test_a_watch_that_comes_back_in_time_changes_nothing():
         assert {str(states(after).get(BBR)) for _, after in run.passes.seen[before - 1 :]} == {
             "announced"
         }
+
+
+# ------------------------------------------------------------ what the speaker reports
+
+
+def due(run: Running) -> list[str]:
+    return [each.key.reason for each in run.controller.stage().due(now=run.clock.now())]
+
+
+async def a_record(run: Running) -> EventRecord:
+    """
+    The Event of a finding that has settled since.
+    """
+    run.says[BBR] = active(BBR)
+    run.change(1)
+    await run.until(lambda: run.state == "announced", within=1)
+    record = run.controller.stage().compose(BBR, now=run.clock.now())
+    assert record is not None
+    del run.says[BBR]
+    run.change(2)
+    await run.until(lambda: run.state == "clear", within=2)
+    return record
+
+
+async def test_what_was_read_back_after_it_had_settled_gets_its_ready_by_time_alone():
+    async with running() as run:
+        record = await a_record(run)
+        await asyncio.sleep(0.3)
+        run.controller.resumed([record])
+        assert due(run) == []
+        await run.until(lambda: due(run) == ["clusterReady"], within=2)
+
+
+async def test_what_settled_while_it_was_written_gets_its_ready_at_once():
+    async with running() as run:
+        record = await a_record(run)
+        await asyncio.sleep(0.3)
+        run.controller.told(record, Outcome.WRITTEN)
+        await run.until(lambda: due(run) == ["clusterReady"], within=1)
 
 
 # ------------------------------------------------------------ those who are told

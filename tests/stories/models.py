@@ -25,7 +25,7 @@ def workspace(
     """
     Conditions as ``Reason: message``, which is False; ``ready`` unless given, ``none`` for absent.
 
-    *of*: its InferenceSet. *pods*: how many it has. *upgrade*: told to upgrade in place just now.
+    *of*: its InferenceSet. *pods*: how many it has. *upgrade*: when it was told to upgrade in place.
     *silent*: without any condition. A transition time moves with the status only.
     """
     unknown = words.keys() - WORDS

@@ -11,7 +11,7 @@ import msgspec
 
 from reporter.model.kinds import DEPLOYMENTS, KINDS, NAMESPACES, PODS, WORKSPACES, ResourceKind
 from reporter.model.objects import ApiObject, Condition
-from tests.builders import a_deployment, a_namespace, a_pod
+from tests.builders import NOON, a_deployment, a_namespace, a_pod
 from tests.stories import models
 
 
@@ -100,7 +100,8 @@ class World:
         self, address: Address, words: dict, *, born: datetime, now: datetime
     ) -> ApiObject:
         before = self.stated.get(address, ())
-        words = _timed(words, now=now)
+        if "upgrade" in words:
+            words["upgrade"] = (NOON + span(words["upgrade"])).isoformat()
         meta = {"namespace": address.namespace, "born": born}
         made = models.workspace(address.name, words, before, now=now, **meta)
         self.stated[address] = made.status.conditions or ()

@@ -53,7 +53,8 @@ class Run:
     """
 
     def __init__(self, store) -> None:
-        self.store, self.results = store, Counter()
+        self.store = store
+        self.results: Counter[str] = Counter()
         self.verdicts: dict[str, list[str]] = {}
         store.notify(self._changed)
 
@@ -210,7 +211,8 @@ async def test_a_right_that_is_missing_leaves_it_unknown(tmp_path):
 
 
 async def test_many_pods_are_read_in_time_but_never_too_many_at_once(tmp_path):
-    at_once, most, asked = 0, 0, Counter()
+    at_once, most = 0, 0
+    asked: Counter[str] = Counter()
 
     async def answer(request):
         nonlocal at_once, most

@@ -23,7 +23,8 @@ class Way:
     """
 
     def __init__(self, name: str) -> None:
-        self.name, self.fails = name, {}
+        self.name = name
+        self.fails: dict[str, ScrapeResult] = {}
 
     async def read(self, pod) -> bytes:
         result = self.fails.get(pod.metadata.namespace)
@@ -34,7 +35,8 @@ class Way:
 
 class Pods:
     def __init__(self, mode=ScrapeMode.AUTO, grant=Grant.GRANTED) -> None:
-        self.direct, self.proxy, self.grant = Way("direct"), Way("proxy"), grant
+        self.direct, self.proxy = Way("direct"), Way("proxy")
+        self.grant: Grant = grant
         self.asked: list[str] = []
         self.ways = Ways(mode, self.direct, self.proxy, allowed=self._allowed)
 

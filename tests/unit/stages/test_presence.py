@@ -30,7 +30,11 @@ def test_before_the_first_answer_nothing_is_known():
 
 def test_what_is_served_counts_at_once():
     found = after(SERVED)
-    assert (found.known, found.versions, found.ever) == (True, ("v1", "v1beta1"), {"v1", "v1beta1"})
+    assert (found.known, found.versions, found.ever) == (
+        True,
+        ("v1", "v1beta1"),
+        {"v1", "v1beta1"},
+    )
     assert found.since == NOON
 
 

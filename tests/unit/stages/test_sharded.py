@@ -9,7 +9,8 @@ CHANGES = st.lists(st.tuples(st.integers(0, 600), st.none() | st.integers()), ma
 
 @given(before=CHANGES, after=CHANGES)
 def test_it_is_a_map_whose_views_never_change(before, after):
-    plain, sharded = {}, Sharded()
+    plain: dict = {}
+    sharded: Sharded = Sharded()
     for changes in (before, after):
         frozen, seen = sharded.freeze(), dict(plain)
         for key, value in changes:

@@ -154,6 +154,16 @@ def test_many_inference_sets_are_counted_and_three_are_named():
     )
 
 
+def test_a_group_of_one_and_one_that_is_not_known_any_more_are_told_as_such():
+    entry, subject = a_ready(Layer.MODELDEPLOYMENT), Subject(Layer.MODELDEPLOYMENT, "team-a")
+    assert said(entry=entry, subject=subject, group=("qwen",)) == (
+        "Namespace team-a: 1 InferenceSet (qwen) is ready again."
+    )
+    assert said(entry=entry, subject=subject) == (
+        "Namespace team-a: all InferenceSets are ready again."
+    )
+
+
 def test_lists_are_sorted_and_cut():
     assert listed(["b", "a"]) == "a, b"
     assert listed(["d", "c", "b", "a"]) == "a, b, c and 1 more"

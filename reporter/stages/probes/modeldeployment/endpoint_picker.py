@@ -23,7 +23,7 @@ from reporter.stages.deployments import CODES, absent, reference, trouble
 from reporter.stages.indexes import by_model, by_workload
 from reporter.stages.models import inference_set, unread
 from reporter.stages.probes.probe import NoParameters, Probe, Question
-from reporter.stages.routes import pools, staying
+from reporter.stages.routes import pools, routes, staying
 from reporter.stages.ruling import Found, ruling, undecoded
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.subjects import PICKER_SUFFIX
@@ -36,7 +36,9 @@ def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
 def _found(snapshot: Snapshot, subject: Subject) -> Iterable[Found | None]:
     if inference_set(snapshot, subject) is None:
         return []
-    found = staying(pools(snapshot, subject))
+    found = staying(
+        pools(snapshot, subject, ()) or pools(snapshot, subject, routes(snapshot, subject))
+    )
     late = unread(snapshot, INFERENCE_POOLS, subject, found)
     if late:
         return [late]

@@ -39,8 +39,9 @@ def _found(snapshot: Snapshot, subject: Subject) -> Iterable[Found | None]:
     if late:
         return [late]
     models = [Model(each, of_workspace(pods, each)) for each in replicas]
-    spare = sum(model.serves for model in models) >= wanted.desired
-    found = [trouble(replace(model, spare=spare)) for model in models]
+    failing = [model for model in models if not model.serves]
+    spare = len(models) - len(failing) >= wanted.desired
+    found = [trouble(replace(model, spare=spare)) for model in failing]
     return [*found, _too_few(wanted, models)]
 
 
@@ -72,7 +73,9 @@ PROBE = Probe(
         name="model-pods",
         parameters=NoParameters,
         fields=frozenset({"object", "state", "pods"}),
-        codes=frozenset({*OF_PODS.values(), "NotReady", "Workspace", "NoWorkspace", "Missing"}),
+        codes=frozenset(
+            {*OF_PODS.values(), "NotReady", "Lost", "Workspace", "NoWorkspace", "Missing"}
+        ),
         requires=(INFERENCE_SETS, WORKSPACES, PODS),
         uses=(NAMESPACES,),
         demands=lambda _: frozenset({INFERENCE_SETS.qualified, WORKSPACES.qualified}),

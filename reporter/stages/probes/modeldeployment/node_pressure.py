@@ -50,7 +50,7 @@ def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
 def _found(snapshot: Snapshot, subject: Subject) -> Sequence[Found]:
     if inference_set(snapshot, subject) is None:
         return []
-    replicas, pods = workspaces(snapshot, subject), counted(model_pods(snapshot, subject))
+    replicas = workspaces(snapshot, subject)
     late = unread(snapshot, WORKSPACES, subject, replicas)
     if late:
         return [late]
@@ -63,6 +63,9 @@ def _found(snapshot: Snapshot, subject: Subject) -> Sequence[Found]:
         for name, pressures in (read or {}).items():
             nodes[name] |= pressures
         unnamed += [_unnamed(each)] if read is not None and not read else []
+    if not nodes:
+        return unnamed
+    pods = counted(model_pods(snapshot, subject))
     return [*(_trouble(name, nodes[name], pods) for name in sorted(nodes)), *unnamed]
 
 

@@ -44,17 +44,15 @@ def _found(snapshot: Snapshot, subject: Subject) -> Iterable[Found | None]:
         return [late]
     pods = model_pods(snapshot, subject)
     return [
-        _one(each, snapshot.refusal(each), serves=Model(each, of_workspace(pods, each)).serves)
-        for each in replicas
+        _one(Model(each, of_workspace(pods, each)), snapshot.refusal(each)) for each in replicas
     ]
 
 
-def _one(workspace: Workspace, refused: Condition | None, *, serves: bool) -> Found | None:
+def _one(model: Model, refused: Condition | None) -> Found | None:
     """
     *refused*: the last real error that is not overcome.
-
-    *serves*: its pods are Ready, so whatever still waits is in nobody's way.
     """
+    workspace = model.workspace
     meta, conditions = workspace.metadata, workspace.status.conditions
     claims, nodes = condition(conditions, CLAIMS), condition(conditions, NODES)
     told = claims if claims is not None and not holds(claims) else nodes
@@ -64,7 +62,8 @@ def _one(workspace: Workspace, refused: Condition | None, *, serves: bool) -> Fo
     error = refusal(workspace) or (refused if not holds(claims) else None)
     if error is not None:
         return _refused(workspace, claims or error, error)
-    if serves:
+    if (holds(claims) and holds(nodes)) or model.serves:
+        # Whatever still waits under Ready pods is in nobody's way.
         return None
     if not conditions:
         return _waits(workspace, "NoNodeClaim", None, "was not taken up by KAITO's controller yet")

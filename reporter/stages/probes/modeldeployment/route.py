@@ -10,7 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.gateway_objects import Gateway, HTTPRoute, InferencePool, ParentReference
+from reporter.model.gateway_objects import (
+    BackendReference,
+    Gateway,
+    HTTPRoute,
+    InferencePool,
+    ParentReference,
+)
 from reporter.model.kinds import (
     DEPLOYMENTS,
     GATEWAY_CLASSES,
@@ -20,6 +26,7 @@ from reporter.model.kinds import (
     INFERENCE_SETS,
     NAMESPACES,
     PODS,
+    ResourceKind,
 )
 from reporter.model.objects import Deployment, Pod
 from reporter.model.subjects import Subject
@@ -32,12 +39,11 @@ from reporter.stages.probes.probe import NoParameters, Probe, Question
 from reporter.stages.routes import (
     ROUTE_SUFFIX,
     about,
+    backends,
     controller,
-    gateway_of,
     ours,
     parents,
     pools,
-    pools_of,
     routes,
     staying,
 )
@@ -53,7 +59,8 @@ def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
 def _found(snapshot: Snapshot, subject: Subject) -> Sequence[Found | None]:
     if inference_set(snapshot, subject) is None:
         return []
-    every, behind = routes(snapshot, subject), pools(snapshot, subject)
+    every = routes(snapshot, subject)
+    behind = pools(snapshot, subject, every)
     late = unread(snapshot, HTTP_ROUTES, subject, every)
     late = late or unread(snapshot, INFERENCE_POOLS, subject, behind)
     if late:
@@ -97,59 +104,56 @@ def _lacks(*, seen: bool) -> str:
 
 
 def _route(snapshot: Snapshot, route: HTTPRoute) -> Found | None:
-    return next((each for each in _checks(snapshot, route) if each is not None), None)
-
-
-def _checks(snapshot: Snapshot, route: HTTPRoute) -> Iterator[Found | None]:
-    namespace = route.metadata.namespace
     if not route.spec.parent_refs:
-        yield trouble(HTTP_ROUTES, route, "GatewayNotFound", Kind.DECLARED, "names no Gateway")
-    for ref in dict.fromkeys(gateway_of(parent, namespace) for parent in parents(route)):
-        yield _gateway(snapshot, route, ref)
-    for ref in pools_of(route):
-        yield _backend(snapshot, route, ref)
+        return trouble(HTTP_ROUTES, route, "GatewayNotFound", Kind.DECLARED, "names no Gateway")
     for parent in parents(route):
-        yield _answer(snapshot, route, parent)
+        found = _exists(snapshot, route, GATEWAYS, parent)
+        if found is not None:
+            return found
+    for backend in backends(route):
+        found = _exists(snapshot, route, INFERENCE_POOLS, backend)
+        if found is not None:
+            return found
+    for parent, gateway in _gateways(snapshot, route):
+        entries = about(route.status, parent, route.metadata.namespace)
+        found = of_route(route, ours(entries, controller(snapshot, gateway)), parent.name)
+        if found is not None:
+            return found
+    return None
 
 
-def _gateway(snapshot: Snapshot, route: HTTPRoute, ref: ObjectRef) -> Found | None:
-    found = snapshot.get(GATEWAYS, Gateway, ref.namespace, ref.name)
-    if found is not None:
-        return undecoded(snapshot, GATEWAYS, ref.namespace, ref.name)
-    here = ref.namespace == route.metadata.namespace
-    name = ref.name if here else f"{ref.namespace}/{ref.name}"
-    return _dangling(snapshot, route, ref, f"parent Gateway {name}", "GatewayNotFound")
-
-
-def _backend(snapshot: Snapshot, route: HTTPRoute, ref: ObjectRef) -> Found | None:
-    if snapshot.get(INFERENCE_POOLS, InferencePool, ref.namespace, ref.name) is not None:
-        return None
-    return _dangling(snapshot, route, ref, f"backend InferencePool {ref.name}", "PoolNotFound")
-
-
-def _dangling(snapshot: Snapshot, route: HTTPRoute, ref: ObjectRef, what: str, code: str) -> Found:
+def _gateways(snapshot: Snapshot, route: HTTPRoute) -> Iterator[tuple[ParentReference, Gateway]]:
     """
-    A reference to what is not there; as such it is as young as the absence.
+    What it refers to; one on its way out accepts nothing any more, and its entries stay as they were.
     """
-    kind = GATEWAYS if ref.resource == GATEWAYS.qualified else INFERENCE_POOLS
-    late = undecoded(snapshot, kind, ref.namespace, ref.name)
-    if late:
+    for parent in parents(route):
+        namespace = parent.namespace or route.metadata.namespace
+        gateway = snapshot.get(GATEWAYS, Gateway, namespace, parent.name)
+        if gateway is not None and gateway.metadata.deletion_timestamp is None:
+            yield parent, gateway
+
+
+def _exists(
+    snapshot: Snapshot,
+    route: HTTPRoute,
+    kind: ResourceKind,
+    wanted: ParentReference | BackendReference,
+) -> Found | None:
+    """
+    A reference to what is not there is trouble as young as the absence.
+    """
+    namespace = wanted.namespace or route.metadata.namespace
+    late = undecoded(snapshot, kind, namespace, wanted.name)
+    if late or snapshot.get(kind, kind.type, namespace, wanted.name) is not None:
         return late
-    seen = ref in snapshot.gone
+    seen = ObjectRef(kind.qualified, namespace, wanted.name) in snapshot.gone
+    here = namespace == route.metadata.namespace
+    name = wanted.name if here else f"{namespace}/{wanted.name}"
+    what = "parent" if kind is GATEWAYS else "backend"
+    state = f"{what} {kind.kind} {name} {_lacks(seen=seen)}"
+    code = "GatewayNotFound" if kind is GATEWAYS else "PoolNotFound"
     lost = Kind.LOST if seen else Kind.DECLARED
-    return replace(
-        trouble(HTTP_ROUTES, route, code, lost, f"{what} {_lacks(seen=seen)}"), born=None
-    )
-
-
-def _answer(snapshot: Snapshot, route: HTTPRoute, parent: ParentReference) -> Found | None:
-    namespace = route.metadata.namespace
-    ref = gateway_of(parent, namespace)
-    gateway = snapshot.get(GATEWAYS, Gateway, ref.namespace, ref.name)
-    if gateway is None or gateway.metadata.deletion_timestamp is not None:
-        return None
-    entries = about(route.status, parent, namespace)
-    return of_route(route, ours(entries, controller(snapshot, gateway)), ref.name)
+    return replace(trouble(HTTP_ROUTES, route, code, lost, state), born=None)
 
 
 # ---------------------------------------------------------------- one pool
@@ -158,17 +162,14 @@ def _answer(snapshot: Snapshot, route: HTTPRoute, parent: ParentReference) -> Fo
 def _pool(
     snapshot: Snapshot, pool: InferencePool, here: Iterable[HTTPRoute], pods: Sequence[Pod]
 ) -> Found | None:
-    namespace = pool.metadata.namespace
-    refs = {gateway_of(parent, r.metadata.namespace) for r in here for parent in parents(r)}
-    for ref in sorted(refs):
-        gateway = snapshot.get(GATEWAYS, Gateway, ref.namespace, ref.name)
-        if gateway is None or gateway.metadata.deletion_timestamp is not None:
-            continue
-        parent = ParentReference(name=ref.name, namespace=ref.namespace)
-        entries = about(pool.status, parent, namespace)
-        found = of_pool(pool, ours(entries, controller(snapshot, gateway)), ref.name)
-        if found is not None:
-            return found
+    for route in here:
+        for parent, gateway in _gateways(snapshot, route):
+            namespace = parent.namespace or route.metadata.namespace
+            wanted = ParentReference(name=parent.name, namespace=namespace)
+            entries = about(pool.status, wanted, pool.metadata.namespace)
+            found = of_pool(pool, ours(entries, controller(snapshot, gateway)), parent.name)
+            if found is not None:
+                return found
     return _selection(pool, pods)
 
 

@@ -17,10 +17,10 @@ from reporter.model.objects import Pod
 from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
 from reporter.model.words import Kind
 from reporter.stages.indexes import by_model
+from reporter.stages.loading import is_loading
 from reporter.stages.probes.probe import Probe, Question
 from reporter.stages.ruling import involved
 from reporter.stages.snapshot import Snapshot
-from reporter.stages.targets import is_loading
 from reporter.stages.windows import MEGABYTE, Download, Pace, Rules
 from reporter.stages.windows import judge as judge_window
 from reporter.stages.wording import duration

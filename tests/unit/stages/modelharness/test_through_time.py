@@ -3,6 +3,7 @@ What is announced of a namespace, when, and in which words, by the catalogue tha
 """
 
 from datetime import timedelta
+from typing import Self
 
 from reporter.model.kinds import DEPLOYMENTS, ENVOY_FILTERS, GATEWAYS
 from reporter.model.subjects import Subject
@@ -52,7 +53,7 @@ class Team(Play):
         self.store = a_harness_store(*self.objects)
         self.step()
 
-    def put(self, kind, made):
+    def put(self, kind, made) -> Self:
         self.store.put(kind, made)
         return self.step()
 

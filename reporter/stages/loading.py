@@ -1,0 +1,29 @@
+"""
+Which pods may be loading a model.
+"""
+
+from reporter.model.objects import ApiObject, Pod
+from reporter.stages.subjects import CREATED_BY
+
+
+POD_INDEX = "apps.kubernetes.io/pod-index"
+"""
+The other pods of a model that spans several have no server (KAITO, multi-node inference).
+"""
+
+ENDED = frozenset({"Succeeded", "Failed"})
+
+
+def is_loading(pod: ApiObject) -> bool:
+    """
+    Whether a container of this model pod runs and is not Ready, so that it has a page to say why.
+    """
+    meta = pod.metadata
+    if not meta.label(CREATED_BY) or meta.label(POD_INDEX) not in {"", "0"}:
+        return False
+    if not isinstance(pod, Pod) or meta.deletion_timestamp is not None:
+        return False
+    if pod.ready or pod.status.phase in ENDED:
+        return False
+    statuses = pod.status.container_statuses
+    return not statuses or any(each.state.running is not None for each in statuses)
