@@ -123,7 +123,7 @@ def decode_record(raw: bytes) -> LeaseRecord:
 def _lease(answer: Answer, doing: str) -> Lease:
     try:
         return Lease(decode_record(answer.body), source=answer.body)
-    except msgspec.DecodeError as err:
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
         raise Unreachable(doing, message=str(err)) from err
 
 

@@ -7,13 +7,14 @@ them between two awaits sees one moment.
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NoReturn, Protocol
 
 from reporter.clock import Clock
 from reporter.model.events import EventRecord
-from reporter.model.observations import Unlisted
+from reporter.model.observations import Sight, Unlisted
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Involved
 from reporter.stages.judgement import Judgement
@@ -28,6 +29,12 @@ from reporter.stages.voice import Voice, follow, resume, wakes
 BURST = timedelta(milliseconds=100)
 """
 Changes within this time after a pass that a change led to are judged together.
+"""
+
+
+SECOND_TRY = timedelta(seconds=3)
+"""
+How long to wait for kinds that could not be listed at first.
 """
 
 
@@ -80,13 +87,10 @@ class Controller:
         """
         Whether every kind was listed once or is known to be out of sight.
         """
-        sights = (table.sight for table in self._store.view().tables.values())
-        return all(sight != Unlisted() for sight in sights)
+        return all(sight != Unlisted() for sight in self._sights())
 
     async def run(self) -> NoReturn:
-        while not self.listed:
-            self._changed.clear()
-            await self._changed.wait()
+        await self._until_listed()
         resync_at, rest = self._clock.now(), 0.0
         while True:
             now = self._clock.now()
@@ -97,6 +101,22 @@ class Controller:
             self.look(full=full)
             changed = await self._pause(resync_at, rest)
             rest = BURST.total_seconds() if changed else 0.0
+
+    async def _until_listed(self) -> None:
+        """
+        A kind whose first list failed gets a moment more: its objects may be the cause of the rest.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SECOND_TRY.total_seconds()):
+                while any(isinstance(sight, Unlisted) for sight in self._sights()):
+                    self._changed.clear()
+                    await self._changed.wait()
+        while not self.listed:
+            self._changed.clear()
+            await self._changed.wait()
+
+    def _sights(self) -> Iterable[Sight]:
+        return [table.sight for table in self._store.view().tables.values()]
 
     def look(self, *, full: bool) -> None:
         """

@@ -167,9 +167,10 @@ class Stage:
         group = self.voice.groups.get(key)
         if group is not None:
             members = sorted(group.members)
-            heard = (self._told(Key(member, key.reason)) for member in members)
-            told = next((each for each in heard if each), ())
-            return Speech(entry, key.subject, told[:1], group=tuple(m.name for m in members))
+            heard = ((member.name, self._told(Key(member, key.reason))) for member in members)
+            example, told = next((each for each in heard if each[1]), ("", ()))
+            names = tuple(member.name for member in members)
+            return Speech(entry, key.subject, told[:1], group=names, example=example)
         standing = self.judged.candidates(key.subject)
         silenced = self._silenced(key, standing)
         return Speech(

@@ -46,7 +46,8 @@ class Speech:
     All that one message says.
 
     *also*: other reasons of the subject. *silenced*: reasons that are suppressed because of it, and
-    in how many *namespaces*. *group*: names of the InferenceSets that it stands for.
+    in how many *namespaces*. *group*: names of the InferenceSets that it stands for, *example* the one
+    of which it tells.
     """
 
     entry: Entry
@@ -56,6 +57,7 @@ class Speech:
     silenced: tuple[Reason, ...] = ()
     namespaces: int = 0
     group: tuple[str, ...] = ()
+    example: str = ""
 
     @property
     def digest(self) -> str:
@@ -160,7 +162,10 @@ def _sentence(speech: Speech, told: Told, foreign: str) -> str:
 
 
 def _fill(speech: Speech, fields: Mapping[str, str], foreign: str) -> str:
-    names = {"namespace": speech.subject.namespace, "inferenceset": speech.subject.name}
+    names = {
+        "namespace": speech.subject.namespace,
+        "inferenceset": speech.subject.name or speech.example,
+    }
     return speech.entry.message.format_map({**names, **fields, "foreign": foreign})
 
 

@@ -246,7 +246,7 @@ async def test_nothing_is_judged_before_every_kind_was_listed_or_is_out_of_sight
         assert (run.controller.listed, run.passes.number) == (False, 0)
         assert not run.controller.pulse.first.is_set()
         store.sight(PODS, last)
-        await run.until(lambda: run.state == "announced", within=1)
+        await run.until(lambda: run.state == "announced", within=9)
         assert run.controller.listed
 
 
