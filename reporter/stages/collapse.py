@@ -53,14 +53,15 @@ def collapse(
     """
     The groups that hold now; *alone* are subjects that had an Event of their own.
 
-    Those that are still held count; a group lasts until none is left that it stands for.
+    Those that are still held count. A group lasts until none is left that it stands for, those
+    that are suppressed or outranked by now included, which do not speak.
     """
     suffering = _suffering(gate, silence, catalogue)
     groups = {}
     for key in suffering.keys() | before.keys():
         every = suffering.get(key, frozenset())
-        members = every - alone
         old = before.get(key, Group())
+        members = (every - alone) | {m for m in old.members if Key(m, key.reason) in gate.records}
         spoken = any(gate.records[Key(m, key.reason)].through for m in members)
         lasting = bool(old.members or old.resumed) and bool(members)
         if lasting or (len(every) > MANY and spoken):

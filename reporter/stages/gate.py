@@ -152,6 +152,9 @@ def observe(
     judged = set(gate.judged)
     for verdict in verdicts:
         key = verdict.key
+        if isinstance(verdict, Clear) and key not in records and key not in unseen:
+            judged.add(key.reason)
+            continue
         hidden = unseen.pop(key, None)
         step = _Step(rules(key.reason), patience, first=key.reason not in gate.judged)
         after = _take(records.get(key), verdict, now=now, hidden=hidden, step=step)

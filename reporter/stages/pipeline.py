@@ -4,21 +4,18 @@ The whole order, on one screen: probes, gate, suppression, rank; then, for the s
 All layers are judged before anything is announced.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from reporter.model.entries import Catalogue, Entry
-from reporter.model.kaito_objects import InferenceSet
-from reporter.model.kinds import INFERENCE_SETS
+from reporter.model.entries import Catalogue
 from reporter.model.subjects import Key, Subject
-from reporter.model.verdicts import Active, Clear, Paused, Unknown, Verdict
-from reporter.model.words import Layer
+from reporter.model.verdicts import Active, Clear, Paused, Verdict
 from reporter.stages.gate import forget, observe, rewind, tick
 from reporter.stages.gate import wakes as gate_wakes
+from reporter.stages.inquiry import inquiry
 from reporter.stages.judgement import Judgement, Terms
-from reporter.stages.probes.probe import Probe, Question
+from reporter.stages.probes.probe import Probe
 from reporter.stages.rank import rank
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.subjects import Roster, expand, roster
@@ -55,7 +52,10 @@ class Court:
         there = self.roster(snapshot, before.roster)
         subjects = there.subjects
         dirty = expand(dirty | (subjects - before.subjects), subjects)
-        verdicts = self._verdicts(before, snapshot, dirty, now=now)
+        asked = inquiry(
+            snapshot, before.gate, self.catalogue, self.probes, flags=self.flags, now=now
+        )
+        verdicts = asked.verdicts(dirty)
         gate = observe(before.gate, verdicts, now=now, rules=rules, patience=patience)
         gate = forget(gate, lambda key: key.subject not in subjects)
         gate = tick(gate, now=now, rules=rules, patience=patience)
@@ -95,54 +95,6 @@ class Court:
                 moment = snapshot.blind_from(kind) if kind.resource in snapshot.tables else None
                 if moment is not None and moment >= now:
                     yield moment
-
-    def _verdicts(
-        self, before: Judgement, snapshot: Snapshot, dirty: Iterable[Subject], *, now: datetime
-    ) -> list[Verdict]:
-        standing = defaultdict(set)
-        for key in (*before.gate.records, *before.gate.unseen):
-            standing[key.subject, key.reason].add(key)
-        return [
-            verdict
-            for subject in sorted(dirty)
-            for entry in self.catalogue.of(subject.layer)
-            for verdict in self._ask(
-                entry, subject, snapshot, standing[subject, entry.reason], now=now
-            )
-        ]
-
-    def _ask(
-        self,
-        entry: Entry,
-        subject: Subject,
-        snapshot: Snapshot,
-        standing: set[Key],
-        *,
-        now: datetime,
-    ) -> Iterable[Verdict]:
-        """
-        The verdicts of one reason about one subject, one for each key that had a state too.
-        """
-        probe = self.probes[entry.probe]
-        if probe.spec.pauses and _is_paused(snapshot, subject):
-            return [Paused(key) for key in standing | {Key(subject, entry.reason)}]
-        blind = [why for k in probe.spec.requires if (why := snapshot.blind(k, now=now))]
-        if blind:
-            return [Unknown(key, blind[0]) for key in standing | {Key(subject, entry.reason)}]
-        question = Question(entry.reason, subject, entry.parameters, self.flags)
-        verdicts = list(probe.judge(snapshot, question))
-        left = standing - {verdict.key for verdict in verdicts}
-        return [*verdicts, *(Clear(key) for key in left)]
-
-
-def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:
-    """
-    Whether an InferenceSet is scaled to zero.
-    """
-    if subject.layer is not Layer.MODELDEPLOYMENT:
-        return False
-    found = snapshot.get(INFERENCE_SETS, InferenceSet, subject.namespace, subject.name)
-    return found is not None and found.desired == 0
 
 
 def _notes(

@@ -68,7 +68,9 @@ def follow(
     ready = frozenset(readies(after, judged, catalogue, now=now))
     there = _there(after, judged)
     episodes = {
-        key: replace(each, silent=each.silent or _muted(key, judged, speaking))
+        key: replace(
+            each, silent=each.silent or (key not in speaking and _muted(key, judged, after))
+        )
         for key, each in voice.episodes.items()
         if key in ready
         or (key.subject in there and _lasts(key, each, judged, after, resumed_before=now - settle))
@@ -127,11 +129,13 @@ def _lasts(
     return episode.resumed is not None and episode.resumed > resumed_before
 
 
-def _muted(key: Key, judged: Judgement, speaking: frozenset[Key]) -> bool:
+def _muted(key: Key, judged: Judgement, voice: Voice) -> bool:
     """
     Outranked or suppressed, which a later turn to speak must say; not merely settling.
     """
-    return key not in speaking and (key in judged.silence.by or _outranked(key, judged))
+    group = voice.groups.get(key, Group())
+    keys = [Key(member, key.reason) for member in group.members] or [key]
+    return any(k in judged.silence.by or _outranked(k, judged) for k in keys)
 
 
 def _outranked(key: Key, judged: Judgement) -> bool:
@@ -149,7 +153,7 @@ def speakers(voice: Voice, judged: Judgement, terms: Terms) -> Iterable[Key]:
             if record.spoken and not record.unknown and not _in_group(key, voice):
                 yield key
     for key, group in voice.groups.items():
-        if any(_speaks(m, key, judged) for m in group.members):
+        if any(_speaks(Key(m, key.reason), judged, terms) for m in group.members):
             yield key
 
 
@@ -161,9 +165,11 @@ def _in_group(key: Key, voice: Voice) -> bool:
     return bool(key.subject.name) and group is not None and bool(group.members)
 
 
-def _speaks(member: Subject, key: Key, judged: Judgement) -> bool:
-    record = judged.gate.records.get(Key(member, key.reason))
-    return record is not None and bool(record.spoken) and not record.unknown
+def _speaks(key: Key, judged: Judgement, terms: Terms) -> bool:
+    record = judged.gate.records.get(key)
+    if record is None or record.unknown or not record.spoken:
+        return False
+    return key in judged.candidates(key.subject).speakers(terms.emission)
 
 
 def readies(voice: Voice, judged: Judgement, catalogue: Catalogue, *, now: datetime) -> list[Key]:

@@ -86,7 +86,7 @@ def outcome(store: Store):
     States and messages five minutes later.
     """
     court = Court(CATALOGUE, PROBES, FLAGS, Terms())
-    judged = Judgement()
+    judged, now = Judgement(), NOON
     for minutes in range(6):
         now = NOON + timedelta(minutes=minutes)
         judged = court.judge(judged, store.view(), EVERYTHING, now=now)

@@ -144,3 +144,22 @@ def test_a_group_read_back_is_not_said_to_be_well_while_a_set_is_unknown():
     play.restart(back_after=10)
     assert play.after(120).said == [f"{PODS} x1"]
     assert play.clear(*keys(subjects)).after(60).said == ["inferencesetReady x1"]
+
+
+def test_a_group_that_is_suppressed_for_a_while_goes_on_afterwards():
+    subjects, kaito = sets(12), a_key("clusterKaito")
+    play = a_play(*subjects).say(*all_of(subjects)).after(5)
+    play.say(active(kaito, a_trouble("kaito", out=True))).after(120)
+    assert play.said == [f"{PODS} x1", "clusterKaito x1"]
+    play.clear(kaito).after(100)
+    assert play.said == ["clusterReady x1", f"{PODS} x2"]
+    assert len({r.episode for r in play.written if r.key.reason == PODS}) == 1
+
+
+def test_a_group_that_is_outranked_for_a_while_goes_on_afterwards():
+    subjects = sets(12)
+    play = a_play(*subjects).say(*all_of(subjects, ROUTE)).after(5)
+    play.say(*all_of(subjects)).after(5)
+    assert play.said == [f"{ROUTE} x1", f"{PODS} x1"]
+    play.clear(*keys(subjects)).after(100)
+    assert play.said == [f"{ROUTE} x2"]

@@ -1,0 +1,105 @@
+"""
+Asks the probes about subjects: one inquiry a pass, in which what all questions share is found once.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from reporter.model.entries import Catalogue, Entry
+from reporter.model.kaito_objects import InferenceSet
+from reporter.model.kinds import INFERENCE_SETS
+from reporter.model.subjects import Key, Subject
+from reporter.model.verdicts import Clear, Paused, Unknown, Verdict
+from reporter.model.words import Layer, Reason
+from reporter.stages.gate import Gate
+from reporter.stages.probes.probe import Probe, Question
+from reporter.stages.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """
+    A judged reason with its probe. *blind*: why its kinds cannot be seen now, empty if they can.
+    """
+
+    entry: Entry
+    probe: Probe
+    blind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """
+    *standing*: the keys that have a state, by subject and reason; each gets a verdict.
+    """
+
+    snapshot: Snapshot
+    flags: Mapping[str, str]
+    asked: Mapping[Layer, tuple[Asked, ...]]
+    standing: Mapping[tuple[Subject, Reason], frozenset[Key]]
+
+    def verdicts(self, subjects: Iterable[Subject]) -> list[Verdict]:
+        return [verdict for subject in sorted(subjects) for verdict in self._of(subject)]
+
+    def _of(self, subject: Subject) -> Iterable[Verdict]:
+        paused = _is_paused(self.snapshot, subject)
+        for asked in self.asked[subject.layer]:
+            reason = asked.entry.reason
+            keys = self.standing.get((subject, reason), frozenset())
+            if paused and asked.probe.spec.pauses:
+                yield from map(Paused, keys | {Key(subject, reason)})
+            elif asked.blind:
+                yield from (Unknown(key, asked.blind) for key in keys | {Key(subject, reason)})
+            else:
+                yield from self._answers(asked, subject, keys)
+
+    def _answers(self, asked: Asked, subject: Subject, keys: frozenset[Key]) -> Iterable[Verdict]:
+        entry = asked.entry
+        question = Question(entry.reason, subject, entry.parameters, self.flags)
+        verdicts = list(asked.probe.judge(self.snapshot, question))
+        left = keys - {verdict.key for verdict in verdicts} if keys else keys
+        return [*verdicts, *map(Clear, left)]
+
+
+def inquiry(
+    snapshot: Snapshot,
+    gate: Gate,
+    catalogue: Catalogue,
+    probes: Mapping[str, Probe],
+    *,
+    flags: Mapping[str, str],
+    now: datetime,
+) -> Inquiry:
+    """
+    What one pass asks, and of what.
+    """
+    standing: defaultdict[tuple[Subject, Reason], set[Key]] = defaultdict(set)
+    for key in (*gate.records, *gate.unseen):
+        standing[key.subject, key.reason].add(key)
+    asked = {
+        layer: tuple(_asked(e, probes[e.probe], snapshot, now=now) for e in catalogue.of(layer))
+        for layer in Layer
+    }
+    return Inquiry(
+        snapshot, flags, asked, {pair: frozenset(keys) for pair, keys in standing.items()}
+    )
+
+
+def _asked(entry: Entry, probe: Probe, snapshot: Snapshot, *, now: datetime) -> Asked:
+    whys = (snapshot.blind(kind, now=now) for kind in probe.spec.requires)
+    return Asked(entry, probe, next((why for why in whys if why), ""))
+
+
+def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:
+    """
+    Whether an InferenceSet is scaled to zero.
+    """
+    if (
+        subject.layer is not Layer.MODELDEPLOYMENT
+        or INFERENCE_SETS.resource not in snapshot.tables
+    ):
+        return False
+    found = snapshot.get(INFERENCE_SETS, InferenceSet, subject.namespace, subject.name)
+    return found is not None and found.desired == 0
