@@ -43,11 +43,11 @@ from reporter.sinks.log import StateLog
 from reporter.sinks.metrics import Metrics, WatchReport
 from reporter.sinks.status import History, page
 from reporter.stages.election import Terms as LeaseTerms
-from reporter.stages.gate import Patience
 from reporter.stages.judgement import Terms
 from reporter.stages.pipeline import Court
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
+from reporter.stages.records import Patience
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.store import Store
 

@@ -80,38 +80,28 @@ class Metrics:
             registry=self.registry,
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
         )
-        self._last = Gauge(
-            f"{PREFIX}last_pass_timestamp_seconds",
-            "When the last pass was finished.",
-            registry=self.registry,
+        self._last = self._gauge("last_pass_timestamp_seconds", "When the last pass was finished.")
+        self._leader = self._gauge("leader", "Whether this process speaks.")
+        self._writes = self._counter(
+            "event_writes", "Requests to write an Event, by result.", RESULTS
         )
-        self._writes = Counter(
-            f"{PREFIX}event_writes",
-            "Requests to write an Event, by result.",
-            ["result"],
-            registry=self.registry,
+        self._scrapes = self._counter(
+            "scrapes", "Attempts to read the page of a pod, by result.", ScrapeResult
         )
-        for result in RESULTS:
-            self._writes.labels(result)
-        self._scrapes = Counter(
-            f"{PREFIX}scrapes",
-            "Attempts to read the page of a pod, by result.",
-            ["result"],
-            registry=self.registry,
-        )
-        for each in ScrapeResult:
-            self._scrapes.labels(each)
-        self._leader = Gauge(
-            f"{PREFIX}leader",
-            "Whether this process speaks.",
-            registry=self.registry,
-        )
-        self._pending = Gauge(
-            f"{PREFIX}pending_reasons",
-            "Reasons of the catalogue that cannot be judged yet, as their probe is missing.",
-            registry=self.registry,
-        )
-        self._pending.set(len(catalogue.pending))
+        text = "Reasons of the catalogue that cannot be judged yet, as their probe is missing."
+        self._gauge("pending_reasons", text).set(len(catalogue.pending))
+
+    def _gauge(self, name: str, text: str) -> Gauge:
+        return Gauge(PREFIX + name, text, registry=self.registry)
+
+    def _counter(self, name: str, text: str, results: Iterable[str]) -> Counter:
+        """
+        With a series for every result from the start.
+        """
+        counter = Counter(PREFIX + name, text, ["result"], registry=self.registry)
+        for result in results:
+            counter.labels(result)
+        return counter
 
     def leads(self, leading: Callable[[], bool]) -> None:
         self._leader.set_function(lambda: float(leading()))

@@ -11,9 +11,10 @@ from typing import Any
 
 from reporter.model.observations import Sight, Unlisted, Unserved, Unwatched
 from reporter.model.subjects import Key, Subject
-from reporter.stages.gate import Gate, Record, wakes
+from reporter.stages.gate import wakes
 from reporter.stages.judgement import Judgement
 from reporter.stages.pacing import Stage
+from reporter.stages.records import Gate, Record
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.states import State, states
 from reporter.stages.wording import Speech, Told, message

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from reporter.model.entries import Catalogue
 from reporter.model.subjects import Key, Subject
 from reporter.model.words import Layer
-from reporter.stages.gate import Gate
+from reporter.stages.records import Gate
 from reporter.stages.suppression import Silence
 
 

@@ -8,7 +8,7 @@ A clock per (key, cause object, kind) adds up the time seen in that kind. Only a
 resets it, so that flapping is announced. While a key is Unknown its clocks stand still.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -17,17 +17,15 @@ from reporter.model.subjects import Key
 from reporter.model.verdicts import (
     Active,
     Clear,
-    Involved,
-    ObjectRef,
     Paused,
     Trouble,
     Unknown,
     Verdict,
 )
-from reporter.model.words import Kind, Reason
+from reporter.model.words import Reason
+from reporter.stages.records import ZERO, Gate, Patience, Record, Unseen, Watch
 
 
-ZERO = timedelta(0)
 LONG_UNKNOWN = timedelta(seconds=30)
 """
 After more than this of Unknown, an unfinished hold has at least the settle left.
@@ -43,101 +41,6 @@ EPOCH_ENDS = datetime(1971, 1, 1, tzinfo=UTC)
 Gateway API's CRDs default a condition's transition time to 1970.
 """
 
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """
-    The two settings that holds and settles fall back to.
-    """
-
-    grace: timedelta = timedelta(seconds=60)
-    settle: timedelta = timedelta(seconds=30)
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """
-    The clocks of one cause object.
-
-    *trouble*: as last seen. *active*: whether it is there now. *spent*: time seen, by kind.
-    *quiet*: how long it has been clear. *through*: it outlived its hold, and stays so till settled.
-    """
-
-    trouble: Trouble
-    active: bool = True
-    spent: tuple[tuple[Kind, timedelta], ...] = ()
-    quiet: timedelta = ZERO
-    through: bool = False
-
-    def in_kind(self) -> timedelta:
-        return dict(self.spent).get(self.trouble.kind, ZERO)
-
-    def with_spent(self, kind: Kind, spent: timedelta) -> "Watch":
-        return replace(self, spent=tuple({**dict(self.spent), kind: spent}.items()))
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """
-    The state of a key that is not simply clear. *at*: until when its clocks are accounted.
-
-    *unknown*: why it cannot be judged now, empty if it can; *blind_since*: from when.
-    """
-
-    watches: Mapping[ObjectRef, Watch]
-    involved: Involved
-    at: datetime
-    unknown: str = ""
-    blind_since: datetime | None = None
-
-    @property
-    def troubles(self) -> tuple[Trouble, ...]:
-        """
-        What is there now, whether it is through or not.
-        """
-        return tuple(w.trouble for w in self.watches.values() if w.active)
-
-    @property
-    def spoken(self) -> tuple[Watch, ...]:
-        """
-        What outlived its hold and is there now.
-        """
-        return tuple(w for w in self.watches.values() if w.active and w.through)
-
-    @property
-    def through(self) -> bool:
-        return any(w.through for w in self.watches.values())
-
-    @property
-    def quiet(self) -> timedelta:
-        """
-        For how long nothing of what is through has been there.
-        """
-        return min((w.quiet for w in self.watches.values() if w.through), default=ZERO)
-
-
-@dataclass(frozen=True, slots=True)
-class Unseen:
-    """
-    Why a key of which nothing was wrong cannot be judged, and since when.
-    """
-
-    why: str
-    since: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """
-    All keys that are not clear. *judged*: the reasons that were ever judged in this process.
-    """
-
-    records: Mapping[Key, Record]
-    unseen: Mapping[Key, Unseen]
-    judged: frozenset[Reason] = frozenset()
-
-
-OPEN = Gate({}, {})
 
 Rules = Callable[[Reason], Entry]
 

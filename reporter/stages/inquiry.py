@@ -13,8 +13,8 @@ from reporter.model.kinds import INFERENCE_SETS
 from reporter.model.subjects import Key, Subject
 from reporter.model.verdicts import Clear, Paused, Unknown, Verdict
 from reporter.model.words import Layer, Reason
-from reporter.stages.gate import Gate
 from reporter.stages.probes.probe import Probe, Question
+from reporter.stages.records import Gate
 from reporter.stages.snapshot import Snapshot
 
 

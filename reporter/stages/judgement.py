@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from reporter.model.entries import Catalogue
 from reporter.model.subjects import Key, Subject
 from reporter.model.words import Emission
-from reporter.stages.gate import OPEN, Gate, Patience
 from reporter.stages.rank import Standing
+from reporter.stages.records import OPEN, Gate, Patience
 from reporter.stages.subjects import Roster
 from reporter.stages.suppression import NONE, Silence
 

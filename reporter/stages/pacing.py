@@ -16,9 +16,9 @@ from reporter.model.events import EventRecord
 from reporter.model.subjects import Key, Subject
 from reporter.model.verdicts import Involved
 from reporter.model.words import EventType, Kind
-from reporter.stages.gate import Watch
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.rank import Standing
+from reporter.stages.records import Watch
 from reporter.stages.voice import Episode, Voice, readies, speakers
 from reporter.stages.wording import Speech, Told, message
 

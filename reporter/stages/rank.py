@@ -13,7 +13,7 @@ from datetime import timedelta
 from reporter.model.entries import Catalogue
 from reporter.model.subjects import Key, Subject
 from reporter.model.words import Emission, Reason
-from reporter.stages.gate import Gate, Record
+from reporter.stages.records import Gate, Record
 from reporter.stages.suppression import Silence
 
 

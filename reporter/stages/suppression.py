@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from reporter.model.entries import Catalogue, Scope
 from reporter.model.subjects import Key
-from reporter.stages.gate import ZERO, Gate, Record
+from reporter.stages.records import ZERO, Gate, Record
 
 
 @dataclass(frozen=True, slots=True)

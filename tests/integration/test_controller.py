@@ -19,9 +19,9 @@ from reporter.model.observations import Sight, Unlisted, Unserved, Unwatched, Wa
 from reporter.model.subjects import Subject
 from reporter.model.words import Kind, Layer
 from reporter.runtime.controller import Controller
-from reporter.stages.gate import Patience
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.pacing import Outcome
+from reporter.stages.records import Patience
 from reporter.stages.states import states
 from reporter.stages.store import Store
 from tests.builders import a_catalogue, a_deployment, a_key, a_store, a_trouble, active, an_entry

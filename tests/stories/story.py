@@ -23,7 +23,7 @@ from tests.stories.world import World, healthy_pods, merged, span
 
 CASES = Path(__file__).parents[1] / "cases"
 HEALTHY = yaml.safe_load((CASES / "healthy" / "stack.yaml").read_text("utf-8"))
-KEYS = frozenset({"why", "of", "flags", "given", "story", "announced", "until", "notes"})
+KEYS = frozenset({"why", "of", "flags", "given", "story", "announced", "until", "notes", "real"})
 STEP = frozenset({"at", "what", "change", "crds", "discovery", "watch", "restart"})
 AFTERWARDS = timedelta(minutes=15)
 DISCOVERY, SECOND_LOOK = timedelta(seconds=30), timedelta(seconds=11)
@@ -136,15 +136,22 @@ def _line(record: EventRecord) -> str:
     return f"{record.type} {record.key.reason} {about}: {record.message}"
 
 
-def expected(case: Mapping) -> list[str]:
+def told(case: Mapping) -> list[tuple[timedelta, str]]:
     """
-    What a case says is announced, as lines with their time.
+    What a case says is announced, and when, since the start.
     """
     return [
-        f"{_since_start(NOON + span(at))} {line}"
+        (span(at), line)
         for at, lines in (case.get("announced") or {}).items()
         for line in ([lines] if isinstance(lines, str) else lines)
     ]
+
+
+def expected(case: Mapping) -> list[str]:
+    """
+    The same as lines with their time.
+    """
+    return [f"{_since_start(NOON + at)} {line}" for at, line in told(case)]
 
 
 def says(line: str, expected_: str) -> bool:

@@ -174,18 +174,18 @@ def _full(address: Address, words: dict, *, born: datetime, now: datetime) -> Ap
         "creationTimestamp": born.isoformat(),
     }
     whole = merged({"metadata": metadata}, words)
-    text = msgspec.json.encode(_timed(whole, now=now))
+    text = msgspec.json.encode(timed(whole, now=now))
     return msgspec.json.decode(text, type=address.kind.type)
 
 
-def _timed(value, *, now: datetime):
+def timed(value, *, now: datetime):
     """
     With ``now`` and ``5m ago`` as times.
     """
     if isinstance(value, Mapping):
-        return {key: _timed(each, now=now) for key, each in value.items()}
+        return {key: timed(each, now=now) for key, each in value.items()}
     if isinstance(value, list):
-        return [_timed(each, now=now) for each in value]
+        return [timed(each, now=now) for each in value]
     found = AGO.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return value

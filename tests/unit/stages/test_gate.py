@@ -5,7 +5,8 @@ import pytest
 from reporter.model.entries import Holds
 from reporter.model.verdicts import Clear, Unknown
 from reporter.model.words import Kind
-from reporter.stages.gate import OPEN, Patience, Unseen, observe, rewind, tick, wakes
+from reporter.stages.gate import observe, rewind, tick, wakes
+from reporter.stages.records import OPEN, Patience, Unseen
 from tests.builders import LONG_AGO, MINUTE, NOON, SECOND, a_key, a_trouble, active, an_entry
 
 

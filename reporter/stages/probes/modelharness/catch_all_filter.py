@@ -16,6 +16,7 @@ from reporter.model.mesh_objects import EnvoyFilter
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.model.words import Kind
 from reporter.stages.deployments import Stale
+from reporter.stages.filters import filter_trouble
 from reporter.stages.foreign import clean, shorten
 from reporter.stages.gateways import gateways, of_harness, staying
 from reporter.stages.indexes import in_namespace
@@ -111,7 +112,7 @@ def _misses(
     names = listed([gateway.metadata.name for gateway in serving])
     selected = shorten(clean(wanted), LONGEST)
     state = f'selects the pods of Gateway "{selected}", which does not exist, and none of {names}'
-    return _trouble(made, "SelectsNothing", Kind.DECLARED, state)
+    return filter_trouble(made, "SelectsNothing", Kind.DECLARED, state)
 
 
 def _rejected(made: EnvoyFilter) -> Found | None:
@@ -122,7 +123,9 @@ def _rejected(made: EnvoyFilter) -> Found | None:
         return Stale(f"status of EnvoyFilter {made.metadata.name} is older than its spec")
     told = {f"{m.type.code or ''} {m.type.name or ''}".strip() for m in errors if m.type}
     why = shorten(clean(listed([*told])), LONGEST) or "no reason given"
-    return _trouble(made, "Rejected", Kind.FAILED, f"is rejected by Istio's analysis ({why})")
+    return filter_trouble(
+        made, "Rejected", Kind.FAILED, f"is rejected by Istio's analysis ({why})"
+    )
 
 
 def _observed(made: EnvoyFilter) -> int:
@@ -131,17 +134,6 @@ def _observed(made: EnvoyFilter) -> int:
     """
     seen = str(made.status.observed_generation)
     return int(seen) if seen.isdecimal() else 0
-
-
-def _trouble(made: EnvoyFilter, code: str, kind: Kind, state: str) -> Trouble:
-    meta = made.metadata
-    return Trouble(
-        cause=Cause(ObjectRef(ENVOY_FILTERS.qualified, meta.namespace, meta.name), code),
-        kind=kind,
-        out=True,
-        born=meta.creation_timestamp,
-        fields={"object": f"EnvoyFilter {meta.name}", "state": state},
-    )
 
 
 PROBE = Probe(

@@ -21,6 +21,7 @@ from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.model.words import Kind
 from reporter.stages.components import Component, Located, locate
 from reporter.stages.deployments import Stale
+from reporter.stages.filters import filter_trouble
 from reporter.stages.gateways import of_harness
 from reporter.stages.indexes import COMPONENT_LABELS, by_label, in_namespace
 from reporter.stages.likeness import nearest
@@ -149,12 +150,12 @@ def _of_service(
         existing = [each.metadata.name for each in snapshot.all(NAMESPACES)]
         lacks = "was deleted" if seen else f"does not exist{nearest(service.namespace, existing)}"
         kind = Kind.LOST if seen else Kind.DECLARED
-        return _trouble(made, "NamespaceNotFound", kind, f"{where}, whose namespace {lacks}")
+        return filter_trouble(made, "NamespaceNotFound", kind, f"{where}, whose namespace {lacks}")
     other = _known_as(snapshot, service, backends)
     if not other:
         return None
     state = f"{where}, but gateway auth is {other}"
-    return _trouble(made, "ServiceNotFound", Kind.DECLARED, state)
+    return filter_trouble(made, "ServiceNotFound", Kind.DECLARED, state)
 
 
 def _known_as(snapshot: Snapshot, service: Service, backends: Sequence[Located]) -> str:
@@ -184,17 +185,6 @@ def _is_labelled(snapshot: Snapshot, service: Service) -> bool:
     keys = (by_label(label, service.name) for label in COMPONENT_LABELS)
     found = (each for key in keys for each in snapshot.find(DEPLOYMENTS, Deployment, key))
     return any(each.metadata.namespace == service.namespace for each in found)
-
-
-def _trouble(made: EnvoyFilter, code: str, kind: Kind, state: str) -> Trouble:
-    meta = made.metadata
-    return Trouble(
-        cause=Cause(ObjectRef(ENVOY_FILTERS.qualified, meta.namespace, meta.name), code),
-        kind=kind,
-        out=True,
-        born=meta.creation_timestamp,
-        fields={"object": f"EnvoyFilter {meta.name}", "state": state},
-    )
 
 
 PROBE = Probe(

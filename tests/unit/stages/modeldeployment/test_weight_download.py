@@ -10,12 +10,12 @@ from reporter.model.kinds import PODS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Clear, Unknown
 from reporter.model.words import Layer, Reason
-from reporter.stages.gate import Patience
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.pipeline import Court
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.modeldeployment.weight_download import PROBE, speed
 from reporter.stages.probes.probe import Question
+from reporter.stages.records import Patience
 from reporter.stages.states import states
 from reporter.stages.wording import Speech, Told, message
 from tests.builders import MINUTE, NOON, SECOND

@@ -1,0 +1,110 @@
+"""
+The state of the gate as values: the clocks of each cause, and what is known of each key.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from reporter.model.subjects import Key
+from reporter.model.verdicts import Involved, ObjectRef, Trouble
+from reporter.model.words import Kind, Reason
+
+
+ZERO = timedelta(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """
+    The two settings that holds and settles fall back to.
+    """
+
+    grace: timedelta = timedelta(seconds=60)
+    settle: timedelta = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """
+    The clocks of one cause object.
+
+    *trouble*: as last seen. *active*: whether it is there now. *spent*: time seen, by kind.
+    *quiet*: how long it has been clear. *through*: it outlived its hold, and stays so till settled.
+    """
+
+    trouble: Trouble
+    active: bool = True
+    spent: tuple[tuple[Kind, timedelta], ...] = ()
+    quiet: timedelta = ZERO
+    through: bool = False
+
+    def in_kind(self) -> timedelta:
+        return dict(self.spent).get(self.trouble.kind, ZERO)
+
+    def with_spent(self, kind: Kind, spent: timedelta) -> "Watch":
+        return replace(self, spent=tuple({**dict(self.spent), kind: spent}.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """
+    The state of a key that is not simply clear. *at*: until when its clocks are accounted.
+
+    *unknown*: why it cannot be judged now, empty if it can; *blind_since*: from when.
+    """
+
+    watches: Mapping[ObjectRef, Watch]
+    involved: Involved
+    at: datetime
+    unknown: str = ""
+    blind_since: datetime | None = None
+
+    @property
+    def troubles(self) -> tuple[Trouble, ...]:
+        """
+        What is there now, whether it is through or not.
+        """
+        return tuple(w.trouble for w in self.watches.values() if w.active)
+
+    @property
+    def spoken(self) -> tuple[Watch, ...]:
+        """
+        What outlived its hold and is there now.
+        """
+        return tuple(w for w in self.watches.values() if w.active and w.through)
+
+    @property
+    def through(self) -> bool:
+        return any(w.through for w in self.watches.values())
+
+    @property
+    def quiet(self) -> timedelta:
+        """
+        For how long nothing of what is through has been there.
+        """
+        return min((w.quiet for w in self.watches.values() if w.through), default=ZERO)
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """
+    Why a key of which nothing was wrong cannot be judged, and since when.
+    """
+
+    why: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """
+    All keys that are not clear. *judged*: the reasons that were ever judged in this process.
+    """
+
+    records: Mapping[Key, Record]
+    unseen: Mapping[Key, Unseen]
+    judged: frozenset[Reason] = frozenset()
+
+
+OPEN = Gate({}, {})
