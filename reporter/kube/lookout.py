@@ -62,12 +62,13 @@ class Lookout:
 
     def lacks(self, kind: ResourceKind) -> bool:
         """
-        Whether the last answer says that the server does not have this kind at all.
+        Whether the last answer says that the server has this kind in no version that we can read.
         """
         if self._found is None or kind.group not in self._groups:
             return False
         last = self._found.discovery
-        return kind.group not in last.stale and kind.qualified not in last.served
+        readable = set(kind.versions) & set(last.served.get(kind.qualified, ()))
+        return kind.group not in last.stale and not readable
 
     async def run(self) -> None:
         while True:

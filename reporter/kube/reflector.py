@@ -11,7 +11,7 @@ from typing import Protocol
 
 from reporter.kube.backoff import Backoff, is_deaf, pause_after
 from reporter.kube.changes import read_event
-from reporter.kube.errors import Expired, Invalid, KubeError, Throttled, Unserved
+from reporter.kube.errors import Expired, Invalid, KubeError, Throttled, Unreachable, Unserved
 from reporter.kube.intake import Intake, Objects, Progress
 from reporter.kube.lines import Lines
 from reporter.kube.lists import Listing, list_all
@@ -100,13 +100,22 @@ class Reflector:
         await self._watch((("resourceVersion", self._intake.position),))
 
     async def _served(self) -> str:
+        answered = False
         while True:
             version = self._store.served(self.kind)
             if version is not None:
                 return version
             if self._discovery.lacks(self.kind):
                 self._standing.unserved()
+            elif answered:
+                self._standing.blind(self._undiscovered())
             await self._discovery.answered()
+            answered = True
+
+    def _undiscovered(self) -> Unreachable:
+        return Unreachable(
+            f"discover {self.kind.qualified}", message="its API group could not be discovered"
+        )
 
     def _needs_list(self, version: str) -> bool:
         due = self._now() >= self._relist_at
