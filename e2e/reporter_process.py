@@ -59,7 +59,12 @@ class ReporterProcess:
         self.process: Process | None = None
 
     def __enter__(self) -> Self:
-        return self.start(leading=not self._follows)
+        try:
+            return self.start(leading=not self._follows)
+        except BaseException:
+            # One that never became ready must not hold the lease against all that follow.
+            self.__exit__()
+            raise
 
     def __exit__(self, *_: object) -> None:
         """
