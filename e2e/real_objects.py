@@ -43,6 +43,8 @@ ITEM_DEFAULTS: dict[str, Json] = {
     "ownerReferences": {"apiVersion": "apps/v1", "uid": "00000000-0000-0000-0000-000000000001"},
     "containerStatuses": {"image": IMAGE, "imageID": ""},
 }
+NAMESPACE = "Namespace"
+PROTECTED = "kube-system"
 SET_BY_THE_SERVER = ("uid", "generation", "creationTimestamp", "deletionTimestamp")
 
 
@@ -53,11 +55,11 @@ class Objects:
 
     def __init__(self, client: Client) -> None:
         self.client, self.world = client, World()
-        self._there: dict[Address, None] = {}
+        self._there: dict[Address, Json] = {}
 
     def begin(self, changes: Mapping[str, Mapping[str, Any] | None]) -> None:
         """
-        The healthy stack with these changes, and nothing else.
+        The healthy stack with these changes, and nothing else. What is so already is left alone.
         """
         self.world = World()
         stack = merged(HEALTHY["objects"], changes)
@@ -69,21 +71,15 @@ class Objects:
 
     def change(self, changes: Mapping[str, Mapping[str, Any] | None]) -> None:
         now = datetime.now(UTC)
-        made = dict(self.world.change(changes, now=now))
+        made = {
+            address: each
+            for address, each in self.world.change(changes, now=now)
+            if each is None or self._there.get(address) != self.world.said[address]
+        }
         for address, each in sorted(made.items(), key=lambda item: item[0].kind.kind != NAMESPACE):
             if each is not None:
                 self._write(address, self._manifest(address, each, now=now))
         self._remove(address for address, each in made.items() if each is None)
-
-    def again(self, crd: str) -> None:
-        """
-        All of a CRD that was taken away, and its objects with it.
-        """
-        now = datetime.now(UTC)
-        for address in self._there:
-            if address.kind.qualified == crd:
-                made = dict(self.world.change({address_text(address): {}}, now=now))
-                self._write(address, self._manifest(address, made[address], now=now))
 
     def end(self) -> None:
         self._remove(list(self._there))
@@ -117,7 +113,7 @@ class Objects:
         if live is not None and _moved(live, manifest):
             self._remove([address])
             live = None
-        self._there[address] = None
+        self._there[address] = self.world.said[address]
         if live is None:
             live = self.client.create(self.client.collection(manifest), manifest)
         else:
@@ -135,14 +131,15 @@ class Objects:
         for each in sorted(addresses, key=lambda address: address.kind.kind == NAMESPACE):
             live = self._read(each)
             self._there.pop(each, None)
-            if live is None:
+            if live is None or each.name == PROTECTED:
                 continue
             path, meta = self._path(each), live["metadata"]
             if HELD in meta.get("finalizers", ()):
                 self.client.patch(path, {"metadata": {"finalizers": None}})
             if self._read(each) is not None:
                 self.client.delete(f"{path}?gracePeriodSeconds=0")
-            if each.kind.kind == NAMESPACE and self._read(each) is not None:
+            live = self._read(each) if each.kind.kind == NAMESPACE else None
+            if live is not None:
                 self.client.put(f"{path}/finalize", {**live, "spec": {"finalizers": []}})
 
     def _read(self, address: Address) -> Json | None:
@@ -158,13 +155,6 @@ class Objects:
         root = f"/apis/{kind.group}/{kind.versions[0]}" if kind.group else "/api/v1"
         where = f"/namespaces/{address.namespace}" if address.namespace else ""
         return f"{root}{where}/{kind.resource}/{address.name}"
-
-
-NAMESPACE = "Namespace"
-
-
-def address_text(address: Address) -> str:
-    return f"{address.kind.kind} {address.namespace}/{address.name}".replace(" /", " ")
 
 
 def _moved(live: Json, manifest: Json) -> bool:
