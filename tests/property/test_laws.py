@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from reporter.model.entries import Catalogue
-from reporter.model.subjects import CLUSTER, Subject
+from reporter.model.subjects import CLUSTER, Key, Subject
 from reporter.model.verdicts import Active
 from reporter.model.words import Emission, EventType, Kind, Layer, Reason
 from reporter.stages.collapse import group_key
@@ -72,13 +72,14 @@ class Lawful(Play):
 
     *steady*: since when a key has been in the same trouble, seen and not suppressed. *well*: since
     when nothing was wrong with a subject. *cleared*: keys that were clear since their last write.
-    *told*: subjects of which something was announced.
+    *told*: subjects of which something was announced. *members*: of the group, while it had any.
     """
 
     steady: dict = field(default_factory=dict)
     well: dict = field(default_factory=dict)
     cleared: set = field(default_factory=set)
     told: set = field(default_factory=set)
+    members: frozenset = frozenset()
     heard: int = 0
 
     def step(self) -> "Lawful":
@@ -107,6 +108,10 @@ class Lawful(Play):
     def follow_steadiness(self):
         found = states(self.judged)
         self.cleared |= {key for key in (*KEYS, *GROUPED) if key not in found}
+        group = self.voice.groups.get(GROUP)
+        self.members = group.members if group is not None and group.members else self.members
+        if not any(Key(member, GROUP.reason) in found for member in self.members):
+            self.cleared.add(GROUP)
         for key in {*KEYS, *GROUPED}:
             said = self.says.get(key)
             silent = key in self.judged.silence.by
@@ -133,8 +138,6 @@ class Lawful(Play):
         if record.type is EventType.NORMAL:
             assert self.well_at(record), f"{key} though something is wrong"
             assert key.subject in self.told, f"{key} and nothing was announced before"
-            if key.subject == GROUP.subject:
-                self.cleared.add(GROUP)
             return
         self.told |= {key.subject} if not CATALOGUE[key.reason].orthogonal else set()
         earlier = [r for r in self.written[: self.heard] if r.key == key]
