@@ -101,7 +101,7 @@ _WATCHED: Rows = (
         "sources",
         "",
         values.choices(Source),
-        "More detail from more kinds, each with rights of its own: keda,karpenter,istio.",
+        "More detail from more kinds: keda,karpenter,istio. Accepted; none is read yet.",
     ),
 )
 _SAID: Rows = (

@@ -305,3 +305,9 @@ def test_a_slip_in_a_variable_is_told_and_what_kubernetes_sets_is_not():
     (note,) = made.notes
     assert note.startswith("environment variable STATUS_REPORTER_RESYNC_SECOND is not ours")
     assert note.endswith("did you mean STATUS_REPORTER_RESYNC_SECONDS?")
+
+
+def test_sources_that_are_not_read_yet_are_told():
+    assert settings("--sources=keda").notes == (
+        "--sources=keda adds nothing yet: only what the default rights allow is read",
+    )
