@@ -155,7 +155,8 @@ class Controller:
         Whether a change ended it, for which it lasts *rest* seconds at least.
         """
         await asyncio.sleep(0)
-        until = min(resync_at, *self._wakes(now=self._clock.now()))
+        # From the time that was judged: what fell due since then must not be passed over.
+        until = min(resync_at, *self._wakes(now=self.judged.at or self._clock.now()))
         begun = asyncio.get_running_loop().time()
         left = max((until - self._clock.now()).total_seconds(), 0.0)
         try:

@@ -93,7 +93,7 @@ class Court:
         for probe in self.probes.values():
             for kind in (*probe.spec.requires, *probe.spec.uses):
                 moment = snapshot.blind_from(kind) if kind.resource in snapshot.tables else None
-                if moment is not None and moment >= now:
+                if moment is not None and moment > now:
                     yield moment
 
 
