@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check unit controlplane bench lock clean
+.PHONY: help setup run test test-faults check unit controlplane bench lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,10 @@ controlplane: $(STAMP) ## build or find the real control plane (12 minutes the f
 test: check ## all checks and tests, on the real control plane too where it can be had
 	-@$(BIN)/python -m e2e.controlplane --quiet
 	$(BIN)/pytest
+
+test-faults: check ## every fault there is, also those that take minutes, on the real control plane
+	@$(BIN)/python -m e2e.controlplane --quiet
+	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/faults -m ""
 
 unit: $(STAMP) ## the fast tests alone
 	$(BIN)/pytest tests

@@ -11,10 +11,10 @@ import pytest
 from e2e import events, repair, stack, workload
 from e2e.controlplane import ControlPlane, Json, reporter_rights, until
 from e2e.controlplane.reporter_rights import NAME, revoked
+from e2e.faults.wire import Wire, wire
 from e2e.patience import AT_ONCE, DEPLOYMENT_REASONS, QUICK, SETTLE
 from e2e.reporter_process import NAMESPACE, ReporterProcess
 from e2e.stack import BODY_BASED_ROUTER, ISTIOD, KAITO_WORKSPACE
-from e2e.wire import Wire, wire
 
 
 BLIND_AFTER = 30
