@@ -49,7 +49,8 @@ test-faults: check ## every fault there is, also those that take minutes, on the
 unit: $(STAMP) ## the fast tests alone
 	$(BIN)/pytest tests
 
-bench: $(STAMP) ## change to readable Event, on the real control plane
+bench: $(STAMP) ## what judging costs, and the time from a change to its readable Event
+	$(BIN)/python -m e2e.bench.passes
 	$(BIN)/python -m e2e.bench
 
 lock: ## renew requirements.lock (needs uv)

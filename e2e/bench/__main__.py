@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from e2e import workload
 from e2e.bench import machine, table, trials
+from e2e.bench.arguments import natural
 from e2e.controlplane import ControlPlane, assets
 from e2e.reporter_process import ReporterProcess
 
@@ -66,21 +67,14 @@ def _arguments() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--inferencesets", type=_natural, default=100, help="default: 100")
-    parser.add_argument("--trials", type=_natural, default=30, help="of each; default: 30")
+    parser.add_argument("--inferencesets", type=natural, default=100, help="default: 100")
+    parser.add_argument("--trials", type=natural, default=30, help="of each; default: 30")
     parser.add_argument(
         "--check",
         action="store_true",
         help=f"exit with 1 when the median is more than {GOAL:g} times the floor's",
     )
     return parser.parse_args()
-
-
-def _natural(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
 
 
 def _costs(reporter: ReporterProcess, used: float) -> Iterator[str]:

@@ -14,15 +14,19 @@ from e2e.controlplane import ControlPlane, pins
 _LIBRARIES = ("productionstack-status-reporter", "kubernetes", "aiohttp", "msgspec")
 
 
-def lines(plane: ControlPlane) -> Iterator[str]:
+def lines(plane: ControlPlane | None = None) -> Iterator[str]:
+    """
+    With the servers of *plane*, if one takes part.
+    """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     load = os.getloadavg()[0]
-    server = plane.client.get("/version")["gitVersion"]
-    etcd = pins.version("etcd", "go.etcd.io/etcd/server/v3")
     libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
     yield f"machine   {_processor()}, {os.cpu_count()} CPUs, {memory:.0f} GiB, load {load:.1f}"
     yield f"system    {platform.system()} {platform.release()}, Python {platform.python_version()}"
-    yield f"server    kube-apiserver {server}, etcd {etcd} without fsync, this machine"
+    if plane is not None:
+        server = plane.client.get("/version")["gitVersion"]
+        etcd = pins.version("etcd", "go.etcd.io/etcd/server/v3")
+        yield f"server    kube-apiserver {server}, etcd {etcd} without fsync, this machine"
     yield f"reporter  {libraries}"
 
 
