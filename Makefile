@@ -7,8 +7,17 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
 
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+IMAGE ?= productionstack-status-reporter:$(VERSION)
+CONTAINER_TOOL ?= $(shell for tool in docker podman buildah; do \
+  $$tool info >/dev/null 2>&1 && echo $$tool && break; done)
+IMAGE_FLAGS ?=
+needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
+  { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
+
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-faults check unit controlplane bench lock clean
+.PHONY: help setup run test test-faults test-image check unit controlplane bench \
+  image image-push lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,9 +62,25 @@ bench: $(STAMP) ## what judging costs, and the time from a change to its readabl
 	$(BIN)/python -m e2e.bench.passes
 	$(BIN)/python -m e2e.bench
 
-lock: ## renew requirements.lock (needs uv)
-	uv pip compile --generate-hashes --universal --python-version 3.11 --no-header --no-annotate \
-	  --no-emit-index-url --group dev pyproject.toml --output-file requirements.lock
+image: ## build the image, as IMAGE=…, with docker, podman or buildah
+	$(call needs-container-tool)
+	$(CONTAINER_TOOL) build $(IMAGE_FLAGS) --build-arg VERSION=$(VERSION) \
+	  --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) --tag $(IMAGE) .
+
+image-push: ## push it to where IMAGE=… says
+	$(call needs-container-tool)
+	$(CONTAINER_TOOL) push $(IMAGE)
+
+test-image: check ## build the image from nothing and run it on the real control plane (root, Debian)
+	$(BIN)/pytest e2e/image -m "" -s
+
+UV := uv pip compile --generate-hashes --universal --python-version 3.11 --no-header --no-annotate \
+  --no-emit-index-url
+
+lock: ## renew the lock files (needs uv)
+	$(UV) --group dev pyproject.toml --output-file requirements.lock
+	$(UV) --constraint requirements.lock pyproject.toml --output-file requirements.run.lock
+	$(UV) --constraint requirements.lock --group build --output-file requirements.build.lock
 
 clean: ## remove what was installed and cached here
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -26,6 +26,18 @@ _STAMPS = (
     f"k8s.io/component-base/version.gitMinor={_MINOR}",
     f"k8s.io/client-go/pkg/version.gitVersion={_KUBERNETES}",
 )
+_HELM = pins.version("helm", "helm.sh/helm/v3")
+_OF_HELM = (
+    f"helm.sh/helm/v3/internal/version.version={_HELM}",
+    "helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1",
+    f"helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor={_MINOR}",
+    "helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1",
+    f"helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor={_MINOR}",
+)
+"""
+The Kubernetes version for which it renders and lints without a cluster.
+"""
+
 _KWOK = pins.version("kwok", "sigs.k8s.io/kwok").removeprefix("v")
 _KUBERNETES_TIMES = {
     "kube-apiserver": "about 6 minutes the first time",
@@ -42,6 +54,10 @@ PROGRAMS = (
     Program(
         *("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok", "about 2 minutes the first time"),
         (f"sigs.k8s.io/kwok/pkg/consts.Version={_KWOK}",),
+    ),
+    Program(
+        *("helm", "helm", "helm.sh/helm/v3/cmd/helm", "about 2 minutes the first time"),
+        _OF_HELM,
     ),
 )
 ENVTEST = frozenset({"etcd", "kube-apiserver", "kubectl"})

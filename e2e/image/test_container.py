@@ -1,0 +1,187 @@
+"""
+The image, built as its users build it and run as a kubelet runs it, on the real control plane.
+"""
+
+import http.client
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from e2e import events, repair, stack
+from e2e.controlplane import ControlPlane, reporter_rights, until
+from e2e.controlplane.processes import free_port
+from e2e.image import base
+from e2e.image.container import Container
+from e2e.image.storage import Storage
+from e2e.patience import AT_ONCE, QUICK
+from e2e.reporter_process import NAMESPACE
+
+
+TOOLS = ("buildah", "runc", "debootstrap")
+BASE, IMAGE = "localhost/base:test", "localhost/status-reporter:test"
+ABSENT = ("gcc", "cc", "pip", "pip3")
+MEBIBYTE = 2**20
+
+_missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.controlplane,
+    pytest.mark.skipif(
+        bool(_missing),
+        reason=f"the image was NOT built or run: {', '.join(_missing)} missing (Debian packages)",
+    ),
+    pytest.mark.skipif(
+        os.geteuid() != 0, reason="the image was NOT built or run: that needs root here"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory: pytest.TempPathFactory) -> Storage:
+    """
+    With the image in it.
+    """
+    storage = Storage(tmp_path_factory.mktemp("storage"))
+    storage.take(base.archive(), BASE)
+    flags = f"--isolation=chroot --build-arg=BASE={BASE}"
+    done = subprocess.run(
+        ["make", "image", f"IMAGE={IMAGE}", "CONTAINER_TOOL=buildah", f"IMAGE_FLAGS={flags}"],
+        env=storage.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    print(
+        f"image {storage.size(IMAGE) / 1e6:.0f} MB, of which the base {storage.size(BASE) / 1e6:.0f}"
+    )
+    return storage
+
+
+def test_image_says_what_it_is_and_runs_as_a_numbered_nobody(storage: Storage) -> None:
+    config = storage.described(IMAGE)["OCIv1"]["config"]
+    assert config["User"] == "65532:65532"
+    assert config["Entrypoint"] == ["python3", "-m", "reporter"]
+    prefix = "org.opencontainers.image."
+    labels = {key.removeprefix(prefix) for key in config["Labels"] if key.startswith(prefix)}
+    assert {"title", "description", "licenses", "version", "revision"} <= labels
+
+
+def test_image_has_no_compiler_no_installer_and_all_bytecode(storage: Storage) -> None:
+    root = storage.mounted(IMAGE)
+    for folder in ("usr/bin", "usr/local/bin", "bin"):
+        assert not [name for name in ABSENT if (root / folder / name).exists()]
+    source = root / "packages" / "reporter" / "stages"
+    assert {each.stem for each in source.glob("*.py")} == {
+        each.name.split(".")[0] for each in (source / "__pycache__").glob("*.pyc")
+    }
+    assert not (root / "root" / ".cache").exists()
+
+
+# ---------------------------------------------------------------- it runs
+
+
+@dataclass
+class Running:
+    container: Container
+    health: int
+    metrics: int
+    seconds: float
+    """
+    From its start until it is ready.
+    """
+
+    def page(self, port: int, path: str) -> str:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().read().decode()
+        finally:
+            connection.close()
+
+    def ready(self) -> bool:
+        if self.container.ended():
+            raise AssertionError(f"it has ended:\n{self.container.log.read_text()}")
+        try:
+            return self.page(self.health, "/readyz") == "ok\n"
+        except OSError:
+            return False
+
+
+@pytest.fixture
+def running(stack: ControlPlane, storage: Storage, tmp_path: Path) -> Iterator[Running]:
+    reporter_rights.install(stack.client, NAMESPACE)
+    secrets = tmp_path / "secrets"
+    secrets.mkdir()
+    token = stack.service_account_token(NAMESPACE, reporter_rights.NAME)
+    (secrets / "token").write_text(token)
+    (secrets / "ca.crt").write_bytes(stack.client.ca_file.read_bytes())
+    (secrets / "namespace").write_text(NAMESPACE)
+    _open_to_everyone(tmp_path)
+    container = Container(storage, IMAGE, tmp_path, secrets)
+    metrics, health = free_port(), free_port()
+    env = {
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT": str(stack.client.port),
+        "POD_NAME": "reporter-in-a-container",
+        "POD_NAMESPACE": NAMESPACE,
+    }
+    addresses = (
+        f"--metrics-bind-address=127.0.0.1:{metrics}",
+        f"--health-probe-bind-address=127.0.0.1:{health}",
+    )
+    with repair.mended(stack):
+        begun = time.monotonic()
+        container.start("run", *addresses, *QUICK, env=env)
+        try:
+            found = Running(container, health, metrics, 0)
+            until(found.ready, within=60, what="the container is ready")
+            found.seconds = time.monotonic() - begun
+            yield found
+        finally:
+            container.remove()
+
+
+def test_container_speaks_an_event_and_stops_when_asked(
+    control_plane: ControlPlane, running: Running
+) -> None:
+    stack.scale(control_plane.client, stack.BODY_BASED_ROUTER, 0)
+    said = events.wait_for(control_plane.client, "clusterBBRNotReady", within=4 * AT_ONCE)
+    assert said.raw["reportingInstance"] == "reporter-in-a-container"
+    print(f"ready after {running.seconds:.2f} s, RSS {_memory(running) / MEBIBYTE:.0f} MiB")
+    assert _memory(running) < 128 * MEBIBYTE
+    assert running.container.stop() == 0
+
+
+def test_container_has_no_right_on_its_machine(running: Running) -> None:
+    status = dict(
+        line.split(":\t", 1)
+        for line in Path(f"/proc/{running.container.pid()}/status").read_text().splitlines()
+        if ":\t" in line
+    )
+    assert status["Uid"].split() == ["65532"] * 4
+    assert int(status["CapEff"], 16) == int(status["CapBnd"], 16) == 0
+    assert status["NoNewPrivs"] == "1"
+
+
+def _memory(running: Running) -> float:
+    """
+    Bytes that are resident.
+    """
+    name = "process_resident_memory_bytes "
+    lines = running.page(running.metrics, "/metrics").splitlines()
+    return next(float(line.removeprefix(name)) for line in lines if line.startswith(name))
+
+
+def _open_to_everyone(folder: Path) -> None:
+    """
+    Nobody may enter pytest's folders.
+    """
+    for each in (folder, *folder.parents[:2], folder / "secrets"):
+        each.chmod(0o755)
