@@ -11,7 +11,8 @@ import msgspec
 from e2e.controlplane import ApiError, Client, Json
 from e2e.stack import IMAGE
 from tests.stories.story import HEALTHY
-from tests.stories.world import FULL, Address, World, healthy_pods, merged, timed
+from tests.stories.words import merged, timed
+from tests.stories.world import FULL, Address, World, healthy_pods
 
 
 HELD = "e2e.example/held"

@@ -27,7 +27,7 @@ from reporter.model.entries import Entry
 from reporter.model.words import Kind
 from tests.shipped import CATALOGUE
 from tests.stories.story import says, told
-from tests.stories.world import span
+from tests.stories.words import span
 
 
 GRACE, SETTLE = 1, 1

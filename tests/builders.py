@@ -27,6 +27,7 @@ from reporter.model.observations import Watched
 from reporter.model.subjects import CLUSTER, Key
 from reporter.model.verdicts import Active, Cause, Involved, ObjectRef, Trouble
 from reporter.model.words import EventType, Kind, Layer, Owner, Reason
+from reporter.stages.scrapes import Scrapes
 from reporter.stages.store import Store
 
 
@@ -206,11 +207,11 @@ def a_pod(
     )
 
 
-def a_store(*objects, crds: tuple[str, ...] = ()) -> Store:
+def a_store(*objects, crds: tuple[str, ...] = (), scrapes: Scrapes | None = None) -> Store:
     """
     A store whose kinds are all listed and watched.
     """
-    store = Store(KINDS, crds)
+    store = Store(KINDS, crds, scrapes)
     for kind in KINDS:
         store.sight(kind, Watched())
     for each in objects:

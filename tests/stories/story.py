@@ -10,21 +10,25 @@ import yaml
 
 from reporter.model.events import EventRecord
 from reporter.model.kinds import KINDS
-from reporter.model.observations import Discovery, Unlisted, Unwatched, Watched
+from reporter.model.observations import Discovery, Unlisted, Unserved, Unwatched, Watched
 from reporter.stages.judgement import Terms
 from reporter.stages.pipeline import Court
 from reporter.stages.probes import PROBES
+from reporter.stages.scrapes import Scrapes
+from reporter.stages.store import Store
 from reporter.stages.subjects import EVERYTHING
 from tests.builders import LONG_AGO, NOON, a_store
 from tests.play import Play
 from tests.shipped import CATALOGUE, FLAGS
-from tests.stories.world import World, healthy_pods, merged, span
+from tests.stories.pages import Pages
+from tests.stories.words import merged, span
+from tests.stories.world import World, healthy_pods
 
 
 CASES = Path(__file__).parents[1] / "cases"
 HEALTHY = yaml.safe_load((CASES / "healthy" / "stack.yaml").read_text("utf-8"))
 KEYS = frozenset({"why", "of", "flags", "given", "story", "announced", "until", "notes", "real"})
-STEP = frozenset({"at", "what", "change", "crds", "discovery", "watch", "restart"})
+STEP = frozenset({"at", "what", "change", "pages", "crds", "discovery", "watch", "restart"})
 AFTERWARDS = timedelta(minutes=15)
 DISCOVERY, SECOND_LOOK = timedelta(seconds=30), timedelta(seconds=11)
 
@@ -47,13 +51,20 @@ class Story(Play):
         flags = {**FLAGS, **self.case.get("flags", {})}
         self.court = Court(self.catalogue, PROBES, flags, self.terms)
         self.subjects = EVERYTHING
-        self.store = a_store(crds=tuple(HEALTHY["crds"]))
+        self._window = _seconds(flags["weight-download-window-seconds"])
+        self.store = self._empty()
+        self.pages = Pages(flags["weight-download-metric"])
+        self._interval = _seconds(flags["scrape-interval-seconds"])
+        self._sample_at = NOON + self._interval
         given = self.case.get("given", {})
         stack = merged(HEALTHY["objects"], given.get("change", {}))
         self._change({**stack, **_pods_of(stack)}, now=LONG_AGO)
         self._apply({**given, "change": {}})
         self._look_at = NOON
         self._look()
+
+    def _empty(self) -> Store:
+        return a_store(crds=tuple(HEALTHY["crds"]), scrapes=Scrapes(self._window))
 
     def play(self) -> "Story":
         for step in self.case["story"]:
@@ -67,13 +78,26 @@ class Story(Play):
         return self
 
     def _until(self, end: datetime) -> None:
-        while self._look_at <= end:
-            self.after(max(self._look_at - self.now, timedelta(0)))
-            self._look()
+        """
+        A sample that is due at the end shows what the next step makes of the page.
+        """
+        while self._look_at <= end or self._sample_at < end:
+            self.after(max(min(self._look_at, self._sample_at) - self.now, timedelta(0)))
+            if self._look_at <= self._sample_at:
+                self._look()
+            else:
+                self._sample()
         self.after(max(end - self.now, timedelta(0)))
+
+    def _sample(self) -> None:
+        self._sample_at += self._interval
+        if self.pages.said:
+            self.pages.read(self.store, now=self.now)
+            self.step()
 
     def _apply(self, step: Mapping) -> None:
         self._change(step.get("change", {}), now=self.now)
+        self.pages.change(step.get("pages", {}), now=self.now)
         self.crds |= step.get("crds", {})
         self.discovery = step.get("discovery", self.discovery)
         for resource, how in step.get("watch", {}).items():
@@ -81,10 +105,23 @@ class Story(Play):
                 "open": Watched(),
                 "lost": Unwatched(self.now, "connection lost"),
                 "forbidden": Unlisted("forbidden"),
+                "unserved": Unserved(),
             }[how]
             self.store.sight(next(k for k in KINDS if k.resource == resource), sight)
         if "restart" in step:
+            self._forget()
             self.restart(back_after=span(step["restart"]).total_seconds())
+
+    def _forget(self) -> None:
+        """
+        What a new process finds: the objects as they are, without all that was seen of them.
+        """
+        before, self.store = self.store.view(), self._empty()
+        for kind in KINDS:
+            self.store.sight(kind, before.tables[kind.resource].sight)
+            for each in before.all(kind):
+                self.store.put(kind, each)
+        self._ask()
 
     def _change(self, changes: Mapping, *, now: datetime) -> None:
         for address, made in self.world.change(changes, now=now):
@@ -97,6 +134,11 @@ class Story(Play):
         """
         One answer of discovery; the next is due sooner if a loss needs a second one.
         """
+        self._ask()
+        self._look_at += SECOND_LOOK if self.store.doubting else DISCOVERY
+        self.step()
+
+    def _ask(self) -> None:
         failing = self.discovery.get("failing")
         stale = frozenset(self.discovery.get("stale", ()))
         served = {
@@ -106,8 +148,6 @@ class Story(Play):
         }
         answer = None if failing else Discovery(served, stale)
         self.store.discovered(answer, failing or "", now=self.now)
-        self._look_at += SECOND_LOOK if self.store.doubting else DISCOVERY
-        self.step()
 
     # ------------------------------------------------------------ what came of it
 
@@ -118,6 +158,10 @@ class Story(Play):
     @property
     def notes(self) -> list[str]:
         return sorted(note for notes in self.judged.notes.values() for note in notes)
+
+
+def _seconds(flag: str) -> timedelta:
+    return timedelta(seconds=float(flag))
 
 
 def _pods_of(stack: Mapping) -> Mapping:

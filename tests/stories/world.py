@@ -2,10 +2,9 @@
 The objects of a story, from the few words that a case file says of each.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
@@ -13,21 +12,13 @@ from reporter.model.kinds import DEPLOYMENTS, KINDS, NAMESPACES, PODS, WORKSPACE
 from reporter.model.objects import ApiObject, Condition
 from tests.builders import NOON, a_deployment, a_namespace, a_pod
 from tests.stories import models
+from tests.stories.words import each_of, merged, span, timed
 
 
-SPAN = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
-AGO = re.compile(r"now|(\S+) ago")
 FULL = frozenset({"metadata", "spec", "status"})
 """
 With one of these, what is said of an object is a part of it as the API shows it.
 """
-
-
-def span(text: str) -> timedelta:
-    found = SPAN.fullmatch(str(text))
-    assert found is not None, f"{text!r} is no duration such as 90s, 5m or 1h30m"
-    hours, minutes, seconds = (int(each or 0) for each in found.groups())
-    return timedelta(hours=hours, minutes=minutes, seconds=seconds)
 
 
 @dataclass(frozen=True)
@@ -57,17 +48,19 @@ class World:
     said: dict[Address, dict] = field(default_factory=dict)
     born: dict[Address, datetime] = field(default_factory=dict)
     ready: dict[Address, tuple[bool, datetime]] = field(default_factory=dict)
+    runs: dict[Address, tuple[int, datetime | None]] = field(default_factory=dict)
     stated: dict[Address, tuple[Condition, ...]] = field(default_factory=dict)
 
     def change(
         self, changes: Mapping[str, Mapping | None], *, now: datetime
     ) -> Iterator[tuple[Address, ApiObject | None]]:
-        for text, words in changes.items():
+        for text, words in each_of(changes):
             address = Address.of(text)
             if words is None:
                 self.said.pop(address, None)
                 self.born.pop(address, None)
                 self.ready.pop(address, None)
+                self.runs.pop(address, None)
                 self.stated.pop(address, None)
                 yield address, None
                 continue
@@ -94,7 +87,11 @@ class World:
         ready = words.get("ready", "unschedulable" not in words)
         was, since = self.ready.get(address, (ready, born))
         self.ready[address] = (ready, since if was == ready else now)
-        return _pod(address, words, born=born, since=self.ready[address][1], now=now)
+        since, restarts = self.ready[address][1], words.get("restarts", 0)
+        before, run = self.runs.get(address, (restarts, None))
+        self.runs[address] = (restarts, run if before == restarts else now)
+        running = self.runs[address][1] or since
+        return _pod(address, words, born=born, since=since, running=running, now=now)
 
     def _workspace(
         self, address: Address, words: dict, *, born: datetime, now: datetime
@@ -106,16 +103,6 @@ class World:
         made = models.workspace(address.name, words, before, now=now, **meta)
         self.stated[address] = made.status.conditions or ()
         return made
-
-
-def merged(old, new):
-    """
-    As a merge patch: null removes.
-    """
-    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
-        return new
-    both = {key: merged(old.get(key), value) for key, value in new.items() if value is not None}
-    return {**{key: value for key, value in old.items() if key not in new}, **both}
 
 
 def _deployment(address: Address, words: dict, *, born: datetime, now: datetime) -> ApiObject:
@@ -136,7 +123,13 @@ def _deployment(address: Address, words: dict, *, born: datetime, now: datetime)
 
 
 def _pod(
-    address: Address, words: dict, *, born: datetime, since: datetime, now: datetime
+    address: Address,
+    words: dict,
+    *,
+    born: datetime,
+    since: datetime,
+    running: datetime,
+    now: datetime,
 ) -> ApiObject:
     """
     Named ``<deployment>-<hash>-<suffix>``. *unschedulable*, *disrupted*: message and reason.
@@ -150,7 +143,7 @@ def _pod(
         conditions.append(("DisruptionTarget", "True", words.pop("disrupted")))
     if words.pop("deleting", False):
         words["deleted"] = now
-    times = {"born": born, "started": born, "since": since, "running": since}
+    times = {"born": born, "started": born, "since": since, "running": running}
     plain = {key.replace("-", "_"): value for key, value in words.items()}
     if "model" in plain:
         made = {**times, **plain, "conditions": conditions}
@@ -176,20 +169,6 @@ def _full(address: Address, words: dict, *, born: datetime, now: datetime) -> Ap
     whole = merged({"metadata": metadata}, words)
     text = msgspec.json.encode(timed(whole, now=now))
     return msgspec.json.decode(text, type=address.kind.type)
-
-
-def timed(value, *, now: datetime):
-    """
-    With ``now`` and ``5m ago`` as times.
-    """
-    if isinstance(value, Mapping):
-        return {key: timed(each, now=now) for key, each in value.items()}
-    if isinstance(value, list):
-        return [timed(each, now=now) for each in value]
-    found = AGO.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
-        return value
-    return (now - span(found[1]) if found[1] else now).isoformat()
 
 
 def healthy_pods(deployments: Iterable[tuple[str, Mapping]]) -> Mapping[str, Mapping]:
