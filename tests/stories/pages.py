@@ -11,7 +11,7 @@ from reporter.model.samples import Sample, Scrape, Unread
 from reporter.stages.loading import is_loading
 from reporter.stages.store import Store
 from reporter.stages.windows import MEGABYTE, REMAINING
-from tests.stories.words import merged, span
+from tests.stories.words import each_of, merged, span
 
 
 AMOUNT = re.compile(r"(\d+(?:\.\d+)?) (GB|MB/s)")
@@ -43,7 +43,7 @@ class Pages:
     left: dict[str, tuple[float, datetime]] = field(default_factory=dict)
 
     def change(self, changes: Mapping[str, Mapping | None], *, now: datetime) -> None:
-        for name, words in changes.items():
+        for name, words in each_of(changes):
             assert name.startswith("Pod "), f"{name}: pods have pages"
             left = self._left(name, now=now) if name in self.left else None
             said = self.said.pop(name, {})
