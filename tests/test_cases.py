@@ -7,6 +7,7 @@ import yaml
 
 from reporter.model.words import EventType, Layer
 from tests.shipped import CATALOGUE
+from tests.stories.orders import ORDERS, in_order, ordered
 from tests.stories.story import CASES, Story, expected, says
 
 
@@ -15,9 +16,16 @@ STORIES = {file.stem: yaml.safe_load(file.read_text("utf-8")) for file in FILES}
 JUDGED = [entry.reason for layer in Layer for entry in CATALOGUE.of(layer)]
 
 
-@pytest.mark.parametrize("name", STORIES)
-def test_what_is_announced_is_what_the_case_says(name):
-    case = STORIES[name]
+PLAYED = [
+    (name, order)
+    for name, case in STORIES.items()
+    for order in (ORDERS[:1] if ordered(case) else ORDERS)
+]
+
+
+@pytest.mark.parametrize(("name", "order"), PLAYED)
+def test_what_is_announced_is_what_the_case_says(name, order):
+    case = in_order(STORIES[name], order)
     story = Story(case).play()
     wanted = expected(case)
     agree = len(wanted) == len(story.announced) and all(map(says, story.announced, wanted))
