@@ -1,0 +1,256 @@
+"""
+An HTTP proxy between one client and the API server, which makes the faults it is told to make.
+
+Plain HTTP towards the client, TLS towards the server; tokens pass through. Each client has a
+proxy of its own, so that what one suffers another does not.
+"""
+
+import asyncio
+import contextlib
+import json
+import ssl
+import threading
+import time
+from collections.abc import Coroutine, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+
+from e2e.controlplane import ControlPlane, reporter_rights
+from e2e.controlplane.processes import free_port
+from e2e.faults.rules import Rule, Seen
+from e2e.reporter_process import NAMESPACE
+
+
+LONGEST_LINE = 64 << 20
+NOT_PASSED_ON = {"host", "connection", "content-length", "transfer-encoding", "content-encoding"}
+"""
+What belongs to one of the two connections and not to the message.
+"""
+
+
+class Proxy:
+    """
+    Works in a thread of its own; every method may be called from any other at any time.
+    """
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._plane = plane
+        self.port = free_port()
+        self.seen: list[Seen] = []
+        self._rules: tuple[Rule, ...] = ()
+        self._open: set[asyncio.Transport] = set()
+        self._loop = asyncio.new_event_loop()
+        self._flowing = asyncio.Event()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    # ------------------------------------------------------------ faults
+
+    def add(self, rule: Rule) -> Rule:
+        """
+        From the next request on, before the rules there are. Watches that are open stay: cut().
+        """
+        self._rules = (rule, *self._rules)
+        return rule
+
+    def remove(self, rule: Rule) -> None:
+        self._rules = tuple(each for each in self._rules if each is not rule)
+
+    @contextlib.contextmanager
+    def ruled(self, *rules: Rule) -> Iterator[None]:
+        for rule in reversed(rules):
+            self.add(rule)
+        try:
+            yield
+        finally:
+            for rule in rules:
+                self.remove(rule)
+
+    def cut(self) -> None:
+        """
+        Break every connection that has a request under way.
+        """
+        self._do(self._abort_all())
+
+    def freeze(self) -> None:
+        """
+        Half-open: connections stay and can be made, but no byte gets through either way.
+        """
+        self._loop.call_soon_threadsafe(self._flowing.clear)
+
+    def thaw(self) -> None:
+        """
+        What was given up meanwhile is not carried out.
+        """
+        self._loop.call_soon_threadsafe(self._flowing.set)
+
+    def mend(self) -> None:
+        self._rules = ()
+        self.thaw()
+
+    # ------------------------------------------------------------ what was seen
+
+    def count(self, where: str = "", *, methods: tuple[str, ...] = (), since: float = 0) -> int:
+        """
+        The requests so far that a rule with *where* and *methods* would have matched.
+        """
+        rule = Rule(where, methods)
+        return sum(
+            each.at >= since and rule.matches(each.method, each.target) for each in self.seen
+        )
+
+    # ------------------------------------------------------------ its client
+
+    def kubeconfig(self, original: Path) -> Path:
+        """
+        The same, but through this proxy.
+        """
+        content = json.loads(original.read_text())
+        for cluster in content["clusters"]:
+            cluster["cluster"] = {"server": f"http://127.0.0.1:{self.port}"}
+        path = original.with_suffix(f".{self.port}.kubeconfig")
+        path.write_text(json.dumps(content))
+        return path
+
+    def flag(self) -> str:
+        """
+        With which a reporter, in its ServiceAccount's name, goes through this proxy.
+        """
+        reporter_rights.install(self._plane.client, NAMESPACE)
+        mine = self._plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
+        return f"--kubeconfig={self.kubeconfig(mine)}"
+
+    # ------------------------------------------------------------ in the thread
+
+    def start(self) -> None:
+        self._thread.start()
+        self._do(self._listen())
+        self.thaw()
+
+    def stop(self) -> None:
+        self._do(self._close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _do(self, what: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(what, self._loop).result(timeout=10)
+
+    async def _listen(self) -> None:
+        """
+        A connection of its own for each request: an idle one may be as dead as its server.
+        """
+        tls = ssl.create_default_context(cafile=str(self._plane.client.ca_file))
+        self._session = aiohttp.ClientSession(
+            f"https://127.0.0.1:{self._plane.client.port}",
+            connector=aiohttp.TCPConnector(limit=0, force_close=True, ssl=tls),
+            timeout=aiohttp.ClientTimeout(total=None),
+            auto_decompress=False,
+        )
+        server = web.Server(self._handle, handler_cancellation=True)
+        self._runner = web.ServerRunner(server, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
+
+    async def _close(self) -> None:
+        """
+        Connections over TLS are gone a moment after they are closed.
+        """
+        await self._abort_all()
+        await self._runner.cleanup()
+        await self._session.close()
+        await asyncio.sleep(0.2)
+
+    async def _abort_all(self) -> None:
+        for transport in tuple(self._open):
+            transport.abort()
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        self.seen.append(Seen(time.monotonic(), request.method, request.path_qs))
+        transport = request.transport
+        if transport is None:
+            return web.Response()
+        self._open.add(transport)
+        try:
+            return await self._answered(request)
+        except (aiohttp.ClientError, OSError):
+            transport.abort()
+            return web.Response()
+        finally:
+            self._open.discard(transport)
+
+    async def _answered(self, request: web.BaseRequest) -> web.StreamResponse:
+        body = await request.read()
+        rule = self._take(request, change=False) or Rule()
+        await asyncio.sleep(rule.delay)
+        await self._flowing.wait()
+        if rule.hang:
+            await asyncio.Event().wait()
+        if rule.answer is not None:
+            said = rule.answer
+            return web.Response(status=said.status, text=said.body, headers=said.headers)
+        headers = _passed_on(request.headers)
+        async with self._session.request(
+            request.method, request.rel_url, data=body, headers=headers, allow_redirects=False
+        ) as answer:
+            if rule.swallow:
+                await answer.read()
+                raise ConnectionResetError("swallowed")
+            return await self._passed_back(request, answer, rule)
+
+    async def _passed_back(
+        self, request: web.BaseRequest, answer: aiohttp.ClientResponse, rule: Rule
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(status=answer.status, headers=_passed_on(answer.headers))
+        await self._flowing.wait()
+        await response.prepare(request)
+        left = float("inf") if rule.cut_at is None else rule.cut_at
+        async with asyncio.timeout(rule.cut_after):
+            while piece := await _piece(answer, request):
+                changed = self._changed(request, piece)
+                await self._flowing.wait()
+                await response.write(changed[: int(min(left, len(changed)))])
+                left -= len(changed)
+                if left < 0:
+                    raise ConnectionResetError("cut")
+        return response
+
+    def _changed(self, request: web.BaseRequest, piece: bytes) -> bytes:
+        rule = self._take(request, change=True)
+        return piece if rule is None or rule.change is None else rule.change(piece)
+
+    def _take(self, request: web.BaseRequest, *, change: bool) -> Rule | None:
+        for rule in self._rules:
+            mine = (rule.change is not None) is change
+            if mine and rule.matches(request.method, request.path_qs):
+                rule.taken += 1
+                return rule
+        return None
+
+
+async def _piece(answer: aiohttp.ClientResponse, request: web.BaseRequest) -> bytes:
+    """
+    A line of a watch, or all there is.
+    """
+    if "watch" in request.query:
+        return await answer.content.readline(max_line_length=LONGEST_LINE)
+    return await answer.content.read()
+
+
+def _passed_on(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name.lower() not in NOT_PASSED_ON}
+
+
+@contextlib.contextmanager
+def proxied(plane: ControlPlane) -> Iterator[Proxy]:
+    """
+    A proxy to the API server of *plane*.
+    """
+    proxy = Proxy(plane)
+    proxy.start()
+    try:
+        yield proxy
+    finally:
+        proxy.stop()

@@ -1,0 +1,65 @@
+"""
+What a proxy is told to do to which requests.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+WATCH = r"[?&]watch=1"
+"""
+Matches watches, and streaming lists among them, of all kinds.
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """
+    What is answered in the server's place.
+    """
+
+    status: int
+    body: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Rule:
+    """
+    What befalls each request, or only the next *times*, whose method is one of *methods* and in
+    whose path and query the expression *where* is found. The first rule that matches is taken.
+
+    *delay*: seconds before anything is done. *hang*: nothing ever is. *answer*: instead of the
+    server. *swallow*: the server does what was asked, and the connection breaks before it answers.
+    *cut_after* so many seconds of the answer, or *cut_at* so many bytes, the connection breaks.
+    *change*: of each line of a watch, also of one that is open already, and of other bodies whole;
+    a rule with it does nothing else.
+    """
+
+    where: str = ""
+    methods: tuple[str, ...] = ()
+    times: float = float("inf")
+    delay: float = 0
+    hang: bool = False
+    answer: Answer | None = None
+    swallow: bool = False
+    cut_after: float | None = None
+    cut_at: int | None = None
+    change: Callable[[bytes], bytes] | None = None
+    taken: int = 0
+
+    def matches(self, method: str, target: str) -> bool:
+        right = not self.methods or method in self.methods
+        return right and self.taken < self.times and re.search(self.where, target) is not None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """
+    A request as it arrived; *at* in seconds of the monotonic clock.
+    """
+
+    at: float
+    method: str
+    target: str

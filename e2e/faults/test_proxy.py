@@ -1,0 +1,119 @@
+"""
+The proxy makes the faults that it is told to make, and none besides.
+"""
+
+import http.client
+import json
+import threading
+
+import pytest
+
+from e2e.controlplane import ControlPlane, until
+from e2e.faults.proxy import Proxy
+from e2e.faults.rules import WATCH, Answer, Rule
+
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+NAMED = "/api/v1/namespaces/default/configmaps/{}"
+CUT = (http.client.IncompleteRead, ConnectionError)
+
+
+def _ask(
+    proxy: Proxy, plane: ControlPlane, method: str = "GET", path: str = MAPS, body: str = ""
+) -> http.client.HTTPResponse:
+    """
+    The connection is closed with the answer, which has to be read or closed.
+    """
+    connection = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=3)
+    headers = {
+        "Authorization": f"Bearer {plane.client.token}",
+        "Content-Type": "application/json",
+        "Connection": "close",
+    }
+    try:
+        connection.request(method, path, body, headers)
+        return connection.getresponse()
+    finally:
+        connection.close()
+
+
+def _watch(proxy: Proxy, plane: ControlPlane) -> http.client.HTTPResponse:
+    return _ask(proxy, plane, path=f"{MAPS}?watch=1&timeoutSeconds=30")
+
+
+def _config_map(name: str) -> str:
+    return json.dumps({"metadata": {"name": name}})
+
+
+def test_passes_all_on_and_counts_it(proxy: Proxy, stack: ControlPlane) -> None:
+    answer = _ask(proxy, stack)
+    assert json.loads(answer.read()) == json.loads(stack.client.raw("GET", MAPS))
+    assert answer.headers["Content-Type"] == "application/json"
+    assert (proxy.count("configmaps"), proxy.count(methods=("POST",))) == (1, 0)
+
+
+def test_answers_in_the_servers_place_as_often_as_told(proxy: Proxy, stack: ControlPlane) -> None:
+    proxy.add(Rule(MAPS, times=2, answer=Answer(429, "later", {"Retry-After": "1"})))
+    answers = [_ask(proxy, stack) for _ in range(3)]
+    said = [each.read() for each in answers]
+    assert [each.status for each in answers] == [429, 429, 200]
+    assert (said[0], answers[0].headers["Retry-After"]) == (b"later", "1")
+
+
+def test_hides_an_answer_whose_request_was_carried_out(proxy: Proxy, stack: ControlPlane) -> None:
+    with (
+        proxy.ruled(Rule(methods=("POST",), swallow=True)),
+        pytest.raises(CUT),
+    ):
+        _ask(proxy, stack, "POST", MAPS, _config_map("hidden"))
+    assert stack.client.exists(NAMED.format("hidden"))
+    stack.client.delete(NAMED.format("hidden"))
+
+
+@pytest.mark.parametrize("rule", [Rule(hang=True), Rule(delay=10)])
+def test_keeps_its_client_waiting(proxy: Proxy, stack: ControlPlane, rule: Rule) -> None:
+    with proxy.ruled(rule), pytest.raises(TimeoutError):
+        _ask(proxy, stack)
+    assert _items(proxy, stack)
+
+
+def test_streams_a_watch_line_by_line_and_changes_one_of_an_open_watch(
+    proxy: Proxy, stack: ControlPlane
+) -> None:
+    with _watch(proxy, stack) as watch:
+        stack.client.create(MAPS, json.loads(_config_map("changed")))
+        while b'"name":"changed"' not in (line := watch.readline()):
+            assert line
+        proxy.add(Rule(WATCH, change=lambda line: line[:10] + b"\n"))
+        stack.client.delete(NAMED.format("changed"))
+        assert watch.readline() == b'{"type":"D\n'
+
+
+@pytest.mark.parametrize("rule", [Rule(cut_after=0.5), Rule(cut_at=20)])
+def test_cuts_an_answer_off(proxy: Proxy, stack: ControlPlane, rule: Rule) -> None:
+    with proxy.ruled(rule), _watch(proxy, stack) as watch, pytest.raises(CUT):
+        watch.read()
+    with _watch(proxy, stack) as watch:
+        proxy.cut()
+        with pytest.raises(CUT):
+            watch.read()
+
+
+def test_frozen_lets_no_byte_through_and_forgets_what_its_client_gave_up(
+    proxy: Proxy, stack: ControlPlane
+) -> None:
+    proxy.freeze()
+    with pytest.raises(TimeoutError):
+        _ask(proxy, stack, "POST", MAPS, _config_map("given-up"))
+    items: list[bool] = []
+    waiting = threading.Thread(target=lambda: items.append(_items(proxy, stack)))
+    waiting.start()
+    until(lambda: proxy.count(methods=("GET",)) == 1, within=3, what="the request arrived")
+    proxy.thaw()
+    waiting.join()
+    assert items == [True]
+    assert not stack.client.exists(NAMED.format("given-up"))
+
+
+def _items(proxy: Proxy, plane: ControlPlane) -> bool:
+    return "items" in json.loads(_ask(proxy, plane).read())
