@@ -20,7 +20,9 @@ _AUDIT_POLICY = {
 }
 
 
-def etcd(assets: Assets, folder: Path, port: int, peer_port: int) -> list[str]:
+def etcd(
+    assets: Assets, folder: Path, options: Options, port: int, peer_port: int
+) -> list[str]:
     client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer_port}"
     return [
         assets.program("etcd"),
@@ -32,6 +34,7 @@ def etcd(assets: Assets, folder: Path, port: int, peer_port: int) -> list[str]:
         f"--initial-cluster=default={peer}",
         "--unsafe-no-fsync",
         "--log-level=warn",
+        *options.etcd_flags,
     ]
 
 

@@ -9,6 +9,7 @@ class Options:
 
     without_crds: names (`httproutes.gateway.networking.k8s.io`) or groups (`cilium.io`).
     apiserver_flags: given to kube-apiserver as they are, after our own, so that they win.
+    etcd_flags: given to etcd likewise.
     audit: write every request to the log that `ControlPlane.audit()` reads.
     """
 
@@ -17,4 +18,5 @@ class Options:
     kwok: bool = True
     without_crds: frozenset[str] = frozenset()
     apiserver_flags: tuple[str, ...] = ()
+    etcd_flags: tuple[str, ...] = ()
     audit: bool = False

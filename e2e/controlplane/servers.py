@@ -33,7 +33,9 @@ class Servers:
         self.etcd_port = free_port()
 
     def start(self) -> None:
-        etcd = commands.etcd(self.assets, self.workplace.path, self.etcd_port, free_port())
+        etcd = commands.etcd(
+            self.assets, self.workplace.path, self.options, self.etcd_port, free_port()
+        )
         self._start("etcd", etcd)
         self._until("etcd", lambda: _listens(self.etcd_port))
         self._start_api_server()

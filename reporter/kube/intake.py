@@ -61,6 +61,7 @@ class Intake:
         self._kind = kind
         self._store = store
         self._clock = clock
+        self._odd: dict[Name, str] = {}
 
     def opened(self) -> None:
         """
@@ -77,8 +78,11 @@ class Intake:
             self._kind, listing.objects, frozenset(each.name for each in listing.spoilt)
         )
         self.position = listing.version
-        for each in listing.spoilt:
-            self._log(each)
+        odd = {each.name: each.why for each in listing.spoilt}
+        for name in self._odd.keys() - odd.keys():
+            del self._odd[name]
+        for name, why in odd.items():
+            self._tell(name, why)
         self.progress = replace(
             self.progress,
             objects=len(listing.objects) + len(listing.spoilt),
@@ -92,13 +96,15 @@ class Intake:
         match change:
             case Put():
                 self._store.put(self._kind, change.object)
+                self._odd.pop(change.name, None)
                 objects += change.new
             case Drop(name=(namespace, name)):
                 self._store.drop(self._kind, namespace, name)
+                self._odd.pop(change.name, None)
                 objects -= 1
             case Spoilt(name=(namespace, name)):
                 self._store.spoil(self._kind, namespace, name)
-                self._log(change)
+                self._tell(change.name, change.why)
                 objects += change.new
                 spoilt += 1
             case Bookmark():
@@ -107,10 +113,16 @@ class Intake:
         now = self._clock.now()
         self.progress = replace(self.progress, objects=objects, spoilt=spoilt, last_event=now)
 
-    def _log(self, spoilt: Spoilt) -> None:
+    def _tell(self, name: Name, why: str) -> None:
+        """
+        Once for as long as it is so: an object may change many times a minute.
+        """
+        if self._odd.get(name) == why:
+            return
+        self._odd[name] = why
         logger.warning(
             "%s %s cannot be decoded, what was known of it stays: %s",
             self._kind.qualified,
-            "/".join(part for part in spoilt.name if part),
-            spoilt.why,
+            "/".join(part for part in name if part),
+            why,
         )

@@ -160,8 +160,10 @@ class Store:
         """
         Keep the old version, marked: its newest one could not be read.
         """
-        self._spoilt.add(ObjectRef(kind.qualified, namespace, name))
-        self._touch(EVERYTHING)
+        ref = ObjectRef(kind.qualified, namespace, name)
+        if ref not in self._spoilt:
+            self._spoilt.add(ref)
+            self._touch(EVERYTHING)
 
     def sight(self, kind: ResourceKind, sight: Sight) -> None:
         if self._kept[kind.resource].sight != sight:

@@ -287,6 +287,19 @@ async def test_an_odd_object_of_a_list_keeps_its_old_version(tmp_path):
         assert run.shelf.spoilt == {("shop", "odd")}
 
 
+async def test_an_odd_object_is_logged_once_for_as_long_as_it_is_odd(tmp_path, caplog):
+    healed = an_event("MODIFIED", a_deployment("odd", "11"))
+    odd, other = an_event("MODIFIED", ODD), an_event("ADDED", a_deployment("b", "12"))
+    cluster = Cluster(
+        lists=[a_list(ODD), a_list(ODD)],
+        watches=[says(odd, odd, an_error(410)), says(odd, healed, odd, other)],
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: "b" in run.shelf.names)
+        assert run.reflector.progress.spoilt == 6
+    assert caplog.text.count("cannot be decoded") == 2
+
+
 async def test_what_is_forbidden_is_told_and_tried_until_it_is_granted(tmp_path, caplog):
     cluster = Cluster(
         streams=[a_status(403, "Forbidden", "no")],

@@ -82,6 +82,14 @@ def test_what_could_never_be_read_is_no_longer_marked_once_it_is_gone():
     assert CLUSTER in store.take_dirty()
 
 
+def test_what_stays_unreadable_touches_nothing_again():
+    store = a_store(a_deployment())
+    store.spoil(DEPLOYMENTS, *BBR)
+    store.take_dirty()
+    store.spoil(DEPLOYMENTS, *BBR)
+    assert store.take_dirty() == frozenset()
+
+
 def test_a_version_that_can_be_read_again_heals_the_object():
     store = a_store(a_deployment())
     store.spoil(DEPLOYMENTS, *BBR)

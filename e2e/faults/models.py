@@ -1,0 +1,107 @@
+"""
+InferenceSets of a bare control plane, given a trouble that counts at once and cured of it.
+"""
+
+from e2e import events
+from e2e.controlplane import ApiError, Client, Json
+from e2e.controlplane.waiting import until
+from e2e.events import Event
+from e2e.reporter_process import ReporterProcess
+from e2e.workload import SETS_OF_A_TEAM
+
+
+TROUBLE, CURED = "inferencesetScalingMisconfigured", "inferencesetReady"
+WRONG = {
+    "scaledobject.kaito.sh/auto-provision": "true",
+    "scaledobject.kaito.sh/max-replicas": "none",
+}
+RIGHT = dict.fromkeys(WRONG)
+GROUP = "/apis/kaito.sh"
+
+
+def name(number: int) -> str:
+    """
+    Of the InferenceSet with this number, as messages and status write it.
+    """
+    team, model = divmod(number, SETS_OF_A_TEAM)
+    return f"team-{team}/model-{model}"
+
+
+def path(number: int, *, version: str = "v1beta1") -> str:
+    namespace, _, own = name(number).partition("/")
+    return f"{GROUP}/{version}/namespaces/{namespace}/inferencesets/{own}"
+
+
+def misconfigure(client: Client, number: int, **where: str) -> None:
+    client.patch(path(number, **where), {"metadata": {"annotations": WRONG}})
+
+
+def cure(client: Client, number: int, **where: str) -> None:
+    client.patch(path(number, **where), {"metadata": {"annotations": RIGHT}})
+
+
+def cure_all(client: Client) -> None:
+    for each in client.list(f"{GROUP}/v1beta1/inferencesets"):
+        if set(WRONG) & set(each["metadata"].get("annotations", {})):
+            meta = each["metadata"]
+            here = f"{GROUP}/v1beta1/namespaces/{meta['namespace']}/inferencesets/{meta['name']}"
+            client.patch(here, {"metadata": {"annotations": RIGHT}})
+
+
+def is_there(client: Client, number: int) -> bool:
+    try:
+        return client.exists(path(number))
+    except ApiError:
+        return False
+
+
+# ---------------------------------------------------------------- what is said of them
+
+
+def said(client: Client) -> list[tuple[str, str]]:
+    """
+    Reason and InferenceSet of each Event, in the order of the last writes.
+    """
+    return [(each.reason, _of(each)) for each in events.ours(client)]
+
+
+def wait_for(client: Client, reason: str, number: int, *, within: float, count: int = 1) -> Event:
+    about = f"InferenceSet {name(number)}{' ' if reason == CURED else ':'}"
+    return events.wait_for(client, reason, within=within, saying=about, count=count)
+
+
+def _of(event: Event) -> str:
+    labels = event.raw["metadata"].get("labels", {})
+    return next((v for k, v in labels.items() if k.endswith("/inferenceset")), "")
+
+
+def state(reporter: ReporterProcess, number: int) -> str:
+    """
+    Of its trouble; "clear" where nothing is kept of it.
+    """
+    namespace, _, own = name(number).partition("/")
+    for subject in reporter.status()["subjects"]:
+        if (subject.get("namespace"), subject.get("name")) == (namespace, own):
+            return next(
+                (each["state"] for each in subject["verdicts"] if each["reason"] == TROUBLE),
+                "clear",
+            )
+    return "gone"
+
+
+def until_state(reporter: ReporterProcess, number: int, wanted: str, *, within: float) -> None:
+    until(
+        lambda: state(reporter, number) == wanted,
+        within=within,
+        what=f"{TROUBLE} of {name(number)} is {wanted}",
+    )
+
+
+def manifest(client: Client, number: int) -> Json:
+    """
+    One that can be created again.
+    """
+    found = client.get(path(number))
+    for key in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"):
+        found["metadata"].pop(key, None)
+    return found

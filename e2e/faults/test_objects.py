@@ -1,0 +1,175 @@
+"""
+Objects that are not as they should be: of another shape than their schema says, or huge.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from e2e import events, workload
+from e2e.controlplane import ApiError, ControlPlane, Json, until
+from e2e.faults import etcd, models
+from e2e.faults.expense import expense
+from e2e.faults.models import CURED, TROUBLE
+from e2e.patience import AT_ONCE, QUICK, SETTLE
+from e2e.reporter_process import ReporterProcess
+
+
+ODD, HEALTHY, NEW, HUGE = 0, 1, 7, 3
+SOON = 3 * AT_ONCE
+CHANGES = 50
+LARGE = 3_000_000
+"""
+Bytes of the large object: twice what etcd takes by default.
+"""
+
+CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/inferencesets.kaito.sh"
+
+
+@pytest.fixture(scope="module")
+def bare() -> Iterator[ControlPlane]:
+    with ControlPlane(replace(workload.BARE, etcd_flags=etcd.ROOM)) as plane:
+        workload.write(plane, 6)
+        yield plane
+
+
+@pytest.fixture
+def plane(bare: ControlPlane) -> ControlPlane:
+    models.cure_all(bare.client)
+    events.clear(bare.client)
+    return bare
+
+
+# ---------------------------------------------------------------- of another shape
+
+
+@pytest.fixture
+def untyped(plane: ControlPlane) -> Iterator[None]:
+    """
+    InferenceSets may be anything for a while.
+    """
+    versions = plane.client.get(CRD)["spec"]["versions"]
+    anything = {
+        "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    }
+    plane.client.patch(CRD, {"spec": {"versions": [{**v, "schema": anything} for v in versions]}})
+    until(lambda: _takes_anything(plane), within=20, what="InferenceSets may be anything")
+    yield
+    plane.client.patch(CRD, {"spec": {"versions": versions}})
+
+
+def test_object_that_cannot_be_decoded_hides_no_other_and_is_judged_when_it_can_be(
+    plane: ControlPlane, untyped: None
+) -> None:
+    """
+    One is odd in mid-episode and cured meanwhile, one was never anything else and is in trouble.
+    """
+    client = plane.client
+    with ReporterProcess(plane, *QUICK) as reporter:
+        models.misconfigure(client, ODD)
+        models.wait_for(client, TROUBLE, ODD, within=SOON)
+        with expense(reporter, f"{CHANGES} changes of an undecodable object") as spent:
+            _spoil(plane, ODD)
+            models.cure(client, ODD)
+            client.create(models.GROUP + "/v1beta1/namespaces/team-0/inferencesets", _new(plane))
+            for number in range(CHANGES):
+                client.patch(models.path(ODD), _noted(number))
+            models.until_state(reporter, ODD, "unknown", within=SOON)
+            models.misconfigure(client, HEALTHY)
+            models.wait_for(client, TROUBLE, HEALTHY, within=SOON)
+            models.cure(client, HEALTHY)
+            models.wait_for(client, CURED, HEALTHY, within=SETTLE + SOON)
+        of_others = [(TROUBLE, "model-0"), (TROUBLE, "model-1"), (CURED, "model-1")]
+        assert models.said(client) == of_others
+        assert len(reporter.lines("cannot be decoded")) == 2
+        assert spent.cpu < 5
+        assert spent.peak < 16
+        reporter.stop()
+        reporter.start()
+        models.until_state(reporter, ODD, "unknown", within=SOON)
+        _mend(plane, ODD)
+        _mend(plane, NEW)
+        models.wait_for(client, CURED, ODD, within=SETTLE + SOON)
+        models.wait_for(client, TROUBLE, NEW, within=SOON)
+        later = [(CURED, "model-0"), (TROUBLE, "model-7")]
+        assert sorted(models.said(client)) == sorted([*of_others, *later])
+        assert all(each.count == 1 for each in events.ours(client))
+    client.delete(models.path(NEW))
+
+
+def _spoil(plane: ControlPlane, number: int) -> None:
+    plane.client.patch(models.path(number), {"spec": {"nodeCountLimit": "three"}})
+
+
+def _mend(plane: ControlPlane, number: int) -> None:
+    plane.client.patch(models.path(number), {"spec": {"nodeCountLimit": None}})
+
+
+def _new(plane: ControlPlane) -> Json:
+    made = models.manifest(plane.client, HEALTHY)
+    made["metadata"].update(name="model-7", annotations=models.WRONG)
+    made["spec"]["nodeCountLimit"] = "three"
+    return made
+
+
+def _noted(number: int) -> Json:
+    return {"metadata": {"annotations": {"e2e.example/change": str(number)}}}
+
+
+def _takes_anything(plane: ControlPlane) -> bool:
+    """
+    The API server learns of a changed schema a moment after it was written.
+    """
+    try:
+        _spoil(plane, 5)
+    except ApiError:
+        return False
+    _mend(plane, 5)
+    return True
+
+
+# ---------------------------------------------------------------- huge
+
+
+def test_object_of_three_megabytes_is_read_like_any_other_and_leaves_no_memory_behind(
+    plane: ControlPlane,
+) -> None:
+    """
+    Such an object never comes through an API server, whose client sends etcd 2 MiB at most.
+    """
+    client, small = plane.client, etcd.read(plane, _key(HUGE))
+    with ReporterProcess(plane, *QUICK) as reporter:
+        with expense(reporter, f"an object of {LARGE} bytes, 20 times") as spent:
+            for number in range(20):
+                etcd.write(plane, _key(HUGE), _large(small, models.WRONG, number))
+            models.wait_for(client, TROUBLE, HUGE, within=2 * SOON)
+            assert len(client.raw("GET", models.path(HUGE))) > LARGE
+            etcd.write(plane, _key(HUGE), _large(small, {}, 20))
+            models.wait_for(client, CURED, HUGE, within=SETTLE + 2 * SOON)
+        reporter.stop()
+        reporter.start()
+        etcd.write(plane, _key(HUGE), small)
+        models.misconfigure(client, HEALTHY)
+        models.wait_for(client, TROUBLE, HEALTHY, within=SOON)
+        assert models.said(client) == [
+            (TROUBLE, "model-3"),
+            (CURED, "model-3"),
+            (TROUBLE, "model-1"),
+        ]
+    assert spent.cpu < 10
+    assert spent.peak < 64
+    assert spent.lines <= 10
+
+
+def _key(number: int) -> str:
+    return f"/registry/kaito.sh/inferencesets/{models.name(number)}"
+
+
+def _large(small: Json, annotations: Json, number: int) -> Json:
+    template = {**small["spec"]["template"], "notes": [str(number) * 100] * (LARGE // 100)}
+    return {
+        **small,
+        "metadata": {**small["metadata"], "annotations": annotations},
+        "spec": {**small["spec"], "template": template},
+    }
