@@ -16,6 +16,7 @@ from reporter.model.words import Layer, Reason
 from reporter.stages.probes.probe import Probe, Question
 from reporter.stages.records import Gate
 from reporter.stages.snapshot import Snapshot
+from reporter.stages.subjects import is_never_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +45,15 @@ class Inquiry:
         return [verdict for subject in sorted(subjects) for verdict in self._of(subject)]
 
     def _of(self, subject: Subject) -> Iterable[Verdict]:
-        paused = _is_paused(self.snapshot, subject)
+        paused, odd = _is_paused(self.snapshot, subject), _odd(self.snapshot, subject)
         for asked in self.asked[subject.layer]:
             reason = asked.entry.reason
             keys = self.standing.get((subject, reason), frozenset())
             if paused and asked.probe.spec.pauses:
                 yield from map(Paused, keys | {Key(subject, reason)})
-            elif asked.blind:
-                yield from (Unknown(key, asked.blind) for key in keys | {Key(subject, reason)})
+            elif asked.blind or odd:
+                why = asked.blind or odd
+                yield from (Unknown(key, why) for key in keys | {Key(subject, reason)})
             else:
                 yield from self._answers(asked, subject, keys)
 
@@ -103,3 +105,12 @@ def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:
         return False
     found = snapshot.get(INFERENCE_SETS, InferenceSet, subject.namespace, subject.name)
     return found is not None and found.desired == 0
+
+
+def _odd(snapshot: Snapshot, subject: Subject) -> str:
+    """
+    That nothing is known of an InferenceSet but that it is there.
+    """
+    if not snapshot.spoilt or not is_never_read(snapshot, subject):
+        return ""
+    return f"{INFERENCE_SETS.kind} {subject.namespace}/{subject.name} could not be decoded"

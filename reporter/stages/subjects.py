@@ -4,13 +4,14 @@ What reasons are about, and which of it a changed object touches.
 A subject without a name stands for all of its layer: in its namespace, or everywhere.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from reporter.model.kaito_objects import InferenceSet
 from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, ResourceKind
 from reporter.model.objects import ApiObject, Namespace
 from reporter.model.subjects import CLUSTER, Subject
+from reporter.model.verdicts import ObjectRef
 from reporter.model.words import Layer
 from reporter.stages.snapshot import Snapshot, Table
 
@@ -32,17 +33,18 @@ EVERYTHING = frozenset({CLUSTER, Subject(Layer.MODELHARNESS), Subject(Layer.MODE
 @dataclass(frozen=True, slots=True)
 class Roster:
     """
-    All subjects, and the tables they were read from.
+    All subjects, and the tables they were read from. *odd*: what could not be read of these.
     """
 
     subjects: frozenset[Subject] = frozenset()
     read_from: tuple[Table, ...] = ()
+    odd: frozenset[ObjectRef] = frozenset()
 
-    def holds(self, tables: tuple[Table, ...]) -> bool:
+    def holds(self, tables: tuple[Table, ...], odd: frozenset[ObjectRef]) -> bool:
         """
-        Whether these tables have the same objects.
+        Whether these tables have the same objects, and the same of them are odd.
         """
-        return len(tables) == len(self.read_from) and all(
+        return (len(tables), odd) == (len(self.read_from), self.odd) and all(
             one.objects.is_same(other.objects)
             for one, other in zip(tables, self.read_from, strict=True)
         )
@@ -54,8 +56,8 @@ def roster(snapshot: Snapshot, before: Roster) -> Roster:
     """
     kinds = (NAMESPACES.resource, INFERENCE_SETS.resource)
     tables = tuple(snapshot.tables[kind] for kind in kinds if kind in snapshot.tables)
-    same = bool(before.subjects) and before.holds(tables)
-    return before if same else Roster(subjects_of(snapshot), tables)
+    same = bool(before.subjects) and before.holds(tables, snapshot.spoilt)
+    return before if same else Roster(subjects_of(snapshot), tables, snapshot.spoilt)
 
 
 def subjects_of(snapshot: Snapshot) -> frozenset[Subject]:
@@ -73,7 +75,28 @@ def subjects_of(snapshot: Snapshot) -> frozenset[Subject]:
             harness = Subject(Layer.MODELHARNESS, meta.namespace)
             if isinstance(each, InferenceSet) and harness in found and not _is_going(each):
                 found.add(Subject(Layer.MODELDEPLOYMENT, meta.namespace, meta.name))
+        found |= {each for each in _never_read(snapshot) if _harness_of(each) in found}
     return frozenset(found)
+
+
+def _never_read(snapshot: Snapshot) -> Iterator[Subject]:
+    """
+    InferenceSets of which no version could be read: they are there, and what was said of them lasts.
+    """
+    for ref in snapshot.spoilt:
+        if ref.resource == INFERENCE_SETS.qualified:
+            subject = Subject(Layer.MODELDEPLOYMENT, ref.namespace, ref.name)
+            if is_never_read(snapshot, subject):
+                yield subject
+
+
+def is_never_read(snapshot: Snapshot, subject: Subject) -> bool:
+    name = (subject.namespace, subject.name)
+    ref = ObjectRef(INFERENCE_SETS.qualified, *name)
+    return (
+        ref in snapshot.spoilt
+        and snapshot.tables[INFERENCE_SETS.resource].objects.get(name) is None
+    )
 
 
 def is_harness(namespace: Namespace) -> bool:
@@ -162,6 +185,10 @@ def _owner(changed: ApiObject) -> str:
     named = meta.name.removesuffix(PICKER_SUFFIX) if meta.name.endswith(PICKER_SUFFIX) else ""
     pool = meta.label("inferencepool").removesuffix(PICKER_SUFFIX)
     return meta.label(CREATED_BY) or meta.label(INFERENCE_SET) or pool or named
+
+
+def _harness_of(subject: Subject) -> Subject:
+    return Subject(Layer.MODELHARNESS, subject.namespace)
 
 
 def _harness(changed: ApiObject) -> Subject:
