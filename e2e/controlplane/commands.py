@@ -20,9 +20,7 @@ _AUDIT_POLICY = {
 }
 
 
-def etcd(
-    assets: Assets, folder: Path, options: Options, port: int, peer_port: int
-) -> list[str]:
+def etcd(assets: Assets, folder: Path, options: Options, port: int, peer_port: int) -> list[str]:
     client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer_port}"
     return [
         assets.program("etcd"),
