@@ -17,6 +17,7 @@ from typing import Any
 
 import aiohttp
 from aiohttp import web
+from yarl import URL
 
 from e2e.controlplane import ControlPlane, reporter_rights
 from e2e.controlplane.processes import free_port
@@ -191,9 +192,10 @@ class Proxy:
         if rule.answer is not None:
             said = rule.answer
             return web.Response(status=said.status, text=said.body, headers=said.headers)
+        target = rule.ask(request.path_qs) if rule.ask else request.path_qs
         headers = _passed_on(request.headers)
         async with self._session.request(
-            request.method, request.rel_url, data=body, headers=headers, allow_redirects=False
+            request.method, URL(target, encoded=True), data=body, headers=headers
         ) as answer:
             if rule.swallow:
                 await answer.read()

@@ -2,6 +2,7 @@
 What a proxy is told to do to which requests.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ class Rule:
     *delay*: seconds before anything is done. *hang*: nothing ever is. *answer*: instead of the
     server. *swallow*: the server does what was asked, and the connection breaks before it answers.
     *cut_after* so many seconds of the answer, or *cut_at* so many bytes, the connection breaks.
+    *ask*: something else of the server, by another path and query.
     *change*: of each line of a watch, also of one that is open already, and of other bodies whole;
     a rule with it does nothing else.
     """
@@ -46,6 +48,7 @@ class Rule:
     swallow: bool = False
     cut_after: float | None = None
     cut_at: int | None = None
+    ask: Callable[[str], str] | None = None
     change: Callable[[bytes], bytes] | None = None
     taken: int = 0
 
@@ -63,3 +66,30 @@ class Seen:
     at: float
     method: str
     target: str
+
+
+def half(body: bytes) -> bytes:
+    """
+    What is left when its end is lost, in lines that are still ended.
+    """
+    return body[: len(body) // 2] + (b"\n" if body.endswith(b"\n") else b"")
+
+
+def status(code: int, reason: str, message: str) -> str:
+    """
+    A Status as API servers answer it.
+    """
+    content = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+        "code": code,
+    }
+    return json.dumps(content)
+
+
+def refusal(code: int, reason: str, message: str) -> Answer:
+    return Answer(code, status(code, reason, message), {"Content-Type": "application/json"})
