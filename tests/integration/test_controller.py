@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -35,27 +35,30 @@ MODEL = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
 
 class Settable(Clock):
     """
-    The clock, and a hand to set it.
+    The clock, and a hand to set it; *stopped* is where it stands still, if it does.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.ahead = timedelta(0)
+        self.stopped: datetime | None = None
 
     def now(self):
-        return super().now() + self.ahead
+        return self.stopped or super().now() + self.ahead
 
 
 @dataclass
 class Passes:
     """
-    Every pass, as an observer is told of it.
+    Every pass, as an observer is told of it; *then* happens between it and the pause after it.
     """
 
     seen: list[tuple[Judgement, Judgement]] = field(default_factory=list)
+    then: Callable[[], None] = lambda: None
 
     def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None:
         self.seen.append((before, after))
+        self.then()
 
     @property
     def number(self) -> int:
@@ -262,6 +265,23 @@ async def test_a_kind_that_stays_unwatched_becomes_unknown_by_time_alone():
         assert run.state == "announced"
         await run.until(lambda: run.state == "unknown", within=2)
         assert "connection refused" in run.controller.judged.gate.records[BBR].unknown
+
+
+async def test_a_pass_a_moment_before_a_kind_is_blind_is_followed_by_one_after_it():
+    async with running(requires=(DEPLOYMENTS,)) as run:
+        run.says[BBR] = active(BBR)
+        run.change()
+        await run.until(lambda: run.state == "announced")
+        blind, moment = run.clock.now() + SOON, timedelta(microseconds=1)
+        run.clock.stopped = blind - moment
+
+        def it_is_past() -> None:
+            run.clock.stopped = blind + moment
+
+        run.passes.then = it_is_past
+        lost = blind - timedelta(seconds=30)
+        run.store.sight(DEPLOYMENTS, Unwatched(lost, "connection refused"))
+        await run.until(lambda: run.state == "unknown", within=2)
 
 
 async def test_what_is_unknown_is_neither_cleared_nor_raised_until_it_is_seen_again():
