@@ -87,7 +87,10 @@ class Elector:
         return self._seen.record.holder if self._seen else ""
 
     def holds(self) -> bool:
-        return self.leading and self._now() < lead_ends(self._renewed, self._terms)
+        return self.leading and self._now() < self.ends()
+
+    def ends(self) -> float:
+        return lead_ends(self._renewed, self._terms)
 
     async def acquired(self) -> None:
         await self._up.wait()
@@ -133,7 +136,7 @@ class Elector:
 
     async def _try(self) -> None:
         self._judge()
-        limit = lead_ends(self._renewed, self._terms) if self.leading else None
+        limit = self.ends() if self.leading else None
         try:
             async with asyncio.timeout_at(limit):
                 await (self._renew() if self.leading else self._stand())

@@ -22,6 +22,11 @@ class Leadership(Protocol):
         Ask immediately before each write: whether the lead still stands at this very moment.
         """
 
+    def ends(self) -> float | None:
+        """
+        When it ends unless it is renewed, in seconds of the event loop; None for never.
+        """
+
     async def acquired(self) -> None:
         """
         Return as soon as this process leads.
@@ -42,6 +47,9 @@ class Alone:
 
     def holds(self) -> bool:
         return True
+
+    def ends(self) -> None:
+        return
 
     async def acquired(self) -> None:
         return

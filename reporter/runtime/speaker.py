@@ -186,7 +186,7 @@ class Speaker:
 
     async def _try(self, key: Key, record: EventRecord) -> None:
         try:
-            written = await self._sent(record)
+            written = await self._sent_while_leading(record)
         except Invalid as err:
             self._wrote("dropped")
             logger.error("an Event is refused for ever, which is a fault of this program: %s", err)
@@ -203,6 +203,20 @@ class Speaker:
                 logger.info("%s: its Event is written, after %d failed tries", key, failed)
             self._refused = {r for r in self._refused if r[0] != key.reason}
             self._controller.told(written, Outcome.WRITTEN)
+
+    async def _sent_while_leading(self, record: EventRecord) -> EventRecord:
+        """
+        The lead of this moment is its limit.
+
+        A process that was paused while it connected must not send when it wakes; the loop's timers
+        come before what its sockets brought.
+        """
+        try:
+            async with asyncio.timeout_at(self._leadership.ends()):
+                return await self._sent(record)
+        except TimeoutError as err:
+            doing = f"write Event of {record.key}"
+            raise Unreachable(doing, message="the lead ended under way", arrived=True) from err
 
     async def _sent(self, record: EventRecord) -> EventRecord:
         """

@@ -56,6 +56,7 @@ class Baton:
 
     def __init__(self) -> None:
         self.firm: Callable[[], bool] = lambda: True
+        self.until: float | None = None
         self.asked = 0
         self._up, self._down = asyncio.Event(), asyncio.Event()
         self.take()
@@ -67,6 +68,9 @@ class Baton:
     def holds(self) -> bool:
         self.asked += 1
         return self.leading and self.firm()
+
+    def ends(self) -> float | None:
+        return self.until
 
     async def acquired(self) -> None:
         await self._up.wait()

@@ -2,6 +2,9 @@
 What the speaker makes of an API server that answers, refuses, throttles, hangs and is cut off.
 """
 
+import asyncio
+import socket
+import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +26,7 @@ from reporter.embedded.kubeconfig import kubeconfig
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client import Api, connect
 from reporter.kube.events import EventBook
+from reporter.model.events import EventRecord
 from reporter.model.subjects import Subject
 from reporter.model.words import Emission, Kind, Layer
 from reporter.stages.judgement import Terms
@@ -555,6 +559,40 @@ async def test_a_lead_lost_just_before_the_request_writes_nothing(
         await scene.quiet()
         assert scene.leadership.asked > asked + 1
         assert scene.writes == 0
+
+
+class SlowToConnect(EventBook):
+    """
+    Has a connection only when the other end of its socket says so.
+    """
+
+    def __init__(self, api: Api) -> None:
+        super().__init__(api, "reporter-0")
+        self.near, self.far = socket.socketpair()
+        self.near.setblocking(False)
+        self.connecting = asyncio.Event()
+
+    async def create(self, record: EventRecord) -> None:
+        self.connecting.set()
+        await asyncio.get_running_loop().sock_recv(self.near, 1)
+        await super().create(record)
+
+
+async def test_a_process_that_was_paused_while_it_connected_sends_nothing_when_it_wakes(
+    server: EmbeddedServer, api: Api
+):
+    book = SlowToConnect(api)
+    async with speaking(server, api, book=book) as scene:
+        await scene.quiet()
+        scene.leadership.until = asyncio.get_running_loop().time() + 0.1
+        scene.say(active(BBR))
+        await book.connecting.wait()
+        book.far.send(b".")
+        time.sleep(0.2)  # noqa: ASYNC251  a process that is stopped
+        await scene.quiet()
+        assert scene.writes == 0
+    book.near.close()
+    book.far.close()
 
 
 async def test_a_lead_lost_between_two_requests_of_one_write_ends_it(
