@@ -27,6 +27,7 @@ from reporter.model.events import EventRecord
 from reporter.model.subjects import Key
 from reporter.runtime.controller import Controller
 from reporter.runtime.leadership import Leadership
+from reporter.runtime.refusals import Refusals
 from reporter.stages.pacer import Bucket, Retry
 from reporter.stages.pacing import Outcome
 
@@ -78,7 +79,7 @@ class Speaker:
         self._wrote, self._draw = wrote, draw
         self._bucket = Bucket(clock.now())
         self._retries: dict[Key, Retry] = {}
-        self._refused: set[tuple[str, str]] = set()
+        self._refusals = Refusals()
         self._under_way: set[Key] = set()
         self._done = asyncio.Event()
 
@@ -201,7 +202,7 @@ class Speaker:
             failed = self._retries.pop(key, Retry()).failures
             if failed:
                 logger.info("%s: its Event is written, after %d failed tries", key, failed)
-            self._refused = {r for r in self._refused if r[0] != key.reason}
+            self._refusals.end(key.reason)
             self._controller.told(written, Outcome.WRITTEN)
 
     async def _sent_while_leading(self, record: EventRecord) -> EventRecord:
@@ -270,7 +271,7 @@ class Speaker:
         match err:
             case Refused():
                 self._wrote("refused")
-                self._log_refused(key.reason, err)
+                self._refusals.tell(key.reason, err)
             case Throttled():
                 self._wrote("throttled")
                 logger.debug("%s", err)
@@ -280,15 +281,6 @@ class Speaker:
             case _:
                 self._wrote("failed")
                 logger.log(level, "%s; it stays due", err)
-
-    def _log_refused(self, what: str, err: Refused) -> None:
-        """
-        Once for each reason, until a write of it succeeds; the numbers of a quota change.
-        """
-        refusal = (what, err.missing_right or f"HTTP {err.status}")
-        if refusal not in self._refused:
-            self._refused.add(refusal)
-            logger.error("%s was refused: %s; it stays due and is tried again", what, err)
 
 
 def _loud_once(before: Retry) -> int:
