@@ -7,7 +7,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -22,6 +22,7 @@ Of its ServiceAccount and its Lease.
 """
 
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/{reporter_rights.NAME}"
+PROGRAM = (sys.executable, "-m", "reporter")
 METRICS = "productionstack_status_reporter_"
 _ELECTION = (
     "--lease-duration-seconds=6",
@@ -37,7 +38,7 @@ class ReporterProcess:
     """
     *flags* win over the few that every test needs. *env* is added to the environment; *name* is
     that of its pod. Without *grant* its rights are as the test has left them. One that *follows*
-    another does not have to lead to count as started.
+    another does not have to lead to count as started. *program* is what the arguments are given to.
     """
 
     def __init__(
@@ -48,8 +49,9 @@ class ReporterProcess:
         name: str = "reporter",
         grant: bool = True,
         follows: bool = False,
+        program: Sequence[str] = PROGRAM,
     ) -> None:
-        self.plane, self.name = plane, name
+        self.plane, self.name, self._program = plane, name, tuple(program)
         self.metrics_port, self.health_port = free_port(), free_port()
         self._log_name = f"reporter-{next(_NUMBERS)}"
         self._flags, self._env, self._follows = flags, dict(env or {}), follows
@@ -176,7 +178,7 @@ class ReporterProcess:
 
     def _command(self) -> list[str]:
         return [
-            *(sys.executable, "-m", "reporter", "run"),
+            *(*self._program, "run"),
             f"--kubeconfig={self._kubeconfig}",
             f"--metrics-bind-address=127.0.0.1:{self.metrics_port}",
             f"--health-probe-bind-address=127.0.0.1:{self.health_port}",

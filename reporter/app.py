@@ -8,7 +8,7 @@ import logging
 import signal
 import sys
 import uuid
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from importlib.metadata import version
@@ -67,6 +67,8 @@ def run(settings: Settings, catalogue: Catalogue) -> int:
     _log(settings)
     try:
         asyncio.run(_run(settings, catalogue))
+    except asyncio.CancelledError:
+        logger.info("stopped before it began")
     except ConfigurationError as err:
         print(f"productionstack-status-reporter: {err}", file=sys.stderr)  # noqa: T201
         return 2
@@ -74,6 +76,11 @@ def run(settings: Settings, catalogue: Catalogue) -> int:
         logger.critical("stopping after a failure", exc_info=True)
         return 1
     return 0
+
+
+def _on_stop(then: Callable[[], object]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, then)
 
 
 def _log(settings: Settings) -> None:
@@ -85,6 +92,9 @@ def _log(settings: Settings) -> None:
 
 
 async def _run(settings: Settings, catalogue: Catalogue) -> None:
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101  asyncio.run made it
+    _on_stop(task.cancel)
     clock = Clock()
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig is not None else None
     api = await connect(kubeconfig, on_date=clock.correct)
@@ -140,8 +150,7 @@ class Reporter:
         Until SIGTERM or SIGINT. Raises ConfigurationError for an address that cannot be had.
         """
         stop = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        _on_stop(stop.set)
         self._started = asyncio.get_running_loop().time()
         self._greet()
         try:
