@@ -63,7 +63,7 @@ def manifests(inference_sets: int) -> Iterator[Json]:
     written: set[tuple[str, ...]] = set()
     for number in range(inference_sets):
         team, model = divmod(number, SETS_OF_A_TEAM)
-        for each in _renamed(models, team=f"team-{team}", model=f"model-{model}"):
+        for each in renamed(models, team=f"team-{team}", model=f"model-{model}"):
             if _place(each) not in written:
                 written.add(_place(each))
                 yield each
@@ -74,7 +74,10 @@ def _place(manifest: Json) -> tuple[str, ...]:
     return (manifest["kind"], meta.get("namespace", ""), meta["name"])
 
 
-def _renamed(models: list[Json], *, team: str, model: str) -> list[Json]:
+def renamed(models: list[Json], *, team: str, model: str) -> list[Json]:
+    """
+    The example's objects, as those of another team and model.
+    """
     text = json.dumps(models)
     text = re.sub(rf"\b{example_team.TEAM}\b", team, text)
     found: list[Json] = json.loads(re.sub(rf"\b{example_team.MODEL}\b", model, text))

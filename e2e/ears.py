@@ -1,0 +1,85 @@
+"""
+What a reporter under test has seen of a namespace, and what it has said.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+
+from e2e import events
+from e2e.controlplane import ControlPlane, until
+from e2e.events import Event
+from e2e.patience import SETTLE
+from e2e.reporter_process import ReporterProcess
+from reporter.model.words import Kind
+from tests.shipped import CATALOGUE
+
+
+HOLD = 2
+"""
+Seconds for which hard errors, losses and what is declared are held; what starts has all its time.
+"""
+
+LONGER = HOLD + 2
+"""
+Seconds after which what was taken for one of these has been said.
+"""
+
+
+def impatient(plane: ControlPlane) -> tuple[str, ...]:
+    """
+    Flags: of every reason, what does not start counts soon.
+    """
+    hold = timedelta(seconds=HOLD)
+    reasons = {
+        entry.reason: {
+            "hold": {
+                str(kind): f"{min(entry.holds.of(kind, grace=hold), hold).seconds}s"
+                for kind in Kind
+                if kind is not Kind.STARTING
+            }
+        }
+        for entry in CATALOGUE.entries.values()
+        if entry.judged and entry.reason != "inferencesetWeightDownloadSlow"
+    }
+    path = plane.folder / "impatient-with-all.yaml"
+    path.write_text(json.dumps({"reasons": reasons}))
+    return (f"--catalogue-overlay={path}", f"--settle-seconds={SETTLE}")
+
+
+@dataclass(frozen=True)
+class Ears:
+    reporter: ReporterProcess
+
+    def states(self, namespace: str = "") -> dict[str, str]:
+        """
+        What is not clear, by reason; of all namespaces if none is named.
+        """
+        return {
+            each["reason"]: each["state"]
+            for subject in self.reporter.status()["subjects"]
+            for each in subject["verdicts"]
+            if namespace in {"", subject["namespace"]}
+        }
+
+    def until_held(self, namespace: str, *reasons: str) -> None:
+        """
+        So that it is no wonder if something wrong is said.
+        """
+
+        def held() -> bool:
+            found = self.states(namespace)
+            return all(found.get(each) == "held" for each in reasons)
+
+        until(held, within=30, what=f"{', '.join(reasons)} of {namespace} held")
+
+    def until_all_is_clear(self, namespace: str = "") -> None:
+        """
+        Nothing is held or settling any more, so that nothing can follow.
+        """
+        what = f"nothing of {namespace or 'the cluster'} is held"
+        until(lambda: not self.states(namespace), within=60, what=what)
+
+    def said(self, namespace: str = "") -> list[Event]:
+        client = self.reporter.plane.client
+        return events.ours(client, involved=namespace) if namespace else events.ours(client)

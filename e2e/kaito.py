@@ -1,0 +1,208 @@
+"""
+KAITO's controller in a namespace, where its CRDs are but nobody acts on them.
+
+It makes Workspaces and their StatefulSets and says in their conditions what the real one says; the
+pods are those of the real StatefulSet controller.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from e2e import statuses
+from e2e.controlplane import Client, Json, until
+from e2e.stack import IMAGE
+
+
+FINALIZER = "workspace.finalizer.kaito.sh"
+DONE = {
+    "NodeClaimReady": "NodeClaimsReady",
+    "NodesReady": "NodesReady",
+    "ResourceReady": "workspaceResourceStatusSuccess",
+    "InferenceReady": "WorkspaceInferenceStatusSuccess",
+    "WorkspaceSucceeded": "workspaceSucceeded",
+}
+"""
+The reasons with which its conditions are True.
+"""
+
+PENDING = {
+    "InferenceReady": "WorkspaceInferenceStatusPending",
+    "WorkspaceSucceeded": "workspacePending",
+}
+WITH_NODES = {kind: DONE[kind] for kind in ("NodeClaimReady", "NodesReady", "ResourceReady")}
+
+
+def without_nodes(reason: str) -> dict[str, str]:
+    """
+    Its words while the node is not there, for *reason*: one of a NodeClaim.
+    """
+    return {
+        **PENDING,
+        "NodeClaimReady": reason,
+        "NodesReady": "NodeNotReady",
+        "ResourceReady": reason,
+    }
+
+
+@dataclass(frozen=True)
+class Kaito:
+    client: Client
+    namespace: str
+    model: str = "qwen"
+
+    # ------------------------------------------------------------ what it makes
+
+    def workspace(self, name: str) -> None:
+        """
+        A replica of the InferenceSet, of which it has not said anything yet.
+        """
+        manifest = self._workspace(name)
+        owner = self.client.get(self.client.path(self._inference_set))
+        manifest["metadata"] |= {
+            "labels": {"inferenceset.kaito.sh/created-by": self.model, "apps": self.model},
+            "finalizers": [FINALIZER],
+            "ownerReferences": [_reference(owner)],
+        }
+        manifest["resource"] = {
+            "instanceType": "Standard_NV36ads_A10_v5",
+            "labelSelector": {"matchLabels": {"apps": self.model}},
+        }
+        manifest["inference"] = {"preset": {"name": "qwen2.5-coder-7b-instruct"}}
+        self.client.create(self.client.collection(manifest), manifest)
+
+    def pods(
+        self,
+        workspace: str,
+        annotations: Mapping[str, str] | None = None,
+        nodes: Mapping[str, str] | None = None,
+    ) -> None:
+        """
+        Its StatefulSet. *nodes*: labels of those that its pods may run on.
+        """
+        labels = {"kaito.sh/workspace": workspace, "inferenceset.kaito.sh/created-by": self.model}
+        manifest = self.stateful_set(workspace)
+        manifest["spec"] = {
+            "replicas": 1,
+            "serviceName": f"{workspace}-headless",
+            "podManagementPolicy": "Parallel",
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels, "annotations": dict(annotations or {})},
+                "spec": {
+                    "nodeSelector": dict(nodes or {}),
+                    "containers": [{"name": workspace, "image": IMAGE}],
+                },
+            },
+        }
+        self.client.create(self.client.collection(manifest), manifest)
+
+    def remove(self, workspace: str) -> None:
+        """
+        The Workspace is on its way out until it is let go.
+        """
+        self.client.delete(self.client.path(self._workspace(workspace)))
+        self.client.delete(self.client.path(self.stateful_set(workspace)))
+        going = {"status": "True", "reason": "workspaceDeleted", "message": "workspace deleted"}
+        statuses.tell(self.client, self._workspace(workspace), {"WorkspaceDeleting": going})
+
+    def let_go(self, workspace: str) -> None:
+        path = self.client.path(self._workspace(workspace))
+        self.client.patch(path, {"metadata": {"finalizers": None}})
+
+    # ------------------------------------------------------------ what it says
+
+    def say(self, workspace: str, reasons: Mapping[str, str]) -> None:
+        """
+        A reason by the condition's type, with a message after a colon where it has one.
+        """
+        manifest = self._workspace(workspace)
+        before = self.client.get(self.client.path(manifest)).get("status", {}).get("state")
+        ready = reasons.get("InferenceReady") == DONE["InferenceReady"]
+        state = (
+            "Ready" if ready else ("NotReady" if before in {"Ready", "NotReady"} else "Pending")
+        )
+        said = {kind: _condition(kind, reason) for kind, reason in reasons.items()}
+        statuses.tell(self.client, manifest, said, state=state, targetNodeCount=1)
+
+    def count(self, ready: int, desired: int = 1) -> None:
+        """
+        The InferenceSet's own status.
+        """
+        done = ready >= desired
+        said = {
+            "status": str(done),
+            "reason": "inferencesetReady" if done else "inferencesetNotReady",
+            "message": f"{ready}/{desired} replicas are ready",
+        }
+        statuses.tell(
+            self.client,
+            self._inference_set,
+            {"InferenceSetReady": said},
+            replicas=desired,
+            readyReplicas=ready,
+        )
+
+    def scale(self, replicas: int) -> None:
+        self.client.patch(self.client.path(self._inference_set), {"spec": {"replicas": replicas}})
+
+    # ------------------------------------------------------------ what is there
+
+    def annotate(self, **annotations: str | None) -> None:
+        """
+        The InferenceSet, for the scaler.
+        """
+        given = {
+            f"scaledobject.kaito.sh/{key.replace('_', '-')}": each
+            for key, each in annotations.items()
+        }
+        path = self.client.path(self._inference_set)
+        self.client.patch(path, {"metadata": {"annotations": given}})
+
+    def pod(self, workspace: str) -> Json:
+        """
+        The one that exists or comes soon, and is not on its way out.
+        """
+        path = f"/api/v1/namespaces/{self.namespace}/pods/{workspace}-0"
+
+        def read() -> Json | None:
+            found = self.client.get(path) if self.client.exists(path) else {}
+            alive = found and "deletionTimestamp" not in found["metadata"]
+            return {**found, "apiVersion": "v1", "kind": "Pod"} if alive else None
+
+        return until(read, within=60, what=f"pod {self.namespace}/{workspace}-0")
+
+    def until_pod_is_ready(self, workspace: str) -> None:
+        def ready() -> bool:
+            conditions = self.pod(workspace)["status"].get("conditions", [])
+            return any((c["type"], c["status"]) == ("Ready", "True") for c in conditions)
+
+        until(ready, within=60, what=f"pod {self.namespace}/{workspace}-0 is Ready")
+
+    def stateful_set(self, name: str) -> Json:
+        return self._named("apps/v1", "StatefulSet", name)
+
+    @property
+    def _inference_set(self) -> Json:
+        return self._named("kaito.sh/v1beta1", "InferenceSet", self.model)
+
+    def _workspace(self, name: str) -> Json:
+        return self._named("kaito.sh/v1beta1", "Workspace", name)
+
+    def _named(self, version: str, kind: str, name: str) -> Json:
+        meta = {"name": name, "namespace": self.namespace}
+        return {"apiVersion": version, "kind": kind, "metadata": meta}
+
+
+def _condition(kind: str, text: str) -> Json:
+    reason, _, message = text.partition(": ")
+    return {"status": str(reason == DONE[kind]), "reason": reason, "message": message}
+
+
+def _reference(owner: Json) -> Json:
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"],
+        "controller": True,
+    }

@@ -1,0 +1,172 @@
+"""
+A team's namespace as its charts install it, and Istio, which acts on what is in it.
+"""
+
+import datetime as dt
+from dataclasses import dataclass
+
+from e2e import stack, statuses
+from e2e.controlplane import Client, ControlPlane, Json, faults, until
+from e2e.kaito import Kaito
+from e2e.stack import Component
+from e2e.workload import renamed
+from reporter.embedded import example_team
+
+
+MODEL = "qwen"
+LABEL = "productionstack.kaito.sh/managed-by"
+GATEWAY, POOL, ROUTE, KEY = "Gateway", "InferencePool", "HTTPRoute", "APIKey"
+_OF_CONTROLLERS = {"GatewayClass", "Pod", "Workspace"}
+
+
+@dataclass(frozen=True)
+class Team:
+    """
+    *nodes*: labels of the nodes that all its pods run on.
+    """
+
+    plane: ControlPlane
+    name: str
+    nodes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def client(self) -> Client:
+        return self.plane.client
+
+    @property
+    def kaito(self) -> Kaito:
+        return Kaito(self.client, self.name)
+
+    # ------------------------------------------------------------ the charts
+
+    def charts(self) -> list[Json]:
+        """
+        The namespace first, then the harness, then the model. Without what controllers make.
+        """
+        made = [each for each in self._example() if not self._of_istio(each)]
+        rest = [each for each in made if each["kind"] != "Deployment"]
+        found = [*rest, *(each for each in made if each["kind"] == "Deployment")]
+        return [{key: each[key] for key in each if key != "status"} for each in found]
+
+    @property
+    def namespace(self) -> Json:
+        return next(each for each in self.charts() if each["kind"] == "Namespace")
+
+    @property
+    def picker(self) -> Component:
+        return Component(
+            self.name,
+            f"{MODEL}-inferencepool-epp",
+            {"inferencepool": f"{MODEL}-inferencepool-epp"},
+        )
+
+    # ------------------------------------------------------------ Istio
+
+    @property
+    def proxies(self) -> Component:
+        labels = next(each["spec"]["selector"]["matchLabels"] for each in self._data_plane())
+        return Component(self.name, f"{self.name}-gw-istio", labels)
+
+    def takes_on(self) -> None:
+        """
+        Istio accepts the Gateway and makes its proxies, which start; its address is pending, and the
+        pool has no Service of Istio's yet.
+        """
+        self._say(GATEWAY, self._pending(self._status(GATEWAY)))
+        for each in self._data_plane():
+            self.client.create(self.client.collection(each), self._starting(each))
+        self._say(ROUTE, self._unresolved(self._status(ROUTE)))
+
+    def programs(self) -> None:
+        """
+        All that Istio says is well.
+        """
+        for kind in (GATEWAY, POOL, ROUTE):
+            self._say(kind, self._status(kind))
+
+    def authorizes(self) -> None:
+        self._say(KEY, self._status(KEY))
+
+    # ------------------------------------------------------------ its pods
+
+    def pods_start(self) -> None:
+        """
+        Those that are not Ready become so.
+        """
+        for pod in self.client.list(f"/api/v1/namespaces/{self.name}/pods"):
+            faults.mend_pod(self.client, {"apiVersion": "v1", "kind": "Pod", **pod})
+
+    def until_ready(self) -> None:
+        for each in (self.proxies, self.picker):
+            stack.until_ready(self.client, each)
+
+    # ------------------------------------------------------------ used above
+
+    def _example(self) -> list[Json]:
+        now = dt.datetime.now(dt.UTC)
+        parts = [
+            example_team.namespace(),
+            *example_team.manifests(now),
+            *example_team.deployments(),
+        ]
+        kept = [each for each in parts if each["kind"] not in _OF_CONTROLLERS]
+        for each in kept:
+            each["metadata"].pop("generation", None)
+            if each["kind"] == "Deployment":
+                each["spec"]["template"]["spec"]["nodeSelector"] = dict(self.nodes)
+        return renamed(kept, team=self.name, model=MODEL)
+
+    def _of_istio(self, manifest: Json) -> bool:
+        return manifest["metadata"]["name"] == f"{self.name}-gw-istio"
+
+    def _data_plane(self) -> list[Json]:
+        made = [each for each in self._example() if self._of_istio(each)]
+        return [each for each in made if each["kind"] == "Deployment"]
+
+    def _part(self, kind: str) -> Json:
+        return next(each for each in self._example() if each["kind"] == kind)
+
+    def _status(self, kind: str) -> Json:
+        found: Json = self._part(kind)["status"]
+        return found
+
+    def _say(self, kind: str, status: Json) -> None:
+        """
+        Also of one that comes only now.
+        """
+        part = self._part(kind)
+        path = self.client.path(part)
+        until(lambda: self.client.exists(path), within=60, what=f"{path} exists")
+        statuses.write(self.client, part, status)
+
+    @staticmethod
+    def _starting(deployment: Json) -> Json:
+        deployment["spec"]["template"]["metadata"]["annotations"] = faults.STARTING.annotations()
+        return deployment
+
+    @staticmethod
+    def _pending(status: Json) -> Json:
+        for each in status["conditions"]:
+            if each["type"] == "Programmed":
+                why = "failed to assign to all requested addresses: address pending for hostname"
+                each |= {"status": "False", "reason": "AddressNotAssigned", "message": why}
+        return {**status, "addresses": []}
+
+    @staticmethod
+    def _unresolved(status: Json) -> Json:
+        for each in status["parents"][0]["conditions"]:
+            if each["type"] == "ResolvedRefs":
+                why = "backend(qwen-inferencepool-ip-1f6a2b.svc.cluster.local) not found"
+                each |= {"status": "False", "reason": "BackendNotFound", "message": why}
+        return status
+
+
+def register_class(client: Client) -> None:
+    """
+    Istio's own GatewayClass, which istiod makes when it starts.
+    """
+    now = dt.datetime.now(dt.UTC)
+    made = next(each for each in example_team.manifests(now) if each["kind"] == "GatewayClass")
+    status = made.pop("status")
+    client.create(client.collection(made), made)
+    statuses.write(client, made, status)
