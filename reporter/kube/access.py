@@ -14,6 +14,7 @@ from enum import StrEnum, unique
 import msgspec
 
 from reporter.kube.client import Api
+from reporter.kube.decoding import decoded
 from reporter.kube.errors import KubeError
 
 
@@ -130,7 +131,7 @@ async def _ask(api: Api, right: Right) -> Grant:
         answer = await api.call(
             "POST", PATH, body=json.dumps(body).encode(), doing=f"review the right to {right}"
         )
-        allowed = _REVIEWS.decode(answer.body).status.allowed
+        allowed = decoded(_REVIEWS, answer.body).status.allowed
     except (KubeError, msgspec.DecodeError):
         return Grant.UNKNOWN
     return Grant.GRANTED if allowed else Grant.MISSING

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from reporter.kube.decoding import decoded
 from reporter.kube.errors import Unreachable
 from reporter.kube.redaction import clean
 from reporter.kube.translation import Asked, watch_failure
@@ -132,11 +133,11 @@ def read_page(body: bytes, kind: ResourceKind, asked: Asked) -> Page:
     Raises Unreachable for what is no list.
     """
     try:
-        page = _LISTS.decode(body)
+        page = decoded(_LISTS, body)
         found = [
-            _put(raw, kind, _OBJECTS.decode(raw).metadata, new=True) for raw in page.items or ()
+            _put(raw, kind, decoded(_OBJECTS, raw).metadata, new=True) for raw in page.items or ()
         ]
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+    except msgspec.DecodeError as err:
         raise _garbage(asked, f"not a list: {err}") from err
     return Page(
         version=page.metadata.version,
@@ -148,21 +149,21 @@ def read_page(body: bytes, kind: ResourceKind, asked: Asked) -> Page:
 
 def _envelope(line: bytes, asked: Asked) -> tuple[_Event, _Metadata]:
     try:
-        event = _EVENTS.decode(line)
+        event = decoded(_EVENTS, line)
         if event.type == "ERROR":
             raise watch_failure(asked, bytes(event.object))
-        return event, _OBJECTS.decode(event.object).metadata
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        return event, decoded(_OBJECTS, event.object).metadata
+    except msgspec.DecodeError as err:
         raise _garbage(asked, f"not a watch event: {err}") from err
 
 
 def _put(raw: msgspec.Raw, kind: ResourceKind, meta: _Metadata, *, new: bool) -> Put | Spoilt:
     name = (meta.namespace, meta.name)
     try:
-        decoded = _decoder(kind).decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        found = decoded(_decoder(kind), raw)
+    except msgspec.DecodeError as err:
         return Spoilt(name, meta.resource_version, clean(str(err)), new=new)
-    return Put(name, meta.resource_version, decoded, new=new)
+    return Put(name, meta.resource_version, found, new=new)
 
 
 def _garbage(asked: Asked, message: str) -> Unreachable:

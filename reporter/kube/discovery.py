@@ -11,6 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from reporter.kube.client import Answer, Api
+from reporter.kube.decoding import decoded
 from reporter.kube.errors import KubeError, NotFound, Unreachable, Unserved
 from reporter.model.observations import Discovery
 
@@ -149,6 +150,6 @@ def _add(
 
 def _decode(answer: Answer, shape: type[Shape], doing: str) -> Shape:
     try:
-        return msgspec.json.decode(answer.body, type=shape)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        return decoded(msgspec.json.Decoder(shape), answer.body)
+    except msgspec.DecodeError as err:
         raise Unreachable(doing, status=answer.status, message=str(err), arrived=True) from err

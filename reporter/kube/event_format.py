@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from reporter.kube.decoding import decoded
 from reporter.kube.event_names import (
     LABEL_PREFIX,
     event_name,
@@ -87,7 +88,7 @@ def decode_event(raw: bytes | msgspec.Raw) -> EventRecord | Foreign:
     """
     name = ""
     try:
-        event = _EVENTS.decode(raw)
+        event = decoded(_EVENTS, raw)
         name = event.metadata.name
         record = _record(event)
     except (msgspec.DecodeError, ValueError, OverflowError, OSError) as err:
@@ -230,7 +231,7 @@ def _record(event: _Event) -> EventRecord:
 
 
 def _key(text: str) -> Key:
-    written = _SUBJECTS.decode(text)
+    written = decoded(_SUBJECTS, text.encode())
     subject = Subject(Layer(written.layer), written.namespace, written.name)
     return Key(subject, Reason(written.reason), written.item)
 

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from reporter.kube.client import Api
+from reporter.kube.decoding import decoded
 from reporter.kube.errors import NotFound, Unreachable
 from reporter.kube.event_format import (
     COMPONENT,
@@ -123,8 +124,8 @@ _PAGES = msgspec.json.Decoder(_Page)
 
 def _page(body: bytes) -> _Page:
     try:
-        return _PAGES.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        return decoded(_PAGES, body)
+    except msgspec.DecodeError as err:
         what = f"not a list of Events: {err}"
         raise Unreachable(f"list events {NAMESPACE}", status=200, message=what) from err
 

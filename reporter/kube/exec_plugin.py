@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from reporter.kube.decoding import decoded
 from reporter.kube.errors import ConfigurationError
 from reporter.kube.redaction import clean_tail
 
@@ -65,6 +66,9 @@ class _ExecCredential(msgspec.Struct, rename="camel"):
     api_version: str
     kind: str
     status: Credential | None = None
+
+
+_CREDENTIALS = msgspec.json.Decoder(_ExecCredential)
 
 
 def plugin_of(
@@ -169,7 +173,7 @@ async def _finish(
 
 def parse_credential(plugin: Plugin, out: bytes) -> Credential:
     try:
-        said = msgspec.json.decode(out, type=_ExecCredential)
+        said = decoded(_CREDENTIALS, out)
     except msgspec.DecodeError as err:
         raise ConfigurationError(f"{plugin} printed no ExecCredential: {err}") from None
     wanted = plugin.info["apiVersion"]

@@ -13,12 +13,19 @@ from typing import Any, TypeAlias
 import msgspec
 
 from reporter.kube.client import Answer, Api
+from reporter.kube.decoding import decoded
 from reporter.kube.errors import NotFound, Unreachable
+from reporter.kube.redaction import clean
 from reporter.kube.wire_time import micro_time, wire_time
 from reporter.model.leases import LeaseRecord
 
 
 Json: TypeAlias = dict[str, Any]
+
+INT32 = 2**31 - 1
+"""
+The most that the API takes for a number of a Lease; one that is at its end must not bar everyone.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +79,12 @@ class LeaseBook:
         """
         Conflict: it was written since *lease* was read. NotFound: it was deleted.
         """
-        body = msgspec.json.decode(lease.source)
-        body["spec"] = {**(body.get("spec") or {}), **encode_record(record)}
         path, doing = f"{self._path}/{self._name}", f"update lease {self}"
+        try:
+            body = decoded(_OBJECTS, lease.source)
+        except msgspec.DecodeError as err:
+            raise Unreachable(doing, message=clean(str(err))) from err
+        body["spec"] = {**(body.get("spec") or {}), **encode_record(record)}
         return _lease(await self._api.call("PUT", path, body=_json(body), doing=doing), doing)
 
 
@@ -104,27 +114,28 @@ class _Lease(msgspec.Struct):
 
 
 _LEASES = msgspec.json.Decoder(_Lease)
+_OBJECTS = msgspec.json.Decoder(dict[str, Any])
 
 
 def decode_record(raw: bytes) -> LeaseRecord:
     """
     Fields may be missing or null: ``kubectl create lease`` writes an empty spec, which is free.
     """
-    spec = _LEASES.decode(raw).spec or _Spec()
+    spec = decoded(_LEASES, raw).spec or _Spec()
     return LeaseRecord(
         holder=spec.holder_identity or "",
-        duration=timedelta(seconds=spec.lease_duration_seconds or 0),
+        duration=timedelta(seconds=min(max(spec.lease_duration_seconds or 0, 0), INT32)),
         acquired=wire_time(spec.acquire_time),
         renewed=wire_time(spec.renew_time),
-        transitions=spec.lease_transitions or 0,
+        transitions=min(max(spec.lease_transitions or 0, 0), INT32 - 1),
     )
 
 
 def _lease(answer: Answer, doing: str) -> Lease:
     try:
         return Lease(decode_record(answer.body), source=answer.body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise Unreachable(doing, message=str(err)) from err
+    except msgspec.DecodeError as err:
+        raise Unreachable(doing, message=clean(str(err))) from err
 
 
 def _json(body: Json) -> bytes:

@@ -7,11 +7,15 @@ from datetime import timedelta
 
 import msgspec
 
+from reporter.kube.decoding import decoded
+
 
 LONGEST_NUMBER = 6
 """
 Digits of a Retry-After that is believed.
 """
+
+LONGEST_PAUSE = 10**LONGEST_NUMBER - 1
 
 
 class Details(msgspec.Struct, rename="camel"):
@@ -39,13 +43,16 @@ class Status(msgspec.Struct, rename="camel"):
         return self.details.name if self.details is not None else ""
 
 
+_STATUSES = msgspec.json.Decoder(Status)
+
+
 def read_status(body: bytes) -> Status | None:
     """
     None for anything else.
     """
     try:
-        said = msgspec.json.decode(body, type=Status)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        said = decoded(_STATUSES, body)
+    except msgspec.DecodeError:
         return None
     return said if said.kind == "Status" else None
 
@@ -58,5 +65,5 @@ def retry_after(headers: Mapping[str, str], said: Status | None) -> timedelta | 
     if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER:
         return timedelta(seconds=int(text))
     if said is not None and said.details is not None and said.details.retry_after_seconds > 0:
-        return timedelta(seconds=said.details.retry_after_seconds)
+        return timedelta(seconds=min(said.details.retry_after_seconds, LONGEST_PAUSE))
     return None
