@@ -111,7 +111,8 @@ class Reporter:
 
     def __init__(self, settings: Settings, catalogue: Catalogue, api: Api, clock: Clock) -> None:
         self._settings, self._catalogue, self._api, self._clock = settings, catalogue, api, clock
-        kinds, crds = kinds_of(catalogue, SPECS), crds_of(catalogue, SPECS)
+        kinds = kinds_of(catalogue, SPECS, settings.sources)
+        crds = crds_of(catalogue, SPECS, settings.sources)
         self._store = Store(kinds, crds, scraping.windows(settings))
         how = scraping.how(settings, inside=api.inside)
         means = Means(api, clock)
@@ -186,7 +187,13 @@ class Reporter:
         yield "lookout", self._lookout.run()
         for reflector in self._reflectors:
             yield f"reflector {reflector.kind.qualified}", reflector.run()
-        needed = rights(catalogue, SPECS, lease=self._lease(), mode=self._scraper.mode)
+        needed = rights(
+            catalogue,
+            SPECS,
+            lease=self._lease(),
+            sources=self._settings.sources,
+            mode=self._scraper.mode,
+        )
         yield "rights", check(self._api, needed)
         yield "settling in", self._settle_in()
         if scraping.reasons(catalogue, SPECS):

@@ -9,7 +9,7 @@ from datetime import timedelta
 from reporter.kube.changes import Page, Spoilt, read_page
 from reporter.kube.client import Api
 from reporter.kube.errors import Expired
-from reporter.kube.paths import collection
+from reporter.kube.paths import collection, named
 from reporter.kube.translation import Asked
 from reporter.model.kinds import ResourceKind
 from reporter.model.objects import ApiObject
@@ -45,7 +45,11 @@ async def list_all(api: Api, kind: ResourceKind, version: str, *, within: timede
 
 async def _pages(api: Api, kind: ResourceKind, version: str, within: timedelta) -> Listing:
     asked = Asked(f"list {kind.qualified}", "GET", collection(kind, version))
-    query = {"limit": str(PAGE), "labelSelector": kind.selector}
+    query = {
+        "limit": str(PAGE),
+        "labelSelector": kind.selector,
+        "fieldSelector": named(kind),
+    }
     pages: list[Page] = []
     while not pages or query.get("continue"):
         answer = await api.call(

@@ -28,6 +28,13 @@ def collection(kind: ResourceKind, version: str) -> str:
     return f"{root}/{kind.resource}"
 
 
+def named(kind: ResourceKind) -> str:
+    """
+    The field selector by which a right that is limited to this name suffices; empty for all names.
+    """
+    return f"metadata.name={kind.name}" if kind.name else ""
+
+
 def names_object(path: str) -> bool:
     """
     Whether a request to this path is about one object, rather than about a resource.

@@ -16,7 +16,7 @@ from reporter.kube.intake import Intake, Objects, Progress
 from reporter.kube.lines import Lines
 from reporter.kube.lists import Listing, list_all
 from reporter.kube.means import Means
-from reporter.kube.paths import Query, collection
+from reporter.kube.paths import Query, collection, named
 from reporter.kube.standing import Sights, Standing
 from reporter.kube.streaming import INITIAL, falls_back, lacks_streaming, read_initial
 from reporter.kube.translation import Asked
@@ -222,6 +222,7 @@ class Reflector:
             ("allowWatchBookmarks", "true"),
             ("timeoutSeconds", str(int(duration / SECOND))),
             ("labelSelector", self.kind.selector),
+            ("fieldSelector", named(self.kind)),
             *start,
         ]
         return [(name, value) for name, value in query if value]

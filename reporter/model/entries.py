@@ -2,7 +2,7 @@
 The catalogue's entries as values.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum, unique
@@ -10,7 +10,7 @@ from typing import Any
 
 from reporter.model.kinds import ResourceKind
 from reporter.model.verdicts import NOTHING
-from reporter.model.words import EventType, Kind, Layer, Owner, Reason
+from reporter.model.words import EventType, Kind, Layer, Owner, Reason, Source
 
 
 @unique
@@ -45,6 +45,7 @@ class ProbeSpec:
     *requires*: kinds without which it cannot judge; *uses*: kinds that add detail;
     *demands*: CRDs (``resource.group``) without which it has no input, so that a missing one
     suppresses it; *presences*: CRDs whose presence it reads.
+    *sources*: kinds that add detail if that source is switched on; without it they do not exist.
     *pauses*: it judges pods, of which an InferenceSet that is scaled to zero has none.
     *scrapes*: it judges what pods' pages of metrics say.
     """
@@ -59,6 +60,16 @@ class ProbeSpec:
     presences: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     pauses: bool = False
     scrapes: bool = False
+    sources: Mapping[Source, tuple[ResourceKind, ...]] = field(default_factory=dict)
+
+    def reads(self, sources: Collection[Source] = frozenset()) -> tuple[ResourceKind, ...]:
+        """
+        The kinds that it reads with these sources switched on.
+        """
+        more = (
+            kind for source, kinds in self.sources.items() if source in sources for kind in kinds
+        )
+        return (*self.requires, *self.uses, *more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 from reporter.model.gateway_objects import Gateway, GatewayClass, HTTPRoute, InferencePool
 from reporter.model.kaito_objects import APIKey, InferenceSet, Workspace
-from reporter.model.mesh_objects import CiliumNetworkPolicy, EnvoyFilter
+from reporter.model.mesh_config import MeshConfig
+from reporter.model.mesh_objects import AuthorizationPolicy, CiliumNetworkPolicy, EnvoyFilter
+from reporter.model.node_objects import NodeClaim
 from reporter.model.objects import ApiObject, Deployment, Namespace, Pod
+from reporter.model.scaling_objects import HorizontalPodAutoscaler, ScaledObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,7 @@ class ResourceKind:
     A resource of the API.
 
     *versions* are those whose shape we can read, preferred first.
-    *selector* restricts what is watched to objects with these labels.
+    *selector* restricts what is watched to objects with these labels, *name* to those of this name.
     """
 
     resource: str
@@ -25,6 +28,7 @@ class ResourceKind:
     kind: str
     type: type[ApiObject]
     selector: str = ""
+    name: str = ""
 
     @property
     def qualified(self) -> str:
@@ -78,4 +82,35 @@ KINDS: tuple[ResourceKind, ...] = (
 )
 """
 In the order in which they are listed at start: what explains before what fails.
+"""
+
+SCALED_OBJECTS = ResourceKind(
+    "scaledobjects", "keda.sh", ("v1alpha1",), "ScaledObject", ScaledObject
+)
+AUTOSCALERS = ResourceKind(
+    "horizontalpodautoscalers",
+    "autoscaling",
+    ("v2",),
+    "HorizontalPodAutoscaler",
+    HorizontalPodAutoscaler,
+)
+NODE_CLAIMS = ResourceKind("nodeclaims", "karpenter.sh", ("v1",), "NodeClaim", NodeClaim)
+AUTHORIZATION_POLICIES = ResourceKind(
+    "authorizationpolicies",
+    "security.istio.io",
+    ("v1", "v1beta1"),
+    "AuthorizationPolicy",
+    AuthorizationPolicy,
+)
+MESH_CONFIGS = ResourceKind("configmaps", "", ("v1",), "ConfigMap", MeshConfig, name="istio")
+
+KINDS_OF_SOURCES: tuple[ResourceKind, ...] = (
+    MESH_CONFIGS,
+    AUTHORIZATION_POLICIES,
+    NODE_CLAIMS,
+    SCALED_OBJECTS,
+    AUTOSCALERS,
+)
+"""
+Those that are read only if a source is switched on; listed after all others.
 """

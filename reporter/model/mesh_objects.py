@@ -97,3 +97,28 @@ class NetworkPolicyStatus(Part, frozen=True):
 class CiliumNetworkPolicy(ApiObject, frozen=True):
     spec: NetworkPolicySpec = NetworkPolicySpec()
     status: NetworkPolicyStatus = NetworkPolicyStatus()
+
+
+class Provider(Part, frozen=True):
+    name: str | None = ""
+
+
+class AuthorizationPolicySpec(Part, frozen=True):
+    """
+    With *action* CUSTOM a provider decides, which MeshConfig defines.
+    """
+
+    action: str | None = ""
+    provider: Provider | None = None
+
+
+class AuthorizationPolicy(ApiObject, frozen=True):
+    spec: AuthorizationPolicySpec = AuthorizationPolicySpec()
+
+    @property
+    def provider(self) -> str:
+        """
+        Who decides; empty if it decides by itself.
+        """
+        named = self.spec.provider if self.spec.action == "CUSTOM" else None
+        return (named.name or "") if named is not None else ""

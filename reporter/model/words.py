@@ -70,3 +70,14 @@ class Emission(StrEnum):
 
     PRIMARY = "primary"
     ALL = "all"
+
+
+@unique
+class Source(StrEnum):
+    """
+    What is read beyond the default for more detail, each with rights of its own.
+    """
+
+    KEDA = "keda"
+    KARPENTER = "karpenter"
+    ISTIO = "istio"

@@ -11,13 +11,20 @@ from reporter.kube.access import Grant, Right, review, table
 from reporter.kube.client import Api
 from reporter.kube.event_format import NAMESPACE as EVENTS
 from reporter.model.entries import Catalogue, ProbeSpec
-from reporter.model.kinds import KINDS, ResourceKind
+from reporter.model.kinds import KINDS, KINDS_OF_SOURCES, ResourceKind
+from reporter.model.words import Source
 from reporter.runtime.scraping import reasons
 from reporter.settings import ScrapeMode
 
 
 READING = ("list", "watch")
 SPEAKING = ("create", "patch", "get", "list")
+NONE: frozenset[Source] = frozenset()
+BUILT_IN = frozenset({"", "apps", "autoscaling"})
+"""
+Groups that every API server has.
+"""
+
 PROXYING = Right("get", "", "pods/proxy")
 AGAIN = 60.0
 """
@@ -27,7 +34,9 @@ Seconds until the check is tried again when the API server did not answer.
 logger = logging.getLogger(__name__)
 
 
-def kinds_of(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tuple[ResourceKind, ...]:
+def kinds_of(
+    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], sources: Collection[Source] = NONE
+) -> tuple[ResourceKind, ...]:
     """
     The kinds that the judged reasons read, in the order in which they are to be listed.
     """
@@ -35,12 +44,14 @@ def kinds_of(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tuple[Reso
         kind.resource
         for entry in catalogue.entries.values()
         if entry.judged
-        for kind in (*specs[entry.probe].requires, *specs[entry.probe].uses)
+        for kind in specs[entry.probe].reads(sources)
     }
-    return tuple(kind for kind in KINDS if kind.resource in wanted)
+    return tuple(kind for kind in (*KINDS, *KINDS_OF_SOURCES) if kind.resource in wanted)
 
 
-def crds_of(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> frozenset[str]:
+def crds_of(
+    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], sources: Collection[Source] = NONE
+) -> frozenset[str]:
     """
     The CRDs whose presence is followed: those asked about, and those of the kinds that are read.
     """
@@ -50,9 +61,8 @@ def crds_of(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> frozenset[s
         if entry.judged
         for crd in specs[entry.probe].presences(entry.parameters)
     }
-    built_in = {"", "apps"}
-    read = {k.qualified for k in kinds_of(catalogue, specs) if k.group not in built_in}
-    return frozenset(asked | read)
+    read = kinds_of(catalogue, specs, sources)
+    return frozenset(asked | {kind.qualified for kind in read if kind.group not in BUILT_IN})
 
 
 def rights(
@@ -60,20 +70,23 @@ def rights(
     specs: Mapping[str, ProbeSpec],
     *,
     lease: Right | None,
+    sources: Collection[Source] = NONE,
     mode: ScrapeMode = ScrapeMode.DIRECT,
 ) -> Mapping[Right, Collection[str]]:
     """
     Every right that is needed, with the reasons that are blind without it.
 
-    *lease* names the lease and its namespace; None without election. *mode*: how pods are read.
+    *lease* names the lease and its namespace; None without election. *sources*: those that are
+    switched on. *mode*: how pods are read.
     """
     needed: defaultdict[Right, set[str]] = defaultdict(set)
     for entry in catalogue.entries.values():
         if entry.judged:
-            spec = specs[entry.probe]
-            for kind in (*spec.requires, *spec.uses):
+            for kind in specs[entry.probe].reads(sources):
                 for verb in READING:
-                    needed[Right(verb, kind.group, kind.resource)].add(entry.reason)
+                    needed[Right(verb, kind.group, kind.resource, name=kind.name)].add(
+                        entry.reason
+                    )
     if mode is not ScrapeMode.DIRECT:
         for reason in reasons(catalogue, specs):
             needed[PROXYING].add(reason)

@@ -2,7 +2,7 @@
 Flags and environment variables become one frozen object, or are refused by name.
 """
 
-from reporter.settings.choices import LogFormat, ScrapeMode, Source
+from reporter.settings.choices import LogFormat, ScrapeMode
 from reporter.settings.errors import SettingsError
 from reporter.settings.flags import FLAGS, NAMES, Flag, Group
 from reporter.settings.loading import load
@@ -20,6 +20,5 @@ __all__ = [
     "ScrapeMode",
     "Settings",
     "SettingsError",
-    "Source",
     "load",
 ]

@@ -6,17 +6,6 @@ from enum import StrEnum, unique
 
 
 @unique
-class Source(StrEnum):
-    """
-    What is read beyond the default for more detail, each with rights of its own.
-    """
-
-    KEDA = "keda"
-    KARPENTER = "karpenter"
-    ISTIO = "istio"
-
-
-@unique
 class ScrapeMode(StrEnum):
     """
     How pods are scraped: at their address, through the API server, or whichever works.

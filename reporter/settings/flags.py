@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import Enum, unique
 from typing import TypeAlias
 
-from reporter.model.words import Emission
+from reporter.model.words import Emission, Source
 from reporter.settings import values, zap
-from reporter.settings.choices import LogFormat, ScrapeMode, Source
+from reporter.settings.choices import LogFormat, ScrapeMode
 
 
 PREFIX = "STATUS_REPORTER_"
@@ -101,7 +101,7 @@ _WATCHED: Rows = (
         "sources",
         "",
         values.choices(Source),
-        "More detail from more kinds: keda,karpenter,istio. Accepted; none is read yet.",
+        "More detail from more kinds, with rights of their own: keda,karpenter,istio.",
     ),
 )
 _SAID: Rows = (

@@ -133,9 +133,6 @@ def _complete(values: dict[str, Any], texts: dict[str, str]) -> tuple[str, ...]:
 
 
 def _notes(values: Mapping[str, Any]) -> Iterator[str]:
-    if values["sources"]:
-        names = ", ".join(sorted(values["sources"]))
-        yield f"--sources={names} adds nothing yet: only what the default rights allow is read"
     heartbeat = values["heartbeat-seconds"]
     if heartbeat < FREQUENT:
         yield (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from reporter.model.words import Emission
-from reporter.settings.choices import LogFormat, ScrapeMode, Source
+from reporter.model.words import Emission, Source
+from reporter.settings.choices import LogFormat, ScrapeMode
 from reporter.settings.values import Address
 
 

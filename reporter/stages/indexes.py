@@ -7,15 +7,20 @@ from collections.abc import Callable, Mapping
 from reporter.model.gateway_objects import HTTPRoute
 from reporter.model.kinds import (
     API_KEYS,
+    AUTHORIZATION_POLICIES,
     DEPLOYMENTS,
     ENVOY_FILTERS,
     GATEWAYS,
     HTTP_ROUTES,
     INFERENCE_POOLS,
+    NODE_CLAIMS,
     PODS,
+    SCALED_OBJECTS,
     WORKSPACES,
 )
+from reporter.model.node_objects import NodeClaim
 from reporter.model.objects import ApiObject
+from reporter.model.scaling_objects import ScaledObject
 from reporter.stages.loading import is_loading
 from reporter.stages.subjects import CREATED_BY, GATEWAY_NAME, INFERENCE_SET
 
@@ -48,6 +53,10 @@ def in_namespace(namespace: str) -> str:
 
 def by_model(namespace: str, inference_set: str) -> str:
     return f"model={namespace}/{inference_set}"
+
+
+def by_workspace(namespace: str, workspace: str) -> str:
+    return f"workspace={namespace}/{workspace}"
 
 
 def by_backend(namespace: str, pool: str) -> str:
@@ -119,6 +128,19 @@ def _of_route(route: ApiObject) -> tuple[str, ...]:
     return (*_of_namespaced(route), *_of_model(route), *sorted(backends))
 
 
+def _of_claim(claim: ApiObject) -> tuple[str, ...]:
+    namespace, name = claim.workspace if isinstance(claim, NodeClaim) else ("", "")
+    return (by_workspace(namespace, name),) if name else ()
+
+
+def _of_scaled(scaled: ApiObject) -> tuple[str, ...]:
+    """
+    By the InferenceSet that it scales.
+    """
+    name = scaled.spec.inference_set if isinstance(scaled, ScaledObject) else ""
+    return (by_model(scaled.metadata.namespace, name),) if name else ()
+
+
 def _of_namespaced(each: ApiObject) -> tuple[str, ...]:
     return (in_namespace(each.metadata.namespace),)
 
@@ -136,4 +158,7 @@ INDEXES: Mapping[str, Callable[[ApiObject], tuple[str, ...]]] = {
     WORKSPACES.resource: _of_model,
     ENVOY_FILTERS.resource: _of_namespaced,
     API_KEYS.resource: _of_namespaced,
+    AUTHORIZATION_POLICIES.resource: _of_namespaced,
+    NODE_CLAIMS.resource: _of_claim,
+    SCALED_OBJECTS.resource: _of_scaled,
 }

@@ -23,11 +23,14 @@ from reporter.stages.subjects import is_never_read
 class Asked:
     """
     A judged reason with its probe. *blind*: why its kinds cannot be seen now, empty if they can.
+
+    *unwatched*: the same by kind of those that sources add, without which it judges all the same.
     """
 
     entry: Entry
     probe: Probe
     blind: str
+    unwatched: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Inquiry:
 
     def _answers(self, asked: Asked, subject: Subject, keys: frozenset[Key]) -> Iterable[Verdict]:
         entry = asked.entry
-        question = Question(entry.reason, subject, entry.parameters, self.flags)
+        question = Question(entry.reason, subject, entry.parameters, self.flags, asked.unwatched)
         verdicts = list(asked.probe.judge(self.snapshot, question))
         left = keys - {verdict.key for verdict in verdicts} if keys else keys
         return [*verdicts, *map(Clear, left)]
@@ -91,7 +94,14 @@ def inquiry(
 
 def _asked(entry: Entry, probe: Probe, snapshot: Snapshot, *, now: datetime) -> Asked:
     whys = (snapshot.blind(kind, now=now) for kind in probe.spec.requires)
-    return Asked(entry, probe, next((why for why in whys if why), ""))
+    more = (kind for kinds in probe.spec.sources.values() for kind in kinds if snapshot.sees(kind))
+    unwatched = {kind.resource: snapshot.blind(kind, now=now) for kind in more}
+    return Asked(
+        entry,
+        probe,
+        next((why for why in whys if why), ""),
+        {resource: why for resource, why in unwatched.items() if why},
+    )
 
 
 def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:

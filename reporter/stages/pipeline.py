@@ -11,6 +11,7 @@ from datetime import datetime
 from reporter.model.entries import Catalogue
 from reporter.model.subjects import Key, Subject
 from reporter.model.verdicts import Active, Clear, Paused, Verdict
+from reporter.model.words import Source
 from reporter.stages.gate import forget, observe, rewind, tick
 from reporter.stages.gate import wakes as gate_wakes
 from reporter.stages.inquiry import inquiry
@@ -21,6 +22,9 @@ from reporter.stages.snapshot import Snapshot
 from reporter.stages.subjects import Roster, expand, roster
 from reporter.stages.suppression import suppress
 from reporter.stages.suppression import wakes as suppression_wakes
+
+
+ALL = frozenset(Source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ class Court:
 
     def _blind_from(self, snapshot: Snapshot, *, now: datetime) -> Iterable[datetime]:
         for probe in self.probes.values():
-            for kind in (*probe.spec.requires, *probe.spec.uses):
+            for kind in probe.spec.reads(ALL):
                 moment = snapshot.blind_from(kind) if kind.resource in snapshot.tables else None
                 if moment is not None and moment > now:
                     yield moment

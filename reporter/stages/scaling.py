@@ -59,11 +59,15 @@ class Limit:
         return max(self.nodes // self.of_one, 1) if self.nodes and self.of_one else None
 
 
+def is_asked_for(annotations: Mapping[str, str]) -> bool:
+    return annotations.get(f"{PREFIX}auto-provision") == "true"
+
+
 def complaints(annotations: Mapping[str, str], limit: Limit) -> tuple[Complaint, ...]:
     """
     All that is wrong; nothing for a set that did not ask to be scaled.
     """
-    if annotations.get(f"{PREFIX}auto-provision") != "true":
+    if not is_asked_for(annotations):
         return ()
     given = {
         key.removeprefix(PREFIX): value

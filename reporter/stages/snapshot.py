@@ -86,6 +86,13 @@ class Snapshot:
     def presence(self, crd: str) -> Presence:
         return self.presences.get(crd, Presence())
 
+    def sees(self, kind: ResourceKind) -> bool:
+        """
+        Whether a kind that a source adds is read, served and was listed, so that absence counts.
+        """
+        table = self.tables.get(kind.resource)
+        return table is not None and isinstance(table.sight, Watched | Unwatched)
+
     def blind(self, kind: ResourceKind, *, now: datetime) -> str:
         """
         Why what is kept of this kind must not be judged; empty if it may.

@@ -8,13 +8,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 
 from reporter.model.kaito_objects import Workspace
-from reporter.model.kinds import PODS, ResourceKind
+from reporter.model.kinds import PODS, WORKSPACES, ResourceKind
+from reporter.model.node_objects import NodeClaim
 from reporter.model.objects import ApiObject, Condition, Pod
 from reporter.model.observations import Discovery, Presence, Sight, Unlisted
 from reporter.model.samples import Life, Scrape, Unread
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.indexes import INDEXES, unindexed
+from reporter.stages.node_claims import refusal
 from reporter.stages.nodes import remember
 from reporter.stages.presence import observe, unanswered
 from reporter.stages.scrapes import Scrapes
@@ -128,6 +130,8 @@ class Store:
             self._scrapes.follow(new)
         if isinstance(new, Workspace):
             self._remember(new)
+        if isinstance(new, NodeClaim):
+            self._refused(new)
         if kept.put((meta.namespace, meta.name), new) or healed:
             self._touch(touched(kind, new), touched(kind, old) if old is not None else ())
 
@@ -155,6 +159,15 @@ class Store:
             self._refusals.pop(name)
         elif after is not None and after != before:
             self._refusals[name] = after
+
+    def _refused(self, claim: NodeClaim) -> None:
+        """
+        Remember its error as its Workspace's: it may be deleted before that tells of it.
+        """
+        error = refusal(claim)
+        known = self._kept.get(WORKSPACES.resource)
+        if error is not None and known and known.objects.get(claim.workspace) is not None:
+            self._refusals[claim.workspace] = error
 
     def spoil(self, kind: ResourceKind, namespace: str, name: str) -> None:
         """

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 from reporter.model.kaito_objects import InferenceSet
 from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, ResourceKind
+from reporter.model.node_objects import INFERENCE_SET as NODE_CLAIM_OF
+from reporter.model.node_objects import NodeClaim
 from reporter.model.objects import ApiObject, Namespace
+from reporter.model.scaling_objects import HorizontalPodAutoscaler, ScaledObject
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.model.words import Layer
@@ -150,8 +153,10 @@ def touched(kind: ResourceKind, changed: ApiObject) -> Iterable[Subject]:
             return (_set(changed, changed.metadata.name),)
         case "workspaces" | "inferencepools":
             return (_set(changed, _owner(changed)),)
-        case "gatewayclasses":
+        case "gatewayclasses" | "configmaps":
             return (Subject(Layer.MODELHARNESS),)
+        case "scaledobjects" | "horizontalpodautoscalers" | "nodeclaims":
+            return _of_detail(changed)
         case other:
             return (_harness(changed), *_through(other, changed))
 
@@ -163,6 +168,21 @@ def _through(resource: str, changed: ApiObject) -> Iterable[Subject]:
     if resource == "gateways":
         return (_set(changed, ""),)
     return (_set(changed, _owner(changed)),) if resource == "httproutes" else ()
+
+
+def _of_detail(changed: ApiObject) -> Iterable[Subject]:
+    """
+    Of the InferenceSet that is scaled, or that a claim names; one that names none may be of any there.
+    """
+    match changed:
+        case ScaledObject() | HorizontalPodAutoscaler():
+            name = changed.spec.inference_set
+            return (_set(changed, name),) if name else ()
+        case NodeClaim(workspace=(namespace, name)) if name:
+            owner = changed.metadata.label(NODE_CLAIM_OF)
+            return (Subject(Layer.MODELDEPLOYMENT, namespace, owner),)
+        case _:
+            return ()
 
 
 def _of_workload(changed: ApiObject) -> Iterable[Subject]:

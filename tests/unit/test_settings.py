@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.model.words import Emission
+from reporter.model.words import Emission, Source
 from reporter.settings import (
     FLAGS,
     NAMES,
@@ -13,7 +13,6 @@ from reporter.settings import (
     LogFormat,
     Settings,
     SettingsError,
-    Source,
     load,
 )
 
@@ -307,7 +306,5 @@ def test_a_slip_in_a_variable_is_told_and_what_kubernetes_sets_is_not():
     assert note.endswith("did you mean STATUS_REPORTER_RESYNC_SECONDS?")
 
 
-def test_sources_that_are_not_read_yet_are_told():
-    assert settings("--sources=keda").notes == (
-        "--sources=keda adds nothing yet: only what the default rights allow is read",
-    )
+def test_a_source_is_nothing_to_set_right():
+    assert settings("--sources=keda").notes == ()

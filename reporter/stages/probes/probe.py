@@ -3,14 +3,14 @@ The shape of a probe.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.subjects import Key, Subject
-from reporter.model.verdicts import Verdict
+from reporter.model.verdicts import NOTHING, Verdict
 from reporter.model.words import Reason
 from reporter.stages.snapshot import Snapshot
 
@@ -26,13 +26,15 @@ class Question:
     """
     What a probe is asked: a reason about a subject, with the entry's parameters.
 
-    *flags*: values of the process's flags by name, for parameters that name one.
+    *flags*: values of the process's flags by name, for parameters that name one. *unwatched*: of
+    the kinds that sources add, those of which nothing was told for too long, with why.
     """
 
     reason: Reason
     subject: Subject
     parameters: Any
     flags: Mapping[str, str]
+    unwatched: Mapping[str, str] = field(default_factory=lambda: NOTHING)
 
     def key(self, item: str = "") -> Key:
         return Key(self.subject, self.reason, item)

@@ -2,7 +2,7 @@
 Whether the GPU nodes of an InferenceSet come.
 
 A node takes minutes on its way, so only what a cloud refuses counts soon. What it refused last is
-remembered while the next try waits.
+remembered while the next try waits. With Karpenter as a source, the NodeClaims themselves are told of.
 """
 
 from collections.abc import Iterable
@@ -10,12 +10,13 @@ from dataclasses import replace
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.kaito_objects import Workspace
-from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, PODS, WORKSPACES
+from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, NODE_CLAIMS, PODS, WORKSPACES
+from reporter.model.node_objects import NodeClaim
 from reporter.model.objects import Condition
-from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, Trouble, Verdict
-from reporter.model.words import Kind
+from reporter.model.words import Kind, Source
 from reporter.stages.conditions import condition, named, since, stale
+from reporter.stages.indexes import by_workspace
 from reporter.stages.models import (
     inference_set,
     model_pods,
@@ -24,6 +25,7 @@ from reporter.stages.models import (
     unread,
     workspaces,
 )
+from reporter.stages.node_claims import Stuck, launched, stuck
 from reporter.stages.nodes import CLAIMS, NODES, holds, refusal
 from reporter.stages.probes.probe import NoParameters, Probe, Question
 from reporter.stages.ruling import Found, ruling
@@ -32,10 +34,11 @@ from reporter.stages.workspaces import Model
 
 
 def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
-    yield ruling(snapshot, question.key(), _found(snapshot, question.subject))
+    yield ruling(snapshot, question.key(), _found(snapshot, question))
 
 
-def _found(snapshot: Snapshot, subject: Subject) -> Iterable[Found | None]:
+def _found(snapshot: Snapshot, question: Question) -> Iterable[Found | None]:
+    subject = question.subject
     if inference_set(snapshot, subject) is None:
         return []
     replicas = workspaces(snapshot, subject)
@@ -44,8 +47,42 @@ def _found(snapshot: Snapshot, subject: Subject) -> Iterable[Found | None]:
         return [late]
     pods = model_pods(snapshot, subject)
     return [
-        _one(Model(each, of_workspace(pods, each)), snapshot.refusal(each)) for each in replicas
+        _by_claims(snapshot, question, Model(each, of_workspace(pods, each))) for each in replicas
     ]
+
+
+def _by_claims(snapshot: Snapshot, question: Question, model: Model) -> Found | None:
+    """
+    The Workspace's trouble, told by the NodeClaim that it comes from where these are read.
+    """
+    workspace, claims = model.workspace, _claims(snapshot, question, model.workspace)
+    overcome = launched(claims, workspace.status.target_node_count)
+    found = _one(model, None if overcome else snapshot.refusal(workspace))
+    first = stuck(claims)
+    if first is None or not isinstance(found, Trouble):
+        return found
+    stated = holds(condition(workspace.status.conditions, CLAIMS))
+    if first.refused and not stated:
+        since = first.step.last_transition_time
+        found = replace(found, cause=_cause(workspace, _code(first.step)), since=since)
+        return _told(replace(found, kind=Kind.FAILED), first)
+    return _told(found, first) if found.kind is Kind.STARTING else found
+
+
+def _claims(snapshot: Snapshot, question: Question, of: Workspace) -> tuple[NodeClaim, ...]:
+    if not snapshot.sees(NODE_CLAIMS) or NODE_CLAIMS.resource in question.unwatched:
+        return ()
+    key = by_workspace(of.metadata.namespace, of.metadata.name)
+    return snapshot.find(NODE_CLAIMS, NodeClaim, key)
+
+
+def _told(found: Trouble, by: Stuck) -> Trouble:
+    about = f"NodeClaim {by.claim} of {found.fields['object']}"
+    return replace(
+        found,
+        fields={"object": about, "state": _state(by.step)},
+        foreign=by.step.message or "",
+    )
 
 
 def _one(model: Model, refused: Condition | None) -> Found | None:
@@ -88,7 +125,7 @@ def _refused(workspace: Workspace, now: Condition, error: Condition) -> Trouble:
 def _waits(workspace: Workspace, code: str, by: Condition | None, state: str) -> Trouble:
     meta = workspace.metadata
     return Trouble(
-        cause=Cause(reference(workspace), code),
+        cause=_cause(workspace, code),
         kind=Kind.STARTING,
         out=True,
         since=since(by, meta) if by is not None else meta.creation_timestamp,
@@ -96,6 +133,10 @@ def _waits(workspace: Workspace, code: str, by: Condition | None, state: str) ->
         fields={"object": f"Workspace {meta.name}", "state": state},
         foreign=(by.message or "") if by is not None else "",
     )
+
+
+def _cause(workspace: Workspace, code: str) -> Cause:
+    return Cause(reference(workspace), code)
 
 
 def _state(found: Condition) -> str:
@@ -138,6 +179,7 @@ PROBE = Probe(
         uses=(PODS, NAMESPACES),
         demands=lambda _: frozenset({INFERENCE_SETS.qualified, WORKSPACES.qualified}),
         pauses=True,
+        sources={Source.KARPENTER: (NODE_CLAIMS,)},
     ),
     judge,
 )

@@ -4,6 +4,8 @@ Whether the Gateway's filter for external authorization is there and names a bac
 Envoy refuses every request if its backend cannot be reached. Services are not read, so only what is
 wrong whatever Services there are is told: no such namespace, or one where gateway auth is known to
 run under another name. That gateway auth itself is away is the cluster's trouble.
+
+With Istio as a source also whether the provider of an AuthorizationPolicy is one of MeshConfig's.
 """
 
 import re
@@ -14,13 +16,22 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.kaito_objects import APIKey
-from reporter.model.kinds import API_KEYS, DEPLOYMENTS, ENVOY_FILTERS, NAMESPACES
+from reporter.model.kinds import (
+    API_KEYS,
+    AUTHORIZATION_POLICIES,
+    DEPLOYMENTS,
+    ENVOY_FILTERS,
+    MESH_CONFIGS,
+    NAMESPACES,
+)
 from reporter.model.mesh_objects import EnvoyFilter
 from reporter.model.objects import Deployment, Metadata, Namespace
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.model.words import Kind
+from reporter.model.words import Kind, Source
+from reporter.stages import policies
 from reporter.stages.components import Component, Located, locate
 from reporter.stages.deployments import Stale
+from reporter.stages.detail import with_detail
 from reporter.stages.filters import filter_trouble
 from reporter.stages.gateways import of_harness
 from reporter.stages.indexes import COMPONENT_LABELS, by_label, in_namespace
@@ -41,6 +52,11 @@ class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
     backends: tuple[Component, ...] = ()
 
 
+ISTIO_NAMESPACE = "istio-namespace"
+"""
+The flag that tells where MeshConfig is.
+"""
+
 SERVICE = re.compile(
     r"outbound\|\d+\|[^|]*\|(?P<name>[a-z0-9-]+)\.(?P<namespace>[a-z0-9-]+)\.svc\."
 )
@@ -56,7 +72,12 @@ class Service:
 
 
 def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
-    yield ruling(snapshot, question.key(), _found(snapshot, question))
+    detail = policies.troubles(
+        snapshot, question.subject.namespace, question.flags[ISTIO_NAMESPACE]
+    )
+    unwatched = next(iter(question.unwatched.values()), "")
+    found = with_detail(_found(snapshot, question), detail, unwatched=unwatched)
+    yield ruling(snapshot, question.key(), found)
 
 
 def _found(snapshot: Snapshot, question: Question) -> Iterable[Found | None]:
@@ -90,7 +111,7 @@ def _missing(snapshot: Snapshot, namespace: str, told: Parameters) -> Found | No
     if unlisted:
         return Stale(unlisted)
     keys = _keys(snapshot, namespace)
-    if not keys:
+    if not keys or policies.asked(snapshot, namespace):
         return None
     refs = [ObjectRef(ENVOY_FILTERS.qualified, namespace, name) for name in told.filters]
     ref = next((each for each in refs if each in snapshot.gone), refs[0])
@@ -192,10 +213,13 @@ PROBE = Probe(
         name="ext-authz",
         parameters=Parameters,
         fields=frozenset({"object", "state"}),
-        codes=frozenset({"NamespaceNotFound", "ServiceNotFound", "FilterNotFound"}),
+        codes=frozenset(
+            {"NamespaceNotFound", "ServiceNotFound", "FilterNotFound", policies.NOT_FOUND}
+        ),
         requires=(ENVOY_FILTERS, DEPLOYMENTS, NAMESPACES),
         uses=(API_KEYS,),
         demands=lambda _: frozenset({ENVOY_FILTERS.qualified}),
+        sources={Source.ISTIO: (AUTHORIZATION_POLICIES, MESH_CONFIGS)},
     ),
     judge,
 )
