@@ -43,9 +43,9 @@ def stuck(claims: Iterable[NodeClaim]) -> Stuck | None:
 
 def refusal(claim: NodeClaim) -> Condition | None:
     """
-    The condition that states a real error.
+    The condition that states a real error, if it is not on its way out anyhow.
     """
-    step = _step(claim)
+    step = _step(claim) if live([claim]) else None
     return step if step is not None and _is_error(step) else None
 
 

@@ -5,7 +5,7 @@ A node takes minutes on its way, so only what a cloud refuses counts soon. What 
 remembered while the next try waits. With Karpenter as a source, the NodeClaims themselves are told of.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from reporter.model.entries import ProbeSpec
@@ -25,7 +25,7 @@ from reporter.stages.models import (
     unread,
     workspaces,
 )
-from reporter.stages.node_claims import Stuck, launched, stuck
+from reporter.stages.node_claims import STEPS, Stuck, launched, stuck
 from reporter.stages.nodes import CLAIMS, NODES, holds, refusal
 from reporter.stages.probes.probe import NoParameters, Probe, Question
 from reporter.stages.ruling import Found, ruling
@@ -56,8 +56,7 @@ def _by_claims(snapshot: Snapshot, question: Question, model: Model) -> Found | 
     The Workspace's trouble, told by the NodeClaim that it comes from where these are read.
     """
     workspace, claims = model.workspace, _claims(snapshot, question, model.workspace)
-    overcome = launched(claims, workspace.status.target_node_count)
-    found = _one(model, None if overcome else snapshot.refusal(workspace))
+    found = _one(model, _remembered(model, snapshot.refusal(workspace), claims))
     first = stuck(claims)
     if first is None or not isinstance(found, Trouble):
         return found
@@ -67,6 +66,17 @@ def _by_claims(snapshot: Snapshot, question: Question, model: Model) -> Found | 
         found = replace(found, cause=_cause(workspace, _code(first.step)), since=since)
         return _told(replace(found, kind=Kind.FAILED), first)
     return _told(found, first) if found.kind is Kind.STARTING else found
+
+
+def _remembered(
+    model: Model, refused: Condition | None, claims: Sequence[NodeClaim]
+) -> Condition | None:
+    """
+    Until there is a machine; what only a claim told of counts while pods wait for it.
+    """
+    told_by_claim = refused is not None and refused.type in STEPS
+    overcome = launched(claims, model.workspace.status.target_node_count)
+    return None if overcome or (told_by_claim and model.serves) else refused
 
 
 def _claims(snapshot: Snapshot, question: Question, of: Workspace) -> tuple[NodeClaim, ...]:

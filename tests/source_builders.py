@@ -1,0 +1,148 @@
+"""
+The objects that sources add, healthy unless told otherwise, and a store that sees them.
+"""
+
+from dataclasses import replace
+
+from reporter.model.kinds import KINDS, KINDS_OF_SOURCES, ResourceKind
+from reporter.model.mesh_config import MeshConfig, MeshData
+from reporter.model.mesh_objects import AuthorizationPolicy, AuthorizationPolicySpec, Provider
+from reporter.model.node_objects import NodeClaim, NodeClaimStatus
+from reporter.model.objects import Annotated, Condition, Metadata
+from reporter.model.observations import Sight, Watched
+from reporter.model.scaling_objects import (
+    AutoscalerStatus,
+    HorizontalPodAutoscaler,
+    ScaledObject,
+    ScaledObjectStatus,
+    ScaleTarget,
+    ScalingSpec,
+)
+from reporter.model.subjects import Subject
+from reporter.stages.probes import PROBES
+from reporter.stages.store import Store
+from tests.builders import LONG_AGO
+from tests.model_builders import MODEL, TEAM, WORKSPACE
+from tests.shipped import CATALOGUE, a_question
+
+
+HPA = f"keda-hpa-{MODEL}"
+CLAIM = f"{WORKSPACE}-x4b"
+ALL = (*KINDS, *KINDS_OF_SOURCES)
+
+
+def stated(kind: str, status: str, reason: str = "", message: str = "", since=None) -> Condition:
+    return Condition(
+        type=kind, status=status, reason=reason, message=message, last_transition_time=since
+    )
+
+
+def a_scaled_object(name: str = MODEL, *conditions: Condition, **changes) -> ScaledObject:
+    """
+    *of*: the InferenceSet that it scales, or something else of *kind*.
+    """
+    target = ScaleTarget(kind=changes.get("kind", "InferenceSet"), name=changes.get("of", MODEL))
+    return ScaledObject(
+        metadata=Annotated(
+            name=name,
+            namespace=TEAM,
+            creation_timestamp=LONG_AGO,
+            deletion_timestamp=changes.get("deleted"),
+            annotations=changes.get("annotations"),
+        ),
+        spec=ScalingSpec(scale_target_ref=target),
+        status=ScaledObjectStatus(
+            hpa_name=HPA, conditions=conditions or (stated("Ready", "True", "ScaledObjectReady"),)
+        ),
+    )
+
+
+def an_autoscaler(*conditions: Condition, **changes) -> HorizontalPodAutoscaler:
+    return HorizontalPodAutoscaler(
+        metadata=Metadata(
+            name=HPA,
+            namespace=TEAM,
+            creation_timestamp=LONG_AGO,
+            deletion_timestamp=changes.get("deleted"),
+        ),
+        spec=ScalingSpec(scale_target_ref=ScaleTarget(kind="InferenceSet", name=MODEL)),
+        status=AutoscalerStatus(conditions=conditions),
+    )
+
+
+def a_claim(
+    *conditions: Condition, name: str = CLAIM, of: str = WORKSPACE, **changes
+) -> NodeClaim:
+    """
+    *labels*: instead of Karpenter's.
+    """
+    own = {
+        "karpenter.kaito.sh/workspace-namespace": TEAM,
+        "karpenter.kaito.sh/workspace-name": of,
+        "karpenter.kaito.sh/inferenceset": MODEL,
+    }
+    return NodeClaim(
+        metadata=Metadata(
+            name=name,
+            generation=1,
+            creation_timestamp=LONG_AGO,
+            deletion_timestamp=changes.get("deleted"),
+            labels=changes.get("labels", own),
+        ),
+        status=NodeClaimStatus(conditions=conditions),
+    )
+
+
+def a_policy(name: str = "apikey", provider: str | None = "apikey-ext-authz", **changes):
+    return AuthorizationPolicy(
+        metadata=Metadata(
+            name=name,
+            namespace=changes.get("namespace", TEAM),
+            creation_timestamp=LONG_AGO,
+            deletion_timestamp=changes.get("deleted"),
+        ),
+        spec=AuthorizationPolicySpec(
+            action=changes.get("action", "CUSTOM"),
+            provider=Provider(name=provider) if provider is not None else None,
+        ),
+    )
+
+
+def a_mesh(*providers: str, namespace: str = "istio-system", text: str | None = None):
+    """
+    *text*: of the whole MeshConfig, instead.
+    """
+    listed = "".join(f"- name: {each}\n" for each in providers)
+    mesh = (
+        text if text is not None else f"rootNamespace: istio-system\nextensionProviders:\n{listed}"
+    )
+    meta = Metadata(name="istio", namespace=namespace)
+    return MeshConfig(metadata=meta, data=MeshData(mesh=mesh))
+
+
+def a_store(*objects, deleted=(), kinds=ALL, sights: dict[ResourceKind, Sight] | None = None):
+    """
+    Whose kinds are all watched but those of *sights*.
+    """
+    store = Store(kinds)
+    for kind in kinds:
+        store.sight(kind, (sights or {}).get(kind, Watched()))
+    for each in (*objects, *deleted):
+        store.put(_kind(each), each)
+    for each in deleted:
+        store.drop(_kind(each), each.metadata.namespace, each.metadata.name)
+    return store
+
+
+def _kind(each) -> ResourceKind:
+    return next(kind for kind in ALL if isinstance(each, kind.type))
+
+
+def judged(reason: str, subject: Subject, store: Store, unwatched: tuple[ResourceKind, ...] = ()):
+    """
+    *unwatched*: kinds of which nothing was told for too long.
+    """
+    whys = {kind.resource: f"{kind.qualified} not watched" for kind in unwatched}
+    asked = replace(a_question(reason), subject=subject, unwatched=whys)
+    (verdict,) = PROBES[CATALOGUE[asked.reason].probe].judge(store.view(), asked)
+    return verdict

@@ -1,0 +1,145 @@
+"""
+What AuthorizationPolicies and MeshConfig add about external authorization.
+"""
+
+import msgspec
+import pytest
+
+from reporter.model.kinds import AUTHORIZATION_POLICIES, KINDS, MESH_CONFIGS
+from reporter.model.mesh_config import LONGEST, MeshConfig
+from reporter.model.mesh_objects import AuthorizationPolicy
+from reporter.model.observations import Unlisted, Unserved
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import Clear, Unknown
+from reporter.model.words import Kind, Layer
+from tests.builders import LONG_AGO, NOON, a_deployment
+from tests.harness_builders import TEAM, a_team, an_api_key, an_authz_filter, only, told
+from tests.source_builders import a_mesh, a_policy, a_store, judged
+
+
+REASON = "modelharnessExtAuthzProviderMissing"
+SUBJECT = Subject(Layer.MODELHARNESS, TEAM)
+KNOWN = a_mesh("apikey-ext-authz", "otel")
+TYPO = a_policy(provider="apikey-ext-auth")
+
+
+def istiod(revision: str, name: str = "istiod"):
+    return a_deployment(name, "istio-system", labels={"app": "istiod", "istio.io/rev": revision})
+
+
+def verdict(*objects, unwatched=(), **changes):
+    return judged(REASON, SUBJECT, a_store(a_team(), *objects, **changes), unwatched)
+
+
+def test_a_provider_that_mesh_config_does_not_have_is_told_with_the_nearest_one():
+    found = verdict(TYPO, KNOWN)
+    trouble = only(found)
+    assert (trouble.cause.code, trouble.kind, trouble.out, trouble.born) == (
+        "ProviderNotFound",
+        Kind.DECLARED,
+        True,
+        LONG_AGO,
+    )
+    assert told(found) == [
+        (
+            'AuthorizationPolicy apikey asks provider "apikey-ext-auth", which MeshConfig does not'
+            ' have (did you mean "apikey-ext-authz"?)'
+        )
+    ]
+
+
+def test_a_mesh_config_without_any_provider_has_none():
+    assert only(verdict(TYPO, a_mesh(text="rootNamespace: istio-system")))
+    assert only(verdict(TYPO, istiod("default"), a_mesh()))
+
+
+CLEAR = {
+    "no policy": [KNOWN],
+    "a provider that is there": [a_policy(), KNOWN],
+    "one that decides by itself": [a_policy(provider="x", action="DENY"), KNOWN],
+    "no provider named": [a_policy(provider=None), KNOWN],
+    "on its way out": [a_policy(provider="x", deleted=NOON), KNOWN],
+    "of another namespace": [a_policy(provider="x", namespace="team-b"), KNOWN],
+    "no MeshConfig, so that it is elsewhere": [TYPO],
+    "a ConfigMap of that name elsewhere": [TYPO, a_mesh("x", namespace="apps")],
+    "no mesh in it": [TYPO, MeshConfig(metadata=KNOWN.metadata, data=None)],
+    "no YAML": [TYPO, a_mesh(text="a: [")],
+    "a YAML of something else": [TYPO, a_mesh(text="- a")],
+    "an odd list": [TYPO, a_mesh(text="extensionProviders: x")],
+    "more than is read": [TYPO, a_mesh(text="a: " + "b" * LONGEST)],
+    "a revision, whose MeshConfig is not read": [TYPO, KNOWN, istiod("canary")],
+}
+
+
+@pytest.mark.parametrize("objects", CLEAR.values(), ids=CLEAR.keys())
+def test_it_is_clear(objects):
+    assert isinstance(verdict(*objects), Clear)
+
+
+def test_a_policy_that_asks_takes_the_place_of_the_filter():
+    assert only(verdict(an_api_key(), KNOWN)).cause.code == "FilterNotFound"
+    assert isinstance(verdict(an_api_key(), a_policy(), KNOWN), Clear)
+
+
+def test_the_filter_is_judged_beside_it():
+    found = verdict(an_authz_filter(), TYPO, KNOWN)
+    assert [each.cause.code for each in found.troubles] == [
+        "ProviderNotFound",
+        "NamespaceNotFound",
+    ]
+
+
+# ---------------------------------------------------------------- what cannot be seen
+
+
+def test_without_the_source_policies_are_not_known():
+    assert isinstance(verdict(kinds=KINDS), Clear)
+    assert only(verdict(an_api_key(), kinds=KINDS)).cause.code == "FilterNotFound"
+
+
+@pytest.mark.parametrize("kind", [AUTHORIZATION_POLICIES, MESH_CONFIGS])
+@pytest.mark.parametrize("sight", [Unserved(), Unlisted("may not list it")])
+def test_out_of_sight_the_filter_is_judged_as_without(kind, sight):
+    sights = {kind: sight}
+    assert isinstance(verdict(TYPO, KNOWN, sights=sights), Clear)
+    found = verdict(TYPO, KNOWN, an_authz_filter(), sights=sights)
+    assert only(found).cause.code == "NamespaceNotFound"
+
+
+@pytest.mark.parametrize("kind", [AUTHORIZATION_POLICIES, MESH_CONFIGS])
+def test_trouble_that_was_last_seen_is_neither_told_nor_cleared(kind):
+    assert isinstance(verdict(TYPO, KNOWN, unwatched=[kind]), Unknown)
+    assert isinstance(verdict(a_policy(), KNOWN, unwatched=[kind]), Clear)
+    found = verdict(TYPO, KNOWN, an_authz_filter(), unwatched=[kind])
+    assert only(found).cause.code == "NamespaceNotFound"
+
+
+def test_a_mesh_config_that_was_deleted_clears_nothing():
+    assert isinstance(verdict(TYPO, deleted=[KNOWN]), Unknown)
+    assert isinstance(verdict(deleted=[KNOWN]), Clear)
+    assert only(verdict(TYPO, an_authz_filter(), deleted=[KNOWN]))
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+def test_only_the_names_of_providers_are_kept():
+    data = {"mesh": "extensionProviders: [{name: b, secret: s3cret}, {name: a}, 5]", "x": "y"}
+    raw = msgspec.json.encode({"metadata": {"name": "istio"}, "data": data})
+    made = msgspec.json.decode(raw, type=MeshConfig)
+    assert made.providers == ("a", "b")
+    assert b"s3cret" not in msgspec.json.encode(made)
+
+
+def test_a_policy_is_read_as_istio_writes_it():
+    raw = b'{"metadata": {"name": "a"}, "spec": {"action": "CUSTOM", "provider": {"name": "p"}}}'
+    assert msgspec.json.decode(raw, type=AuthorizationPolicy).provider == "p"
+
+
+def test_mesh_config_touches_every_harness_and_a_policy_its_own():
+    known = a_store(a_team())
+    known.take_dirty()
+    known.put(AUTHORIZATION_POLICIES, TYPO)
+    assert known.take_dirty() == {SUBJECT}
+    known.put(MESH_CONFIGS, KNOWN)
+    assert known.take_dirty() == {Subject(Layer.MODELHARNESS)}
