@@ -33,6 +33,16 @@ DEFAULTS: dict[str, Json] = {
         }
     },
     "HTTPRoute": {"status": {"parents": []}},
+    "ScaledObject": {"spec": {"triggers": [{"type": "external", "metadata": {}}]}},
+    "HorizontalPodAutoscaler": {
+        "spec": {"maxReplicas": 4, "scaleTargetRef": {"apiVersion": "kaito.sh/v1beta1"}}
+    },
+    "NodeClaim": {
+        "spec": {
+            "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "d"},
+            "requirements": [],
+        }
+    },
     "Pod": {"spec": {"containers": [{"name": "main", "image": IMAGE}]}},
 }
 """

@@ -36,7 +36,7 @@ Json = dict[str, Any]
 
 class ReporterProcess:
     """
-    *flags* win over the few that every test needs. *env* is added to the environment; *name* is
+    *flags* win over the few that every test needs; ``--sources`` among them widens its rights. *env* is added to the environment; *name* is
     that of its pod. Without *grant* its rights are as the test has left them. One that *follows*
     another does not have to lead to count as started. *program* is what the arguments are given to.
     """
@@ -56,7 +56,7 @@ class ReporterProcess:
         self._log_name = f"reporter-{next(_NUMBERS)}"
         self._flags, self._env, self._follows = flags, dict(env or {}), follows
         if grant:
-            reporter_rights.install(plane.client, NAMESPACE)
+            reporter_rights.install(plane.client, NAMESPACE, _sources(flags))
         self._kubeconfig = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
         self.process: Process | None = None
 
@@ -216,3 +216,11 @@ class ReporterProcess:
             return connection.getresponse().read().decode()
         finally:
             connection.close()
+
+
+def _sources(flags: tuple[str, ...]) -> list[str]:
+    """
+    Those that the last such flag names.
+    """
+    given = [flag.partition("=")[2] for flag in flags if flag.startswith("--sources=")]
+    return [each for each in given[-1].split(",") if each] if given else []

@@ -3,7 +3,7 @@ What the reporter may do in a cluster, and single rights taken away and given ba
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from e2e.controlplane.client import Client
 from e2e.controlplane.manifests import Json
@@ -29,22 +29,38 @@ _GROUPS = {
     "events": "",
     "leases": "coordination.k8s.io",
 }
+_OF_SOURCES = {
+    "keda": {"scaledobjects": "keda.sh", "horizontalpodautoscalers": "autoscaling"},
+    "karpenter": {"nodeclaims": "karpenter.sh"},
+    "istio": {"authorizationpolicies": "security.istio.io", "configmaps": ""},
+}
+_EVERY_GROUP = {**_GROUPS, **{k: v for each in _OF_SOURCES.values() for k, v in each.items()}}
+_NAMED = {"configmaps": "istio"}
+"""
+The only one of its kind that may be read.
+"""
+
 _ELSEWHERE = {"events", "leases", "pods/proxy"}
 
 
-def install(client: Client, release_namespace: str) -> None:
+def install(client: Client, release_namespace: str, sources: Collection[str] = ()) -> None:
     """
     The namespace, the ServiceAccount and all its rights; also puts back what was taken away.
     """
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": release_namespace}}
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _meta(release_namespace)}
-    for manifest in (namespace, account, *roles(release_namespace), *_bindings(release_namespace)):
+    given = roles(release_namespace, sources)
+    for manifest in (namespace, account, *given, *_bindings(release_namespace)):
         client.apply(manifest)
 
 
-def roles(release_namespace: str) -> list[Json]:
+def roles(release_namespace: str, sources: Collection[str] = ()) -> list[Json]:
+    """
+    *sources*: those of ``--sources``, each with rights of its own.
+    """
     read = [_rule(resource, _READ) for resource in _GROUPS if resource not in _ELSEWHERE]
     read += [_rule("pods/proxy", ["get"])]
+    read += [_rule(resource, _READ) for source in sources for resource in _OF_SOURCES[source]]
     lease = {**_rule("leases", ["get", "update", "patch"]), "resourceNames": [NAME]}
     return [
         _role("ClusterRole", None, read),
@@ -54,17 +70,23 @@ def roles(release_namespace: str) -> list[Json]:
 
 
 @contextlib.contextmanager
-def revoked(client: Client, release_namespace: str, resource: str, *verbs: str) -> Iterator[None]:
+def revoked(
+    client: Client,
+    release_namespace: str,
+    resource: str,
+    *verbs: str,
+    sources: Collection[str] = (),
+) -> Iterator[None]:
     """
     Without the right to *verbs* (all of them, when none is named) on *resource*.
     """
-    for role in roles(release_namespace):
+    for role in roles(release_namespace, sources):
         _replace(client, role | {"rules": _without(role["rules"], resource, verbs)})
     _until_allowed(client, release_namespace, resource, verbs, allowed=False)
     try:
         yield
     finally:
-        for role in roles(release_namespace):
+        for role in roles(release_namespace, sources):
             _replace(client, role)
         _until_allowed(client, release_namespace, resource, verbs, allowed=True)
 
@@ -88,13 +110,13 @@ def _until_allowed(
     """
     namespace = {"events": "kube-system", "leases": release_namespace}.get(resource, "")
     attributes = {
-        "group": _GROUPS[resource],
+        "group": _EVERY_GROUP[resource],
         "resource": resource,
         "verb": verbs[0]
         if verbs
         else {"events": "create", "leases": "create"}.get(resource, "list"),
         "namespace": namespace,
-        "name": NAME if resource == "leases" else "",
+        "name": NAME if resource == "leases" else _NAMED.get(resource, ""),
     }
     user = f"system:serviceaccount:{release_namespace}:{NAME}"
     review = {"spec": {"user": user, "resourceAttributes": attributes}}
@@ -136,7 +158,9 @@ def _role(kind: str, namespace: str | None, rules: list[Json]) -> Json:
 
 
 def _rule(resource: str, verbs: list[str]) -> Json:
-    return {"apiGroups": [_GROUPS[resource]], "resources": [resource], "verbs": verbs}
+    named = {"resourceNames": [_NAMED[resource]]} if resource in _NAMED else {}
+    group = _EVERY_GROUP[resource]
+    return {"apiGroups": [group], "resources": [resource], "verbs": verbs, **named}
 
 
 def _meta(namespace: str | None) -> Json:

@@ -55,6 +55,12 @@ APPS = (
     ),
 )  # fmt: skip
 
+AUTOSCALER = Kind(
+    "autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler",
+    "horizontalpodautoscaler", short_names=("hpa",), categories=("all",),
+    subresources=("status",), generation=Generation.SPEC,
+)  # fmt: skip
+
 CRD = Kind(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
     "customresourcedefinition", namespaced=False, short_names=("crd", "crds"),
@@ -67,7 +73,7 @@ LEASE = Kind(
     create_on_update=True, unconditional_update=False,
 )  # fmt: skip
 
-BUILTIN: tuple[Kind, ...] = (*CORE, *APPS, _REVIEW, CRD, LEASE)
+BUILTIN: tuple[Kind, ...] = (*CORE, *APPS, AUTOSCALER, _REVIEW, CRD, LEASE)
 NAMESPACE = next(kind for kind in CORE if kind.resource == "namespaces")
 GROUPS = frozenset(kind.group for kind in BUILTIN)
 DEPLOYMENT = next(kind for kind in APPS if kind.resource == "deployments")

@@ -50,6 +50,10 @@ _DEFINITIONS = (
     ),
     _Definition("networking.istio.io", "envoyfilters", "EnvoyFilter", ("v1alpha3",)),
     _Definition(
+        "security.istio.io", "authorizationpolicies", "AuthorizationPolicy", ("v1", "v1beta1"), short=("ap",),
+        columns=(("Action", ".spec.action"),),
+    ),
+    _Definition(
         "cilium.io", "ciliumnetworkpolicies", "CiliumNetworkPolicy", ("v2",), short=("cnp",),
         columns=(("Valid", _READY.format("Valid")),),
     ),

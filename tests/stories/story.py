@@ -9,15 +9,18 @@ from pathlib import Path
 import yaml
 
 from reporter.model.events import EventRecord
-from reporter.model.kinds import KINDS
 from reporter.model.observations import Discovery, Unlisted, Unserved, Unwatched, Watched
+from reporter.model.words import Source
+from reporter.runtime.rights import kinds_of
+from reporter.settings.values import choices
 from reporter.stages.judgement import Terms
 from reporter.stages.pipeline import Court
 from reporter.stages.probes import PROBES
+from reporter.stages.probes.specs import SPECS
 from reporter.stages.scrapes import Scrapes
 from reporter.stages.store import Store
 from reporter.stages.subjects import EVERYTHING
-from tests.builders import LONG_AGO, NOON, a_store
+from tests.builders import LONG_AGO, NOON
 from tests.play import Play
 from tests.shipped import CATALOGUE, FLAGS
 from tests.stories.pages import Pages
@@ -51,6 +54,7 @@ class Story(Play):
         flags = {**FLAGS, **self.case.get("flags", {})}
         self.court = Court(self.catalogue, PROBES, flags, self.terms)
         self.subjects = EVERYTHING
+        self._kinds = kinds_of(self.catalogue, SPECS, choices(Source)(flags["sources"]))
         self._window = _seconds(flags["weight-download-window-seconds"])
         self.store = self._empty()
         self.pages = Pages(flags["weight-download-metric"])
@@ -64,7 +68,10 @@ class Story(Play):
         self._look()
 
     def _empty(self) -> Store:
-        return a_store(crds=tuple(HEALTHY["crds"]), scrapes=Scrapes(self._window))
+        store = Store(self._kinds, HEALTHY["crds"], Scrapes(self._window))
+        for kind in self._kinds:
+            store.sight(kind, Watched())
+        return store
 
     def play(self) -> "Story":
         for step in self.case["story"]:
@@ -107,7 +114,7 @@ class Story(Play):
                 "forbidden": Unlisted("forbidden"),
                 "unserved": Unserved(),
             }[how]
-            self.store.sight(next(k for k in KINDS if k.resource == resource), sight)
+            self.store.sight(next(k for k in self.store.kinds if k.resource == resource), sight)
         if "restart" in step:
             self._forget()
             self.restart(back_after=span(step["restart"]).total_seconds())
@@ -117,7 +124,7 @@ class Story(Play):
         What a new process finds: the objects as they are, without all that was seen of them.
         """
         before, self.store = self.store.view(), self._empty()
-        for kind in KINDS:
+        for kind in self._kinds:
             self.store.sight(kind, before.tables[kind.resource].sight)
             for each in before.all(kind):
                 self.store.put(kind, each)
@@ -125,6 +132,8 @@ class Story(Play):
 
     def _change(self, changes: Mapping, *, now: datetime) -> None:
         for address, made in self.world.change(changes, now=now):
+            if address.kind not in self.store.kinds:
+                continue  # of a source that is switched off
             if made is None:
                 self.store.drop(address.kind, address.namespace, address.name)
             else:

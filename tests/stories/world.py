@@ -8,7 +8,15 @@ from datetime import datetime
 
 import msgspec
 
-from reporter.model.kinds import DEPLOYMENTS, KINDS, NAMESPACES, PODS, WORKSPACES, ResourceKind
+from reporter.model.kinds import (
+    DEPLOYMENTS,
+    KINDS,
+    KINDS_OF_SOURCES,
+    NAMESPACES,
+    PODS,
+    WORKSPACES,
+    ResourceKind,
+)
 from reporter.model.objects import ApiObject, Condition
 from tests.builders import NOON, a_deployment, a_namespace, a_pod
 from tests.stories import models
@@ -34,8 +42,9 @@ class Address:
         """
         kind, _, where = text.partition(" ")
         namespace, _, name = where.rpartition("/")
-        found = [each for each in KINDS if each.kind == kind]
-        assert found, f"{text}: known kinds are {', '.join(k.kind for k in KINDS)}"
+        known = (*KINDS, *KINDS_OF_SOURCES)
+        found = [each for each in known if each.kind == kind]
+        assert found, f"{text}: known kinds are {', '.join(k.kind for k in known)}"
         return cls(found[0], namespace, name)
 
 
