@@ -4,43 +4,18 @@ What the reporter may do in a cluster, and single rights taken away and given ba
 
 import contextlib
 from collections.abc import Collection, Iterator
+from itertools import groupby
+from operator import attrgetter
 
 from e2e.controlplane.client import Client
 from e2e.controlplane.manifests import Json
+from e2e.controlplane.rules import needed, rules
 from e2e.controlplane.waiting import until
+from reporter.kube.access import Right
+from reporter.model.words import Source
 
 
 NAME = "productionstack-status-reporter"
-_READ = ["get", "list", "watch"]
-_GROUPS = {
-    "namespaces": "",
-    "pods": "",
-    "pods/proxy": "",
-    "deployments": "apps",
-    "gatewayclasses": "gateway.networking.k8s.io",
-    "gateways": "gateway.networking.k8s.io",
-    "httproutes": "gateway.networking.k8s.io",
-    "inferencepools": "inference.networking.k8s.io",
-    "inferencesets": "kaito.sh",
-    "workspaces": "kaito.sh",
-    "apikeys": "kaito.sh",
-    "envoyfilters": "networking.istio.io",
-    "ciliumnetworkpolicies": "cilium.io",
-    "events": "",
-    "leases": "coordination.k8s.io",
-}
-_OF_SOURCES = {
-    "keda": {"scaledobjects": "keda.sh", "horizontalpodautoscalers": "autoscaling"},
-    "karpenter": {"nodeclaims": "karpenter.sh"},
-    "istio": {"authorizationpolicies": "security.istio.io", "configmaps": ""},
-}
-_EVERY_GROUP = {**_GROUPS, **{k: v for each in _OF_SOURCES.values() for k, v in each.items()}}
-_NAMED = {"configmaps": "istio"}
-"""
-The only one of its kind that may be read.
-"""
-
-_ELSEWHERE = {"events", "leases", "pods/proxy"}
 
 
 def install(client: Client, release_namespace: str, sources: Collection[str] = ()) -> None:
@@ -56,17 +31,18 @@ def install(client: Client, release_namespace: str, sources: Collection[str] = (
 
 def roles(release_namespace: str, sources: Collection[str] = ()) -> list[Json]:
     """
-    *sources*: those of ``--sources``, each with rights of its own.
+    Exactly what the program asks for. *sources*: those of ``--sources``.
     """
-    read = [_rule(resource, _READ) for resource in _GROUPS if resource not in _ELSEWHERE]
-    read += [_rule("pods/proxy", ["get"])]
-    read += [_rule(resource, _READ) for source in sources for resource in _OF_SOURCES[source]]
-    lease = {**_rule("leases", ["get", "update", "patch"]), "resourceNames": [NAME]}
+    namespace = attrgetter("namespace")
+    by_namespace = groupby(sorted(_needed(release_namespace, sources), key=namespace), namespace)
     return [
-        _role("ClusterRole", None, read),
-        _role("Role", "kube-system", [_rule("events", ["create", "patch", "get", "list"])]),
-        _role("Role", release_namespace, [_rule("leases", ["create"]), lease]),
+        _role("Role" if where else "ClusterRole", where, rules(rights))
+        for where, rights in by_namespace
     ]
+
+
+def _needed(release_namespace: str, sources: Collection[str]) -> frozenset[Right]:
+    return needed(sources=[Source(each) for each in sources], lease=(release_namespace, NAME))
 
 
 @contextlib.contextmanager
@@ -80,15 +56,20 @@ def revoked(
     """
     Without the right to *verbs* (all of them, when none is named) on *resource*.
     """
+    lost = next(
+        right
+        for right in sorted(_needed(release_namespace, sources))
+        if right.resource == resource and (not verbs or right.verb in verbs)
+    )
     for role in roles(release_namespace, sources):
         _replace(client, role | {"rules": _without(role["rules"], resource, verbs)})
-    _until_allowed(client, release_namespace, resource, verbs, allowed=False)
+    _until_allowed(client, release_namespace, lost, allowed=False)
     try:
         yield
     finally:
         for role in roles(release_namespace, sources):
             _replace(client, role)
-        _until_allowed(client, release_namespace, resource, verbs, allowed=True)
+        _until_allowed(client, release_namespace, lost, allowed=True)
 
 
 def _without(rules: list[Json], resource: str, verbs: tuple[str, ...]) -> list[Json]:
@@ -102,21 +83,16 @@ def _without(rules: list[Json], resource: str, verbs: tuple[str, ...]) -> list[J
     return left
 
 
-def _until_allowed(
-    client: Client, release_namespace: str, resource: str, verbs: tuple[str, ...], *, allowed: bool
-) -> None:
+def _until_allowed(client: Client, release_namespace: str, right: Right, *, allowed: bool) -> None:
     """
     The API server learns of a changed role from a watch of its own, a moment later.
     """
-    namespace = {"events": "kube-system", "leases": release_namespace}.get(resource, "")
     attributes = {
-        "group": _EVERY_GROUP[resource],
-        "resource": resource,
-        "verb": verbs[0]
-        if verbs
-        else {"events": "create", "leases": "create"}.get(resource, "list"),
-        "namespace": namespace,
-        "name": NAME if resource == "leases" else _NAMED.get(resource, ""),
+        "group": right.group,
+        "resource": right.resource,
+        "verb": right.verb,
+        "namespace": right.namespace,
+        "name": right.name,
     }
     user = f"system:serviceaccount:{release_namespace}:{NAME}"
     review = {"spec": {"user": user, "resourceAttributes": attributes}}
@@ -125,7 +101,7 @@ def _until_allowed(
         path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
         return bool(client.create(path, review)["status"]["allowed"]) is allowed
 
-    until(answered, within=10, what=f"{resource} allowed: {allowed}")
+    until(answered, within=10, what=f"{right} allowed: {allowed}")
 
 
 def _replace(client: Client, role: Json) -> None:
@@ -148,7 +124,7 @@ def _bindings(release_namespace: str) -> Iterator[Json]:
         }
 
 
-def _role(kind: str, namespace: str | None, rules: list[Json]) -> Json:
+def _role(kind: str, namespace: str, rules: list[Json]) -> Json:
     return {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": kind,
@@ -157,11 +133,5 @@ def _role(kind: str, namespace: str | None, rules: list[Json]) -> Json:
     }
 
 
-def _rule(resource: str, verbs: list[str]) -> Json:
-    named = {"resourceNames": [_NAMED[resource]]} if resource in _NAMED else {}
-    group = _EVERY_GROUP[resource]
-    return {"apiGroups": [group], "resources": [resource], "verbs": verbs, **named}
-
-
-def _meta(namespace: str | None) -> Json:
+def _meta(namespace: str) -> Json:
     return {"name": NAME} | ({"namespace": namespace} if namespace else {})

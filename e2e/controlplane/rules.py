@@ -1,0 +1,45 @@
+"""
+The rules of RBAC that give the rights the program asks for, computed from its catalogue.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+
+from e2e.controlplane.manifests import Json
+from reporter.catalogue.loader import default_folder, load
+from reporter.kube.access import Right
+from reporter.model.words import Source
+from reporter.runtime.rights import rights
+from reporter.settings import NAMES, ScrapeMode
+from reporter.stages.probes.specs import PENDING_NAMES, SPECS
+
+
+LEASES = "leases"
+
+
+def needed(
+    *,
+    sources: Collection[Source] = (),
+    mode: ScrapeMode = ScrapeMode.AUTO,
+    lease: tuple[str, str] | None = None,
+) -> frozenset[Right]:
+    """
+    What the check at start asks for. *lease*: its namespace and name.
+    """
+    catalogue = load(default_folder(), specs=SPECS, pending=PENDING_NAMES, flags=NAMES)
+    named = Right("", "", LEASES, *lease) if lease is not None else None
+    return frozenset(rights(catalogue, SPECS, lease=named, sources=sources, mode=mode))
+
+
+def rules(wanted: Iterable[Right]) -> list[Json]:
+    """
+    One for each resource, or for each that is limited to a name.
+    """
+    verbs: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for right in wanted:
+        verbs[right.group, right.resource, right.name].add(right.verb)
+    return [
+        {"apiGroups": [group], "resources": [resource], "verbs": sorted(allowed)}
+        | ({"resourceNames": [name]} if name else {})
+        for (group, resource, name), allowed in sorted(verbs.items())
+    ]
