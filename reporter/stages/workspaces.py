@@ -77,8 +77,18 @@ def trouble(model: Model) -> Found | None:
         return _of_pods(model, ailing)
     stated = _stated(model)
     if isinstance(stated, Trouble) or not ailing:
-        return stated or _missing(model)
-    return _of_pods(model, ailing)
+        return stated or _unless_awaited(model, _missing(model))
+    return _unless_awaited(model, _of_pods(model, ailing))
+
+
+def _unless_awaited(model: Model, found: Trouble) -> Trouble | None:
+    """
+    What has no node yet is for the provisioning to judge.
+
+    The time that a model may take to start begins when its node came.
+    """
+    waits = found.kind is Kind.STARTING and found.cause.code in {"Missing", "Unschedulable"}
+    return None if waits and not came(model.workspace) else found
 
 
 # ---------------------------------------------------------------- what the pods tell

@@ -213,26 +213,28 @@ LACKS_GPU = {
     "containers": False,
     **never_ready(NOON),
 }
-UNSCHEDULABLE = {
-    "the node is on its way": (
-        {**WAITS, "NodeClaimReady": ("False", "NodeNotFound")},
-        Kind.STARTING,
-    ),
-    "its drivers are": (
-        {**PENDING, "NodesReady": ("False", "NodePluginsNotReady")},
-        Kind.STARTING,
-    ),
-    "the node came": (broken("Unschedulable"), Kind.LOST),
-    "own nodes": (broken("Unschedulable", NodeClaimReady=None), Kind.LOST),
-    "own nodes that are not ready": ({**WAITS, "NodeClaimReady": None}, Kind.STARTING),
+ON_THEIR_WAY = {
+    "the node is on its way": {**WAITS, "NodeClaimReady": ("False", "NodeNotFound")},
+    "its drivers are": {**PENDING, "NodesReady": ("False", "NodePluginsNotReady")},
+    "own nodes that are not ready": {**WAITS, "NodeClaimReady": None},
+}
+THERE = {
+    "the node came": broken("Unschedulable"),
+    "own nodes": broken("Unschedulable", NodeClaimReady=None),
 }
 
 
-@pytest.mark.parametrize(("stated", "kind"), UNSCHEDULABLE.values(), ids=UNSCHEDULABLE.keys())
-def test_a_pod_that_fits_no_node_counts_only_once_the_node_came(stated, kind):
+@pytest.mark.parametrize("stated", ON_THEIR_WAY.values(), ids=ON_THEIR_WAY.keys())
+def test_a_pod_that_waits_for_its_node_is_none_of_the_pods_trouble(stated):
+    objects = a_model(a_workspace(stated=stated), a_model_pod(**LACKS_GPU))
+    assert isinstance(judged(REASON, *objects), Clear)
+
+
+@pytest.mark.parametrize("stated", THERE.values(), ids=THERE.keys())
+def test_a_pod_that_fits_no_node_counts_once_the_node_came(stated):
     objects = a_model(a_workspace(stated=stated), a_model_pod(**LACKS_GPU))
     found = only(judged(REASON, *objects))
-    assert (found.kind, found.cause.code) == (kind, "Unschedulable")
+    assert (found.kind, found.cause.code) == (Kind.LOST, "Unschedulable")
     assert found.foreign == "0/4 nodes are available"
 
 
@@ -325,8 +327,7 @@ def test_what_it_could_not_do_is_over_once_all_is_made():
 
 
 MISSING = {
-    "never was any": (WAITS, {}, Kind.STARTING),
-    "never was any, and KAITO said nothing yet": (None, {"bare": True}, Kind.STARTING),
+    "never was any": (PENDING, {}, Kind.STARTING),
     "were there": (PENDING, {"state": "NotReady"}, Kind.LOST),
     "KAITO still says ready": (HOLDS, {}, Kind.LOST),
 }
@@ -390,10 +391,20 @@ def test_an_error_of_resources_counts_once_the_nodes_came():
     assert only(judged(REASON, *a_model(a_workspace(stated=coming), waits))).kind is Kind.STARTING
 
 
-def test_no_node_yet_no_unschedulable_pod():
-    stated = {**broken("Unschedulable"), "NodeClaimReady": ("False", "NodeNotFound")}
-    found = only(judged(REASON, *a_model(a_workspace(stated=stated), without=[Pod])))
-    assert (found.kind, found.cause.code) == (Kind.STARTING, "Missing")
+NO_NODE_YET = {
+    "it is on its way": (WAITS, {}),
+    "KAITO calls the pod that is to come unschedulable": (
+        {**broken("Unschedulable"), "NodeClaimReady": ("False", "NodeNotFound")},
+        {},
+    ),
+    "KAITO said nothing yet": (None, {"bare": True}),
+}
+
+
+@pytest.mark.parametrize(("stated", "changes"), NO_NODE_YET.values(), ids=NO_NODE_YET.keys())
+def test_without_a_node_no_pod_is_missed(stated, changes):
+    replica = a_workspace(stated=stated, **changes)
+    assert isinstance(judged(REASON, *a_model(replica, without=[Pod])), Clear)
 
 
 def test_a_writer_that_is_behind_is_unknown_only_where_pods_tell_nothing():
