@@ -132,7 +132,7 @@ class Objects:
             kept = {"spec": live["spec"]} if address.kind.kind in {"Pod", NAMESPACE} else {}
             live = self.client.put(path, {**manifest, **kept})
         if address.kind.kind != NAMESPACE and (status or live.get("status")):
-            offset = live["metadata"]["generation"] - (said["generation"] or 1)
+            offset = live["metadata"].get("generation", 1) - (said["generation"] or 1)
             status = _observed(status, offset)
             self.client.put(f"{path}/status", {**live, "status": status})
         if leaving:

@@ -58,7 +58,7 @@ APPS = (
 AUTOSCALER = Kind(
     "autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler",
     "horizontalpodautoscaler", short_names=("hpa",), categories=("all",),
-    subresources=("status",), generation=Generation.SPEC,
+    subresources=("status",),
 )  # fmt: skip
 
 CRD = Kind(
