@@ -5,12 +5,12 @@ Which rights the enabled reasons need, and the check at start that names those t
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from reporter.kube.access import Grant, Right, review, table
 from reporter.kube.client import Api
 from reporter.kube.event_format import NAMESPACE as EVENTS
-from reporter.model.entries import Catalogue, ProbeSpec
+from reporter.model.entries import Catalogue, Entry, ProbeSpec
 from reporter.model.kinds import KINDS, KINDS_OF_SOURCES, ResourceKind
 from reporter.model.words import Source
 from reporter.runtime.scraping import reasons
@@ -74,7 +74,7 @@ def rights(
     mode: ScrapeMode = ScrapeMode.DIRECT,
 ) -> Mapping[Right, Collection[str]]:
     """
-    Every right that is needed, with the reasons that are blind without it.
+    Every right that is needed, with the reasons, or the detail of them, that are blind without it.
 
     *lease* names the lease and its namespace; None without election. *sources*: those that are
     switched on. *mode*: how pods are read.
@@ -82,11 +82,10 @@ def rights(
     needed: defaultdict[Right, set[str]] = defaultdict(set)
     for entry in catalogue.entries.values():
         if entry.judged:
-            for kind in specs[entry.probe].reads(sources):
+            for kind, what in _read(entry, specs[entry.probe], sources):
                 for verb in READING:
-                    needed[Right(verb, kind.group, kind.resource, name=kind.name)].add(
-                        entry.reason
-                    )
+                    right = Right(verb, kind.group, kind.resource, name=kind.name)
+                    needed[right].add(what)
     if mode is not ScrapeMode.DIRECT:
         for reason in reasons(catalogue, specs):
             needed[PROXYING].add(reason)
@@ -99,6 +98,19 @@ def rights(
         for verb in ("get", "update"):
             needed[Right(verb, group, "leases", where, lease.name)].add(leader)
     return needed
+
+
+def _read(
+    entry: Entry, spec: ProbeSpec, sources: Collection[Source]
+) -> Iterator[tuple[ResourceKind, str]]:
+    """
+    Each kind with what is blind without it: all of a reason, or only what a source adds to it.
+    """
+    for kind in (*spec.requires, *spec.uses):
+        yield kind, entry.reason
+    for source, kinds in spec.sources.items():
+        if source in sources:
+            yield from ((kind, f"{entry.reason} (detail of {source})") for kind in kinds)
 
 
 async def check(api: Api, needed: Mapping[Right, Collection[str]]) -> None:

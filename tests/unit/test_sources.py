@@ -45,7 +45,7 @@ def test_a_source_adds_its_own_kinds_for_its_own_reason_and_nothing_else(source)
     more = after.keys() - before.keys()
     assert {right.target for right in more} == ADDED[source]
     assert {right.verb for right in more} == {"list", "watch"}
-    assert all(after[right] == {REASONS[source]} for right in more)
+    assert all(after[right] == {f"{REASONS[source]} (detail of {source})"} for right in more)
     assert {right: after[right] for right in before} == before
 
 
