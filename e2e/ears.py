@@ -11,6 +11,7 @@ from e2e.controlplane import ControlPlane, until
 from e2e.events import Event
 from e2e.patience import SETTLE
 from e2e.reporter_process import ReporterProcess
+from reporter.model.entries import Entry
 from reporter.model.words import Kind
 from tests.shipped import CATALOGUE
 
@@ -20,6 +21,12 @@ HOLD = 2
 Seconds for which hard errors, losses and what is declared are held; what starts has all its time.
 """
 
+LONG = timedelta(minutes=3)
+"""
+At least, also where what starts has no more than the grace.
+"""
+
+WINDOWED = "inferencesetWeightDownloadSlow"
 LONGER = HOLD + 2
 """
 Seconds after which what was taken for one of these has been said.
@@ -30,21 +37,18 @@ def impatient(plane: ControlPlane) -> tuple[str, ...]:
     """
     Flags: of every reason, what does not start counts soon.
     """
-    hold = timedelta(seconds=HOLD)
-    reasons = {
-        entry.reason: {
-            "hold": {
-                str(kind): f"{min(entry.holds.of(kind, grace=hold), hold).seconds}s"
-                for kind in Kind
-                if kind is not Kind.STARTING
-            }
-        }
-        for entry in CATALOGUE.entries.values()
-        if entry.judged and entry.reason != "inferencesetWeightDownloadSlow"
-    }
+    judged = [entry for entry in CATALOGUE.entries.values() if entry.judged]
+    reasons = {each.reason: {"hold": _holds(each)} for each in judged if each.reason != WINDOWED}
     path = plane.folder / "impatient-with-all.yaml"
     path.write_text(json.dumps({"reasons": reasons}))
     return (f"--catalogue-overlay={path}", f"--settle-seconds={SETTLE}")
+
+
+def _holds(entry: Entry) -> dict[str, str]:
+    soon = timedelta(seconds=HOLD)
+    found = {kind: min(entry.holds.of(kind, grace=soon), soon) for kind in Kind}
+    found[Kind.STARTING] = entry.holds.of(Kind.STARTING, grace=LONG)
+    return {str(kind): f"{hold.seconds}s" for kind, hold in found.items()}
 
 
 @dataclass(frozen=True)

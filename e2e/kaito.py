@@ -5,11 +5,12 @@ It makes Workspaces and their StatefulSets and says in their conditions what the
 pods are those of the real StatefulSet controller.
 """
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from e2e import statuses
-from e2e.controlplane import Client, Json, until
+from e2e.controlplane import ApiError, Client, Json, faults, until
 from e2e.stack import IMAGE
 
 
@@ -96,6 +97,27 @@ class Kaito:
         }
         self.client.create(self.client.collection(manifest), manifest)
 
+    def revise(self, workspace: str, annotations: Mapping[str, str]) -> None:
+        """
+        Its StatefulSet's template. Returns when the pod is one of the new revision.
+        """
+        before = self.pod(workspace)["metadata"]["uid"]
+        template = {"metadata": {"annotations": dict(annotations)}}
+        path = self.client.path(self.stateful_set(workspace))
+        self.client.patch(path, {"spec": {"template": template}})
+        what = f"pod {self.namespace}/{workspace}-0 is made anew"
+        until(lambda: self.pod(workspace)["metadata"]["uid"] != before, within=60, what=what)
+
+    def upgrade(self, workspace: str) -> None:
+        """
+        Told to upgrade in place; the marks stay when it is over.
+        """
+        marks = {
+            "labels": {"kaito.sh/upgrade-to-version": "0.9.0"},
+            "annotations": {"kaito.sh/upgrade-start-time": statuses.now()},
+        }
+        self.client.patch(self.client.path(self._workspace(workspace)), {"metadata": marks})
+
     def remove(self, workspace: str) -> None:
         """
         The Workspace is on its way out until it is let go.
@@ -165,18 +187,27 @@ class Kaito:
         path = f"/api/v1/namespaces/{self.namespace}/pods/{workspace}-0"
 
         def read() -> Json | None:
-            found = self.client.get(path) if self.client.exists(path) else {}
-            alive = found and "deletionTimestamp" not in found["metadata"]
-            return {**found, "apiVersion": "v1", "kind": "Pod"} if alive else None
+            with contextlib.suppress(ApiError):
+                found = self.client.get(path)
+                if "deletionTimestamp" not in found["metadata"]:
+                    return {**found, "apiVersion": "v1", "kind": "Pod"}
+            return None
 
         return until(read, within=60, what=f"pod {self.namespace}/{workspace}-0")
 
-    def until_pod_is_ready(self, workspace: str) -> None:
+    def until_started(self, workspace: str) -> None:
+        """
+        Its pod serves, whatever it was waiting for, and KAITO has seen it.
+        """
+        faults.mend_pod(self.client, self.pod(workspace))
+
         def ready() -> bool:
             conditions = self.pod(workspace)["status"].get("conditions", [])
             return any((c["type"], c["status"]) == ("Ready", "True") for c in conditions)
 
         until(ready, within=60, what=f"pod {self.namespace}/{workspace}-0 is Ready")
+        self.say(workspace, DONE)
+        self.count(1)
 
     def stateful_set(self, name: str) -> Json:
         return self._named("apps/v1", "StatefulSet", name)

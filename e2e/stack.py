@@ -4,10 +4,12 @@ An example production stack: the Deployments of its control plane as they are re
 The manifests are plain dicts, for any API server; the rest drives them over HTTP.
 """
 
+import contextlib
 import datetime as dt
 from dataclasses import dataclass, field
 
-from e2e.controlplane.client import Client
+from e2e.controlplane import faults
+from e2e.controlplane.client import ApiError, Client
 from e2e.controlplane.manifests import Json
 from e2e.controlplane.waiting import until
 
@@ -170,6 +172,21 @@ def until_ready(client: Client, component: Component, *, within: float = 60) -> 
 
     what = f"Deployment {component.namespace}/{component.name} is Ready"
     return until(read, within=within, what=what)
+
+
+def until_started(client: Client, component: Component) -> None:
+    """
+    Ready, whatever its pods were waiting for.
+    """
+
+    def started() -> bool:
+        for pod in pods(client, component):
+            with contextlib.suppress(ApiError):  # a rollout may have taken it away meanwhile
+                faults.mend_pod(client, pod)
+        return is_ready(deployment(client, component))
+
+    until(started, within=60, what=f"{component.name} has started")
+    until_ready(client, component)
 
 
 def is_ready(found: Json) -> bool:

@@ -87,18 +87,20 @@ class Team:
     def authorizes(self) -> None:
         self._say(KEY, self._status(KEY))
 
+    def change(self, kind: str, spec: Json) -> None:
+        """
+        An upgrade of its chart, which Istio has not seen yet.
+        """
+        self.client.patch(self.client.path(self._part(kind)), {"spec": spec})
+
     # ------------------------------------------------------------ its pods
 
-    def pods_start(self) -> None:
+    def until_started(self) -> None:
         """
-        Those that are not Ready become so.
+        Proxies and picker are Ready, whatever they were waiting for.
         """
-        for pod in self.client.list(f"/api/v1/namespaces/{self.name}/pods"):
-            faults.mend_pod(self.client, {"apiVersion": "v1", "kind": "Pod", **pod})
-
-    def until_ready(self) -> None:
         for each in (self.proxies, self.picker):
-            stack.until_ready(self.client, each)
+            stack.until_started(self.client, each)
 
     # ------------------------------------------------------------ used above
 

@@ -193,11 +193,7 @@ def _control_plane_starts(plane: ControlPlane) -> None:
 
 def _control_plane_runs(plane: ControlPlane) -> None:
     for component in stack.COMPONENTS:
-        until(lambda c=component: stack.pods(plane.client, c), within=60, what="there are pods")
-        for pod in stack.pods(plane.client, component):
-            faults.mend_pod(plane.client, pod)
-    for component in stack.COMPONENTS:
-        stack.until_ready(plane.client, component)
+        stack.until_started(plane.client, component)
 
 
 def _taken_up(team: Team) -> None:
@@ -216,13 +212,10 @@ def _nodes_came(team: Team) -> None:
 
 
 def _runs(team: Team) -> None:
-    team.pods_start()
-    team.until_ready()
+    team.until_started()
     team.programs()
     team.authorizes()
-    team.kaito.until_pod_is_ready(WORKSPACE)
-    team.kaito.say(WORKSPACE, kaito.DONE)
-    team.kaito.count(1)
+    team.kaito.until_started(WORKSPACE)
 
 
 def _break(team: Team) -> Event:

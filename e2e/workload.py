@@ -44,14 +44,14 @@ Kinds of the example that the control plane has already, or that the reporter ne
 """
 
 
-def write(plane: ControlPlane, inference_sets: int) -> int:
+def write(plane: ControlPlane, inference_sets: int, *, of_a_team: int = SETS_OF_A_TEAM) -> int:
     """
     Returns how many objects there are now, each of which must not have been there before.
     """
-    return asyncio.run(_write(plane, list(manifests(inference_sets))))
+    return asyncio.run(_write(plane, list(manifests(inference_sets, of_a_team=of_a_team))))
 
 
-def manifests(inference_sets: int) -> Iterator[Json]:
+def manifests(inference_sets: int, *, of_a_team: int = SETS_OF_A_TEAM) -> Iterator[Json]:
     """
     With statuses, namespaces before what is in them.
     """
@@ -62,7 +62,7 @@ def manifests(inference_sets: int) -> Iterator[Json]:
     yield from (each for each in example if each not in models)
     written: set[tuple[str, ...]] = set()
     for number in range(inference_sets):
-        team, model = divmod(number, SETS_OF_A_TEAM)
+        team, model = divmod(number, of_a_team)
         for each in renamed(models, team=f"team-{team}", model=f"model-{model}"):
             if _place(each) not in written:
                 written.add(_place(each))

@@ -23,11 +23,11 @@ def manifest(name: str, labels: dict[str, str] | None = None) -> Json:
     }
 
 
-def create(client: Client, name: str) -> None:
+def create(client: Client, name: str, labels: dict[str, str] | None = None) -> None:
     """
     Returns when it is Ready.
     """
-    client.create("/api/v1/nodes", manifest(name))
+    client.create("/api/v1/nodes", manifest(name, labels))
     until(lambda: ready(client, name), within=60, what=f"Node {name} is Ready")
 
 
