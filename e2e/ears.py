@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from e2e import events
-from e2e.controlplane import ControlPlane, until
+from e2e.controlplane import ControlPlane, NotWithin, until
 from e2e.events import Event
 from e2e.patience import SETTLE
 from e2e.reporter_process import ReporterProcess
@@ -82,7 +82,10 @@ class Ears:
         Nothing is held or settling any more, so that nothing can follow.
         """
         what = f"nothing of {namespace or 'the cluster'} is held"
-        until(lambda: not self.states(namespace), within=60, what=what)
+        try:
+            until(lambda: not self.states(namespace), within=60, what=what)
+        except NotWithin as err:
+            raise AssertionError(f"{err}\n{self.reporter.account()}") from None
 
     def said(self, namespace: str = "") -> list[Event]:
         client = self.reporter.plane.client

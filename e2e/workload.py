@@ -44,11 +44,15 @@ Kinds of the example that the control plane has already, or that the reporter ne
 """
 
 
-def write(plane: ControlPlane, inference_sets: int, *, of_a_team: int = SETS_OF_A_TEAM) -> int:
+def write(plane: ControlPlane, inference_sets: int) -> int:
     """
     Returns how many objects there are now, each of which must not have been there before.
     """
-    return asyncio.run(_write(plane, list(manifests(inference_sets, of_a_team=of_a_team))))
+    return write_all(plane, manifests(inference_sets))
+
+
+def write_all(plane: ControlPlane, wanted: Iterable[Json]) -> int:
+    return asyncio.run(_write(plane, list(wanted)))
 
 
 def manifests(inference_sets: int, *, of_a_team: int = SETS_OF_A_TEAM) -> Iterator[Json]:
