@@ -148,8 +148,8 @@ class StubExporter:
         return response
 
 
-async def _serve(scene: str, address: str, port: int) -> None:
-    async with StubExporter({address: SCENES[scene]}, port=port):
+async def _serve(scene: str, address: str, port: int, haste: float) -> None:
+    async with StubExporter({address: SCENES[scene]}, port=port, haste=haste):
         await asyncio.Event().wait()
 
 
@@ -158,8 +158,9 @@ def main() -> None:
     parser.add_argument("scene", choices=SCENES)
     parser.add_argument("--address", default="0.0.0.0")
     parser.add_argument("--port", type=int, default=5000)
+    parser.add_argument("--haste", type=float, default=1.0)
     given = parser.parse_args()
-    asyncio.run(_serve(given.scene, given.address, given.port))
+    asyncio.run(_serve(given.scene, given.address, given.port, given.haste))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ A team's namespace as its charts install it, and Istio, which acts on what is in
 """
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from e2e import stack, statuses
@@ -172,3 +173,14 @@ def register_class(client: Client) -> None:
     status = made.pop("status")
     client.create(client.collection(made), made)
     statuses.write(client, made, status)
+
+
+def remove(plane: ControlPlane, names: Iterable[str]) -> None:
+    """
+    Not waiting until all is gone: nothing in a namespace that is on its way out is a finding.
+    """
+    for name in names:
+        plane.client.delete(f"/api/v1/namespaces/{name}")
+        for each in plane.client.list(f"/apis/kaito.sh/v1beta1/namespaces/{name}/workspaces"):
+            Kaito(plane.client, name).let_go(each["metadata"]["name"])
+    plane.client.delete("/apis/gateway.networking.k8s.io/v1/gatewayclasses/istio")

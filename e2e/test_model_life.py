@@ -18,11 +18,11 @@ from e2e import ears, events, repair, stack
 from e2e.controlplane import ControlPlane, faults, nodes, until
 from e2e.ears import LONGER, Ears
 from e2e.events import Event
-from e2e.kaito import PENDING, WITH_NODES, Kaito, without_nodes
+from e2e.kaito import PENDING, WITH_NODES, without_nodes
 from e2e.patience import GRACE
 from e2e.reporter_process import ReporterProcess
 from e2e.stack import BODY_BASED_ROUTER, Component
-from e2e.team import Team, register_class
+from e2e.team import Team, register_class, remove
 
 
 WORKSPACE, NEXT = "qwen-7rk2p", "qwen-x4b9d"
@@ -30,7 +30,6 @@ PODS, INFRA = "inferencesetModelPodsNotReady", "inferencesetInfraProvisioningFai
 PICKER, SCALING = "inferencesetEPPNotReady", "inferencesetScalingMisconfigured"
 PROXIES = "modelharnessGatewayDataPlaneNotReady"
 BBR = "clusterBBRNotReady"
-KAITO = "/apis/kaito.sh/v1beta1"
 OF_THE_DRAINED = (("e2e.example/nodes", "of-the-drained"),)
 METRICS = '[{"name": "vllm:num_requests_waiting", "type": "gauge", "upThreshold": 9, "downThreshold": 1}]'
 TOUCHED = {
@@ -198,7 +197,7 @@ def listening(stack: ControlPlane) -> Iterator[Ears]:
     """
     with contextlib.ExitStack() as after:
         plane = after.enter_context(repair.mended(stack))
-        after.callback(_remove, plane)
+        after.callback(remove, plane, LIVES)
         register_class(plane.client)
         nodes.create(plane.client, "drained-0", dict(OF_THE_DRAINED))
         with ThreadPoolExecutor() as hands:
@@ -285,14 +284,3 @@ def _roll_out_slowly(plane: ControlPlane, component: Component) -> None:
     """
     deployment = stack.deployment(plane.client, component)
     faults.break_rollout(plane.client, deployment, faults.STARTING)
-
-
-def _remove(plane: ControlPlane) -> None:
-    """
-    Not waiting until all is gone: nothing in a namespace that is on its way out is a finding.
-    """
-    for name in LIVES:
-        plane.client.delete(f"/api/v1/namespaces/{name}")
-        for each in plane.client.list(f"{KAITO}/namespaces/{name}/workspaces"):
-            Kaito(plane.client, name).let_go(each["metadata"]["name"])
-    plane.client.delete("/apis/gateway.networking.k8s.io/v1/gatewayclasses/istio")
