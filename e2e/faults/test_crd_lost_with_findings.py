@@ -1,0 +1,96 @@
+"""
+A CRD that is deleted while there are findings which need it: they fall silent, and are named as silent.
+
+Discovery is asked twice a minute, and a loss counts once a second answer agrees; another suffix is
+written once a minute. Hence the time that this takes.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from e2e import events, workload
+from e2e.controlplane import ApiError, ControlPlane, Json, until
+from e2e.patience import QUICK, impatient
+from e2e.reporter_process import ReporterProcess
+
+
+POOLS = "inferencepools.inference.networking.k8s.io"
+BEFORE, MEANWHILE = "team-0", "team-1"
+PICKER, MODEL = "model-0-inferencepool-epp", "model-0"
+MISSING, READY, PICKERS = "clusterCRDMissing", "clusterReady", "inferencesetEPPNotReady"
+LOOK, REWRITE = 60, 90
+"""
+Seconds within which a loss has been seen twice; within which the suffixes are up to date.
+"""
+
+
+@pytest.fixture
+def plane() -> Iterator[ControlPlane]:
+    """
+    Two namespaces with a model each, on which nobody else acts.
+    """
+    with ControlPlane(workload.BARE) as plane:
+        workload.write_all(plane, workload.manifests(2, of_a_team=1))
+        yield plane
+
+
+@pytest.mark.slow
+@pytest.mark.controlplane
+def test_findings_that_need_a_lost_crd_are_named_by_it_and_speak_after_it_is_back(
+    plane: ControlPlane,
+) -> None:
+    pools = [
+        each for each in workload.manifests(2, of_a_team=1) if each["kind"] == "InferencePool"
+    ]
+    with ReporterProcess(plane, *QUICK, impatient(plane)) as reporter:
+        _picker(plane, BEFORE, replicas=0)
+        first = events.wait_for(plane.client, PICKERS, within=30, saying=f"{BEFORE}/{MODEL}")
+        plane.remove_crd(POOLS)
+        lost = events.wait_for(plane.client, MISSING, within=LOOK, saying=_silent(1))
+        _picker(plane, MEANWHILE, replicas=0)
+        events.wait_for(plane.client, MISSING, within=REWRITE, saying=_silent(2))
+        assert [each.uid for each in events.ours(plane.client)] == [first.uid, lost.uid]
+        plane.install_crds(POOLS)
+        until(lambda: _made(plane, pools), within=30, what="there are pools again")
+        second = events.wait_for(plane.client, PICKERS, within=LOOK, saying=f"{MEANWHILE}/{MODEL}")
+        ready = events.ours(plane.client, READY)
+        assert len(ready) == 1
+        assert int(ready[0].version) < int(second.version)
+        assert [each.uid for each in events.ours(plane.client, MISSING)] == [lost.uid]
+        until(lambda: _announced(reporter) == {BEFORE, MEANWHILE}, within=30, what="both speak")
+        assert {each.uid for each in events.ours(plane.client, PICKERS)} == {first.uid, second.uid}
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _silent(namespaces: int) -> str:
+    return f" (suppressing downstream reasons: {PICKERS} in {namespaces} namespace(s))"
+
+
+def _picker(plane: ControlPlane, namespace: str, *, replicas: int) -> None:
+    path = f"/apis/apps/v1/namespaces/{namespace}/deployments/{PICKER}"
+    plane.client.patch(path, {"spec": {"replicas": replicas}})
+
+
+def _made(plane: ControlPlane, pools: list[Json]) -> bool:
+    """
+    For a moment a new CRD's storage refuses every request.
+    """
+    try:
+        workload.write_all(
+            plane, [p for p in pools if not plane.client.exists(plane.client.path(p))]
+        )
+    except (ApiError, AssertionError, ExceptionGroup):
+        return False
+    return True
+
+
+def _announced(reporter: ReporterProcess) -> set[str]:
+    return {
+        subject["namespace"]
+        for subject in reporter.status()["subjects"]
+        for each in subject["verdicts"]
+        if (each["reason"], each["state"]) == (PICKERS, "announced")
+    }
