@@ -25,6 +25,9 @@ class Expense:
     peak: float = 0
     lines: int = 0
 
+    def within(self, *, cpu: float, peak: float, lines: int) -> bool:
+        return self.cpu < cpu and self.peak < peak and self.lines <= lines
+
     def __str__(self) -> str:
         return f"{self.cpu:.2f} s of CPU, {self.peak:+.1f} MiB, {self.lines} lines"
 

@@ -2,8 +2,13 @@
 InferenceSets of a bare control plane, given a trouble that counts at once and cured of it.
 """
 
-from e2e import events
-from e2e.controlplane import ApiError, Client, Json
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from e2e import events, workload
+from e2e.controlplane import Client, ControlPlane, Json
 from e2e.controlplane.waiting import until
 from e2e.events import Event
 from e2e.reporter_process import ReporterProcess
@@ -17,6 +22,25 @@ WRONG = {
 }
 RIGHT = dict.fromkeys(WRONG)
 GROUP = "/apis/kaito.sh"
+
+
+@contextlib.contextmanager
+def bare(many: int, **options: Any) -> Iterator[ControlPlane]:
+    """
+    A control plane that nobody else writes to, with so many healthy InferenceSets.
+    """
+    with ControlPlane(replace(workload.BARE, **options)) as plane:
+        workload.write(plane, many)
+        yield plane
+
+
+def untroubled(plane: ControlPlane) -> ControlPlane:
+    """
+    As the next test wants to find it.
+    """
+    cure_all(plane.client)
+    events.clear(plane.client)
+    return plane
 
 
 def name(number: int) -> str:
@@ -46,13 +70,6 @@ def cure_all(client: Client) -> None:
             meta = each["metadata"]
             here = f"{GROUP}/v1beta1/namespaces/{meta['namespace']}/inferencesets/{meta['name']}"
             client.patch(here, {"metadata": {"annotations": RIGHT}})
-
-
-def is_there(client: Client, number: int) -> bool:
-    try:
-        return client.exists(path(number))
-    except ApiError:
-        return False
 
 
 # ---------------------------------------------------------------- what is said of them

@@ -195,14 +195,14 @@ class Speaker:
         except KubeError as err:
             before = self._retries.get(key, Retry())
             self._retries[key] = self._failed(before, err)
-            self._count(key, err, level=_loud_once(before))
+            self._count(record, err, level=_loud_once(before))
             if isinstance(err, Unreachable) and err.arrived:
                 self._controller.told(record, Outcome.UNCERTAIN)
         else:
             failed = self._retries.pop(key, Retry()).failures
             if failed:
                 logger.info("%s: its Event is written, after %d failed tries", key, failed)
-            self._refusals.end(key.reason)
+            self._refusals.end(record)
             self._controller.told(written, Outcome.WRITTEN)
 
     async def _sent_while_leading(self, record: EventRecord) -> EventRecord:
@@ -267,11 +267,11 @@ class Speaker:
             asked = err.retry_after
         return retry.failed(now=self._clock.now(), asked=asked, chance=self._draw())
 
-    def _count(self, key: Key, err: KubeError, *, level: int) -> None:
+    def _count(self, record: EventRecord, err: KubeError, *, level: int) -> None:
         match err:
             case Refused():
                 self._wrote("refused")
-                self._refusals.tell(key.reason, err)
+                self._refusals.tell(record, err)
             case Throttled():
                 self._wrote("throttled")
                 logger.debug("%s", err)

@@ -304,6 +304,23 @@ async def test_a_right_that_is_lost_again_is_logged_again(
         assert len(lines(caplog, "cannot patch")) == 2
 
 
+async def test_a_missing_right_is_logged_once_whatever_is_written_without_it(
+    server: EmbeddedServer, api: Api, caplog: pytest.LogCaptureFixture
+):
+    server.deny("patch", "", "events", "kube-system")
+    async with speaking(server, api, catalogue=MANY, subjects=MODELS[:2]) as scene:
+        scene.say(active(PODS_OF[0]))
+        await scene.until_said("inferencesetPods x1")
+        scene.after(331)
+        await scene.until(lambda: scene.results["refused"] > 0)
+        scene.say(active(PODS_OF[1]))
+        await scene.until_said("inferencesetPods x1", "inferencesetPods x1")
+        refused = scene.results["refused"]
+        scene.after(61)
+        await scene.until(lambda: scene.results["refused"] > refused)
+        assert len(lines(caplog, "cannot patch")) == 1
+
+
 async def test_a_full_quota_whose_numbers_change_is_logged_once_and_waited_for(
     server: EmbeddedServer, api: Api, caplog: pytest.LogCaptureFixture
 ):
