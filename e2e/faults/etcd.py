@@ -45,6 +45,13 @@ def write_all(plane: ControlPlane, values: dict[str, Json]) -> None:
         _call(plane, "txn", {"success": puts[start : start + _OPERATIONS]})
 
 
+def remove_all(plane: ControlPlane, prefix: str) -> None:
+    """
+    All keys that begin so.
+    """
+    _call(plane, "deleterange", {"key": _coded(prefix), "range_end": _coded(prefix + "\x7f")})
+
+
 _OPERATIONS = 128
 """
 The most that one transaction may have.

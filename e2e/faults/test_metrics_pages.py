@@ -1,0 +1,164 @@
+"""
+Pods whose pages of metrics are hostile, or never come: what is read of the others, and when.
+"""
+
+import os
+import sys
+import time
+import urllib.request
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e import events
+from e2e.controlplane import ControlPlane, Json, until
+from e2e.controlplane.processes import Process, free_port
+from e2e.faults import etcd, models
+from e2e.faults.expense import expense
+from e2e.faults.models import TROUBLE
+from e2e.faults.page_server import ELSEWHERE, HANGING, HEALTHY, HOSTILE
+from e2e.patience import AT_ONCE, QUICK
+from e2e.reporter_process import ReporterProcess
+
+
+ROOT = Path(__file__).parent.parent.parent
+REASON = "inferencesetWeightDownloadSlow"
+TEAM, MODEL, OTHER = "team-0", "model-0", 1
+WINDOW = 4
+SOON = 3 * AT_ONCE
+MANY = 10_000
+
+
+class LoopbackReporter(ReporterProcess):
+    """
+    With a short window, so that a slow download is told within seconds.
+    """
+
+    def __init__(self, plane: ControlPlane, port: int, *, interval: int) -> None:
+        super().__init__(
+            plane,
+            *QUICK,
+            f"--weight-download-window-seconds={WINDOW * interval}",
+            f"--scrape-interval-seconds={interval}",
+            f"--weight-download-metric-port={port}",
+            "--scrape-mode=direct",
+            env={"PYTHONPATH": str(ROOT)},
+        )
+
+    def _command(self) -> list[str]:
+        python, _, _, *rest = super()._command()
+        return [python, "-m", "e2e.faults.loopback_reporter", *rest]
+
+
+@pytest.fixture(scope="module")
+def bare() -> Iterator[ControlPlane]:
+    with models.bare(2) as plane:
+        yield plane
+
+
+@pytest.fixture
+def plane(bare: ControlPlane) -> Iterator[ControlPlane]:
+    yield models.untroubled(bare)
+    etcd.remove_all(bare, f"/registry/pods/{TEAM}/loading-")
+
+
+@pytest.fixture
+def pages(plane: ControlPlane) -> Iterator[tuple[int, Process]]:
+    port = free_port()
+    command = [sys.executable, "-m", "e2e.faults.page_server", str(port)]
+    process = plane.run("pages", command, {**os.environ, "PYTHONPATH": str(ROOT)})
+    yield port, process
+    process.kill()
+
+
+def test_hostile_pages_cost_little_and_hide_neither_pods_nor_changes(
+    plane: ControlPlane, pages: tuple[int, Process]
+) -> None:
+    port, server = pages
+    etcd.write_all(plane, _loading([*HOSTILE, HEALTHY]))
+    with LoopbackReporter(plane, port, interval=1) as reporter:
+        with expense(reporter, f"{len(HOSTILE)} hostile pages") as spent:
+            events.wait_for(plane.client, REASON, within=WINDOW + 2 * SOON)
+            until(lambda: set(HOSTILE) <= _asked(server), within=2 * SOON, what="all are asked")
+            time.sleep(20)
+            _is_awake(plane, reporter)
+        assert [each.reason for each in events.ours(plane.client)] == [REASON, TROUBLE]
+        assert ELSEWHERE not in _asked(server)
+        assert reporter.metric("scrapes_total", result="read") > WINDOW
+        assert spent.within(cpu=20, peak=64, lines=8)
+
+
+@pytest.mark.slow
+def test_of_ten_thousand_pods_that_hang_none_keeps_a_healthy_one_from_being_read(
+    plane: ControlPlane, pages: tuple[int, Process]
+) -> None:
+    port, _ = pages
+    etcd.write_all(plane, _loading(str(HANGING[number]) for number in range(1, MANY + 1)))
+    with LoopbackReporter(plane, port, interval=2) as reporter:
+        with expense(reporter, f"{MANY} pods that hang") as spent:
+            time.sleep(20)
+            etcd.write_all(plane, _loading([HEALTHY]))
+            begun = time.monotonic()
+            said = events.wait_for(plane.client, REASON, within=600)
+            print(f"said after {time.monotonic() - begun:.0f} s")
+            _is_awake(plane, reporter)
+        assert said.count == 1
+        assert spent.within(cpu=200, peak=200, lines=8)
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _is_awake(plane: ControlPlane, reporter: ReporterProcess) -> None:
+    """
+    A change is announced as ever, and the process answers.
+    """
+    begun = time.monotonic()
+    models.misconfigure(plane.client, OTHER)
+    models.wait_for(plane.client, TROUBLE, OTHER, within=SOON)
+    print(f"a change is announced after {time.monotonic() - begun:.2f} s")
+    with urllib.request.urlopen(f"http://127.0.0.1:{reporter.health_port}/livez") as answer:
+        assert answer.status == 200
+
+
+def _asked(server: Process) -> set[str]:
+    return {line.partition(" ")[2] for line in server.log.read_text().splitlines()}
+
+
+def _loading(addresses: Iterable[str]) -> dict[str, Json]:
+    """
+    Pods of the model that run and are not Ready, by their keys in etcd: no API server takes so
+    many so soon.
+    """
+    return {f"/registry/pods/{TEAM}/{_name(each)}": _pod(each) for each in addresses}
+
+
+def _name(address: str) -> str:
+    return f"loading-{address.replace('.', '-')}"
+
+
+def _pod(address: str) -> Json:
+    labels = {"inferenceset.kaito.sh/created-by": MODEL, "apps.kubernetes.io/pod-index": "0"}
+    started = "2026-01-01T00:00:00Z"
+    container = {"name": "model", "image": "example.invalid/never-run:1"}
+    running = {**container, "imageID": "", "ready": False, "restartCount": 0}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": _name(address),
+            "namespace": TEAM,
+            "uid": f"00000000-0000-4000-8000-{int(address.replace('.', '')):012}",
+            "creationTimestamp": started,
+            "labels": labels,
+        },
+        "spec": {"containers": [container], "nodeName": "node-0"},
+        "status": {
+            "phase": "Running",
+            "podIP": address,
+            "podIPs": [{"ip": address}],
+            "conditions": [{"type": "Ready", "status": "False"}],
+            "containerStatuses": [{**running, "state": {"running": {"startedAt": started}}}],
+        },
+    }
