@@ -30,7 +30,8 @@ Events after which other tasks get a turn, when a watch has more of them than it
 
 DISTRUST = 3
 """
-Failures in a row after which the version to watch from is no longer believed in.
+Failures in a row after which the version to watch from is no longer believed in. Watches that
+open and break before their first line are some, too: only a list shows whether anything is seen.
 """
 
 SECOND = timedelta(seconds=1)
@@ -77,6 +78,7 @@ class Reflector:
         self._relist_at = 0.0
         self._expirable_at = 0.0
         self._streams = True
+        self._fruitless = 0
 
     @property
     def progress(self) -> Progress:
@@ -169,12 +171,14 @@ class Reflector:
                     await asyncio.sleep(0)
         except KubeError:
             self._discovery.ask()
+            self._fruitless = 0 if read else self._fruitless + 1
             raise
         finally:
             self._standing.ended(self._heard if lines.silent else None)
 
     def _replace(self, listing: Listing) -> None:
         pace = self._means.pace
+        self._fruitless = 0
         self._intake.replace(listing)
         self._standing.listed()
         until = pace.jittered(pace.relist, self._means.random)
@@ -211,7 +215,7 @@ class Reflector:
             self._backoff = Backoff(self._means.pace.growth)
 
     def _is_doubtful(self, err: KubeError) -> bool:
-        if isinstance(err, Expired | Invalid):
+        if isinstance(err, Expired | Invalid) or self._fruitless >= DISTRUST:
             return True
         answered = err.status > 0 and not isinstance(err, Throttled)
         return answered and self._backoff.failures >= DISTRUST

@@ -243,6 +243,14 @@ async def test_a_version_that_fails_again_and_again_is_not_believed_in(tmp_path)
     assert len(cluster.listed) == 2
 
 
+async def test_watches_that_break_before_their_first_line_show_nothing(tmp_path):
+    cluster = Cluster(lists=[a_list(), a_status(503)], watches=[says(then="cut")])
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: len(cluster.listed) >= 4)
+        assert isinstance(run.shelf.sights[-1], Unwatched)
+    assert len(cluster.watched) == 3
+
+
 async def test_throttling_is_honoured_and_the_version_kept(tmp_path):
     cluster = Cluster(
         lists=[a_list()], watches=[an_answer(b"", status=429, Retry_After="1"), says()]
