@@ -28,8 +28,14 @@ def impatient(plane: ControlPlane) -> str:
     """
     The flag with which hard errors and losses count after a second instead of 15 and 30.
     """
-    hold = {"hold": {"failed": "1s", "lost": "1s"}}
-    overlay = {"reasons": dict.fromkeys((*DEPLOYMENT_REASONS, "clusterCRDMissing"), hold)}
-    path = plane.folder / "impatient.yaml"
-    path.write_text(json.dumps(overlay))
+    return overlaid(plane, {"failed": "1s", "lost": "1s"})
+
+
+def overlaid(plane: ControlPlane, hold: dict[str, str]) -> str:
+    """
+    The flag with which the cluster's reasons have these holds.
+    """
+    reasons = (*DEPLOYMENT_REASONS, "clusterCRDMissing")
+    path = plane.folder / f"{'-'.join(hold.values())}.overlay.yaml"
+    path.write_text(json.dumps({"reasons": {reason: {"hold": hold} for reason in reasons}}))
     return f"--catalogue-overlay={path}"

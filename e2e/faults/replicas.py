@@ -1,0 +1,90 @@
+"""
+Several reporters, each behind a proxy of its own, so that it is seen who asked for what.
+"""
+
+import contextlib
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from e2e.controlplane import ControlPlane, until
+from e2e.faults.proxy import Proxy, proxied
+from e2e.reporter_process import PROGRAM, ReporterProcess
+
+
+CHANGED = (sys.executable, "-m", "e2e.faults.changed_world")
+
+
+@dataclass(frozen=True)
+class Replica:
+    """
+    Its requests are seen by its *proxy*, times being those of the monotonic clock.
+    """
+
+    reporter: ReporterProcess
+    proxy: Proxy
+
+    @property
+    def name(self) -> str:
+        return self.reporter.name
+
+    @property
+    def leads(self) -> bool:
+        return self.reporter.running and self.reporter.metric("leader") == 1
+
+    @property
+    def pid(self) -> int:
+        assert self.reporter.process is not None
+        return self.reporter.process.pid
+
+    def writes(self, *, since: float = 0) -> int:
+        """
+        The requests to write an Event that it has sent.
+        """
+        return self.proxy.count(r"/events\b", methods=("POST", "PATCH"), since=since)
+
+    def when(self, *words: str) -> str:
+        """
+        The time of the newest line of its log with these words, which sorts as text.
+        """
+        return self.reporter.lines(*words)[-1].split()[0]
+
+
+@contextlib.contextmanager
+def replica(
+    plane: ControlPlane,
+    name: str,
+    *flags: str,
+    env: Mapping[str, str] | None = None,
+    leading: bool = False,
+) -> Iterator[Replica]:
+    """
+    With *env* it runs in a changed world.
+    """
+    with proxied(plane) as proxy:
+        program = PROGRAM if env is None else CHANGED
+        reporter = ReporterProcess(
+            plane, *flags, proxy.flag(), name=name, env=env, program=program, follows=not leading
+        )
+        with reporter:
+            yield Replica(reporter, proxy)
+
+
+@contextlib.contextmanager
+def replicas(plane: ControlPlane, number: int, *flags: str) -> Iterator[list[Replica]]:
+    """
+    The first of them leads.
+    """
+    names = ("one", "two", "three")[:number]
+    with contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(replica(plane, name, *flags, leading=name == "one"))
+            for name in names
+        ]
+
+
+def until_one_leads(among: list[Replica], *, within: float) -> Replica:
+    def read() -> Replica | None:
+        return next((each for each in among if each.leads), None)
+
+    return until(read, within=within, what="another one leads")

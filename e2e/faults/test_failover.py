@@ -1,0 +1,235 @@
+"""
+Two and three replicas, each of which watches and judges while one speaks; and that one goes.
+
+The bounds are those of a busy machine; what was measured is printed.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from e2e import events, repair, stack
+from e2e.controlplane import ControlPlane, until
+from e2e.controlplane.faults import IMAGE_PULL, break_pod, mend_pod
+from e2e.faults.changed_world import PRETENDED_VERSION
+from e2e.faults.replicas import Replica, replica, replicas, until_one_leads
+from e2e.faults.rules import Rule
+from e2e.patience import AT_ONCE, QUICK, SETTLE, overlaid
+from e2e.stack import BODY_BASED_ROUTER, ISTIOD, KEDA_OPERATOR
+
+
+BBR, ISTIO, KEDA = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady", "clusterKedaNotReady"
+READY = "clusterReady"
+LEASE_SECONDS = 6
+"""
+Of the reporters under test, who give up after 5.
+"""
+
+HEARTBEAT = 11
+BEATING = (*QUICK, "--heartbeat-seconds=10")
+BY_DEFAULT = (
+    "--lease-duration-seconds=15",
+    "--renew-deadline-seconds=10",
+    "--retry-period-seconds=2",
+)
+SLOW = 4 * AT_ONCE
+"""
+Seconds by which this machine may be late.
+"""
+
+TAKEN_OVER = LEASE_SECONDS + SLOW
+
+
+@pytest.fixture
+def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
+    with repair.mended(stack) as plane:
+        yield plane
+
+
+# ---------------------------------------------------------------- killed, or stopped
+
+
+def test_killed_leader_and_a_stopped_one_are_followed_and_nothing_is_lost_or_said_twice(
+    plane: ControlPlane,
+) -> None:
+    with replicas(plane, 3, *BEATING, "--emission=all") as (one, *others):
+        stack.scale(plane.client, KEDA_OPERATOR, 0)
+        first = events.wait_for(plane.client, KEDA, within=SLOW)
+        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        killed = _kill(one)
+        stack.scale(plane.client, ISTIOD, 0)
+        said = events.wait_for(plane.client, ISTIO, within=TAKEN_OVER)
+        print(f"killed: the next one speaks {time.monotonic() - killed:.2f} s after")
+        two = until_one_leads(others, within=SLOW)
+        (three,) = (each for each in others if each is not two)
+        assert said.raw["reportingInstance"] == two.name
+        events.wait_for(plane.client, BBR, within=SLOW)
+        assert three.writes() == 0
+
+        stopped = time.monotonic()
+        os.kill(two.pid, signal.SIGTERM)
+        until(lambda: three.leads, within=SLOW, what="the third leads")
+        print(f"stopped: the next one leads {time.monotonic() - stopped:.2f} s after")
+        again = events.wait_for(plane.client, KEDA, within=HEARTBEAT + SLOW, count=2)
+        assert (again.uid, again.first) == (first.uid, first.first)
+        assert again.raw["reportingInstance"] == three.name
+
+        _heal(plane)
+        events.wait_for(plane.client, READY, within=SETTLE + SLOW)
+        assert sorted(events.reasons(plane.client)) == sorted([BBR, ISTIO, KEDA, READY])
+
+
+@pytest.mark.slow
+def test_figures_of_a_failover_with_the_default_terms(plane: ControlPlane) -> None:
+    took: dict[signal.Signals, list[float]] = {signal.SIGKILL: [], signal.SIGTERM: []}
+    with replicas(plane, 2, *QUICK, *BY_DEFAULT) as pair:
+        for number in (*took, *took, *took):
+            old, new = sorted(pair, key=lambda each: not each.leads)
+            begun = time.monotonic()
+            os.kill(old.pid, number)
+            stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+            before = events.ours(plane.client, READY)
+            said = events.wait_for(plane.client, BBR, within=30)
+            took[number].append(time.monotonic() - begun)
+            assert said.raw["reportingInstance"] == new.name
+            _restart(old)
+            _heal(plane)
+            events.wait_for(plane.client, READY, within=SETTLE + SLOW, besides=before)
+            events.clear(plane.client)
+    for number, seconds in took.items():
+        print(f"{number.name}: the next one speaks after {[round(each, 2) for each in seconds]} s")
+    assert max(took[signal.SIGKILL]) < 15 + SLOW
+    assert max(took[signal.SIGTERM]) < SLOW
+
+
+# ---------------------------------------------------------------- hung, or cut off
+
+
+@pytest.mark.parametrize("seconds", [LEASE_SECONDS + 5, pytest.param(60, marks=pytest.mark.slow)])
+def test_hung_leader_writes_nothing_when_it_wakes(plane: ControlPlane, seconds: int) -> None:
+    with replicas(plane, 2, *BEATING) as (one, two):
+        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        events.wait_for(plane.client, BBR, within=SLOW)
+        os.kill(one.pid, signal.SIGSTOP)
+        hung = time.monotonic()
+        stack.scale(plane.client, ISTIOD, 0)
+        said = events.wait_for(plane.client, ISTIO, within=TAKEN_OVER)
+        assert said.raw["reportingInstance"] == "two"
+        time.sleep(max(seconds - (time.monotonic() - hung), 0))
+
+        woken = time.monotonic()
+        os.kill(one.pid, signal.SIGCONT)
+        until(lambda: one.reporter.lines("no longer leading"), within=SLOW, what="it notices")
+        until(lambda: {BBR, ISTIO} <= one.reporter.states().keys(), within=SLOW, what="it sees it")
+        events.wait_for(plane.client, ISTIO, within=HEARTBEAT + SLOW, count=said.count + 1)
+        assert one.writes(since=woken) == 0
+        assert two.leads
+        assert not one.leads
+
+
+def test_leader_that_is_cut_off_is_silent_before_another_speaks(plane: ControlPlane) -> None:
+    with replicas(plane, 2, *QUICK) as (one, two):
+        one.proxy.add(Rule("/events", ("POST",), hang=True))
+        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        until(one.writes, within=SLOW, what="its Event is under way")
+        one.proxy.freeze()
+        said = events.wait_for(plane.client, BBR, within=TAKEN_OVER)
+        assert said.raw["reportingInstance"] == "two"
+        assert one.when("no longer leading") < two.when("leading: two")
+
+        back = time.monotonic()
+        one.proxy.mend()
+        until(
+            lambda: one.reporter.lines("can be read and written again"), within=SLOW, what="back"
+        )
+        _heal(plane)
+        events.wait_for(plane.client, READY, within=SETTLE + SLOW)
+        assert one.writes(since=back) == 0
+        assert [each.count for each in events.ours(plane.client)] == [1, 1]
+
+
+# ---------------------------------------------------------------- what goes on
+
+
+HOLD = 25
+
+
+@pytest.mark.slow
+def test_hold_goes_on_under_the_next_leader(plane: ControlPlane) -> None:
+    """
+    Were it to begin anew, the Event would come after one and a half holds at the earliest.
+    """
+    patient = overlaid(plane, {"failed": f"{HOLD}s", "lost": f"{HOLD}s"})
+    (pod,) = stack.pods(plane.client, ISTIOD)
+    with replicas(plane, 2, *QUICK, patient) as (one, two):
+        begun = time.monotonic()
+        break_pod(plane.client, pod, IMAGE_PULL)
+        held = {ISTIO: "held"}
+        until(lambda: one.reporter.states() == held, within=SLOW, what="it is held")
+        time.sleep(HOLD / 2)
+        _kill(one)
+        until(lambda: two.leads, within=TAKEN_OVER, what="the next one leads")
+        assert two.reporter.states() == held
+        events.wait_for(plane.client, ISTIO, within=HOLD)
+        took = time.monotonic() - begun
+        print(f"a hold of {HOLD} s was over after {took:.1f} s, leader killed after {HOLD / 2} s")
+        assert HOLD - 1 < took < 1.5 * HOLD - 1
+        mend_pod(plane.client, pod)
+
+
+def test_recovery_between_two_leaders_gets_its_ready(plane: ControlPlane) -> None:
+    with replicas(plane, 2, *QUICK) as (one, two):
+        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        first = events.wait_for(plane.client, BBR, within=SLOW)
+        _kill(one)
+        _heal(plane)
+        assert not two.leads
+        said = events.wait_for(plane.client, READY, within=TAKEN_OVER + SETTLE)
+        assert said.raw["reportingInstance"] == "two"
+        assert [(each.reason, each.count) for each in events.ours(plane.client)] == [
+            (BBR, first.count),
+            (READY, 1),
+        ]
+
+
+def test_rolling_update_goes_on_with_the_episode(plane: ControlPlane) -> None:
+    old_version, new_version = ({PRETENDED_VERSION: each} for each in ("0.1.0", "0.2.0"))
+    with replica(plane, "old-1", *BEATING, env=old_version, leading=True) as old:
+        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        first = events.wait_for(plane.client, BBR, within=SLOW)
+        assert old.reporter.status()["version"] == "0.1.0"
+        with replica(plane, "new-1", *BEATING, env=new_version) as new:
+            assert old.reporter.stop() == 0
+            again = events.wait_for(plane.client, BBR, within=HEARTBEAT + SLOW, count=2)
+            assert (again.uid, again.first, again.count) == (first.uid, first.first, 2)
+            assert again.raw["reportingInstance"] == "new-1"
+            assert new.reporter.status()["version"] == "0.2.0"
+            _heal(plane)
+            events.wait_for(plane.client, READY, within=SETTLE + SLOW)
+            assert events.reasons(plane.client) == [BBR, READY]
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _kill(replica: Replica) -> float:
+    """
+    Returns when it was, by the monotonic clock.
+    """
+    replica.reporter.kill()
+    return time.monotonic()
+
+
+def _restart(replica: Replica) -> None:
+    until(lambda: not replica.reporter.running, within=SLOW, what=f"{replica.name} has ended")
+    replica.reporter.start(leading=False)
+
+
+def _heal(plane: ControlPlane) -> None:
+    for component in (BODY_BASED_ROUTER, ISTIOD, KEDA_OPERATOR):
+        stack.scale(plane.client, component, component.replicas)
+    for component in (BODY_BASED_ROUTER, ISTIOD, KEDA_OPERATOR):
+        stack.until_ready(plane.client, component)
