@@ -1,0 +1,57 @@
+"""
+The real helm, with a home of its own.
+"""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from e2e.controlplane import assets
+
+
+Json = dict[str, Any]
+
+
+class HelmFailed(Exception):
+    """
+    What it said of the reason.
+    """
+
+
+@dataclass(frozen=True)
+class Helm:
+    """
+    *home*: where it keeps what it likes. Without a *kubeconfig* it can only render and lint.
+    """
+
+    home: Path
+    kubeconfig: Path | None = None
+
+    def __call__(self, *words: str) -> str:
+        """
+        What it printed. Raises HelmFailed.
+        """
+        env = {
+            **os.environ,
+            "HELM_CACHE_HOME": str(self.home / "cache"),
+            "HELM_CONFIG_HOME": str(self.home / "config"),
+            "HELM_DATA_HOME": str(self.home / "data"),
+            "KUBECONFIG": str(self.kubeconfig or os.devnull),
+        }
+        program = assets.find().program("helm")
+        done = subprocess.run(
+            [program, *words], env=env, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise HelmFailed(done.stderr.strip() + done.stdout.strip())
+        return done.stdout
+
+    def render(
+        self, chart: Path, *words: str, release: str = "stack", namespace: str = "kaito-system"
+    ) -> list[Json]:
+        text = self("template", release, str(chart), f"--namespace={namespace}", *words)
+        return [each for each in yaml.safe_load_all(text) if each]

@@ -1,0 +1,78 @@
+"""
+Writes what the chart grants, computed from the catalogue: `python -m e2e.chart.rights`.
+"""
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from e2e.chart import CHART
+from e2e.controlplane.rules import needed, rules
+from reporter.kube.access import Right
+from reporter.kube.event_format import NAMESPACE as EVENTS
+from reporter.model.words import Source
+from reporter.settings import ScrapeMode
+
+
+FILE = CHART / "files" / "rights.yaml"
+HEADER = """\
+# Generated from the catalogue by `python -m e2e.chart.rights`; a test compares.
+# reading, sources, proxying: in the whole cluster; speaking: in kube-system; leading: where the
+# pods are, on the Lease by its name where `named`.
+"""
+LEASE = ("where the pods are", "the Lease")
+
+Json = dict[str, Any]
+
+
+def content() -> str:
+    everywhere = needed(mode=ScrapeMode.DIRECT)
+    with_lease = needed(mode=ScrapeMode.DIRECT, lease=LEASE) - everywhere
+    speaking = {right for right in everywhere if right.namespace == EVENTS}
+    granted = {
+        "reading": _compact(everywhere - speaking),
+        "sources": {
+            each.value: _compact(needed(mode=ScrapeMode.DIRECT, sources=[each]) - everywhere)
+            for each in Source
+        },
+        "proxying": _compact(needed(mode=ScrapeMode.AUTO) - everywhere),
+        "speaking": _compact(speaking),
+        "leading": [_unnamed(rule) for rule in _compact(with_lease)],
+    }
+    return HEADER + yaml.safe_dump(granted, sort_keys=False, default_flow_style=None, width=100)
+
+
+def _compact(rights: Iterable[Right]) -> list[Json]:
+    """
+    One rule for all resources of a group that are treated alike.
+    """
+    alike: defaultdict[tuple[tuple[str, ...], ...], list[str]] = defaultdict(list)
+    for rule in rules(rights):
+        keys = ("apiGroups", "verbs", "resourceNames")
+        alike[tuple(tuple(rule.get(key, ())) for key in keys)] += rule["resources"]
+    return [
+        {"apiGroups": list(groups), "resources": resources, "verbs": list(verbs)}
+        | ({"resourceNames": list(names)} if names else {})
+        for (groups, verbs, names), resources in alike.items()
+    ]
+
+
+def _unnamed(rule: Json) -> Json:
+    """
+    The name is a value of the chart.
+    """
+    return {key: rule[key] for key in ("apiGroups", "resources", "verbs")} | {
+        "named": "resourceNames" in rule
+    }
+
+
+def main() -> int:
+    FILE.write_text(content())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

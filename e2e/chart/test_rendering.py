@@ -1,0 +1,243 @@
+"""
+What the chart renders: the same as yesterday where it must be, what the program asks for, and clear
+words for what is typed wrong.
+"""
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from e2e.chart import CHART, golden, rights, values_table
+from e2e.chart.helm import Helm, HelmFailed
+from e2e.controlplane.rules import needed
+from reporter.kube.access import Right
+from reporter.model.words import Source
+from reporter.settings import ScrapeMode, load
+
+
+pytestmark = pytest.mark.controlplane
+"""
+Helm comes with the control plane.
+"""
+
+Json = dict[str, Any]
+VALUES: Json = yaml.safe_load((CHART / "values.yaml").read_text())
+SCHEMA: Json = json.loads((CHART / "values.schema.json").read_text())
+LEASE = ("kaito-system", "productionstack-status-reporter")
+DIFFERS = {"kaito-namespace": "kaito-workspace", "resync-seconds": "60"}
+"""
+Where the chart's default has always been another than the flag's.
+"""
+
+
+def _of(objects: list[Json], kind: str, name: str = "") -> Json:
+    found = [o for o in objects if o["kind"] == kind and name in {"", o["metadata"]["name"]}]
+    assert len(found) == 1, [o["metadata"]["name"] for o in found]
+    return found[0]
+
+
+def _arguments(objects: list[Json]) -> list[str]:
+    container = _of(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    given: list[str] = container["args"]
+    return given
+
+
+# ---------------------------------------------------------------- as a whole
+
+
+def test_chart_passes_lint(helm: Helm) -> None:
+    assert "0 chart(s) failed" in helm("lint", "--strict", str(CHART))
+
+
+@pytest.mark.parametrize("values", golden.VALUES, ids=lambda path: path.stem)
+def test_what_is_rendered_is_what_was_reviewed(helm: Helm, values: Path) -> None:
+    assert golden.rendered(helm, values) == golden.golden(values).read_text(), (
+        "if this is meant: python -m e2e.chart.golden, and read the difference"
+    )
+
+
+def test_generated_files_are_up_to_date() -> None:
+    assert rights.FILE.read_text() == rights.content()
+    text = values_table.README.read_text()
+    assert values_table.updated(text) == text
+
+
+def test_every_value_is_described_and_every_description_has_a_default() -> None:
+    def compare(values: Json, schema: Json, where: str) -> None:
+        known = set(schema["properties"]) - {"enabled", "global"} if not where else None
+        assert set(values) == (known or set(schema["properties"])), where
+        for name, value in values.items():
+            described = schema["properties"][name]
+            assert described.get("description"), f"{where}{name}"
+            if described.get("additionalProperties") is False:
+                compare(value, described, f"{where}{name}.")
+
+    compare(VALUES, SCHEMA, "")
+
+
+# ---------------------------------------------------------------- what is typed wrong
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ("replcas=3", "replcas"),
+        ("image.repo=x", "repo"),
+        ("controlPlane.istioNamspace=x", "istioNamspace"),
+        ("controlPlane.weightDownload.minMbps=3", "minMbps"),
+        ("leaderElection.ID=x", "ID"),
+        ("emission=both", "emission"),
+        ("sources={kafka}", "sources"),
+        ("scrape.mode=telepathy", "mode"),
+        ("resyncSeconds=soon", "resyncSeconds"),
+        ("heartbeatSeconds=1", "heartbeatSeconds"),
+        ("image.digest=latest", "digest"),
+        ("controlPlane.weightDownload.metricPort=70000", "metricPort"),
+        ("extraArgs={resync-seconds=5}", "extraArgs"),
+    ],
+)
+def test_wrong_value_is_refused_with_its_name(helm: Helm, setting: str, named: str) -> None:
+    with pytest.raises(HelmFailed, match=named):
+        helm.render(CHART, f"--set={setting}")
+
+
+def test_two_ways_to_disrupt_are_one_too_many(helm: Helm) -> None:
+    both = "podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=1"
+    with pytest.raises(HelmFailed, match="minAvailable or maxUnavailable, not both"):
+        helm.render(CHART, f"--set={both},podDisruptionBudget.maxUnavailable=1")
+
+
+# ---------------------------------------------------------------- flags
+
+
+@pytest.mark.parametrize("values", golden.VALUES, ids=lambda path: path.stem)
+def test_program_accepts_every_flag(helm: Helm, values: Path, tmp_path: Path) -> None:
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text("reasons: {}\n")
+    mounted = "/etc/status-reporter/overlay.yaml"
+    arguments = _arguments(helm.render(CHART, f"--values={values}"))
+    load([each.replace(mounted, str(overlay)) for each in arguments], {})
+
+
+def test_defaults_are_those_of_the_program(helm: Helm) -> None:
+    given = dict(each.removeprefix("--").split("=", 1) for each in _arguments(helm.render(CHART)))
+    ours = {**load([], {}).flags, **DIFFERS, "release-namespace": "kaito-system"}
+    assert given == {name: ours[name] for name in given}
+    assert {"metrics-bind-address", "emission", "scrape-mode"} <= given.keys()
+
+
+def test_overlay_is_mounted_and_a_change_of_it_restarts_the_pods(helm: Helm) -> None:
+    def template(overlay: str) -> Json:
+        objects = helm.render(CHART, "--set-json", f"catalogueOverlay={overlay}")
+        found: Json = _of(objects, "Deployment")["spec"]["template"]
+        content = yaml.safe_load(_of(objects, "ConfigMap")["data"]["overlay.yaml"])
+        assert content == json.loads(overlay)
+        return found
+
+    one = template('{"reasons": {"clusterKedaNotReady": {"enabled": false}}}')
+    other = template('{"reasons": {"clusterKedaNotReady": {"enabled": true}}}')
+    assert one["spec"] == other["spec"]
+    assert one["metadata"]["annotations"] != other["metadata"]["annotations"]
+
+
+# ---------------------------------------------------------------- rights
+
+
+@pytest.mark.parametrize(
+    ("sources", "mode", "elect"),
+    [
+        *itertools.product(
+            [(), ("keda",), ("karpenter", "istio"), tuple(Source)], ScrapeMode, [True, False]
+        ),
+    ],
+)
+def test_chart_grants_exactly_what_the_program_asks_for(
+    helm: Helm, sources: tuple[str, ...], mode: ScrapeMode, elect: bool
+) -> None:
+    objects = helm.render(
+        CHART,
+        f"--set=sources={{{','.join(sources)}}}" if sources else f"--set=scrape.mode={mode}",
+        f"--set=scrape.mode={mode},leaderElection.enabled={str(elect).lower()}",
+    )
+    lease = LEASE if elect else None
+    assert _granted(objects) == needed(
+        sources=[Source(each) for each in sources], mode=mode, lease=lease
+    )
+
+
+def _granted(objects: list[Json]) -> frozenset[Right]:
+    roles = [each for each in objects if each["kind"] in {"Role", "ClusterRole"}]
+    bound = [each for each in objects if each["kind"] in {"RoleBinding", "ClusterRoleBinding"}]
+    assert {(b["roleRef"]["kind"], b["roleRef"]["name"], _where(b)) for b in bound} == {
+        (role["kind"], role["metadata"]["name"], _where(role)) for role in roles
+    }
+    return frozenset(
+        Right(verb, group, resource, _where(role), name)
+        for role in roles
+        for rule in role["rules"]
+        for verb in rule["verbs"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for name in rule.get("resourceNames", [""])
+    )
+
+
+def _where(manifest: Json) -> str:
+    return str(manifest["metadata"].get("namespace", ""))
+
+
+# ---------------------------------------------------------------- the contract
+
+
+def test_names_labels_ports_and_probes_are_those_of_the_earlier_chart(helm: Helm) -> None:
+    objects = helm.render(CHART)
+    deployment = _of(objects, "Deployment", "stack-status-reporter")
+    _of(objects, "ServiceAccount", "stack-status-reporter")
+    labels = {
+        "app.kubernetes.io/name": "productionstack-status-reporter",
+        "app.kubernetes.io/instance": "stack",
+    }
+    assert deployment["spec"]["selector"]["matchLabels"] == labels
+    template = deployment["spec"]["template"]
+    pod_labels = {**labels, "app.kubernetes.io/component": "status-reporter"}
+    assert template["metadata"]["labels"] == pod_labels
+    container = template["spec"]["containers"][0]
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    assert ports == {"metrics": 8080, "health": 8081}
+    assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "health"}
+    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "health"}
+    assert template["spec"]["terminationGracePeriodSeconds"] == 30
+
+
+def test_longest_release_name_is_cut_and_stays_one_name(helm: Helm) -> None:
+    objects = helm.render(CHART, release="r" * 53)
+    name = _of(objects, "Deployment")["metadata"]["name"]
+    assert name == ("r" * 53 + "-status-reporter")[:63]
+    assert all(len(each["metadata"]["name"]) <= 70 for each in objects)
+    bound = _of(objects, "ClusterRoleBinding")
+    assert bound["subjects"][0]["name"] == name == bound["roleRef"]["name"]
+
+
+def test_namespace_can_be_another_than_the_release_s(helm: Helm) -> None:
+    objects = helm.render(CHART, "--set=namespaceOverride=status")
+    spaces = {(each["kind"], _where(each)) for each in objects}
+    assert ("Deployment", "status") in spaces
+    assert {where for _, where in spaces} == {"", "status", "kube-system"}
+    assert "--release-namespace=kaito-system" in _arguments(objects)
+
+
+def test_secrets_wildcards_and_further_privileges_are_nowhere(helm: Helm) -> None:
+    values = golden.HERE / "values" / "everything.yaml"
+    objects = helm.render(CHART, f"--values={values}")
+    text = json.dumps([each for each in objects if "rules" in each])
+    assert "*" not in text
+    assert "secrets" not in text
+    pod = _of(objects, "Deployment")["spec"]["template"]["spec"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    own = pod["containers"][0]["securityContext"]
+    assert own["readOnlyRootFilesystem"] is True
+    assert own["capabilities"] == {"drop": ["ALL"]}

@@ -1,0 +1,62 @@
+"""
+Writes the table of values into the chart's README: `python -m e2e.chart.values_table`.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from e2e.chart import CHART
+
+
+README = CHART / "README.md"
+BEGIN, END = "<!-- values, generated -->\n", "<!-- end of values -->\n"
+
+Json = dict[str, Any]
+
+
+def table() -> str:
+    schema: Json = json.loads((CHART / "values.schema.json").read_text())
+    defaults: Json = yaml.safe_load((CHART / "values.yaml").read_text())
+    rows = [
+        f"| `{name}` | {_shown(value)} | {text} |" for name, value, text in _rows(schema, defaults)
+    ]
+    return "\n".join(["| value | default | what it is |", "|---|---|---|", *rows, ""])
+
+
+def _rows(schema: Json, defaults: Json, prefix: str = "") -> Iterator[tuple[str, object, str]]:
+    """
+    Those of a closed mapping one by one; what is free is one value.
+    """
+    for name, default in defaults.items():
+        described = schema["properties"][name]
+        if described.get("additionalProperties") is False:
+            yield from _rows(described, default, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", default, described["description"]
+
+
+def _shown(value: object) -> str:
+    return (
+        ""
+        if value in ("", None)
+        else f"`{json.dumps(value)}`".replace('`"', "`").replace('"`', "`")
+    )
+
+
+def updated(text: str) -> str:
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + table() + END + after
+
+
+def main() -> int:
+    README.write_text(updated(README.read_text()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+{{/* The flags of the process, in the order of its help. */}}
+{{- define "reporter.arguments" -}}
+{{- $there := .Values.controlPlane -}}
+- --metrics-bind-address=:8080
+- --health-probe-bind-address=:8081
+- --leader-elect={{ .Values.leaderElection.enabled }}
+- --leader-election-id={{ .Values.leaderElection.id }}
+- --lease-duration-seconds={{ .Values.leaderElection.leaseDurationSeconds | int64 }}
+- --renew-deadline-seconds={{ .Values.leaderElection.renewDeadlineSeconds }}
+- --retry-period-seconds={{ .Values.leaderElection.retryPeriodSeconds }}
+- --resync-seconds={{ .Values.resyncSeconds | int64 }}
+- --startup-grace-seconds={{ .Values.startupGraceSeconds | int64 }}
+- --settle-seconds={{ .Values.settleSeconds | int64 }}
+- --heartbeat-seconds={{ .Values.heartbeatSeconds | int64 }}
+- --emission={{ .Values.emission }}
+- --release-namespace={{ .Release.Namespace }}
+- --istio-namespace={{ $there.istioNamespace }}
+- --kaito-namespace={{ $there.kaitoNamespace }}
+- --keda-namespace={{ $there.kedaNamespace }}
+- --gateway-auth-namespace={{ $there.gatewayAuthNamespace }}
+- --bbr-namespace={{ $there.bbrNamespace }}
+- --keda-scaler-namespace={{ $there.kedaScalerNamespace }}
+- --istiod-deployment={{ $there.istiodDeployment }}
+- --kaito-deployment={{ $there.kaitoDeployment }}
+- --bbr-deployment={{ $there.bbrDeployment }}
+- --keda-scaler-deployment={{ $there.kedaScalerDeployment }}
+- --gateway-auth-deployment={{ $there.gatewayAuthDeployment }}
+{{- with $there.nodeProvisioner }}
+{{- if .name }}
+- --node-provisioner-name={{ .name }}
+- --node-provisioner-namespace={{ .namespace }}
+{{- end }}
+{{- end }}
+{{- with $there.azureAuthz }}
+{{- if .name }}
+- --azure-authz-deployment={{ .name }}
+- --azure-authz-namespace={{ .namespace }}
+{{- end }}
+{{- end }}
+- --weight-download-window-seconds={{ $there.weightDownload.windowSeconds | int64 }}
+- --weight-download-min-mbps={{ $there.weightDownload.minMBps }}
+- --weight-download-metric={{ $there.weightDownload.metricName }}
+- --weight-download-metric-port={{ $there.weightDownload.metricPort | int64 }}
+- --scrape-mode={{ .Values.scrape.mode }}
+- --scrape-interval-seconds={{ .Values.scrape.intervalSeconds | int64 }}
+{{- with .Values.sources }}
+- --sources={{ join "," . }}
+{{- end }}
+{{- if include "reporter.overlay" . }}
+- --catalogue-overlay=/etc/status-reporter/overlay.yaml
+{{- end }}
+- --log-format={{ .Values.logFormat }}
+{{- range .Values.extraArgs }}
+- {{ . | quote }}
+{{- end }}
+{{- end -}}
