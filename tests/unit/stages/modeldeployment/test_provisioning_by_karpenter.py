@@ -77,6 +77,12 @@ def test_the_claims_of_the_old_provisioner_are_known_by_its_labels():
     assert only(verdict(a_claim(REFUSED, labels=labels))).kind is Kind.FAILED
 
 
+def test_it_is_told_as_well_if_the_claim_was_listed_first():
+    workspace = a_workspace(stated=WAITING)
+    known = a_store(a_team(), a_set(), a_claim(REFUSED), workspace, POD)
+    assert only(judged(REASON, SUBJECT, known)).kind is Kind.FAILED
+
+
 def test_of_two_claims_the_refused_one_is_told():
     found = only(verdict(a_claim(LAUNCHED, NOT_REGISTERED), a_claim(REFUSED, name="z")))
     assert found.fields["object"].startswith("NodeClaim z of")
