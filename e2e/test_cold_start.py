@@ -84,7 +84,7 @@ def _cold(team: Team, listening: Ears, page: "Page") -> None:
     """
     _asks_for_a_node(team)
     for reason in ("NodeNotFound", "StartupTaintsExist"):
-        listening.until_held(team.name, INFRA, PODS)
+        listening.until_held(team.name, INFRA)
         team.kaito.say(WORKSPACE, without_nodes(reason))
         time.sleep(LONGER)
     team.kaito.say(WORKSPACE, WITH_NODES | PENDING)

@@ -70,7 +70,7 @@ def drained(team: Team, ears: Ears) -> None:
         WORKSPACE, {**without_nodes("NodeNotFound"), "InferenceReady": "Unschedulable: no node"}
     )
     team.kaito.count(0)
-    ears.until_held(team.name, PODS, INFRA, PICKER, PROXIES)
+    ears.until_held(team.name, INFRA, PICKER, PROXIES)
     time.sleep(LONGER)
     nodes.create(team.client, f"{team.name}-1", dict(team.nodes))
     team.until_started()
@@ -95,7 +95,7 @@ def scaled_to_zero(team: Team, ears: Ears) -> None:
     team.kaito.workspace(NEXT)
     time.sleep(LONGER)
     team.kaito.say(NEXT, without_nodes("AwaitingReconciliation"))
-    ears.until_held(team.name, PODS, INFRA)
+    ears.until_held(team.name, INFRA)
     time.sleep(LONGER)
     team.kaito.say(NEXT, WITH_NODES | PENDING)
     team.kaito.pods(NEXT, faults.STARTING.annotations())
