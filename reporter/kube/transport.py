@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, Protocol
 from urllib.parse import urlencode
@@ -19,6 +18,7 @@ from reporter.kube.credentials import Credentials
 from reporter.kube.errors import ConfigurationError, Refused
 from reporter.kube.logins import Login
 from reporter.kube.translation import TRANSPORT_FAILURES, Asked, no_answer
+from reporter.kube.wire_time import http_date
 
 
 class OnDate(Protocol):
@@ -111,10 +111,7 @@ class Transport:
         return headers | ({"Authorization": login.authorization} if login.authorization else {})
 
     def _date(self, text: str, *, sent: float, received: float) -> None:
-        try:
-            date = parsedate_to_datetime(text)
-        except ValueError:
-            return
-        if date.tzinfo is not None:
+        date = http_date(text)
+        if date is not None:
             self._dated = (date, received)
             self._on_date(date, sent=sent, received=received)

@@ -3,6 +3,13 @@ Times as the API server writes and takes them.
 """
 
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+
+YEARS = range(2000, 9000)
+"""
+In which a clock may be: at both ends of time, nothing can be added any more.
+"""
 
 
 def micro_time(moment: datetime) -> str:
@@ -30,3 +37,14 @@ def wire_time(text: str | None) -> datetime | None:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def http_date(text: str) -> datetime | None:
+    """
+    That of a Date header; None if it is none, has no zone or is of another age.
+    """
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    return date if date.tzinfo is not None and date.year in YEARS else None

@@ -5,9 +5,16 @@ Names are those of the API in snake case. Go writes empty lists and maps as null
 """
 
 from datetime import datetime
+from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Struct
+
+
+Moment: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+"""
+With its offset from UTC: without one it could be compared with no other.
+"""
 
 
 class Part(Struct, frozen=True, gc=False, rename="camel", kw_only=True):
@@ -28,8 +35,8 @@ class Metadata(Part, frozen=True):
     namespace: str = ""
     uid: str = ""
     generation: int = 0
-    creation_timestamp: datetime | None = None
-    deletion_timestamp: datetime | None = None
+    creation_timestamp: Moment | None = None
+    deletion_timestamp: Moment | None = None
     labels: dict[str, str] | None = None
     owner_references: tuple[OwnerReference, ...] | None = None
 
@@ -53,7 +60,7 @@ class Condition(Part, frozen=True):
     status: str
     reason: str | None = ""
     message: str | None = ""
-    last_transition_time: datetime | None = None
+    last_transition_time: Moment | None = None
     observed_generation: int = 0
 
 
@@ -108,14 +115,14 @@ class Waiting(Part, frozen=True):
 
 
 class Running(Part, frozen=True):
-    started_at: datetime | None = None
+    started_at: Moment | None = None
 
 
 class Terminated(Part, frozen=True):
     reason: str | None = ""
     message: str | None = ""
     exit_code: int = 0
-    finished_at: datetime | None = None
+    finished_at: Moment | None = None
 
 
 class ContainerState(Part, frozen=True):
@@ -136,7 +143,7 @@ class PodStatus(Part, frozen=True):
     phase: str | None = ""
     reason: str | None = ""
     message: str | None = ""
-    start_time: datetime | None = None
+    start_time: Moment | None = None
     pod_ip: str | None = msgspec.field(default="", name="podIP")
     conditions: tuple[Condition, ...] | None = ()
     container_statuses: tuple[ContainerStatus, ...] | None = ()

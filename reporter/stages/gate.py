@@ -151,7 +151,7 @@ class _Step:
         if grace > ZERO and watch.trouble.born is None:
             return max(left, grace - watch.in_kind())
         if grace > ZERO and watch.trouble.born is not None:
-            return max(left, watch.trouble.born + grace - now)
+            return max(left, min(watch.trouble.born - now, ZERO) + grace)
         return left
 
     def hold(self, watch: Watch) -> timedelta:

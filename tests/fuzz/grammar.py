@@ -233,11 +233,61 @@ def put(value: Any, path: Sequence[Any], new: Any) -> Any:
 
 @st.composite
 def mutated(draw, value: Any, *, most: int = 4) -> Any:
+    """
+    Odd in some places, of whatever type.
+    """
     for _ in range(draw(st.integers(1, most))):
         where = places(value)
         if where:
             value = put(value, draw(st.sampled_from(where)), draw(odd))
     return value
+
+
+@st.composite
+def worsened(draw, value: Any, *, most: int = 4) -> Any:
+    """
+    Of the right types still, but saying something else, mostly of how it is.
+    """
+    for _ in range(draw(st.integers(1, most))):
+        part = draw(
+            st.sampled_from([p for p in ("status", "status", "spec") if p in value] or [""])
+        )
+        where = [path for path in places(value) if not part or path[0] == part]
+        if where:
+            path = draw(st.sampled_from(where))
+            value = put(value, path, draw(_other(at(value, path))))
+    return value
+
+
+def at(value: Any, path: Sequence[Any]) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+def _other(value: Any) -> st.SearchStrategy[Any]:
+    match value:
+        case {"type": kind, "status": _}:
+            told = {
+                "reason": texts,
+                "message": texts,
+                "lastTransitionTime": st.sampled_from(TIMES),
+            }
+            states = st.sampled_from(["False", "Unknown", "True"])
+            return st.fixed_dictionaries({"type": st.just(kind), "status": states, **told})
+        case Mapping():
+            return st.sampled_from([{}, *({k: value[k]} for k in value)])
+        case list():
+            return st.sampled_from([None, [], value[:1], value + value])
+        case bool():
+            return st.booleans()
+        case int():
+            return st.integers(-1, 4) | st.sampled_from((2**31, 10**18, -(10**18)))
+        case str() if value[:2] == "20" and value.endswith("Z"):
+            return st.sampled_from(TIMES)
+        case str() if value in {"True", "False"}:
+            return st.sampled_from(["False", "Unknown"])
+    return texts
 
 
 @st.composite

@@ -1,0 +1,34 @@
+"""
+Whatever objects can be decoded can be judged, and what is said of them is fit to be said.
+"""
+
+import json
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+
+from reporter.kube.event_format import decode_event, encode_event
+from reporter.model.events import EventRecord
+from tests.fuzz.stack import Stack, stories
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+
+
+def test_the_stack_is_well_to_begin_with():
+    stack = Stack().after(7_200)
+    assert [verdict.reason for verdict in stack.judged.gate.records] == []
+    assert stack.written == []
+
+
+@settings(max_examples=settings.default.max_examples // 4)
+@given(stories, stories)
+def test_no_object_ends_a_pass(first, story):
+    stack = Stack(first).play(story)
+    assert stack.judged.at == stack.now
+    for record in stack.written:
+        event = json.dumps(encode_event(record, instance="reporter"))
+        assert isinstance(decode_event(event.encode()), EventRecord)
+        assert len(record.message.encode()) <= 1024
+    assert msgspec.json.decode(stack.pages[0])
