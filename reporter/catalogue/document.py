@@ -19,6 +19,18 @@ libyaml's parser where PyYAML was built with it: ten times as fast.
 """
 
 
+NESTED = "is nested too deep for a catalogue"
+LONGEST = 60
+"""
+Characters of a value that are told.
+"""
+
+LARGEST = 64
+"""
+Bits of a number.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Scalar:
     place: Place
@@ -80,9 +92,18 @@ def compose(path: Path, problems: list[Problem]) -> Node | None:
     except yaml.YAMLError as err:
         problems.append(_unparsed(err, str(path)))
         return None
-    if root is None:
-        return Fields(top)
-    return _Composer(str(path), problems).node(root)
+    except RecursionError:
+        problems.append(Problem(top, NESTED))
+        return None
+    return Fields(top) if root is None else _composed(root, path, problems)
+
+
+def _composed(root: yaml.Node, path: Path, problems: list[Problem]) -> Node | None:
+    try:
+        return _Composer(str(path), problems).node(root)
+    except RecursionError:
+        problems.append(Problem(Place(str(path), 1), NESTED))
+        return None
 
 
 def _unparsed(err: yaml.YAMLError, file: str) -> Problem:
@@ -116,10 +137,14 @@ class _Composer:
             return Items(self._place(raw), tuple(self.node(item) for item in raw.value))
         if isinstance(raw, yaml.MappingNode):
             return self._fields(raw)
+        told = f"`{raw.value[:LONGEST]}`"
         try:
-            return Scalar(self._place(raw), self._constructor.construct_object(raw))
+            value = self._constructor.construct_object(raw)
         except (yaml.YAMLError, ValueError):
-            return self._broken(raw, f"`{raw.value}` is no {raw.tag}; quote it if it is text")
+            return self._broken(raw, f"{told} is no {raw.tag}; quote it if it is text")
+        if isinstance(value, int) and value.bit_length() > LARGEST:
+            return self._broken(raw, f"{told} is too large a number; quote it if it is text")
+        return Scalar(self._place(raw), value)
 
     def _fields(self, raw: yaml.MappingNode) -> Fields:
         values: dict[str, Node] = {}

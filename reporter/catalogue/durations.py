@@ -7,7 +7,7 @@ from datetime import timedelta
 
 
 GRACE = "grace"
-DURATION = r"^(?=[0-9])([0-9]+h)?([0-9]+m)?([0-9]+s)?$"
+DURATION = r"^(?=[0-9])([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$"
 HOLD = rf"^{GRACE}$|{DURATION}"
 
 

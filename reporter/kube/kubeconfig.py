@@ -55,8 +55,10 @@ def read_context(paths: str) -> Context:
         return _context(loader.current_context["context"], merged)
     except (ConfigException, yaml.YAMLError, OSError) as err:
         raise ConfigurationError(f"kubeconfig {paths}: {err}") from err
-    except (AttributeError, KeyError, TypeError, ValueError) as err:
-        raise ConfigurationError(f"kubeconfig {paths}: not a kubeconfig ({err!r})") from err
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as err:
+        # Without the text of the error: it may quote what is in the file.
+        what = type(err).__name__
+        raise ConfigurationError(f"kubeconfig {paths}: not a kubeconfig ({what})") from err
 
 
 def _with_user(merged: Any) -> Any:

@@ -5,13 +5,14 @@ Names are those of the API in snake case. Go writes empty lists and maps as null
 """
 
 from datetime import datetime
-from typing import Annotated, TypeAlias
+from typing import Annotated as Narrowed
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 
-Moment: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+Moment: TypeAlias = Narrowed[datetime, msgspec.Meta(tz=True)]
 """
 With its offset from UTC: without one it could be compared with no other.
 """

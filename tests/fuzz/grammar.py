@@ -279,10 +279,8 @@ def _other(value: Any) -> st.SearchStrategy[Any]:
             return st.sampled_from([{}, *({k: value[k]} for k in value)])
         case list():
             return st.sampled_from([None, [], value[:1], value + value])
-        case bool():
-            return st.booleans()
-        case int():
-            return st.integers(-1, 4) | st.sampled_from((2**31, 10**18, -(10**18)))
+        case bool() | int():
+            return _PLAIN[inspect.BoolType if isinstance(value, bool) else inspect.IntType]
         case str() if value[:2] == "20" and value.endswith("Z"):
             return st.sampled_from(TIMES)
         case str() if value in {"True", "False"}:

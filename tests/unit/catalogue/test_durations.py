@@ -21,7 +21,9 @@ def test_a_duration_is_read_and_written_alike(written, meant):
     assert text(meant) == written
 
 
-@pytest.mark.parametrize("written", ["", "5", "m", "30s1h", "-5s", "1.5h", "5 m", "Grace"])
+@pytest.mark.parametrize(
+    "written", ["", "5", "m", "30s1h", "-5s", "1.5h", "5 m", "Grace", "99999h"]
+)
 def test_anything_else_is_no_duration(written):
     with pytest.raises(ValueError, match="is no duration"):
         span(written)
