@@ -89,3 +89,17 @@ def test_every_reason_has_a_case_that_is_played_here_or_a_test_of_its_own() -> N
     warnings = {entry.reason for layer in Layer for entry in CATALOGUE.of(layer)}
     missing = {each for each in warnings if f"Warning {each} " not in announced}
     assert missing == set(ELSEWHERE)
+
+
+def test_every_row_of_the_suppression_table_is_played_here() -> None:
+    suffix = "(suppressing downstream reasons: "
+    said = [text for case in STORIES.values() for _, text in told(case) if suffix in text]
+    missing = [
+        f"{row.source} > {row.target}"
+        for row in CATALOGUE.suppressions
+        if not any(
+            text.startswith(f"Warning {row.source} ") and row.target in text.split(suffix)[1]
+            for text in said
+        )
+    ]
+    assert not missing
