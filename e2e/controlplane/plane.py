@@ -4,6 +4,8 @@ A Kubernetes control plane of real servers on this machine, for as long as a tes
 
 import contextlib
 import json
+import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,7 +106,7 @@ class ControlPlane:
         )
         return done.stdout
 
-    # ------------------------------------------------------------ the API server alone
+    # ------------------------------------------------------------ one server alone
 
     def stop_api_server(self, *, kill: bool = False) -> None:
         """
@@ -125,6 +127,29 @@ class ControlPlane:
             yield
         finally:
             self.start_api_server()
+
+    @contextlib.contextmanager
+    def paused(self, name: str) -> Iterator[None]:
+        """
+        A server that hangs: its connections stay, and it does not answer. While the API server
+        is gone kwok is better paused: it would back off for up to a minute.
+        """
+        os.kill(self.pids[name], signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.pids[name], signal.SIGCONT)
+
+    @contextlib.contextmanager
+    def etcd_down(self) -> Iterator[None]:
+        """
+        Its process is gone, its data stays.
+        """
+        self._servers.processes["etcd"].kill()
+        try:
+            yield
+        finally:
+            self._servers.start_etcd()
 
     def audit(self) -> list[Json]:
         """

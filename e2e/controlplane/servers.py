@@ -30,17 +30,19 @@ class Servers:
         self.credentials.write()
         self.port = free_port()
         self.processes: dict[str, Process] = {}
-        self.etcd_port = free_port()
+        self.etcd_port, self._peer_port = free_port(), free_port()
 
     def start(self) -> None:
-        etcd = commands.etcd(
-            self.assets, self.workplace.path, self.options, self.etcd_port, free_port()
-        )
-        self._start("etcd", etcd)
-        self._until("etcd", lambda: _listens(self.etcd_port))
+        self.start_etcd()
         self._start_api_server()
         for name, command in self._commands_of_clients().items():
             self._start(name, command)
+
+    def start_etcd(self) -> None:
+        folder = self.workplace.path
+        etcd = commands.etcd(self.assets, folder, self.options, self.etcd_port, self._peer_port)
+        self._start("etcd", etcd)
+        self._until("etcd", lambda: _listens(self.etcd_port))
 
     def end(self) -> None:
         self.workplace.end()

@@ -11,9 +11,10 @@ import json
 import ssl
 import threading
 import time
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import aiohttp
 from aiohttp import web
@@ -21,15 +22,9 @@ from yarl import URL
 
 from e2e.controlplane import ControlPlane, reporter_rights
 from e2e.controlplane.processes import free_port
+from e2e.faults.passing import next_piece, passed_on
 from e2e.faults.rules import Rule, Seen
 from e2e.reporter_process import NAMESPACE
-
-
-LONGEST_LINE = 64 << 20
-NOT_PASSED_ON = {"host", "connection", "content-length", "transfer-encoding", "content-encoding"}
-"""
-What belongs to one of the two connections and not to the message.
-"""
 
 
 class Proxy:
@@ -42,7 +37,7 @@ class Proxy:
         self.port = free_port()
         self.seen: list[Seen] = []
         self._rules: tuple[Rule, ...] = ()
-        self._open: set[asyncio.Transport] = set()
+        self._dead: WeakSet[asyncio.BaseTransport] = WeakSet()
         self._loop = asyncio.new_event_loop()
         self._flowing = asyncio.Event()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -71,7 +66,7 @@ class Proxy:
 
     def cut(self) -> None:
         """
-        Break every connection that has a request under way.
+        Break every connection.
         """
         self._do(self._abort_all())
 
@@ -81,15 +76,14 @@ class Proxy:
         """
         self._loop.call_soon_threadsafe(self._flowing.clear)
 
-    def thaw(self) -> None:
+    def thaw(self, *, lost: bool = False) -> None:
         """
-        What was given up meanwhile is not carried out.
+        What was given up meanwhile is not carried out. *lost*: the connections of before stay as
+        they are, and only new ones work.
         """
+        if lost:
+            self._loop.call_soon_threadsafe(lambda: self._dead.update(self._connections()))
         self._loop.call_soon_threadsafe(self._flowing.set)
-
-    def mend(self) -> None:
-        self._rules = ()
-        self.thaw()
 
     # ------------------------------------------------------------ what was seen
 
@@ -150,8 +144,8 @@ class Proxy:
             timeout=aiohttp.ClientTimeout(total=None),
             auto_decompress=False,
         )
-        server = web.Server(self._handle, handler_cancellation=True)
-        self._runner = web.ServerRunner(server, shutdown_timeout=0.1)
+        self._server = web.Server(self._handle, handler_cancellation=True)
+        self._runner = web.ServerRunner(self._server, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
 
@@ -164,36 +158,43 @@ class Proxy:
         await self._session.close()
         await asyncio.sleep(0.2)
 
+    def _connections(self) -> list[asyncio.Transport]:
+        found = (each.transport for each in self._server.connections)
+        return [each for each in found if each is not None]
+
     async def _abort_all(self) -> None:
-        for transport in tuple(self._open):
+        for transport in self._connections():
             transport.abort()
+
+    async def _pass(self, request: web.BaseRequest) -> None:
+        """
+        Wait, perhaps for ever, until bytes get through.
+        """
+        await self._flowing.wait()
+        if request.transport in self._dead:
+            await asyncio.Event().wait()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         self.seen.append(Seen(time.monotonic(), request.method, request.path_qs))
-        transport = request.transport
-        if transport is None:
-            return web.Response()
-        self._open.add(transport)
         try:
             return await self._answered(request)
         except (aiohttp.ClientError, OSError):
-            transport.abort()
+            if request.transport is not None:
+                request.transport.abort()
             return web.Response()
-        finally:
-            self._open.discard(transport)
 
     async def _answered(self, request: web.BaseRequest) -> web.StreamResponse:
         body = await request.read()
         rule = self._take(request, change=False) or Rule()
         await asyncio.sleep(rule.delay)
-        await self._flowing.wait()
+        await self._pass(request)
         if rule.hang:
             await asyncio.Event().wait()
         if rule.answer is not None:
             said = rule.answer
             return web.Response(status=said.status, text=said.body, headers=said.headers)
         target = rule.ask(request.path_qs) if rule.ask else request.path_qs
-        headers = _passed_on(request.headers)
+        headers = passed_on(request.headers)
         async with self._session.request(
             request.method, URL(target, encoded=True), data=body, headers=headers
         ) as answer:
@@ -205,14 +206,14 @@ class Proxy:
     async def _passed_back(
         self, request: web.BaseRequest, answer: aiohttp.ClientResponse, rule: Rule
     ) -> web.StreamResponse:
-        response = web.StreamResponse(status=answer.status, headers=_passed_on(answer.headers))
-        await self._flowing.wait()
+        response = web.StreamResponse(status=answer.status, headers=passed_on(answer.headers))
+        await self._pass(request)
         await response.prepare(request)
         left = float("inf") if rule.cut_at is None else rule.cut_at
         async with asyncio.timeout(rule.cut_after):
-            while piece := await _piece(answer, request):
+            while piece := await next_piece(answer, request):
                 changed = self._changed(request, piece)
-                await self._flowing.wait()
+                await self._pass(request)
                 await response.write(changed[: int(min(left, len(changed)))])
                 left -= len(changed)
                 if left < 0:
@@ -230,19 +231,6 @@ class Proxy:
                 rule.taken += 1
                 return rule
         return None
-
-
-async def _piece(answer: aiohttp.ClientResponse, request: web.BaseRequest) -> bytes:
-    """
-    A line of a watch, or all there is.
-    """
-    if "watch" in request.query:
-        return await answer.content.readline(max_line_length=LONGEST_LINE)
-    return await answer.content.read()
-
-
-def _passed_on(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in headers.items() if name.lower() not in NOT_PASSED_ON}
 
 
 @contextlib.contextmanager

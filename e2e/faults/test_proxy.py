@@ -2,6 +2,7 @@
 The proxy makes the faults that it is told to make, and none besides.
 """
 
+import contextlib
 import http.client
 import json
 import threading
@@ -113,6 +114,20 @@ def test_frozen_lets_no_byte_through_and_forgets_what_its_client_gave_up(
     waiting.join()
     assert items == [True]
     assert not stack.client.exists(NAMED.format("given-up"))
+
+
+def test_lost_connection_stays_dead_when_new_ones_work(proxy: Proxy, stack: ControlPlane) -> None:
+    with _watch(proxy, stack) as watch:
+        proxy.freeze()
+        stack.client.create(MAPS, json.loads(_config_map("unseen")))
+        proxy.thaw(lost=True)
+        assert _items(proxy, stack)
+        received = b""
+        with contextlib.suppress(TimeoutError):
+            while line := watch.readline():
+                received += line
+    assert b'"name":"unseen"' not in received
+    stack.client.delete(NAMED.format("unseen"))
 
 
 def _items(proxy: Proxy, plane: ControlPlane) -> bool:

@@ -1,0 +1,130 @@
+"""
+The API server's certificate and the authority behind it change under way.
+
+Both are read from files that Kubernetes keeps up to date in a pod; they are looked at once a
+minute, and at a connection that stands nobody looks again.
+"""
+
+import json
+import shutil
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from e2e import events, repair
+from e2e import stack as example
+from e2e.controlplane import ControlPlane, Options, reporter_rights, until
+from e2e.faults.ordeal import RECOVERY, Ordeal
+from e2e.faults.wire import Wire, wire
+from e2e.patience import QUICK
+from e2e.reporter_process import NAMESPACE, ReporterProcess
+
+
+LOOKED_AT = 60
+"""
+Seconds between two looks at the file of the authority.
+"""
+
+CERTIFICATE, KEY = "apiserver.crt", "apiserver.key"
+NOTICED = 90
+"""
+Three times the seconds in which an API server notices other files.
+"""
+
+
+@pytest.mark.slow
+def test_authority_may_change_before_and_after_the_certificate(
+    new_control_plane: Callable[[Options], ControlPlane], stack: ControlPlane
+) -> None:
+    """
+    First the server alone is changed, as it must not be; the file follows late. Then, with both
+    authorities in the file, it is changed back, as it is done in clusters.
+    """
+    plane = new_control_plane(Options())
+    authority = plane.folder / "ca.crt"
+    shutil.copy(plane.client.ca_file, authority)
+    old, new = _pair(plane, plane.folder / "old"), _pair(stack, plane.folder / "new")
+    example.install(plane.client)
+    with repair.mended(plane), wire(plane) as way:
+        kubeconfig = way.kubeconfig(_with_authority(plane, authority))
+        flags = (*QUICK, "--emission=all", f"--kubeconfig={kubeconfig}")
+        with ReporterProcess(plane, *flags) as reporter:
+            ordeal = _changed(Ordeal(plane, reporter), way, new)
+            ordeal.change(unseen=True)
+            ordeal.last(20)
+            authority.write_bytes(_authority(old) + _authority(new))
+            _assert_told(ordeal, within=LOOKED_AT + RECOVERY)
+            ordeal.assert_logged("certificate verify failed")
+            ordeal = _changed(Ordeal(plane, reporter), way, old)
+            ordeal.change()
+            _assert_told(ordeal, within=RECOVERY)
+            assert "certificate" not in "\n".join(ordeal.log)
+
+
+def _changed(ordeal: Ordeal, way: Wire, pair: Path) -> Ordeal:
+    """
+    An episode begins, then the certificate changes and every connection has to be made anew.
+    """
+    events.clear(ordeal.plane.client)
+    ordeal.prepare()
+    _serve(ordeal.plane, pair)
+    way.blink()
+    return ordeal
+
+
+def _assert_told(ordeal: Ordeal, *, within: float) -> None:
+    ordeal.over()
+    ordeal.end(within=within)
+    ordeal.assert_only_the_truth_was_told()
+    ordeal.assert_cheap()
+
+
+def _authority(pair: Path) -> bytes:
+    """
+    It has signed itself, so its file ends with what it is to be trusted by.
+    """
+    return (pair / CERTIFICATE).read_bytes()
+
+
+def _pair(plane: ControlPlane, folder: Path) -> Path:
+    """
+    A copy of what its API server serves with. Every control plane makes its own, and all of them
+    are for this machine.
+    """
+    folder.mkdir()
+    for name in (CERTIFICATE, KEY):
+        shutil.copy(plane.client.ca_file.parent / name, folder / name)
+    return folder
+
+
+def _serve(plane: ControlPlane, pair: Path) -> None:
+    """
+    Returns when the running API server shows that certificate; our own client trusts it then.
+    """
+    for name in (CERTIFICATE, KEY):
+        shutil.copy(pair / name, plane.client.ca_file.parent / name)
+    first = (pair / CERTIFICATE).read_text().partition("-----END")[0]
+
+    def served() -> bool:
+        shown = ssl.get_server_certificate(("127.0.0.1", plane.client.port))
+        return shown.partition("-----END")[0].split() == first.split()
+
+    until(served, within=NOTICED, what="the API server shows its other certificate")
+    plane.client = plane.client_of(plane.client.token)
+
+
+def _with_authority(plane: ControlPlane, authority: Path) -> Path:
+    """
+    The kubeconfig of the reporter, but that the authority is in a file of its own.
+    """
+    reporter_rights.install(plane.client, NAMESPACE)
+    path = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
+    content = json.loads(path.read_text())
+    for cluster in content["clusters"]:
+        del cluster["cluster"]["certificate-authority-data"]
+        cluster["cluster"]["certificate-authority"] = str(authority)
+    path = path.with_suffix(".authority.kubeconfig")
+    path.write_text(json.dumps(content))
+    return path

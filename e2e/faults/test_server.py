@@ -1,0 +1,126 @@
+"""
+The API server and its etcd in trouble: gone for a moment, hung, or with too much to do.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from e2e import events, stack
+from e2e.controlplane import ControlPlane, Options, until
+from e2e.faults.ordeal import STAMP, Ordeal
+from e2e.faults.priority_and_fairness import no_share
+from e2e.faults.proxy import Proxy
+from e2e.faults.test_network import LASTS
+from e2e.patience import DEPLOYMENT_REASONS, QUICK
+from e2e.reporter_process import ReporterProcess
+
+
+ALL = "--emission=all"
+DOWN = 20
+"""
+Seconds; longer than the lease, and than most tries wait for an answer.
+"""
+
+RATE_LIMIT = """
+apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+  - name: EventRateLimit
+    configuration:
+      apiVersion: eventratelimit.admission.k8s.io/v1alpha1
+      kind: Configuration
+      limits: [{type: SourceAndObject, qps: 1, burst: 1, cacheSize: 100}]
+"""
+
+
+@contextlib.contextmanager
+def _restarted(plane: ControlPlane, *, kill: bool) -> Iterator[None]:
+    with plane.paused("kwok"):
+        plane.stop_api_server(kill=kill)
+        plane.start_api_server()
+    yield
+
+
+Begin: TypeAlias = Callable[[ControlPlane], contextlib.AbstractContextManager[None]]
+
+FAULTS: dict[str, tuple[Begin, float, str]] = {
+    "API-server-restarted": (lambda plane: _restarted(plane, kill=False), 0, ""),
+    "API-server-killed-and-started": (lambda plane: _restarted(plane, kill=True), 0, ""),
+    "API-server-hung": (lambda plane: plane.paused("kube-apiserver"), DOWN, "no answer in time"),
+    "etcd-stopped": (lambda plane: plane.etcd_down(), DOWN, "no longer leading"),
+    "etcd-hung": (lambda plane: plane.paused("etcd"), DOWN, "no longer leading"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_changes_after_a_fault_of_the_server_is_told_once(
+    stack: ControlPlane, proxy: Proxy, fault: str
+) -> None:
+    """
+    Nothing can change while it lasts, so all changes as soon as it is over.
+    """
+    begin, seconds, says = FAULTS[fault]
+    with ReporterProcess(stack, *QUICK, ALL, proxy.flag()) as reporter:
+        ordeal = Ordeal(stack, reporter)
+        ordeal.prepare()
+        with begin(stack):
+            ordeal.last(seconds)
+        ordeal.over()
+        ordeal.change()
+        ordeal.end()
+        ordeal.assert_only_the_truth_was_told()
+        ordeal.assert_cheap()
+        ordeal.assert_logged(says)
+
+
+@pytest.mark.slow
+def test_priority_and_fairness_that_refuses_much_delays_what_is_told(
+    stack: ControlPlane, proxy: Proxy
+) -> None:
+    """
+    One request at a time has a seat, so refusals come and go, and may be logged each second.
+    """
+    with ReporterProcess(stack, *QUICK, ALL, proxy.flag()) as reporter:
+        ordeal = Ordeal(stack, reporter)
+        ordeal.prepare()
+        with no_share(stack):
+            proxy.cut()
+            ordeal.change()
+            ordeal.last(LASTS)
+        ordeal.over()
+        ordeal.end()
+        ordeal.assert_only_the_truth_was_told()
+        ordeal.assert_cheap()
+        ordeal.assert_logged("HTTP 429: Too many requests", at_most=LASTS)
+
+
+@pytest.mark.slow
+def test_event_rate_limit_delays_events_and_loses_none(
+    new_control_plane: Callable[[Options], ControlPlane], tmp_path: Path
+) -> None:
+    """
+    A plugin of the API server. Without controllers nobody else writes Events; that a Deployment
+    is wanted at zero needs none.
+    """
+    config = tmp_path / "admission.yaml"
+    config.write_text(RATE_LIMIT)
+    plugin = "--enable-admission-plugins=EventRateLimit"
+    flags = (plugin, f"--admission-control-config-file={config}")
+    alone = Options(controllers=False, scheduler=False, kwok=False, apiserver_flags=flags)
+    plane = new_control_plane(alone)
+    for manifest in stack.manifests():
+        plane.client.apply(manifest)
+    with ReporterProcess(plane, *QUICK, ALL) as reporter:
+        for component in stack.COMPONENTS:
+            stack.scale(plane.client, component, 0)
+        out = sorted(DEPLOYMENT_REASONS)
+        until(lambda: set(events.reasons(plane.client)) == set(out), within=90, what="all is told")
+        assert sorted(events.reasons(plane.client)) == out
+        assert reporter.metric("event_writes_total", result="throttled") > 0
+        lines = [STAMP.sub("", line) for line in reporter.lines("429")]
+        assert len(lines) == len(set(lines))
