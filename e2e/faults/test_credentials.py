@@ -1,0 +1,185 @@
+"""
+The token of the reporter, in a file as the kubelet keeps it: replaced, revoked, missing for a while.
+"""
+
+import json
+import secrets
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from e2e import events, repair, stack
+from e2e.controlplane import ApiError, ControlPlane, reporter_rights, until
+from e2e.patience import AT_ONCE, QUICK, SETTLE
+from e2e.reporter_process import LEASE, NAMESPACE, ReporterProcess
+from e2e.stack import BODY_BASED_ROUTER, ISTIOD
+
+
+BBR, ISTIO, READY = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady", "clusterReady"
+SLOW = 4 * AT_ONCE
+REMEMBERED = 10
+"""
+Seconds for which the API server goes on to accept a token that it has just seen.
+"""
+
+LEASE_SECONDS = 6
+SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
+ACCOUNT = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{reporter_rights.NAME}"
+
+
+@dataclass
+class Volume:
+    """
+    A folder in which a token is replaced in one step: a link to a folder that is a link.
+    """
+
+    plane: ControlPlane
+    folder: Path
+
+    @property
+    def token_file(self) -> Path:
+        return self.folder / "token"
+
+    def fill(self, token: str) -> None:
+        data = self.folder / f"..{secrets.token_hex(4)}"
+        data.mkdir()
+        (data / "token").write_text(token)
+        link = self.folder / "..data_tmp"
+        link.symlink_to(data.name)
+        link.replace(self.folder / "..data")
+        if not self.token_file.is_symlink():
+            self.token_file.symlink_to("..data/token")
+
+    def empty(self) -> None:
+        (self.folder / "..data").unlink()
+
+    def flag(self) -> str:
+        original = self.plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
+        content = json.loads(original.read_text())
+        content["users"][0]["user"] = {"tokenFile": str(self.token_file)}
+        path = self.folder / "kubeconfig"
+        path.write_text(json.dumps(content))
+        return f"--kubeconfig={path}"
+
+
+@dataclass(frozen=True)
+class Token:
+    """
+    One that ends when its Secret is deleted; the server lets none expire within ten minutes.
+    """
+
+    plane: ControlPlane
+    name: str
+    text: str
+
+    @classmethod
+    def issued(cls, plane: ControlPlane) -> "Token":
+        name = f"token-{secrets.token_hex(4)}"
+        secret = plane.client.create(SECRETS, {"metadata": {"name": name}})
+        bound = {
+            "kind": "Secret",
+            "apiVersion": "v1",
+            "name": name,
+            "uid": secret["metadata"]["uid"],
+        }
+        asked = {"spec": {"boundObjectRef": bound}}
+        answer = plane.client.create(f"{ACCOUNT}/token", asked)
+        return cls(plane, name, answer["status"]["token"])
+
+    def revoke(self) -> None:
+        """
+        Returns when the server refuses it.
+        """
+        self.plane.client.delete(f"{SECRETS}/{self.name}")
+        until(self._refused, within=REMEMBERED + SLOW, what="the token is refused")
+
+    def _refused(self) -> bool:
+        try:
+            self.plane.client_of(self.text).get(LEASE)
+        except ApiError as err:
+            return err.status == 401
+        return False
+
+
+@pytest.fixture
+def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
+    with repair.mended(stack) as plane:
+        reporter_rights.install(plane.client, NAMESPACE)
+        yield plane
+
+
+@pytest.fixture
+def volume(plane: ControlPlane, tmp_path: Path) -> Volume:
+    return Volume(plane, tmp_path)
+
+
+def test_token_that_was_replaced_before_it_ended_is_never_missed(
+    plane: ControlPlane, volume: Volume
+) -> None:
+    old = Token.issued(plane)
+    volume.fill(old.text)
+    with ReporterProcess(plane, *QUICK, volume.flag()) as reporter:
+        volume.fill(Token.issued(plane).text)
+        old.revoke()
+        _say_and_take_back(plane)
+        assert reporter.lines("no longer leading") == []
+        assert reporter.lines("401") == []
+
+
+def test_token_file_that_is_missing_while_its_token_is_good_changes_nothing(
+    plane: ControlPlane, volume: Volume
+) -> None:
+    volume.fill(Token.issued(plane).text)
+    with ReporterProcess(plane, *QUICK, volume.flag()) as reporter:
+        volume.empty()
+        before = len(reporter.lines())
+        _say_and_take_back(plane)
+        assert reporter.lines("no longer leading") == []
+        assert not [line for line in reporter.lines()[before:] if "token" in line]
+
+
+def test_token_that_ended_silences_until_there_is_another_one(
+    plane: ControlPlane, volume: Volume
+) -> None:
+    token = Token.issued(plane)
+    volume.fill(token.text)
+    with ReporterProcess(plane, *QUICK, volume.flag()) as reporter:
+        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        first = events.wait_for(plane.client, BBR, within=SLOW)
+        volume.empty()
+        token.revoke()
+        until(lambda: reporter.metric("leader") == 0, within=SLOW, what="it is silent")
+        lines = len(reporter.lines())
+        stack.scale(plane.client, ISTIOD, 0)
+        time.sleep(LEASE_SECONDS)
+        assert events.reasons(plane.client) == [BBR]
+        assert len(reporter.lines()) - lines < 10
+
+        begun = time.monotonic()
+        volume.fill(Token.issued(plane).text)
+        events.wait_for(plane.client, ISTIO, within=LEASE_SECONDS + SLOW)
+        print(f"with a new token it speaks after {time.monotonic() - begun:.2f} s")
+        assert events.ours(plane.client, BBR)[0].uid == first.uid
+        stack.scale(plane.client, ISTIOD, ISTIOD.replicas)
+        _heal(plane)
+        events.wait_for(plane.client, READY, within=SETTLE + SLOW)
+        assert sorted(events.reasons(plane.client)) == sorted([BBR, ISTIO, READY])
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _say_and_take_back(plane: ControlPlane) -> None:
+    stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+    events.wait_for(plane.client, BBR, within=SLOW)
+    _heal(plane)
+    events.wait_for(plane.client, READY, within=SETTLE + SLOW)
+    assert events.reasons(plane.client) == [BBR, READY]
+
+
+def _heal(plane: ControlPlane) -> None:
+    stack.scale(plane.client, BODY_BASED_ROUTER, BODY_BASED_ROUTER.replicas)
+    stack.until_ready(plane.client, BODY_BASED_ROUTER)
