@@ -85,6 +85,14 @@ class Proxy:
             self._loop.call_soon_threadsafe(lambda: self._dead.update(self._connections()))
         self._loop.call_soon_threadsafe(self._flowing.set)
 
+    def mend(self) -> None:
+        """
+        As if nothing had ever been asked for.
+        """
+        for rule in tuple(self._rules):
+            self.remove(rule)
+        self.thaw()
+
     # ------------------------------------------------------------ what was seen
 
     def count(self, where: str = "", *, methods: tuple[str, ...] = (), since: float = 0) -> int:
