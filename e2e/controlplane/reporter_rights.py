@@ -16,6 +16,10 @@ from reporter.model.words import Source
 
 
 NAME = "productionstack-status-reporter"
+ROLES = "status-reporter-under-test"
+"""
+The chart has a ClusterRole of the first name.
+"""
 
 
 def install(client: Client, release_namespace: str, sources: Collection[str] = ()) -> None:
@@ -118,7 +122,7 @@ def _bindings(release_namespace: str) -> Iterator[Json]:
             "roleRef": {
                 "apiGroup": "rbac.authorization.k8s.io",
                 "kind": role["kind"],
-                "name": NAME,
+                "name": ROLES,
             },
             "subjects": [subject],
         }
@@ -128,7 +132,7 @@ def _role(kind: str, namespace: str, rules: list[Json]) -> Json:
     return {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": kind,
-        "metadata": _meta(namespace),
+        "metadata": {**_meta(namespace), "name": ROLES},
         "rules": rules,
     }
 

@@ -3,7 +3,7 @@ The rules of RBAC that give the rights the program asks for, computed from its c
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from e2e.controlplane.manifests import Json
 from reporter.catalogue.loader import default_folder, load
@@ -26,9 +26,21 @@ def needed(
     """
     What the check at start asks for. *lease*: its namespace and name.
     """
+    return frozenset(needed_by(sources=sources, mode=mode, lease=lease))
+
+
+def needed_by(
+    *,
+    sources: Collection[Source] = (),
+    mode: ScrapeMode = ScrapeMode.AUTO,
+    lease: tuple[str, str] | None = None,
+) -> Mapping[Right, Collection[str]]:
+    """
+    The same, with the reasons that are blind without each.
+    """
     catalogue = load(default_folder(), specs=SPECS, pending=PENDING_NAMES, flags=NAMES)
     named = Right("", "", LEASES, *lease) if lease is not None else None
-    return frozenset(rights(catalogue, SPECS, lease=named, sources=sources, mode=mode))
+    return rights(catalogue, SPECS, lease=named, sources=sources, mode=mode)
 
 
 def rules(wanted: Iterable[Right]) -> list[Json]:

@@ -1,7 +1,7 @@
 """
 The scraper at work: pods on real sockets play what downloads do, and the store is judged.
 
-A minute of the pods takes a second here, for them and for the clock alike.
+A minute of the pods takes two seconds here, for them and for the clock alike.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ from tests.shipped import CATALOGUE, FLAGS
 from tests.windows import SPEED
 
 
-HASTE = 60.0
+HASTE = 30.0
 INTERVAL = timedelta(seconds=15 / HASTE)
 ENTRY = CATALOGUE[Reason("inferencesetWeightDownloadSlow")]
 
 
 class HastyClock:
     """
-    Noon when it is made, and a minute later after a second.
+    Noon when it is made, and a minute later after two seconds.
     """
 
     def __init__(self) -> None:

@@ -1,0 +1,234 @@
+"""
+The chart installed, upgraded to, rolled back and removed by the real helm on the real control plane.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e import events, repair, stack
+from e2e.chart import CHART, golden
+from e2e.chart.helm import Helm, Json
+from e2e.controlplane import ControlPlane, until
+from e2e.patience import QUICK
+from e2e.reporter_process import ReporterProcess
+from e2e.stack import BODY_BASED_ROUTER
+
+
+HERE = golden.HERE
+NAMESPACE = "kaito-stack"
+LEASE = (
+    f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/productionstack-status-reporter"
+)
+BBR = "clusterBBRNotReady"
+SLOW = 60
+KINDS = (
+    "/apis/apps/v1/deployments",
+    "/api/v1/serviceaccounts",
+    "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "/apis/rbac.authorization.k8s.io/v1/roles",
+    "/apis/rbac.authorization.k8s.io/v1/rolebindings",
+)
+
+
+@pytest.fixture
+def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
+    """
+    With a namespace in which Pod Security lets nothing pass that is not restricted.
+    """
+    restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
+    meta = {"name": NAMESPACE, "labels": restricted}
+    stack.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+    with repair.mended(stack) as plane:
+        yield plane
+    stack.client.delete(f"/api/v1/namespaces/{NAMESPACE}")
+    gone = lambda: not stack.client.exists(f"/api/v1/namespaces/{NAMESPACE}")  # noqa: E731
+    until(gone, within=SLOW, what="the namespace of the releases is gone")
+
+
+def test_umbrella_with_yesterday_s_values_brings_up_what_its_users_expect(
+    plane: ControlPlane, installer: Helm, tmp_path: Path
+) -> None:
+    umbrella = _umbrella(tmp_path)
+    values = _nested(tmp_path)
+    helm = installer
+    helm(
+        *("install", "stack", str(umbrella), f"--namespace={NAMESPACE}", f"--values={values}"),
+        "--wait",
+        "--timeout=90s",
+    )
+    assert len(_ready_pods(plane)) == 2
+    manifest = helm("get", "manifest", "stack", f"--namespace={NAMESPACE}")
+    assert _difference(plane, manifest) == ""
+    with _as_installed(plane) as reporter:
+        assert reporter.lines("rights that are needed are granted")
+        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        said = events.wait_for(plane.client, BBR, within=SLOW)
+        assert said.involved == ("Namespace", BODY_BASED_ROUTER.namespace)
+    helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
+    assert _left_over(plane) == []
+
+
+def test_subchart_that_is_switched_off_installs_nothing(
+    plane: ControlPlane, installer: Helm, tmp_path: Path
+) -> None:
+    off = "--set=productionstack-status-reporter.enabled=false"
+    assert installer.render(_umbrella(tmp_path), off) == []
+
+
+def test_upgrade_from_the_earlier_reporter_takes_over_and_can_be_rolled_back(
+    plane: ControlPlane, installer: Helm
+) -> None:
+    helm, client = installer, plane.client
+    helm("install", "stack", str(HERE / "earlier"), f"--namespace={NAMESPACE}", "--wait")
+    before = _deployment(plane)
+    client.create(LEASE.rpartition("/")[0], _held_by_the_earlier())
+    client.create(events.PATH, _event_of_the_earlier())
+    (old,) = events.ours(client)
+
+    helm("upgrade", "stack", str(CHART), f"--namespace={NAMESPACE}", "--wait", "--timeout=90s")
+    after = _deployment(plane)
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert after["spec"]["selector"] == before["spec"]["selector"]
+    with _as_installed(plane) as reporter:
+        assert client.get(LEASE)["spec"]["holderIdentity"].startswith(reporter.name)
+        stack.scale(client, BODY_BASED_ROUTER, 0)
+        until(lambda: len(events.ours(client, BBR)) == 2, within=SLOW, what="our own Event")
+        assert [each for each in events.ours(client) if each.uid == old.uid] == [old]
+
+    helm("rollback", "stack", "1", f"--namespace={NAMESPACE}", "--wait", "--timeout=90s")
+    assert _deployment(plane)["spec"]["template"] == before["spec"]["template"]
+    helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
+    client.delete(LEASE)
+    assert _left_over(plane) == []
+
+
+def test_every_value_at_once_is_accepted_by_the_api_server(
+    plane: ControlPlane, installer: Helm
+) -> None:
+    """
+    But for the kinds of the Prometheus Operator, whose CRDs are not there.
+    """
+    monitors = ("serviceMonitor", "podMonitor", "prometheusRule")
+    off = ",".join(f"{each}.enabled=false" for each in monitors)
+    helm, values = installer, HERE / "values" / "everything.yaml"
+    words = (f"--namespace={NAMESPACE}", f"--values={values}", f"--set={off}")
+    helm("install", "all", str(CHART), *words, f"--set=namespaceOverride={NAMESPACE}")
+    notes = helm("get", "notes", "all", f"--namespace={NAMESPACE}")
+    assert "kubectl get events -n kube-system --field-selector source=" in notes
+    helm("uninstall", "all", f"--namespace={NAMESPACE}", "--wait")
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _difference(plane: ControlPlane, manifest: str) -> str:
+    """
+    Between what was asked for and what is there, as users compare it.
+    """
+    try:
+        return plane.kubectl("diff", "-f", "-", stdin=manifest)
+    except subprocess.CalledProcessError as err:
+        return str(err.stdout) + str(err.stderr)
+
+
+def _umbrella(folder: Path) -> Path:
+    """
+    The subchart where the umbrella keeps its own.
+    """
+    umbrella = folder / "umbrella"
+    shutil.copytree(HERE / "umbrella", umbrella)
+    shutil.copytree(CHART, umbrella / "charts" / CHART.name)
+    return umbrella
+
+
+def _nested(folder: Path) -> Path:
+    lines = (HERE / "values" / "yesterday.yaml").read_text().splitlines()
+    path = folder / "values.yaml"
+    path.write_text("\n".join([f"{CHART.name}:", *(f"  {line}" for line in lines), ""]))
+    return path
+
+
+def _as_installed(plane: ControlPlane) -> ReporterProcess:
+    """
+    What the pods would run: with the flags of the Deployment and its ServiceAccount's rights.
+    """
+    container = _deployment(plane)["spec"]["template"]["spec"]["containers"][0]
+    flags = [each for each in container["args"] if "bind-address" not in each]
+    kubeconfig = plane.service_account_kubeconfig(NAMESPACE, "stack-status-reporter")
+    return ReporterProcess(
+        plane,
+        *flags,
+        *QUICK,
+        "--kaito-namespace=kaito-system",
+        f"--kubeconfig={kubeconfig}",
+        env={"POD_NAMESPACE": NAMESPACE},
+        name="stack-status-reporter-0",
+    )
+
+
+def _deployment(plane: ControlPlane) -> Json:
+    path = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/stack-status-reporter"
+    found: Json = plane.client.get(path)
+    return found
+
+
+def _ready_pods(plane: ControlPlane) -> list[Json]:
+    """
+    By the label that operators wait for.
+    """
+    selector = "app.kubernetes.io/name=productionstack-status-reporter"
+    pods = plane.client.list(f"/api/v1/namespaces/{NAMESPACE}/pods", labelSelector=selector)
+    ready = {"type": "Ready", "status": "True"}.items()
+    return [p for p in pods if any(ready <= c.items() for c in p["status"]["conditions"])]
+
+
+def _left_over(plane: ControlPlane) -> list[str]:
+    return [
+        f"{path} {each['metadata']['name']}"
+        for path in KINDS
+        for each in plane.client.list(path)
+        if each["metadata"].get("labels", {}).get("app.kubernetes.io/managed-by") == "Helm"
+        or each["metadata"]["name"].startswith("stack-status-reporter")
+    ]
+
+
+def _held_by_the_earlier() -> Json:
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": LEASE.rpartition("/")[2], "namespace": NAMESPACE},
+        "spec": {
+            "holderIdentity": "stack-status-reporter-6f7c9d-x2k4q_0b9c",
+            "leaseDurationSeconds": 3,
+            "acquireTime": "2026-01-01T00:00:00.000000Z",
+            "renewTime": "2026-01-01T01:00:00.000000Z",
+            "leaseTransitions": 4,
+        },
+    }
+
+
+def _event_of_the_earlier() -> Json:
+    """
+    Written as client-go's recorder does; it has none of our labels.
+    """
+    involved = {"apiVersion": "v1", "kind": "Namespace", "name": BODY_BASED_ROUTER.namespace}
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "kaito-system.17f0c0ffee", "namespace": "kube-system"},
+        "involvedObject": {**involved, "namespace": "kube-system"},
+        "type": "Warning",
+        "reason": BBR,
+        "message": "body-based-router is not ready",
+        "source": {"component": events.SOURCE},
+        "reportingComponent": events.SOURCE,
+        "reportingInstance": "",
+        "firstTimestamp": "2026-01-01T00:00:00Z",
+        "lastTimestamp": "2026-01-01T01:00:00Z",
+        "count": 61,
+    }

@@ -1,0 +1,107 @@
+"""
+Each rule of the chart is needed: without it the check at start names it and what goes blind.
+"""
+
+from collections.abc import AsyncIterator, Collection
+
+import pytest
+import pytest_asyncio
+
+from e2e.chart import CHART
+from e2e.chart.helm import Helm, Json
+from e2e.controlplane import ControlPlane, until
+from e2e.controlplane.rules import LEASES, needed_by
+from reporter.kube.access import Grant, Right, review, table
+from reporter.kube.client import Api, connect
+from reporter.model.words import Source
+
+
+RELEASE, NAMESPACE = "rights", "rights"
+ACCOUNT = f"system:serviceaccount:{NAMESPACE}:{RELEASE}-status-reporter"
+SOURCES = ",".join(Source)
+"""
+All of them, so that every rule there is has its turn.
+"""
+
+
+@pytest.fixture
+def roles(installer: Helm, control_plane: ControlPlane) -> list[Json]:
+    """
+    Installed, with what binds them.
+    """
+    rendered = installer.render(
+        CHART, f"--set=sources={{{SOURCES}}}", release=RELEASE, namespace=NAMESPACE
+    )
+    kinds = {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    for manifest in (space, *(each for each in rendered if each["kind"] in kinds)):
+        control_plane.client.apply(manifest)
+    return [each for each in rendered if each["kind"] in {"ClusterRole", "Role"}]
+
+
+@pytest_asyncio.fixture
+async def api(roles: list[Json], control_plane: ControlPlane) -> AsyncIterator[Api]:
+    account = f"{RELEASE}-status-reporter"
+    path = control_plane.service_account_kubeconfig(NAMESPACE, account)
+    api = await connect(str(path), environ={})
+    yield api
+    await api.close()
+
+
+async def test_each_rule_is_missed_by_name_with_what_it_blinds(
+    control_plane: ControlPlane, roles: list[Json], api: Api
+) -> None:
+    asked = needed_by(sources=list(Source), lease=(NAMESPACE, "productionstack-status-reporter"))
+    _allowed(control_plane, asked, True)
+    assert table(await review(api, asked), asked) == ""
+    for role in roles:
+        for number, rule in enumerate(role["rules"]):
+            left = role["rules"][:number] + role["rules"][number + 1 :]
+            lost = {right for right in asked if _grants(role, rule, right)}
+            assert lost, f"{rule} grants nothing that is asked for"
+            control_plane.client.put(control_plane.client.path(role), role | {"rules": left})
+            _allowed(control_plane, lost, False)
+            grants = await review(api, asked)
+            assert {right for right, grant in grants if grant is Grant.MISSING} == lost
+            text = " ".join(table(grants, asked).split())
+            assert all(right.resource in text for right in lost)
+            assert all(reason.split(" ")[0] in text for right in lost for reason in asked[right])
+            control_plane.client.put(control_plane.client.path(role), role)
+            _allowed(control_plane, lost, True)
+
+
+def _grants(role: Json, rule: Json, right: Right) -> bool:
+    return (
+        right.namespace == role["metadata"].get("namespace", "")
+        and right.verb in rule["verbs"]
+        and right.group in rule["apiGroups"]
+        and right.resource in rule["resources"]
+        and right.name in rule.get("resourceNames", [""])
+        and (right.resource != LEASES or bool(right.name) == ("resourceNames" in rule))
+    )
+
+
+def _allowed(plane: ControlPlane, rights: Collection[Right], expected: bool) -> None:
+    """
+    The API server's authorizer learns of a changed role a moment later.
+    """
+    until(
+        lambda: all(_is_allowed(plane, right) is expected for right in rights),
+        within=20,
+        what=f"allowed: {expected}",
+    )
+
+
+def _is_allowed(plane: ControlPlane, right: Right) -> bool:
+    resource, _, subresource = right.resource.partition("/")
+    attributes = {
+        "verb": right.verb,
+        "group": right.group,
+        "resource": resource,
+        "subresource": subresource,
+        "namespace": right.namespace,
+        "name": right.name,
+    }
+    body = {"spec": {"user": ACCOUNT, "resourceAttributes": attributes}}
+    path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+    return bool(plane.client.create(path, body)["status"]["allowed"])
