@@ -13,6 +13,7 @@ from reporter.model.objects import (
     Metadata,
     Namespace,
     Pod,
+    PodSpec,
     PodStatus,
     Running,
     Waiting,
@@ -51,6 +52,7 @@ def a_loading_pod(name: str = "qwen-7rk2p-0", **changes) -> Pod:
             deletion_timestamp=changes.get("deleted"),
             labels={**labels, **changes.get("labels", {})},
         ),
+        spec=PodSpec(host_network=changes.get("host_network", False)),
         status=PodStatus(
             phase=changes.get("phase", "Running"),
             pod_ip=changes.get("ip", "10.244.0.7"),

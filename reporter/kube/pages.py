@@ -5,6 +5,7 @@ What answers is a container that anyone may have built: it gets no credentials, 
 and neither its size nor its slowness costs more than is set here.
 """
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from http import HTTPStatus
@@ -35,6 +36,12 @@ OpenMetrics would name some families otherwise.
 """
 
 PATH = "/metrics"
+
+
+_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]|\.[a-z0-9]){0,252}")
+"""
+What may stand in a path: no other name leads to other places of the API server.
+"""
 
 
 class NoPage(Exception):
@@ -111,6 +118,8 @@ class ThroughServer:
         Raises NoPage.
         """
         meta = pod.metadata
+        if not (_NAME.fullmatch(meta.namespace) and _NAME.fullmatch(meta.name)):
+            raise NoPage(ScrapeResult.BARRED, "its name is none that pods have")
         place = f"/api/v1/namespaces/{meta.namespace}/pods/{meta.name}:{self._port}/proxy{PATH}"
         doing = f"read {PATH} of pod {meta.namespace}/{meta.name}"
         try:

@@ -156,6 +156,7 @@ class PodStatus(Part, frozen=True):
 
 class PodSpec(Part, frozen=True):
     node_name: str = ""
+    host_network: bool = False
 
 
 class Pod(ApiObject, frozen=True):

@@ -113,15 +113,24 @@ def _read(
             yield from ((kind, f"{entry.reason} (detail of {source})") for kind in kinds)
 
 
-async def check(api: Api, needed: Mapping[Right, Collection[str]]) -> None:
+async def check(
+    api: Api, needed: Mapping[Right, Collection[str]], *, through_server: bool = True
+) -> None:
     """
     Tell in one table which rights are missing; the process runs with what it has.
+
+    *through_server*: whether pods are read in no other way than through the API server.
     """
     while True:
         grants = await review(api, needed)
         if any(grant is not Grant.UNKNOWN for _, grant in grants):
             break
         await asyncio.sleep(AGAIN)
+    if (PROXYING, Grant.MISSING) in grants and not through_server:
+        logger.info(
+            "%s is not granted; it is asked for only where pods cannot be reached", PROXYING
+        )
+        grants = tuple((right, grant) for right, grant in grants if right != PROXYING)
     lines = table(grants, needed).splitlines()
     missing = any(grant is Grant.MISSING for _, grant in grants)
     if missing:
@@ -131,4 +140,4 @@ async def check(api: Api, needed: Mapping[Right, Collection[str]]) -> None:
             logging.ERROR if missing else logging.WARNING, "  %s" if missing else "%s", line
         )
     if not lines:
-        logger.info("all %d rights that are needed are granted", len(needed))
+        logger.info("all %d rights that are needed are granted", len(grants))

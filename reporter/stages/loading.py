@@ -23,6 +23,9 @@ def is_loading(pod: ApiObject) -> bool:
         return False
     if not isinstance(pod, Pod) or meta.deletion_timestamp is not None:
         return False
+    if pod.spec.host_network:
+        # Its address is a node's, behind which anything may listen; KAITO makes none such.
+        return False
     if pod.ready or pod.status.phase in ENDED:
         return False
     statuses = pod.status.container_statuses

@@ -13,6 +13,7 @@ from reporter.kube.client import Api
 from reporter.model.kinds import KINDS
 from reporter.runtime import rights as module
 from reporter.runtime.rights import check, crds_of, kinds_of, rights
+from reporter.settings import ScrapeMode
 from reporter.stages.probes.specs import SPECS
 from tests.integration.test_elector import api, server
 from tests.shipped import CATALOGUE
@@ -140,3 +141,18 @@ async def test_a_server_that_answers_nothing_is_asked_again(
     server.faults.add(unable, path=REVIEWS, times=2 * len(needed()))
     await check(api, needed())
     assert lines(caplog) == [f"all {len(needed())} rights that are needed are granted"]
+
+
+async def test_the_proxys_right_is_missed_softly_where_it_may_never_be_used(
+    server: EmbeddedServer, api: Api, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.INFO)
+    every = rights(CATALOGUE, SPECS, lease=None, mode=ScrapeMode.AUTO)
+    server.deny("get", "", "pods/proxy")
+    await check(api, every, through_server=False)
+    assert {record.levelname for record in caplog.records} == {"INFO"}
+    assert lines(caplog)[0].startswith("get pods/proxy is not granted")
+    assert lines(caplog)[1] == f"all {len(every) - 1} rights that are needed are granted"
+    caplog.clear()
+    await check(api, every, through_server=True)
+    assert {record.levelname for record in caplog.records} == {"ERROR"}

@@ -282,3 +282,50 @@ async def test_a_pod_that_is_gone_or_does_not_listen_has_no_page(tmp_path):
         closed = ThroughServer(api, 1)
         assert (await failure(closed))[0] == ScrapeResult.FAILED
         assert (await failure(closed, a_loading_pod("gone")))[0] == ScrapeResult.FAILED
+
+
+# ---------------------------------------------------------------- whatever its status says
+
+
+class NoServer:
+    """
+    An API server that must not be asked.
+    """
+
+    async def call(self, method, path, **_):
+        raise AssertionError(f"{method} {path}")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"name": name} for name in ("../../../nodes/x", "..", "a/../b", "a?x", "a#b", "a%2fb")),
+        *({"name": name} for name in ("", "A", "a..b", "a:1", "a\n", "a" * 254)),
+        {"namespace": "../../nodes"},
+        {"namespace": ""},
+    ],
+)
+async def test_no_name_of_a_pod_leads_out_of_its_path(changes):
+    pod = a_loading_pod(**{"name": "p", **changes})
+    result, why = await failure(ThroughServer(NoServer(), 5000), pod)
+    assert (result, why) == (ScrapeResult.BARRED, "its name is none that pods have")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::"),
+        *("169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254", "224.0.0.1", "fe80::1"),
+        *("localhost", "10.0.0.1@127.0.0.1", "127.0.0.1/x", "10.0.0.1:80", "[::1]", "127.1"),
+    ],
+)
+async def test_nothing_is_connected_to_but_an_address_of_a_pod(address):
+    heard = []
+
+    async def handler(request):
+        heard.append(request.path)
+        return a_pod_page()
+
+    async with serving(handler) as server, AtPods(int(server.url.rpartition(":")[2])) as pages:
+        result, _ = await failure(pages, a_loading_pod(ip=address))
+    assert (result, heard) == (ScrapeResult.BARRED, [])

@@ -30,6 +30,7 @@ def test_a_model_pod_that_is_not_ready_is_read():
         {"labels": {"apps.kubernetes.io/pod-index": "1"}},
         {"labels": {"inferenceset.kaito.sh/created-by": ""}},
         {"waiting": True},
+        {"host_network": True},
         {"phase": "Failed"},
         {"phase": "Succeeded"},
         {"namespace": "elsewhere"},
