@@ -38,7 +38,7 @@ from reporter.runtime.rights import check, crds_of, kinds_of, rights
 from reporter.runtime.server import Pages, Server
 from reporter.runtime.speaker import Speaker
 from reporter.settings import LogFormat, ScrapeMode, Settings
-from reporter.sinks.lines import JsonLines, TextLines
+from reporter.sinks.lines import JsonLines, TextLines, one_line
 from reporter.sinks.log import StateLog
 from reporter.sinks.metrics import Metrics, WatchReport
 from reporter.sinks.status import History, page
@@ -70,7 +70,7 @@ def run(settings: Settings, catalogue: Catalogue) -> int:
     except asyncio.CancelledError:
         logger.info("stopped before it began")
     except ConfigurationError as err:
-        print(f"productionstack-status-reporter: {err}", file=sys.stderr)  # noqa: T201
+        print(f"productionstack-status-reporter: {one_line(str(err))}", file=sys.stderr)  # noqa: T201
         return 2
     except Exception:
         logger.critical("stopping after a failure", exc_info=True)

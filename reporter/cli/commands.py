@@ -12,6 +12,7 @@ from reporter.cli.configuration import configuration
 from reporter.cli.help import PROGRAM, help_text
 from reporter.cli.summary import summary
 from reporter.settings import SettingsError
+from reporter.sinks.lines import one_line
 
 
 Command: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], int]
@@ -41,7 +42,8 @@ def _named(argv: Sequence[str]) -> bool:
 
 
 def _refuse(text: str) -> int:
-    print(f"{PROGRAM}: {text}", file=sys.stderr)
+    # What was given may hold anything, also what a terminal would obey.
+    print(PROGRAM, "\n".join(map(one_line, text.split("\n"))), sep=": ", file=sys.stderr)
     return REFUSED
 
 

@@ -14,6 +14,7 @@ from kubernetes.aio.config import ConfigException
 from kubernetes.aio.config.kube_config import ConfigNode, KubeConfigLoader, KubeConfigMerger
 
 from reporter.kube.errors import ConfigurationError
+from reporter.kube.redaction import clean
 
 
 IMPERSONATION = ("as", "as-uid", "as-groups", "as-user-extra")
@@ -54,7 +55,7 @@ def read_context(paths: str) -> Context:
         loader = KubeConfigLoader(_with_user(merged), config_base_path=None)
         return _context(loader.current_context["context"], merged)
     except (ConfigException, yaml.YAMLError, OSError) as err:
-        raise ConfigurationError(f"kubeconfig {paths}: {err}") from err
+        raise ConfigurationError(f"kubeconfig {paths}: {clean(str(err))}") from err
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as err:
         # Without the text of the error: it may quote what is in the file.
         what = type(err).__name__

@@ -18,6 +18,7 @@ from reporter.kube.errors import ConfigurationError
 from reporter.kube.exec_plugin import Credential, plugin_of, run_plugin
 from reporter.kube.kubeconfig import Context, read_context
 from reporter.kube.proxies import proxy_for, usable_proxy
+from reporter.kube.redaction import clean
 from reporter.kube.tokens import read_token
 
 
@@ -137,7 +138,7 @@ async def _configuration(paths: str, kubeconfig: dict[str, Any], limit: timedelt
     except TimeoutError as err:
         raise ConfigurationError(f"kubeconfig {paths}: the identity provider is silent") from err
     except Exception as err:  # the library's OpenID code lets anything through
-        raise ConfigurationError(f"kubeconfig {paths}: {err}") from err
+        raise ConfigurationError(f"kubeconfig {paths}: {clean(str(err))}") from err
     return configuration
 
 

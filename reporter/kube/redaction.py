@@ -6,6 +6,8 @@ import html
 import re
 import unicodedata
 
+from reporter.stages.secrecy import without_secrets
+
 
 LONGEST = 300
 """
@@ -21,19 +23,6 @@ _PAGE = re.compile(r"<(?:!doctype|html|head|body|title|center|h1|p|pre)\b", re.I
 _TITLE = re.compile(r"<title[^>]{0,100}>([^<]{1,300})", re.IGNORECASE)
 _UNSEEN = re.compile(r"<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[^<>]{0,500}>")
-_SECRETS = (
-    (re.compile(r"\b(bearer|basic)\s+[\w.~+/=-]{6,}", re.IGNORECASE), r"\1 [redacted]"),
-    (re.compile(r"\beyJ[\w-]{8,}(?:\.[\w-]+){1,4}"), "[redacted]"),
-    (
-        re.compile(
-            r"((?:token|password|passwd|secret|signature|api[-_]?key|\bsig|key-?data)"
-            r"[\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;}]+",
-            re.IGNORECASE,
-        ),
-        r"\1[redacted]",
-    ),
-    (re.compile(r"(\w://)[^/@\s]+@"), r"\1[redacted]@"),
-)
 
 
 def clean(text: str | bytes, *, longest: int = LONGEST) -> str:
@@ -60,9 +49,7 @@ def _one_line(text: str) -> str:
     if _PAGE.search(text):
         text = _without_markup(text)
     shown = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in text)
-    for secret, instead in _SECRETS:
-        shown = secret.sub(instead, shown)
-    return " ".join(shown.split())
+    return " ".join(without_secrets(shown).split())
 
 
 def _without_markup(page: str) -> str:

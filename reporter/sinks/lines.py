@@ -18,7 +18,7 @@ class TextLines(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        text = _one_line(record.getMessage())
+        text = one_line(record.getMessage())
         line = f"{_time(record)} {record.levelname:<7} {record.name}: {text}"
         trace = self.formatException(record.exc_info) if record.exc_info else ""
         return "\n    ".join((line, *_lines(trace)))
@@ -34,8 +34,8 @@ class JsonLines(logging.Formatter):
             "time": _time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": _one_line(record.getMessage()),
-            **{n: _one_line(str(v)) for n in EXTRA if (v := getattr(record, n, None))},
+            "message": one_line(record.getMessage()),
+            **{n: one_line(str(v)) for n in EXTRA if (v := getattr(record, n, None))},
         }
         if record.exc_info:
             line["exception"] = "\n".join(_lines(self.formatException(record.exc_info)))
@@ -43,10 +43,10 @@ class JsonLines(logging.Formatter):
 
 
 def _lines(trace: str) -> list[str]:
-    return [_one_line(line) for line in trace.split("\n")] if trace else []
+    return [one_line(line) for line in trace.split("\n")] if trace else []
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """
     Control characters and escape sequences shown as such, so that a line is what it seems.
     """

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 from reporter.kube.event_format import decode_event, encode_event
 from reporter.model.events import EventRecord
-from tests.fuzz.stack import Stack, stories
+from tests.fuzz.grammar import SECRET
+from tests.fuzz.stack import Stack, stories, strings
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
@@ -31,4 +32,8 @@ def test_no_object_ends_a_pass(first, story):
         event = json.dumps(encode_event(record, instance="reporter"))
         assert isinstance(decode_event(event.encode()), EventRecord)
         assert len(record.message.encode()) <= 1024
+        assert record.message.isprintable()
+        assert SECRET not in record.message
+    assert all(SECRET not in page for page in stack.pages)
+    assert all(text.isprintable() for text in strings(json.loads(stack.pages[0])))
     assert msgspec.json.decode(stack.pages[0])

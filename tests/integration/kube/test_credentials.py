@@ -194,8 +194,8 @@ async def test_a_plugin_that_fails_later_on_is_told_and_tried_again(tmp_path):
     ("script", "complaint"),
     [
         (
-            "echo 'Bearer abcdefgh: no such login' >&2; exit 7",
-            r"exit code 7: Bearer \[redacted\]: no such",
+            "echo 'Bearer abcdefg1: no such login' >&2; exit 7",
+            r"exit code 7: Bearer \[removed\]: no such",
         ),
         ("exit 1", "exit code 1: and said nothing"),
         ("echo hello", "printed no ExecCredential"),

@@ -1,20 +1,21 @@
 import pytest
 
 from reporter.kube.redaction import LONGEST, clean, clean_tail
+from tests.unit.stages.test_foreign import SECRETS
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Authorization: Bearer abc.def-123456", "Authorization: Bearer [redacted]"),
-        ("Basic dXNlcjpwYXNz failed", "Basic [redacted] failed"),
-        ("token eyJhbGciOiJSUzI1.eyJpc3MiOiJr.c2ln wrong", "token [redacted] wrong"),
-        ('{"token": "s3cr3t", "x": 1}', '{"token": "[redacted]", "x": 1}'),
-        ("password=hunter2 rest", "password=[redacted] rest"),
-        ("https://a/b?sv=1&sig=AbC%3D&x=2", "https://a/b?sv=1&sig=[redacted]&x=2"),
+        ("Authorization: Bearer abc.def-123456", "Authorization: Bearer [removed]"),
+        ("Basic dXNlcjpwYXNz failed", "Basic [removed] failed"),
+        ("token eyJhbGciOiJSUzI1.eyJpc3MiOiJr.c2ln wrong", "token [removed] wrong"),
+        ('{"token": "s3cr3t", "x": 1}', '{"token": [removed], "x": 1}'),
+        ("password=hunter2 rest", "password=[removed] rest"),
+        ("https://a/b?sv=1&sig=AbC%3D&x=2", "https://a/b?sv=1&sig=[removed]&x=2"),
         (
             "proxy http://me:secret@proxy:3128 is down",
-            "proxy http://[redacted]@proxy:3128 is down",
+            "proxy http://[removed]@proxy:3128 is down",
         ),
     ],
 )
@@ -49,3 +50,10 @@ def test_of_a_long_complaint_the_end_is_kept():
     shown = clean_tail("x" * 400_000 + " the reason")
     assert len(shown) == LONGEST
     assert shown.endswith(" the reason")
+
+
+@pytest.mark.parametrize(("text", "secret"), SECRETS.values(), ids=SECRETS.keys())
+def test_what_no_event_tells_no_log_tells(text, secret):
+    assert secret in text
+    assert secret not in clean(text)
+    assert secret not in clean_tail(text)

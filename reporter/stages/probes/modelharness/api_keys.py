@@ -17,11 +17,11 @@ from reporter.model.objects import Condition
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.model.words import Kind
 from reporter.stages.conditions import named, since, stale
-from reporter.stages.foreign import REMOVED
 from reporter.stages.gateways import of_harness
 from reporter.stages.indexes import in_namespace
 from reporter.stages.probes.probe import Probe, Question
 from reporter.stages.ruling import Found, ruling, undecoded, unserved
+from reporter.stages.secrecy import REMOVED
 from reporter.stages.snapshot import Snapshot
 
 
