@@ -143,6 +143,7 @@ class Reporter:
             Pages(self._metrics.page, self._status, self._alive, self._ready),
             metrics=settings.metrics_bind_address,
             health=settings.health_probe_bind_address,
+            status=settings.status_bind_address,
         )
         self._started = 0.0
 

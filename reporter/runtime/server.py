@@ -1,5 +1,7 @@
 """
-What is served over HTTP: metrics on one address; health, readiness and status on another.
+What is served over HTTP: metrics on one address, health and readiness on another.
+
+The status page is with these, or where only its readers are.
 """
 
 import json
@@ -30,8 +32,16 @@ class Server:
     An address of None is not served.
     """
 
-    def __init__(self, pages: Pages, *, metrics: Address | None, health: Address | None) -> None:
-        self._pages, self._metrics, self._health = pages, metrics, health
+    def __init__(
+        self,
+        pages: Pages,
+        *,
+        metrics: Address | None,
+        health: Address | None,
+        status: Address | None,
+    ) -> None:
+        self._pages = pages
+        self._metrics, self._health, self._status = metrics, health, status
         self._stack = AsyncExitStack()
 
     async def start(self) -> None:
@@ -40,14 +50,17 @@ class Server:
         """
         if self._metrics is not None:
             await self._serve(self._metrics, {"/metrics": self._show_metrics})
+        shown = {"/status": self._show_status}
         if self._health is not None:
             routes = {
                 "/livez": self._show_alive,
                 "/healthz": self._show_alive,
                 "/readyz": self._show_ready,
-                "/status": self._show_status,
             }
-            await self._serve(self._health, routes)
+            together = self._status == self._health
+            await self._serve(self._health, routes | shown if together else routes)
+        if self._status is not None and self._status != self._health:
+            await self._serve(self._status, shown)
 
     async def stop(self) -> None:
         await self._stack.aclose()

@@ -167,6 +167,12 @@ _SERVING: Rows = (
         values.address,
         "Where /livez, /healthz, /readyz and /status are; 0: nowhere.",
     ),
+    (
+        "status-bind-address",
+        "",
+        values.optional_address,
+        "Where /status is, such as 127.0.0.1:8082; empty: with the probes; 0: nowhere.",
+    ),
 )
 _WEIGHTS: Rows = (
     (

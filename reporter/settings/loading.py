@@ -108,18 +108,20 @@ def _as_given(name: str, value: timedelta, found: Mapping[str, Given]) -> str:
 
 
 def _check_addresses(values: Mapping[str, Any], found: Mapping[str, Given]) -> None:
-    metrics, health = values["metrics-bind-address"], values["health-probe-bind-address"]
-    if metrics is not None and metrics == health and metrics.port:
-        name = "health-probe-bind-address"
-        origin = found[name].origin if name in found else f"--{name}"
-        text = "is that of --metrics-bind-address as well; give them different ports"
-        raise SettingsError(f"{origin}={health}", text)
+    metrics = values["metrics-bind-address"]
+    for name in ("health-probe-bind-address", "status-bind-address"):
+        if metrics is not None and metrics == values[name] and metrics.port:
+            origin = found[name].origin if name in found else f"--{name}"
+            text = "is that of --metrics-bind-address as well; give them different ports"
+            raise SettingsError(f"{origin}={metrics}", text)
 
 
 def _complete(values: dict[str, Any], texts: dict[str, str]) -> tuple[str, ...]:
     """
     Fill in what an empty flag stands for, and tell of what is given by halves.
     """
+    if not texts["status-bind-address"]:
+        values["status-bind-address"] = values["health-probe-bind-address"]
     if not values["azure-authz-namespace"]:
         auth = values["gateway-auth-namespace"]
         values["azure-authz-namespace"] = texts["azure-authz-namespace"] = auth

@@ -54,6 +54,7 @@ class Settings:
 
     metrics_bind_address: Address | None
     health_probe_bind_address: Address | None
+    status_bind_address: Address | None
 
     weight_download_window: timedelta
     weight_download_min_mbps: float

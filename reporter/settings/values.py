@@ -88,6 +88,13 @@ def address(text: str) -> Address | None:
     return Address(bare, int(port))
 
 
+def optional_address(text: str) -> Address | None:
+    """
+    Also None for the empty text; whoever allows that says what it stands for.
+    """
+    return address(text) if text else None
+
+
 def namespace(text: str) -> str:
     if not re.fullmatch(LABEL, text):
         raise ValueError(

@@ -52,9 +52,9 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(pages: Pages = WELL) -> AsyncIterator[Served]:
+async def serving(pages: Pages = WELL, status: Address | None = None) -> AsyncIterator[Served]:
     metrics, health = free(), free()
-    server = Server(pages, metrics=metrics, health=health)
+    server = Server(pages, metrics=metrics, health=health, status=status or health)
     await server.start()
     try:
         async with aiohttp.ClientSession() as session:
@@ -121,10 +121,10 @@ async def test_a_page_that_fails_ends_nothing():
 
 
 async def test_an_address_of_none_is_not_served():
-    quiet, address = Server(WELL, metrics=None, health=None), free()
+    quiet, address = Server(WELL, metrics=None, health=None, status=None), free()
     await quiet.start()
     await quiet.stop()
-    only = Server(WELL, metrics=None, health=address)
+    only = Server(WELL, metrics=None, health=address, status=address)
     await only.start()
     async with aiohttp.ClientSession() as session:
         assert (await Served(address, address, session).get(address, "/livez"))[0] == 200
@@ -133,7 +133,7 @@ async def test_an_address_of_none_is_not_served():
 
 async def test_an_address_that_is_taken_is_an_error_that_names_it():
     async with serving() as served:
-        second = Server(WELL, metrics=served.metrics, health=None)
+        second = Server(WELL, metrics=served.metrics, health=None, status=None)
         with pytest.raises(OSError, match=str(served.metrics.port)):
             await second.start()
         await second.stop()
@@ -202,3 +202,23 @@ async def test_the_status_of_a_process_that_saw_nothing_yet(reporter: Reporter):
     (cluster,) = (s for s in status["subjects"] if s["layer"] == "cluster")
     (missing,) = (v for v in cluster["verdicts"] if v["reason"] == "clusterBBRNotReady")
     assert missing["state"] == "held"
+
+
+async def test_status_can_be_where_only_this_machine_reads_it():
+    alone = free()
+    async with serving(replace(WELL, status=lambda: {"a": 1}), alone) as served:
+        assert (await served.get(alone, "/status"))[0] == 200
+        assert (await served.get(served.health, "/status"))[0] == 404
+        assert (await served.get(alone, "/readyz"))[0] == 404
+        assert (await served.get(served.health, "/readyz"))[0] == 200
+
+
+def test_status_is_with_the_probes_unless_told_otherwise():
+    def addresses(*flags: str) -> tuple[str, str]:
+        found = load(flags, {}, hostname="x", namespace_file=Path("/nowhere"))
+        return str(found.health_probe_bind_address), str(found.status_bind_address)
+
+    assert addresses() == (":8081", ":8081")
+    assert addresses("--health-probe-bind-address=:9") == (":9", ":9")
+    assert addresses("--status-bind-address=127.0.0.1:7") == (":8081", "127.0.0.1:7")
+    assert addresses("--status-bind-address=0") == (":8081", "None")

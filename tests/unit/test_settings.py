@@ -51,6 +51,7 @@ OF_OURS = {
     "settle-seconds": "30",
     "emission": "primary",
     "sources": "",
+    "status-bind-address": "",
     "scrape-mode": "auto",
     "scrape-interval-seconds": "15",
     "catalogue-overlay": "",
