@@ -81,6 +81,15 @@ def plugin_of(
     """
     Read the ``exec`` section of a kubeconfig that lies in *folder*.
     """
+    try:
+        return _plugin_of(spec, folder, cluster, environ)
+    except (AttributeError, KeyError, TypeError) as err:
+        raise ConfigurationError("kubeconfig: the exec section of the user is malformed") from err
+
+
+def _plugin_of(
+    spec: Mapping[str, Any], folder: Path, cluster: Mapping[str, Any], environ: Mapping[str, str]
+) -> Plugin:
     command, version = str(spec.get("command") or ""), spec.get("apiVersion")
     if not command:
         raise ConfigurationError("kubeconfig: the exec section of the user has no command")

@@ -7,7 +7,7 @@ time per request than the request.
 
 import ipaddress
 from collections.abc import Mapping
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from reporter.kube.errors import ConfigurationError
 
@@ -19,7 +19,7 @@ def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
     """
     The proxy's URL, or None to go directly. Raises ConfigurationError for one we cannot use.
     """
-    parts = urlsplit(url)
+    parts = _split(url, "server")
     name = f"{parts.scheme.upper()}_PROXY"
     proxy = environ.get(name) or environ.get(name.lower()) or ""
     excluded = environ.get("NO_PROXY") or environ.get("no_proxy") or ""
@@ -37,13 +37,25 @@ def usable_proxy(proxy: str, name: str) -> str:
     *name* is where it was written, for the error.
     """
     url = proxy if "://" in proxy else f"http://{proxy}"
-    scheme = urlsplit(url).scheme.lower()
+    scheme = _split(url, name).scheme.lower()
     if scheme not in _PORTS:
         raise ConfigurationError(
             f"{name}: a {scheme} proxy is not supported; name an http or https proxy, "
             "or list the API server in NO_PROXY"
         )
     return url
+
+
+def _split(url: str, name: str) -> SplitResult:
+    """
+    Not told in the error: a URL may hold credentials.
+    """
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # only here its number is looked at
+    except ValueError as err:
+        raise ConfigurationError(f"{name}: this is no URL") from err
+    return parts
 
 
 def is_local(host: str) -> bool:

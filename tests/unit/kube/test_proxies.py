@@ -60,3 +60,12 @@ def test_a_proxy_without_a_scheme_is_an_http_proxy():
 def test_a_socks_proxy_is_refused_with_what_to_do():
     with pytest.raises(ConfigurationError, match="HTTPS_PROXY: a socks5 proxy is not supported"):
         proxy_for("https://api", {"HTTPS_PROXY": "socks5://proxy:1080"})
+
+
+@pytest.mark.parametrize("url", ["http://[red", "http://host:port", "http://me:hunter2@[x"])
+def test_what_is_no_url_is_refused_without_being_told(url):
+    for environ in ({"HTTPS_PROXY": url}, {}):
+        server = "https://10.0.0.1" if environ else url
+        with pytest.raises(ConfigurationError, match="no URL") as refusal:
+            proxy_for(server, environ)
+        assert "hunter2" not in str(refusal.value)
