@@ -37,7 +37,7 @@ from reporter.runtime.leadership import Alone
 from reporter.runtime.rights import check, crds_of, kinds_of, rights
 from reporter.runtime.server import Pages, Server
 from reporter.runtime.speaker import Speaker
-from reporter.settings import LogFormat, ScrapeMode, Settings
+from reporter.settings import LogFormat, Settings
 from reporter.sinks.lines import JsonLines, TextLines, one_line
 from reporter.sinks.log import StateLog
 from reporter.sinks.metrics import Metrics, WatchReport
@@ -195,8 +195,7 @@ class Reporter:
             sources=self._settings.sources,
             mode=self._scraper.mode,
         )
-        through_server = self._scraper.mode is ScrapeMode.PROXY
-        yield "rights", check(self._api, needed, through_server=through_server)
+        yield "rights", check(self._api, needed, mode=self._scraper.mode)
         yield "settling in", self._settle_in()
         if scraping.reasons(catalogue, SPECS):
             yield "scraper", self._scraper.run()

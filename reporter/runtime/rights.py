@@ -114,19 +114,19 @@ def _read(
 
 
 async def check(
-    api: Api, needed: Mapping[Right, Collection[str]], *, through_server: bool = True
+    api: Api, needed: Mapping[Right, Collection[str]], *, mode: ScrapeMode = ScrapeMode.PROXY
 ) -> None:
     """
     Tell in one table which rights are missing; the process runs with what it has.
 
-    *through_server*: whether pods are read in no other way than through the API server.
+    *mode*: how pods are read; one way of several is missed only once it is needed.
     """
     while True:
         grants = await review(api, needed)
         if any(grant is not Grant.UNKNOWN for _, grant in grants):
             break
         await asyncio.sleep(AGAIN)
-    if (PROXYING, Grant.MISSING) in grants and not through_server:
+    if (PROXYING, Grant.MISSING) in grants and mode is ScrapeMode.AUTO:
         logger.info(
             "%s is not granted; it is asked for only where pods cannot be reached", PROXYING
         )

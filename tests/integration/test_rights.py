@@ -149,10 +149,10 @@ async def test_the_proxys_right_is_missed_softly_where_it_may_never_be_used(
     caplog.set_level(logging.INFO)
     every = rights(CATALOGUE, SPECS, lease=None, mode=ScrapeMode.AUTO)
     server.deny("get", "", "pods/proxy")
-    await check(api, every, through_server=False)
+    await check(api, every, mode=ScrapeMode.AUTO)
     assert {record.levelname for record in caplog.records} == {"INFO"}
     assert lines(caplog)[0].startswith("get pods/proxy is not granted")
     assert lines(caplog)[1] == f"all {len(every) - 1} rights that are needed are granted"
     caplog.clear()
-    await check(api, every, through_server=True)
+    await check(api, every, mode=ScrapeMode.PROXY)
     assert {record.levelname for record in caplog.records} == {"ERROR"}
