@@ -21,9 +21,11 @@ from reporter.stages.election import (
     Terms,
     claim,
     decide,
+    dropped,
     lead_ends,
     next_renewal,
     next_try,
+    orphan,
     released,
     sight,
 )
@@ -159,7 +161,7 @@ class Elector:
     async def _stand(self) -> None:
         await self._look()
         exists = self._lease is not None
-        move = decide(self._seen, exists=exists, me=self._me, now=self._now())
+        move = decide(self._seen, self._terms, exists=exists, me=self._me, now=self._now())
         if move is not Move.WAIT:
             await self._write(move)
 
@@ -167,9 +169,12 @@ class Elector:
         before = self.holder
         async with asyncio.timeout(self._call_bound):
             self._lease = await self._book.read()
-        if self._lease is None:
+        found = self._lease.record if self._lease is not None else None
+        if self._seen is not None and dropped(self._seen, found):
+            self._seen = orphan(self._seen, self._terms)
+        if found is None or dropped(self._seen, found):
             return
-        self._seen = sight(self._seen, self._lease.record, now=self._now())
+        self._seen = sight(self._seen, found, now=self._now())
         if self.holder != self._me:
             self._lose(f"the lease went to {self.holder or 'nobody'}")
         if self.holder not in {before, self._me, ""}:

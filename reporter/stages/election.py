@@ -20,6 +20,10 @@ takes a lease within a second of its end, and a released one at once. client-go 
 """
 
 RELEASED = timedelta(seconds=1)
+MOST_TRANSITIONS = 2**31 - 1
+"""
+What the API server takes; whoever writes more than that can never lead.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +49,14 @@ class Sighting:
     record: LeaseRecord
     at: float
 
-    @property
-    def runs_out(self) -> float:
-        """
-        The moment from which it may be taken: the record's own duration counts, not ours.
-        """
-        return self.at + self.record.duration.total_seconds()
+
+def runs_out(seen: Sighting, terms: Terms) -> float:
+    """
+    The moment from which it may be taken: its own duration counts, unless ours is longer.
+
+    One that was edited by hand must not end before its holder has seen that.
+    """
+    return seen.at + max(seen.record.duration, terms.lease).total_seconds()
 
 
 def sight(previous: Sighting | None, record: LeaseRecord, *, now: float) -> Sighting:
@@ -74,13 +80,33 @@ class Move(Enum):
     WAIT = auto()
 
 
-def decide(seen: Sighting | None, *, exists: bool, me: str, now: float) -> Move:
+def dropped(seen: Sighting | None, record: LeaseRecord | None) -> bool:
     """
-    *seen* may outlive the Lease: who deletes it does not thereby stop its holder.
+    Whether a Lease was deleted or emptied by hand, which does not stop its holder.
+
+    Who gives a Lease back leaves a short one with its time, as client-go does.
+    """
+    if seen is None or not seen.record.holder:
+        return False
+    if record is None:
+        return True
+    return not record.holder and (record.duration != RELEASED or record.renewed is None)
+
+
+def orphan(seen: Sighting, terms: Terms) -> Sighting:
+    """
+    What is still waited for when a Lease was dropped: its duration may be why it was.
+    """
+    return replace(seen, record=replace(seen.record, duration=terms.lease))
+
+
+def decide(seen: Sighting | None, terms: Terms, *, exists: bool, me: str, now: float) -> Move:
+    """
+    *seen* may outlive the Lease and its content.
     """
     if seen is not None and seen.record.holder == me:
         return Move.RENEW if exists else Move.CREATE
-    if seen is not None and seen.record.holder and now < seen.runs_out:
+    if seen is not None and seen.record.holder and now < runs_out(seen, terms):
         return Move.WAIT
     return Move.TAKE if exists else Move.CREATE
 
@@ -95,7 +121,8 @@ def claim(
         return LeaseRecord(me, lease, acquired=now, renewed=now)
     if previous.holder == me:
         return replace(previous, duration=lease, renewed=now)
-    return LeaseRecord(me, lease, acquired=now, renewed=now, transitions=previous.transitions + 1)
+    transitions = min(previous.transitions + 1, MOST_TRANSITIONS)
+    return LeaseRecord(me, lease, acquired=now, renewed=now, transitions=transitions)
 
 
 def released(previous: LeaseRecord, *, now: datetime) -> LeaseRecord:
@@ -121,8 +148,8 @@ def next_try(seen: Sighting | None, terms: Terms, *, now: float, draw: float) ->
     *draw* is random in [0, 1).
     """
     poll = now + terms.retry.total_seconds() * (SOONEST + (LATEST - SOONEST) * draw)
-    if seen is not None and seen.record.holder and now < seen.runs_out < poll:
-        return seen.runs_out
+    if seen is not None and seen.record.holder and now < runs_out(seen, terms) < poll:
+        return runs_out(seen, terms)
     return poll
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,10 +12,13 @@ from reporter.stages.election import (
     Terms,
     claim,
     decide,
+    dropped,
     lead_ends,
     next_renewal,
     next_try,
+    orphan,
     released,
+    runs_out,
     sight,
 )
 
@@ -52,10 +56,40 @@ def held_by(holder: str, *, renewed: datetime = NOON, duration: timedelta = TERM
             Move.WAIT,
             id="its own duration counts",
         ),
+        pytest.param(
+            Sighting(held_by("you", duration=timedelta(seconds=1)), 0.0),
+            True,
+            14.0,
+            Move.WAIT,
+            id="never shorter than ours",
+        ),
     ],
 )
 def test_a_candidate_decides(seen: Sighting | None, exists: bool, now: float, move: Move):
-    assert decide(seen, exists=exists, me="me", now=now) is move
+    assert decide(seen, TERMS, exists=exists, me="me", now=now) is move
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        pytest.param(None, True, id="deleted"),
+        pytest.param(LeaseRecord("", timedelta(0), None, None), True, id="emptied"),
+        pytest.param(held_by(""), True, id="its holder cleared"),
+        pytest.param(released(held_by("you"), now=NOON), False, id="given back"),
+        pytest.param(held_by("them"), False, id="taken by another"),
+    ],
+)
+def test_a_lease_is_dropped_when_nobody_gave_it_back(record: LeaseRecord | None, expected: bool):
+    assert dropped(Sighting(held_by("you"), 0.0), record) is expected
+    assert not dropped(None, record)
+
+
+def test_a_dropped_lease_is_waited_for_as_long_as_ours_lasts():
+    nonsense = Sighting(held_by("you", duration=timedelta(days=9999)), 0.0)
+    left = orphan(nonsense, TERMS)
+    assert decide(left, TERMS, exists=False, me="me", now=14.99) is Move.WAIT
+    assert decide(left, TERMS, exists=False, me="me", now=15.0) is Move.CREATE
+    assert decide(left, TERMS, exists=True, me="me", now=15.0) is Move.TAKE
 
 
 def test_a_record_is_as_old_as_it_has_been_seen_unchanged():
@@ -67,7 +101,7 @@ def test_a_record_is_as_old_as_it_has_been_seen_unchanged():
 
 def test_times_in_the_record_are_never_compared_with_a_clock():
     ancient = held_by("you", renewed=datetime(1970, 1, 1, tzinfo=UTC))
-    assert decide(sight(None, ancient, now=0.0), exists=True, me="me", now=1.0) is Move.WAIT
+    assert decide(sight(None, ancient, now=0.0), TERMS, exists=True, me="me", now=1.0) is Move.WAIT
 
 
 def test_the_first_claim_is_no_transition():
@@ -82,6 +116,11 @@ def test_taking_over_is_a_transition(holder: str):
     )
 
 
+def test_transitions_stay_within_what_the_server_takes():
+    full = replace(held_by("you"), transitions=2**31 - 1)
+    assert claim(full, me="me", lease=TERM, now=NOON).transitions == 2**31 - 1
+
+
 def test_renewing_keeps_when_it_was_acquired():
     later = NOON + TERM
     assert claim(held_by("me"), me="me", lease=TERM, now=later) == LeaseRecord(
@@ -93,7 +132,7 @@ def test_a_released_lease_has_no_holder_and_runs_out_at_once():
     record = released(held_by("me"), now=NOON + TERM)
     assert (record.holder, record.duration) == ("", timedelta(seconds=1))
     assert record.transitions == 3
-    assert decide(Sighting(record, 0.0), exists=True, me="you", now=0.0) is Move.TAKE
+    assert decide(Sighting(record, 0.0), TERMS, exists=True, me="you", now=0.0) is Move.TAKE
 
 
 @given(now=st.floats(0, 1e6), age=st.floats(0, 30), draw=st.floats(0, 1, exclude_max=True))
@@ -101,7 +140,7 @@ def test_a_follower_tries_within_a_second_by_default_and_never_oversleeps_the_en
     seen = Sighting(held_by("you"), now - age)
     when = next_try(seen, TERMS, now=now, draw=draw)
     assert now < when <= now + 1.0
-    assert not now < seen.runs_out < when
+    assert not now < runs_out(seen, TERMS) < when
 
 
 def test_followers_do_not_come_together():
@@ -120,4 +159,4 @@ def test_with_accepted_terms_a_leader_gives_up_before_others_may_take_over(lease
     terms = Terms(**dict(zip(("lease", "renew", "retry"), seconds, strict=True)))
     seen = sight(None, LeaseRecord("you", terms.lease, NOON, NOON), now=0.0)
     assume(terms.renew < terms.lease)
-    assert lead_ends(0.0, terms) < seen.runs_out
+    assert lead_ends(0.0, terms) < runs_out(seen, terms)
