@@ -115,7 +115,7 @@ def test_second_replica_takes_over_and_goes_on_with_the_event(plane: ControlPlan
     ):
         first = _break(plane)
         assert first.raw["reportingInstance"] == "one"
-        until(lambda: two.states() == {BBR: "announced"}, within=AT_ONCE, what="both see it")
+        until(lambda: two.states() == {BBR: "due"}, within=AT_ONCE, what="both see it")
         assert one.stop() == 0
         two.until_leading(within=2)
         again = events.wait_for(plane.client, BBR, within=HEARTBEAT + AT_ONCE, count=2)

@@ -123,14 +123,14 @@ class Reporter:
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
         self._leadership = self._elector() if settings.leader_elect else Alone()
         self._metrics.leads(lambda: self._leadership.leading)
-        self._history = History(clock.now)
+        self._history = History(clock.now, lambda: self._leadership.leading)
         self._controller = Controller(
             self._store,
             Court(catalogue, PROBES, settings.flags, _terms(settings)),
             clock,
             resync=settings.resync,
             home=lambda snapshot, subject: _home(settings, snapshot, subject),
-            observers=(self._metrics, self._history, StateLog()),
+            observers=(self._metrics, self._history, StateLog(lambda: self._leadership.leading)),
         )
         self._speaker = Speaker(
             self._controller,
@@ -261,6 +261,7 @@ class Reporter:
             "version": version("productionstack-status-reporter"),
             "identity": self._identity,
             "leading": self._leadership.leading,
+            "leader": self._leadership.holder or None,
             "lastPass": controller.pulse.at.isoformat() if controller.pulse.at else None,
         }
         return page(

@@ -197,8 +197,9 @@ def _paused(pid: int) -> Iterator[None]:
 
 
 def _sees_all(reporter: ReporterProcess) -> bool:
-    watched = set(reporter.status()["kinds"].values()) == {"watched"}
-    return watched and not any(_blind(reporter).values())
+    status = reporter.status()
+    watched = set(status["kinds"].values()) == {"watched"}
+    return watched and status["leading"] and not any(_blind(reporter).values())
 
 
 def _livez(reporter: ReporterProcess) -> bool:

@@ -208,3 +208,4 @@ class Controller:
         This process does not speak any more, and what it said is its successor's.
         """
         self.voice = Voice()
+        self._changed.set()

@@ -17,6 +17,12 @@ class Leadership(Protocol):
         For display. Never a reason to write: a process that was paused finds this still true.
         """
 
+    @property
+    def holder(self) -> str:
+        """
+        For display: who leads, as far as it was seen; empty if nobody does or nobody is elected.
+        """
+
     def holds(self) -> bool:
         """
         Ask immediately before each write: whether the lead still stands at this very moment.
@@ -44,6 +50,7 @@ class Alone:
     """
 
     leading = True
+    holder = ""
 
     def holds(self) -> bool:
         return True

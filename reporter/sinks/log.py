@@ -3,11 +3,12 @@ One line for each change of state, none for a pass.
 """
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 
 from reporter.model.subjects import Key
 from reporter.stages.judgement import Judgement
-from reporter.stages.states import State, states
+from reporter.stages.states import State, said, states
 
 
 NEWS = timedelta(seconds=5)
@@ -25,11 +26,12 @@ class StateLog:
     Unknown is told once it has lasted: a status that lags its spec for a moment is no news.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, leading: Callable[[], bool]) -> None:
+        self._leading = leading
         self._told: dict[Key, State] = {}
 
     def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None:
-        new = states(after)
+        new = said(states(after), leading=self._leading())
         for key in sorted(self._told.keys() | new.keys()):
             now = new.get(key)
             if now != self._told.get(key) and not _is_fleeting(key, after):

@@ -16,7 +16,7 @@ from reporter.stages.judgement import Judgement
 from reporter.stages.pacing import Stage
 from reporter.stages.records import Gate, Record
 from reporter.stages.snapshot import Snapshot
-from reporter.stages.states import State, states
+from reporter.stages.states import State, said, states
 from reporter.stages.wording import Speech, Told, message
 
 
@@ -29,15 +29,15 @@ class History:
     Since when each key has been in its state; what is clear has none.
     """
 
-    def __init__(self, now: Callable[[], datetime]) -> None:
-        self._now = now
+    def __init__(self, now: Callable[[], datetime], leading: Callable[[], bool]) -> None:
+        self._now, self._leading = now, leading
         self._seen: dict[Key, tuple[State, datetime]] = {}
 
     def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None:
         now, old = self._now(), self._seen
         self._seen = {
             key: old[key] if key in old and old[key][0] is state else (state, now)
-            for key, state in states(after).items()
+            for key, state in said(states(after), leading=self._leading()).items()
         }
 
     def since(self, key: Key) -> datetime | None:
@@ -49,11 +49,11 @@ Since = Callable[[Key], datetime | None]
 
 def page(stage: Stage, snapshot: Snapshot, *, since: Since, process: Json) -> Json:
     """
-    *since*: from when a key is in its state. *process*: what is known of the process itself.
+    *since*: from when a key is in its state. *process*: what is known of it, "leading" among that.
     """
     judged = stage.judged
     verdicts: defaultdict[Subject, list[Json]] = defaultdict(list)
-    for key, state in sorted(states(judged).items()):
+    for key, state in sorted(said(states(judged), leading=process["leading"]).items()):
         verdicts[key.subject].append(_verdict(key, state, stage, since(key)))
     return {
         **process,

@@ -17,6 +17,7 @@ class State(StrEnum):
 
     HELD = "held"  # trouble that has not lasted yet
     ANNOUNCED = "announced"  # the finding that speaks for its subject
+    DUE = "due"  # the same, seen by a process that does not lead: the leader announces it
     OUTRANKED = "outranked"  # a finding that another one speaks for
     SUPPRESSED = "suppressed"  # trouble that follows from an upstream that is out
     SETTLING = "settling"  # gone, but not for long enough
@@ -29,6 +30,15 @@ def states(judged: Judgement) -> Mapping[Key, State]:
     """
     known = {key: state(judged, key) for key in judged.gate.records}
     return {**known, **dict.fromkeys(judged.gate.unseen, State.UNKNOWN)}
+
+
+def said(states: Mapping[Key, State], *, leading: bool) -> Mapping[Key, State]:
+    """
+    As a process may put them that announces only while it is *leading*.
+    """
+    if leading:
+        return states
+    return {k: State.DUE if s is State.ANNOUNCED else s for k, s in states.items()}
 
 
 def state(judged: Judgement, key: Key) -> State:

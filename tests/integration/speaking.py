@@ -65,6 +65,10 @@ class Baton:
     def leading(self) -> bool:
         return self._up.is_set()
 
+    @property
+    def holder(self) -> str:
+        return ""
+
     def holds(self) -> bool:
         self.asked += 1
         return self.leading and self.firm()

@@ -34,7 +34,8 @@ class Logged:
 
     def __init__(self, caplog: pytest.LogCaptureFixture) -> None:
         self.play = Play(CATALOGUE, subjects=frozenset({CLUSTER, SET}))
-        self.log = StateLog()
+        self.leading = True
+        self.log = StateLog(lambda: self.leading)
         self._caplog, self._before = caplog, Judgement()
         caplog.set_level(logging.DEBUG)
 
@@ -142,6 +143,17 @@ def test_the_fields_of_a_line_are_its_own(logged):
         "announced",
         "clear",
     ]
+
+
+def test_one_that_does_not_lead_tells_what_is_due_and_its_lead_as_a_change(logged):
+    logged.leading = False
+    logged.play.say(active(BBR))
+    assert logged.lines == ["cluster clusterBBR: due, was clear: things system/thing Broken"]
+    (record,) = logged.records
+    assert record.levelname == "INFO"
+    logged.leading = True
+    logged.play.step()
+    assert logged.lines == ["cluster clusterBBR: announced, was due: things system/thing Broken"]
 
 
 def test_a_note_for_the_operator_is_told_once(logged):

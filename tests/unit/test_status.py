@@ -45,7 +45,8 @@ class Shown:
 
     def __init__(self, subjects=frozenset({CLUSTER, SET})) -> None:
         self.play = Play(CATALOGUE, subjects=subjects)
-        self.history = History(lambda: self.play.now)
+        self.leading = True
+        self.history = History(lambda: self.play.now, lambda: self.leading)
         self.store = a_store(crds=("gateways.gateway.networking.k8s.io",))
 
     def page(self):
@@ -54,7 +55,7 @@ class Shown:
             self.play.stage,
             self.store.view(),
             since=self.history.since,
-            process={"identity": "reporter-0"},
+            process={"identity": "reporter-0", "leading": self.leading},
         )
         return json.loads(json.dumps(shown))
 
@@ -87,6 +88,15 @@ def test_every_subject_is_there_with_what_is_clear(shown):
     assert shown.subject(SET)["clear"] == ["inferencesetPods"]
     assert shown.subject()["verdicts"] == []
     assert not shown.subject()["readyOwed"]
+
+
+def test_one_that_does_not_lead_announces_nothing(shown):
+    shown.leading = False
+    shown.play.after(5).say(active(BBR))
+    assert shown.verdict(BBR)["state"] == "due"
+    shown.play.after(10)
+    shown.leading = True
+    assert (shown.verdict(BBR)["state"], shown.verdict(BBR)["since"]) == ("announced", at(15))
 
 
 def test_what_is_held_tells_since_when_and_until_when(shown):
