@@ -130,7 +130,8 @@ class Stack(Play):
         self.subjects = EVERYTHING
         self.store = a_store(crds=tuple(CRDS))
         self.store.discovered(Discovery(CRDS), "", now=NOON)
-        self.history, self.log = History(lambda: self.now), StateLog()
+        self.history = History(lambda: self.now, _leading)
+        self.log = StateLog(_leading)
         self.metrics = Metrics(CATALOGUE, list)
         self.pages: list[str] = []
         for kind, manifest in objects():
@@ -153,7 +154,9 @@ class Stack(Play):
         super().step()
         for each in (self.history, self.log, self.metrics):
             each.passed(before, self.judged, timedelta(milliseconds=1))
-        shown = page(self.stage, self.store.view(), since=self.history.since, process={})
+        shown = page(
+            self.stage, self.store.view(), since=self.history.since, process={"leading": True}
+        )
         self.pages = [json.dumps(shown), self.metrics.page().decode()]
         return self
 
@@ -163,6 +166,10 @@ class Stack(Play):
             self.take(line)
             self.step()
         return self.after(2_000.0)
+
+
+def _leading() -> bool:
+    return True
 
 
 class Lines(logging.Handler):
