@@ -20,10 +20,6 @@ takes a lease within a second of its end, and a released one at once. client-go 
 """
 
 RELEASED = timedelta(seconds=1)
-MOST_TRANSITIONS = 2**31 - 1
-"""
-What the API server takes; whoever writes more than that can never lead.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +117,7 @@ def claim(
         return LeaseRecord(me, lease, acquired=now, renewed=now)
     if previous.holder == me:
         return replace(previous, duration=lease, renewed=now)
-    transitions = min(previous.transitions + 1, MOST_TRANSITIONS)
-    return LeaseRecord(me, lease, acquired=now, renewed=now, transitions=transitions)
+    return LeaseRecord(me, lease, acquired=now, renewed=now, transitions=previous.transitions + 1)
 
 
 def released(previous: LeaseRecord, *, now: datetime) -> LeaseRecord:
