@@ -207,12 +207,10 @@ class Speaker:
 
     async def _sent_while_leading(self, record: EventRecord) -> EventRecord:
         """
-        The lead of this moment is its limit.
-
-        A process that was paused while it connected must not send when it wakes; the loop's timers
-        come before what its sockets brought.
+        A process that was paused while it connected must not send when it wakes.
         """
         try:
+            # The loop's timers come before what its sockets brought.
             async with asyncio.timeout_at(self._leadership.ends()):
                 return await self._sent(record)
         except TimeoutError as err:
