@@ -89,10 +89,14 @@ class Transport:
                     _request_timeout=request.timeout,
                 )
         except TRANSPORT_FAILURES as err:
-            raise no_answer(asked, err) from err
-        stack.callback(answer.response.close)
-        self._date(answer.headers.get("Date", ""), sent=sent, received=now())
-        return login, answer.response
+            failed = no_answer(asked, err)
+        else:
+            stack.callback(answer.response.close)
+            self._date(answer.headers.get("Date", ""), sent=sent, received=now())
+            return login, answer.response
+        # Raised here it has no cause and no context, which would keep the buffers of a failed
+        # TLS handshake (256 KiB) for as long as it is kept itself, and until a late collection.
+        raise failed
 
     async def _login(self, asked: Asked, now: float) -> Login:
         server_time = None

@@ -287,6 +287,18 @@ async def test_a_pod_uses_its_own_account_and_follows_a_new_authority(tmp_path):
             assert await who(api) == "two"
 
 
+async def test_an_error_keeps_no_buffers_of_the_handshake_that_failed(tmp_path):
+    old, new = a_certificate(tmp_path, "old"), a_certificate(tmp_path, "new")
+    _, handler = only("one")
+    account = tmp_path / "account"
+    async with serving(handler, ssl_context=a_context(*new)) as server:
+        environ = an_account(account, server.url, old[0], "one\n")
+        async with connected(None, environ=environ, account=account) as api:
+            with pytest.raises(Unreachable) as failed:
+                await who(api)
+    assert (failed.value.__cause__, failed.value.__context__) == (None, None)
+
+
 async def test_a_plugin_may_give_a_client_certificate(tmp_path):
     server_cert, mine = a_certificate(tmp_path, "server"), a_certificate(tmp_path, "mine")
     context = a_context(*server_cert)
