@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from e2e import events
 from e2e.controlplane import ControlPlane
-from e2e.faults.ordeal import Ordeal
+from e2e.faults.ordeal import BREAKS, Ordeal
 from e2e.faults.proxy import Proxy
 from e2e.faults.rules import WATCH, Answer, Rule, half, refusal, status
 from e2e.patience import QUICK
@@ -37,7 +38,8 @@ JSON = {"Content-Type": "application/json"}
 class Fault:
     """
     *rules*: what requests suffer under it, those of open watches too. *says*: what is logged of
-    it. *blind*: nothing of what changes is seen before its end.
+    it. *blind*: nothing of what changes is seen before its end; where it is not, all is told under
+    the fault.
     """
 
     name: str
@@ -118,6 +120,7 @@ def test_what_is_true_after_a_fault_is_told_once(
             proxy.cut()
             ordeal.change(unseen=fault.blind)
             ordeal.last(LASTS)
+            assert fault.blind or BREAKS in events.reasons(stack.client)
         ordeal.over()
         ordeal.end()
         ordeal.assert_only_the_truth_was_told()
