@@ -22,6 +22,11 @@ LASTS = 12
 The seconds of a fault: twice the renew deadline of the lease, and several tries of everything.
 """
 
+REQUESTS = 20
+"""
+A second: twelve kinds, and a lease that is tried twice as fast as a kind may be.
+"""
+
 CONTINUED = r"[?&]resourceVersion="
 """
 Of watches that begin where a list ended.
@@ -121,11 +126,14 @@ def test_what_is_true_after_a_fault_is_told_once(
             ordeal.change(unseen=fault.blind)
             ordeal.last(LASTS)
             assert fault.blind or BREAKS in events.reasons(stack.client)
+            asked = proxy.count(since=ordeal.begun)
         ordeal.over()
         ordeal.end()
         ordeal.assert_only_the_truth_was_told()
         ordeal.assert_cheap()
         ordeal.assert_logged(fault.says)
+        print(f"{asked / ordeal.lasted:.1f} requests a second")
+        assert asked < REQUESTS * ordeal.lasted
 
 
 @pytest.mark.slow
