@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from datetime import datetime
+from datetime import UTC, datetime
 
 from e2e import events, repair, stack
 from e2e.bench import machine
@@ -62,7 +62,8 @@ def main() -> int:
         wrong = [*truth.falsehoods(churn.outages, told, BOUNDS), *_grown(trouble.memory)]
         print("\n".join([*machine.lines(plane), *_table(churn, trouble, told)]))
         if wrong:
-            print(trouble.steady.account(), trouble.other.account(), sep="\n")
+            print("\n".join(_story(churn, told)))
+            print(f"the logs of both replicas are kept in {trouble.kept()}")
     print("\n".join(wrong) or "nothing was wrong", file=sys.stderr)
     return int(bool(wrong))
 
@@ -103,6 +104,17 @@ def _table(churn: Churn, trouble: Trouble, told: Sequence[Told]) -> Iterator[str
         yield f"{'MiB of memory, least':34}{min(trouble.memory):8.1f}"
         yield f"{'MiB of memory, most':34}{max(trouble.memory):8.1f}"
     yield f"{'seconds of CPU':34}{trouble.cpu:8.1f}"
+
+
+def _story(churn: Churn, told: Sequence[Told]) -> Iterator[str]:
+    """
+    What happened and what was said of it, in order, for whoever looks for the reason.
+    """
+    moments = [(each.first, f"Event {each.reason}") for each in told]
+    for each in churn.outages:
+        moments += [(each.begun, f"out   {each.reason}"), (each.ended, f"back  {each.reason}")]
+    for at, what in sorted(moments):
+        yield f"{at:.1f} {datetime.fromtimestamp(at, UTC):%H:%M:%S} {what}"
 
 
 def _arguments() -> argparse.Namespace:

@@ -6,9 +6,11 @@ import contextlib
 import os
 import random
 import signal
+import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Self
 
 from e2e.controlplane import ControlPlane
@@ -78,6 +80,15 @@ class Trouble:
         """
         self._wake()
         self._sample()
+
+    def kept(self) -> Path:
+        """
+        A folder with the logs of both replicas, which outlives the control plane.
+        """
+        folder = Path(tempfile.mkdtemp(prefix="soak-"))
+        for each in (self.steady, self.other):
+            (folder / f"{each.name}.log").write_text(each.log())
+        return folder
 
     def _kill(self) -> None:
         self.other.kill()
