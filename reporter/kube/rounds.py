@@ -38,12 +38,13 @@ def moment(uid: str, *, after: float, interval: float, skip: int = 0) -> float:
 @dataclass(slots=True)
 class Turn:
     """
-    *due* in seconds of the event loop; None while it is being read.
+    *due* in seconds of the event loop; None while it is being read. *read*: whether it was at last.
     """
 
     uid: str
     due: float | None
     failures: int = 0
+    read: bool = False
 
 
 class Rounds:
@@ -85,11 +86,20 @@ class Rounds:
                 found.append((name, turn.uid))
         return found
 
+    def doubts(self, name: PodName) -> int:
+        """
+        0 of a pod that was read at its last turn, 1 before its first, 2 of one that was not.
+        """
+        turn = self._turns.get(name)
+        if turn is None:
+            return 1
+        return 0 if turn.read else 1 + min(turn.failures, 1)
+
     def done(self, name: PodName, uid: str, *, failed: bool, now: float) -> None:
         turn = self._turns.get(name)
         if turn is None or turn.uid != uid or turn.due is not None:
             return
-        turn.failures = turn.failures + 1 if failed else 0
+        turn.failures, turn.read = turn.failures + 1 if failed else 0, not failed
         skip = SKIPPED[min(turn.failures, len(SKIPPED) - 1)]
         turn.due = moment(turn.uid, after=now, interval=self._interval, skip=skip)
         heapq.heappush(self._queue, (turn.due, name))

@@ -16,6 +16,7 @@ from reporter.kube.addresses import is_address_of_a_pod
 from reporter.kube.client import Api
 from reporter.kube.means import Clock
 from reporter.kube.pages import AT_ONCE, AtPods, NoPage, ThroughServer
+from reporter.kube.room import Room
 from reporter.kube.rounds import PodName, Rounds
 from reporter.kube.ways import Ways, may_proxy
 from reporter.model.kinds import NAMESPACES, PODS
@@ -32,6 +33,11 @@ from reporter.stages.windows import ENGINE
 LOOK = timedelta(seconds=5)
 """
 How often, at the longest, new targets are looked for.
+"""
+
+ROOM = (AT_ONCE, AT_ONCE * 7 // 8, AT_ONCE * 3 // 4)
+"""
+Turns at once: all, those of pods that were not read at their last turn, those that failed.
 """
 
 
@@ -81,7 +87,7 @@ class Scraper:
         self._scraping, self._store, self._clock, self._api = scraping, store, clock, api
         self._counted = counted
         self._rounds = Rounds(scraping.interval)
-        self._room = asyncio.Semaphore(AT_ONCE)
+        self._room = Room(ROOM)
         self._looked: float | None = None
         self._seen: Snapshot | None = None
 
@@ -125,7 +131,7 @@ class Scraper:
     async def _turn(self, ways: Ways, name: PodName, uid: str) -> None:
         read = False
         try:
-            async with self._room:
+            async with self._room.place(self._rounds.doubts(name)):
                 pod = self._store.pod(*name)
                 if pod is not None and pod.status.pod_ip and is_loading(pod):
                     read = await self._scrape(ways, pod)

@@ -113,3 +113,14 @@ def test_what_ends_after_its_pod_was_replaced_changes_nothing():
 def test_the_next_moment_is_later_and_within_an_interval(uid, now, interval):
     due = moment(uid, after=now, interval=interval)
     assert now < due <= now + interval * 1.001 + 1e-6
+
+
+def test_a_pod_is_doubtful_until_it_is_read_and_again_when_it_is_not():
+    rounds, a, doubts = Rounds(INTERVAL), ("team", "a"), []
+    rounds.follow(of("a"), now=0)
+    for now, failed in enumerate((True, True, False, False, True), start=1):
+        doubts.append(rounds.doubts(a))
+        rounds.due(now * 1000.0)
+        rounds.done(a, "uid-a", failed=failed, now=now * 1000.0)
+    assert doubts == [1, 2, 2, 0, 0]
+    assert (rounds.doubts(a), rounds.doubts(("team", "b"))) == (2, 1)
