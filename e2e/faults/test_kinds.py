@@ -1,0 +1,241 @@
+"""
+Kinds that go and come back under a running watch, or are served in another version; and a
+namespace that goes with everything in it.
+"""
+
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+
+from e2e import events
+from e2e.controlplane import Client, ControlPlane, Json, until
+from e2e.controlplane.crds import PATH
+from e2e.faults import models
+from e2e.faults.expense import expense
+from e2e.faults.models import CURED, TROUBLE
+from e2e.patience import AT_ONCE, QUICK, SETTLE, impatient
+from e2e.reporter_process import ReporterProcess
+from e2e.stack import namespace_manifest
+
+
+SETS, POOLS = "inferencesets.kaito.sh", "inferencepools.inference.networking.k8s.io"
+MISSING, READY = "clusterCRDMissing", "clusterReady"
+IN_EPISODE, HEALTHY = 0, 1
+SOON = 3 * AT_ONCE
+LOOK = 45
+"""
+Seconds within which a loss of a kind counts: two looks at discovery, or its return is seen.
+"""
+
+MODEST = {"cpu": 10.0, "peak": 32.0}
+TEAM = "e2e-goes"
+
+
+@pytest.fixture(scope="module")
+def bare() -> Iterator[ControlPlane]:
+    with models.bare(3) as plane:
+        yield plane
+
+
+@pytest.fixture
+def plane(bare: ControlPlane) -> ControlPlane:
+    return models.untroubled(bare)
+
+
+# ---------------------------------------------------------------- gone and back
+
+
+@pytest.mark.parametrize("missed", [False, True], ids=["at-once", "once-it-is-missed"])
+def test_kind_that_is_removed_and_installed_again_is_watched_again(
+    plane: ControlPlane, missed: bool
+) -> None:
+    """
+    Its objects went with it, and with them the episode: who is made anew was never said to be ill.
+    """
+    client = plane.client
+    made = [models.manifest(client, number) for number in range(3)]
+    with ReporterProcess(plane, *QUICK, impatient(plane)) as reporter:
+        models.misconfigure(client, IN_EPISODE)
+        models.wait_for(client, TROUBLE, IN_EPISODE, within=SOON)
+        with expense(reporter, f"{SETS} removed and installed again") as spent:
+            plane.remove_crd(SETS)
+            if missed:
+                events.wait_for(client, MISSING, within=LOOK)
+            plane.install_crds(SETS)
+            for each in made:
+                until(lambda each=each: _made(client, each), within=30, what="it is made again")
+            models.misconfigure(client, HEALTHY)
+            models.wait_for(client, TROUBLE, HEALTHY, within=LOOK)
+            models.cure(client, HEALTHY)
+            models.wait_for(client, CURED, HEALTHY, within=SETTLE + SOON)
+            models.until_state(reporter, IN_EPISODE, "clear", within=SOON)
+        said = [(TROUBLE, "model-0"), (TROUBLE, "model-1"), (CURED, "model-1")]
+        cluster = [(MISSING, ""), (READY, "")] if missed else []
+        assert sorted(models.said(client)) == sorted([*said, *cluster])
+        assert all(each.count == 1 for each in events.ours(client))
+    assert spent.within(**MODEST, lines=20)
+
+
+# ---------------------------------------------------------------- another version
+
+
+def test_kind_served_in_an_older_version_is_read_in_that_and_its_episode_goes_on(
+    plane: ControlPlane,
+) -> None:
+    client = plane.client
+    with ReporterProcess(plane, *QUICK) as reporter:
+        models.misconfigure(client, IN_EPISODE)
+        models.wait_for(client, TROUBLE, IN_EPISODE, within=SOON)
+        with expense(reporter, f"{SETS} as v1alpha1 only") as spent:
+            with _served_as(client, SETS, "v1alpha1"):
+                until(lambda: _sees(reporter, SETS) == "v1alpha1", within=LOOK, what="v1alpha1")
+                old = {"version": "v1alpha1"}
+                models.misconfigure(client, HEALTHY, **old)
+                models.wait_for(client, TROUBLE, HEALTHY, within=SOON)
+                models.cure(client, HEALTHY, **old)
+                models.wait_for(client, CURED, HEALTHY, within=SETTLE + SOON)
+            until(lambda: "v1beta1" in _sees(reporter, SETS), within=LOOK, what="v1beta1 again")
+            models.cure(client, IN_EPISODE)
+            models.wait_for(client, CURED, IN_EPISODE, within=SETTLE + SOON)
+        said = [(r, m) for m in ("model-0", "model-1") for r in (TROUBLE, CURED)]
+        assert sorted(models.said(client)) == sorted(said)
+        assert all(each.count == 1 for each in events.ours(client))
+    assert spent.within(**MODEST, lines=20)
+
+
+def test_kind_served_only_in_a_version_that_cannot_be_read_is_missed_and_blamed_on_no_model(
+    plane: ControlPlane,
+) -> None:
+    client = plane.client
+    with ReporterProcess(plane, *QUICK, impatient(plane)) as reporter:
+        with expense(reporter, f"{POOLS} as v1alpha1 only") as spent:
+            with _served_as(client, POOLS, "v1alpha1"):
+                said = events.wait_for(client, MISSING, within=LOOK)
+                state = f"Required CRD {POOLS} is served as v1alpha1 only, needed is v1; "
+                assert said.message.startswith(state)
+            events.wait_for(client, READY, within=LOOK + SETTLE)
+            until(lambda: _sees(reporter, POOLS) == "v1", within=LOOK, what="v1 again")
+        assert events.reasons(client) == [MISSING, READY]
+    assert spent.within(**MODEST, lines=20)
+
+
+# ---------------------------------------------------------------- a namespace
+
+
+def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
+    control_plane: ControlPlane,
+) -> None:
+    """
+    A finalizer keeps it on its way out for a while, half empty. A new one of its name is new.
+    """
+    client = control_plane.client
+    events.clear(client)
+    with ReporterProcess(control_plane, *QUICK) as reporter:
+        _make_team(client)
+        _until_team(client, 2)
+        with expense(reporter, "a namespace deleted") as spent:
+            client.delete(f"/api/v1/namespaces/{TEAM}")
+            until(lambda: _is_half_empty(client), within=60, what="only the held one is left")
+            before = events.ours(client)
+            until(lambda: not _of_team(reporter), within=SOON, what="it is no subject any more")
+            client.patch(_held(), {"metadata": {"finalizers": None}})
+            gone = f"/api/v1/namespaces/{TEAM}"
+            until(lambda: not client.exists(gone), within=60, what="the namespace is gone")
+        assert events.ours(client) == before
+        assert not any(each.type == "Normal" for each in before)
+        _make_team(client)
+        again = _until_team(client, 4)
+        assert len({each.name for each in again}) == 4
+        client.patch(_held(), {"metadata": {"finalizers": None}})
+        client.delete(gone)
+        until(lambda: not client.exists(gone), within=60, what="the namespace is gone")
+    events.clear(client)
+    assert spent.within(**MODEST, lines=20)
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _made(client: Client, manifest: Json) -> bool:
+    """
+    A kind just installed is not served everywhere at once.
+    """
+    with contextlib.suppress(Exception):
+        client.apply(manifest)
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def _served_as(client: Client, name: str, version: str) -> Iterator[None]:
+    """
+    Served in this version alone, which is like the stored one if there is none yet.
+    """
+    path = f"{PATH}/{name}"
+    before = client.get(path)["spec"]["versions"]
+    stored = next(each for each in before if each["storage"])
+    old = [] if version in {v["name"] for v in before} else [_copy(stored, version)]
+    versions = [{**each, "served": each["name"] == version} for each in [*before, *old]]
+    client.patch(path, {"spec": {"versions": versions}})
+    try:
+        yield
+    finally:
+        client.patch(path, {"spec": {"versions": before}})
+
+
+def _copy(stored: Json, version: str) -> Json:
+    return {**stored, "name": version, "storage": False}
+
+
+def _sees(reporter: ReporterProcess, name: str) -> str:
+    """
+    In which versions, once it is watched.
+    """
+    status = reporter.status()
+    kind = name.partition(".")[0]
+    watched = any(k.startswith(kind) and v == "watched" for k, v in status["kinds"].items())
+    return str(status["crds"][name]) if watched else ""
+
+
+def _make_team(client: Client) -> None:
+    labels = {"productionstack.kaito.sh/managed-by": "modelharness"}
+    client.apply(namespace_manifest(TEAM, labels))
+    for name, finalizers in (("held", ["e2e.example/held"]), ("other", None)):
+        meta = {"name": name, "namespace": TEAM, "annotations": models.WRONG}
+        client.apply(
+            {
+                "apiVersion": "kaito.sh/v1beta1",
+                "kind": "InferenceSet",
+                "metadata": {**meta, **({"finalizers": finalizers} if finalizers else {})},
+                "spec": {
+                    "labelSelector": {},
+                    "template": {"inference": {"preset": {"name": "phi-4"}}},
+                },
+            }
+        )
+
+
+def _until_team(client: Client, many: int) -> list[events.Event]:
+    """
+    The Events of its InferenceSets, of all episodes.
+    """
+
+    def read() -> list[events.Event]:
+        found = [e for e in events.ours(client, TROUBLE) if f"{TEAM}/" in e.message]
+        return found if len(found) >= many else []
+
+    return until(read, within=2 * SOON, what=f"{many} Events of {TEAM}")
+
+
+def _held() -> str:
+    return f"{models.GROUP}/v1beta1/namespaces/{TEAM}/inferencesets/held"
+
+
+def _is_half_empty(client: Client) -> bool:
+    found = client.list(f"{models.GROUP}/v1beta1/namespaces/{TEAM}/inferencesets")
+    return [each["metadata"]["name"] for each in found] == ["held"]
+
+
+def _of_team(reporter: ReporterProcess) -> list[Json]:
+    return [each for each in reporter.status()["subjects"] if each.get("namespace") == TEAM]
