@@ -63,7 +63,8 @@ class Kept:
 
     def _unindex(self, name: Name, old: ApiObject | None) -> None:
         for key in self._keys_of(old) if old is not None else ():
-            left = {n: o for n, o in (self.index.get(key) or {}).items() if n != name}
+            left = dict(self.index.get(key) or {})  # many times faster than one by one
+            left.pop(name, None)
             if left:
                 self.index[key] = left
             else:
