@@ -83,6 +83,7 @@ def test_event_deleted_in_mid_episode_comes_back_while_it_is_true_and_only_then(
 # ---------------------------------------------------------------- refused
 
 
+@pytest.mark.slow
 def test_what_is_refused_like_by_a_quota_is_said_when_there_is_room_if_it_is_true_then(
     plane: ControlPlane,
 ) -> None:

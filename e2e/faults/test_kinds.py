@@ -5,6 +5,7 @@ namespace that goes with everything in it.
 
 import contextlib
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -46,7 +47,13 @@ def plane(bare: ControlPlane) -> ControlPlane:
 # ---------------------------------------------------------------- gone and back
 
 
-@pytest.mark.parametrize("missed", [False, True], ids=["at-once", "once-it-is-missed"])
+@pytest.mark.parametrize(
+    "missed",
+    [
+        pytest.param(False, id="at-once"),
+        pytest.param(True, id="once-it-is-missed", marks=pytest.mark.slow),
+    ],
+)
 def test_kind_that_is_removed_and_installed_again_is_watched_again(
     plane: ControlPlane, missed: bool
 ) -> None:
@@ -64,7 +71,7 @@ def test_kind_that_is_removed_and_installed_again_is_watched_again(
                 events.wait_for(client, MISSING, within=LOOK)
             plane.install_crds(SETS)
             for each in made:
-                until(lambda each=each: _made(client, each), within=30, what="it is made again")
+                until(partial(_made, client, each), within=30, what="it is made again")
             models.misconfigure(client, HEALTHY)
             models.wait_for(client, TROUBLE, HEALTHY, within=LOOK)
             models.cure(client, HEALTHY)
@@ -80,6 +87,7 @@ def test_kind_that_is_removed_and_installed_again_is_watched_again(
 # ---------------------------------------------------------------- another version
 
 
+@pytest.mark.slow
 def test_kind_served_in_an_older_version_is_read_in_that_and_its_episode_goes_on(
     plane: ControlPlane,
 ) -> None:
@@ -104,6 +112,7 @@ def test_kind_served_in_an_older_version_is_read_in_that_and_its_episode_goes_on
     assert spent.within(**MODEST, lines=20)
 
 
+@pytest.mark.slow
 def test_kind_served_only_in_a_version_that_cannot_be_read_is_missed_and_blamed_on_no_model(
     plane: ControlPlane,
 ) -> None:

@@ -13,7 +13,8 @@ class Turns:
     """
 
     def __init__(self, room: Room) -> None:
-        self.room, self.inside = room, []
+        self.room = room
+        self.inside: list[str] = []
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self.leave: dict[str, asyncio.Event] = {}
 
