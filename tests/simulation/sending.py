@@ -1,0 +1,176 @@
+"""
+Nothing wrong is said: every write, at the moment at which it is sent, held against the truth.
+
+A law allows for what a replica cannot have known yet: by as many seconds as it was told late.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from reporter.model.events import EventRecord
+from reporter.model.kinds import ResourceKind
+from reporter.model.subjects import Key
+from reporter.model.verdicts import ObjectRef, Trouble
+from reporter.model.words import EventType, Kind
+from reporter.stages.snapshot import BLIND_AFTER
+from tests.shipped import CATALOGUE
+from tests.simulation.replica import COURT, Replica
+from tests.simulation.rules import GRACE, SETTLE, covers, hold_of, settle_of
+from tests.simulation.truth import Stretch, Truth
+
+
+MOMENT = 1.0
+"""
+Seconds that passes, clocks inside a second and requests on their way may take.
+"""
+
+DISCOVERED = 45.0
+"""
+Seconds until a CRD that comes or goes is known: a round of discovery and a second answer.
+"""
+
+
+@dataclass
+class Sending:
+    """
+    *replicas*: all that are there. *failovers*: when one of them read back what was said before.
+    *broken*: laws, kept for whoever plays the story, as an error here would be one of the process.
+    """
+
+    truth: Truth
+    replicas: list[Replica]
+    failovers: list[float] = field(default_factory=list)
+    broken: list[AssertionError] = field(default_factory=list)
+
+    def __call__(self, replica: Replica, record: EventRecord | None) -> None:
+        if record is None:
+            self.failovers.append(self.truth.agenda.now)
+            return
+        try:
+            self.is_lawful(replica, record)
+        except AssertionError as err:
+            self.broken.append(err)
+
+    def is_lawful(self, replica: Replica, record: EventRecord) -> None:
+        now = self.truth.agenda.now
+        self.leads(replica)
+        self.sees(replica, record.key)
+        lag = self.lag(replica, now - 60)
+        if record.type is EventType.NORMAL:
+            self.is_well(record, lag)
+        else:
+            self.is_there(record, lag)
+            self.lasted(replica, record)
+            self.is_no_consequence(replica, record, lag)
+
+    def lag(self, replica: Replica, since: float) -> float:
+        """
+        By how many seconds this replica was late with anything that it knew since then.
+        """
+        late = replica.watching.lag(since) + abs(replica.skew) + MOMENT
+        return late + (DISCOVERED if self.truth.served_changed >= since - 120 else 0.0)
+
+    # ------------------------------------------------------------ the laws
+
+    def leads(self, replica: Replica) -> None:
+        assert replica.alive, "written by a dead process"
+        assert replica.elector.holds(), "written without the lease"
+        others = [r for r in self.replicas if r.alive and r is not replica and r.elector.holds()]
+        assert not others, "two hold the lease"
+
+    def sees(self, replica: Replica, key: Key) -> None:
+        """
+        Nothing is said of what could not be seen for longer than a moment.
+        """
+        watching, now = replica.watching, self.truth.agenda.now
+        longest = BLIND_AFTER.total_seconds() + MOMENT
+        lost = {k for k in watching.cut if now - watching.lost[k] > longest}
+        assert not lost & required(key), f"{key} is said of what is out of sight"
+
+    def is_there(self, record: EventRecord, lag: float) -> None:
+        now = self.truth.agenda.now
+        lately = self.truth.stretches(record.key, now - lag, now)
+        assert any(s.troubles for s in lately), f"{record.key} is said, and it is not there"
+
+    def lasted(self, replica: Replica, record: EventRecord) -> None:
+        """
+        Something of it was wrong for as long as its kind must be, since it last was settled.
+        """
+        key, now = record.key, self.truth.agenda.now
+        begin = self._began(replica, key)
+        lag = self.lag(replica, begin)
+        spent: dict[tuple[ObjectRef, Kind], float] = {}
+        for stretch in self.truth.stretches(key, begin, now):
+            for trouble in stretch.troubles:
+                which = trouble.cause.object, trouble.kind
+                spent[which] = spent.get(which, 0.0) + stretch.end - stretch.begin + lag
+                if self._is_old_enough(trouble, stretch, spent[which], key=key, lag=lag):
+                    return
+        found = {f"{ref} {kind}": round(each, 1) for (ref, kind), each in spent.items()}
+        raise AssertionError(
+            f"{key} is said before its time, seconds with {lag:.1f} each: {found}"
+        )
+
+    def _is_old_enough(
+        self, trouble: Trouble, stretch: Stretch, spent: float, *, key: Key, lag: float
+    ) -> bool:
+        entry, since = CATALOGUE[key.reason], self.truth.seconds_of(trouble.since)
+        earlier = max(stretch.begin - since, 0.0) if since is not None else 0.0
+        born = self.truth.seconds_of(trouble.born)
+        of_age = 0.0 if born is None or not entry.grace else born + GRACE.total_seconds()
+        return spent + earlier >= hold_of(entry, trouble) and stretch.end + lag >= of_age
+
+    def _began(self, replica: Replica, key: Key) -> float:
+        """
+        The end of the last time that it was certainly settled.
+        """
+        began = 0.0
+        troubles: list[Trouble] = []
+        for stretch in self.truth.past.get(key, ()):
+            troubles += stretch.troubles
+            enough = settle_of(CATALOGUE[key.reason], troubles) + self.lag(replica, stretch.begin)
+            end = min(stretch.end, self.truth.agenda.now)
+            if stretch.clear and end - stretch.begin > enough:
+                began, troubles = end, []
+        return began
+
+    def is_no_consequence(self, replica: Replica, record: EventRecord, lag: float) -> None:
+        """
+        It is not suppressed by something that has been out all the time.
+
+        What was deleted before a process began was never there for it, and so is not out.
+        """
+        key, now = record.key, self.truth.agenda.now
+        for source in self.truth.active:
+            lately = self.truth.stretches(source, now - lag, now)
+            gone = self.truth.now(source).begin < replica.born + lag
+            out = all(
+                any(t.out and (t.born is not None or not gone) for t in s.troubles) for s in lately
+            )
+            assert not (out and covers(source, key)), f"{key} is said, and {source} is out"
+
+    def is_well(self, record: EventRecord, lag: float) -> None:
+        """
+        Nothing ranked of the subject is there, or was within the settle.
+        """
+        truth, subject, now = self.truth, record.key.subject, self.truth.agenda.now
+        there = subject in truth.subjects or now - truth.gone.get(subject, 0.0) <= lag
+        assert there, f"{record.key} of what is not there"
+        for key in [k for k in truth.past if k.subject == subject]:
+            if CATALOGUE[key.reason].orthogonal:
+                continue
+            begin, end = now - SETTLE + lag, now - lag
+            wrong = any(not s.clear for s in truth.stretches(key, begin, end))
+            assert not wrong or begin >= end, f"{record.key} is said, and {key} was just there"
+            wrong = all(not s.clear for s in truth.stretches(key, now - lag, now))
+            assert not wrong, f"{record.key} is said, and {key} is there"
+
+
+def required(key: Key) -> frozenset[ResourceKind]:
+    """
+    The kinds without which a reason, or one of those that a Ready takes back, cannot be judged.
+    """
+    entry = CATALOGUE[key.reason]
+    ranked = [each for each in CATALOGUE.of(entry.layer) if not each.orthogonal]
+    entries: Iterable = ranked if entry.ready else (entry,)
+    return frozenset(k for each in entries for k in COURT.probes[each.probe].spec.requires)

@@ -1,0 +1,70 @@
+"""
+Whatever happens to the cluster, the API server and two replicas: the three promises are kept.
+
+All chance is in the printed seed, so a printed story is played again by itself.
+"""
+
+import logging
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reporter.model.kinds import KINDS
+from tests.simulation.network import Weather
+from tests.simulation.simulation import Simulation
+from tests.simulation.troubles import TROUBLES
+
+
+@pytest.fixture(autouse=True)
+def quiet(caplog):
+    caplog.set_level(logging.CRITICAL)
+
+
+REPLICAS = st.sampled_from([0, 1])
+SPELLS = st.sampled_from([1.0, 5.0, 8.0, 20.0, 29.0, 31.0, 70.0, 200.0, 700.0])
+PAUSES = st.sampled_from(
+    [0.05, 1.0, 5.0, 10.0, 14.0, 16.0, 25.0, 29.0, 31.0, 45.0, 59.0, 61.0, 95.0, 200.0, 700.0]
+)
+SOME = st.lists(st.sampled_from(KINDS), min_size=1, max_size=3, unique=True).map(tuple)
+TROUBLE = st.tuples(st.sampled_from(sorted(TROUBLES)))
+HAPPENINGS = {
+    "begin": TROUBLE,
+    "begin ": TROUBLE,
+    "end": TROUBLE,
+    "end_all": st.just(()),
+    "storm": st.tuples(REPLICAS, st.sampled_from(list(Weather)), SPELLS),
+    "cut": st.tuples(REPLICAS, SOME, SPELLS),
+    "forbid": st.tuples(REPLICAS, SOME, SPELLS),
+    "part": st.tuples(REPLICAS, SPELLS),
+    "be_late": st.tuples(REPLICAS, st.sampled_from([0.2, 2.0, 10.0])),
+    "pause": st.tuples(REPLICAS, SPELLS),
+    "kill": st.tuples(REPLICAS, SPELLS),
+    "stop": st.tuples(REPLICAS, SPELLS),
+    "delete_an_event": st.just(()),
+    "let_events_live": st.tuples(st.sampled_from([60.0, 400.0, 7200.0])),
+    "delete_the_lease": st.just(()),
+    "steal_the_lease": st.just(()),
+}
+"""
+Trouble twice, as it is what all the rest is about.
+"""
+
+STEPS = st.one_of(
+    [st.tuples(PAUSES, st.just(k.strip()), words) for k, words in HAPPENINGS.items()]
+)
+STORIES = st.lists(STEPS, min_size=5, max_size=25)
+
+
+def play(simulation: Simulation, story) -> None:
+    for pause, what, words in story:
+        simulation.after(pause)
+        getattr(simulation, what)(*words)
+    simulation.rest()
+
+
+@settings(max_examples=settings().max_examples // 5)
+@given(seed=st.integers(0, 2**32), skew=st.sampled_from([0.0, 0.9, -0.9]), story=STORIES)
+def test_the_promises_are_kept_whatever_happens(seed, skew, story):
+    with Simulation(seed, (0.0, skew)) as simulation:
+        play(simulation, story)
