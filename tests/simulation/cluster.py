@@ -11,7 +11,8 @@ from reporter.model.observations import Discovery
 from tests.builders import LONG_AGO
 from tests.simulation.agenda import Agenda
 from tests.simulation.troubles import CRDS, HEALTHY, TROUBLES
-from tests.stories.world import Address, World, merged
+from tests.stories.words import merged
+from tests.stories.world import Address, World
 
 
 Name = tuple[str, str]
