@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Each process has a control plane of its own. Files stay whole, for what their tests share.
+SIDE_BY_SIDE ?= --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
@@ -49,11 +51,11 @@ controlplane: $(STAMP) ## build or find the real control plane (12 minutes the f
 
 test: check ## all checks and tests, on the real control plane too where it can be had
 	-@$(BIN)/python -m e2e.controlplane --quiet
-	$(BIN)/pytest
+	$(BIN)/pytest $(SIDE_BY_SIDE)
 
 test-faults: check ## every fault there is, also those that take minutes, on the real control plane
 	@$(BIN)/python -m e2e.controlplane --quiet
-	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/faults -m ""
+	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/faults -m "" $(SIDE_BY_SIDE)
 
 unit: $(STAMP) ## the fast tests alone
 	$(BIN)/pytest tests

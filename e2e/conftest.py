@@ -15,8 +15,7 @@ from e2e.stack import namespace_manifest
 
 
 FIXTURES = {"control_plane", "new_control_plane"}
-NOT_RUN = pytest.StashKey[int]()
-WHY = pytest.StashKey[str]()
+NO_CONTROL_PLANE = "no real control plane, see the end"
 
 
 @pytest.hookimpl(trylast=True)
@@ -32,22 +31,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     except assets.Missing as err:
         if os.environ.get("CONTROLPLANE_REQUIRED") == "1":
             raise pytest.UsageError(f"CONTROLPLANE_REQUIRED=1, but: {err}") from err
-        config.stash[NOT_RUN] = len(concerned)
-        config.stash[WHY] = str(err)
         for item in concerned:
-            item.add_marker(pytest.mark.skip(reason="no real control plane, see the end"))
+            item.add_marker(pytest.mark.skip(reason=NO_CONTROL_PLANE))
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    if NOT_RUN not in config.stash:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """
+    Counted from the reports, as several processes may have run the tests.
+    """
+    skipped = terminalreporter.stats.get("skipped", [])
+    count = sum(NO_CONTROL_PLANE in str(each.longrepr) for each in skipped)
+    if not count:
         return
     terminalreporter.section("REAL CONTROL PLANE", sep="!", red=True, bold=True)
-    count = config.stash[NOT_RUN]
     terminalreporter.line(f"{count} test(s) on the real control plane did NOT run.", red=True)
-    for line in config.stash[WHY].splitlines():
-        terminalreporter.line(line)
+    try:
+        assets.find()
+    except assets.Missing as err:
+        for line in str(err).splitlines():
+            terminalreporter.line(line)
 
 
 def _needs_control_plane(item: pytest.Item) -> bool:
