@@ -105,7 +105,7 @@ def test_kind_served_in_an_older_version_is_read_in_that_and_its_episode_goes_on
                 models.wait_for(client, CURED, HEALTHY, within=SETTLE + SOON)
             until(lambda: "v1beta1" in _sees(reporter, SETS), within=LOOK, what="v1beta1 again")
             models.cure(client, IN_EPISODE)
-            models.wait_for(client, CURED, IN_EPISODE, within=SETTLE + SOON)
+            models.wait_for(client, CURED, IN_EPISODE, within=LOOK)
         said = [(r, m) for m in ("model-0", "model-1") for r in (TROUBLE, CURED)]
         assert sorted(models.said(client)) == sorted(said)
         assert all(each.count == 1 for each in events.ours(client))
