@@ -59,7 +59,8 @@ def main() -> int:
         until(churn.calm, within=CALM, what="all is Ready again")
         until(lambda: _told(plane)[-1].reason == truth.READY, within=CALM, what="all is told")
         told = _told(plane)
-        wrong = [*truth.falsehoods(churn.outages, told, BOUNDS), *_grown(trouble.memory)]
+        false = truth.falsehoods(churn.outages, told, BOUNDS, troubles=trouble.moments)
+        wrong = [*false, *_grown(trouble.memory)]
         print("\n".join([*machine.lines(plane), *_table(churn, trouble, told)]))
         if wrong:
             print("\n".join(_story(churn, told)))

@@ -59,6 +59,13 @@ def test_every_untruth_is_found(told, wrong):
     assert wrong in found
 
 
+def test_new_leader_may_join_an_outage_to_an_episode_without_its_ready():
+    told = [Told(A, 103), Told(READY, 510)]
+    outages = [OUT, Outage(A, 400, 500)]
+    assert list(falsehoods(outages, told, BOUNDS, troubles=[390])) == []
+    assert "from 400 for 100 s" in "\n".join(falsehoods(outages, told, BOUNDS, troubles=[350]))
+
+
 def test_delay_runs_from_the_outage_to_its_own_event():
     told = [Told(A, 103), Told(READY, 310), Told(A, 401)]
     assert delays([OUT, Outage(A, 400, 500)], told, BOUNDS) == [3, 1]

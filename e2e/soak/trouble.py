@@ -33,11 +33,13 @@ FLAGS = (*QUICK, "--emission=all", "--resync-seconds=10")
 class Trouble:
     """
     *steady* is paused and never ended: its memory is what is measured. *other* never lives long.
+    *moments*: when any of it began or ended, in seconds since the epoch.
     """
 
     plane: ControlPlane
     chance: random.Random
     done: Counter[str] = field(default_factory=Counter)
+    moments: list[float] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
     cpu: float = 0
 
@@ -71,7 +73,9 @@ class Trouble:
                 "API server restarted": self._restart,
             }
             name = self.chance.choices(list(troubles), weights=WEIGHTS)[0]
+            self.moments.append(time.time())
             troubles[name]()
+            self.moments.append(time.time())
             self.done[name] += 1
 
     def end(self) -> None:

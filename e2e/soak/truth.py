@@ -37,24 +37,35 @@ class Bounds:
     """
     Seconds. *told*: within which an outage must be announced; *late*: for how long after its end
     that may still happen; *joined*: health shorter than this need not end an episode; *apart*: by
-    how much two clocks may differ that are set by whole seconds.
+    how much two clocks may differ that are set by whole seconds. *handover*: how long after a
+    trouble a new leader may take up an episode of which no Ready was told, and join to it what
+    goes out then.
     """
 
     told: float
     late: float
     joined: float
     apart: float = 1.5
+    handover: float = 30
 
 
-def falsehoods(outages: Sequence[Outage], told: Sequence[Told], bounds: Bounds) -> Iterator[str]:
+def falsehoods(
+    outages: Sequence[Outage],
+    told: Sequence[Told],
+    bounds: Bounds,
+    *,
+    troubles: Sequence[float] = (),
+) -> Iterator[str]:
     """
-    One sentence for each thing that was not as it should have been.
+    One sentence for each thing that was not as it should have been. *troubles*: when the replicas
+    or the API server were disturbed.
     """
     for reason in sorted({each.reason for each in outages} | {each.reason for each in told}):
         mine = [each for each in outages if each.reason == reason]
         said = sorted(each.first for each in told if each.reason == reason)
         if reason != READY:
-            yield from _of_reason(reason, mine, said, bounds)
+            yield from _falsely_told(reason, mine, said, bounds)
+            yield from _hidden(reason, mine, told, bounds, troubles)
     ready = sorted(each.first for each in told if each.reason == READY)
     warnings = sorted(each.first for each in told if each.reason != READY)
     yield from _of_ready(outages, ready, warnings, bounds)
@@ -71,7 +82,7 @@ def delays(outages: Sequence[Outage], told: Sequence[Told], bounds: Bounds) -> l
     ]
 
 
-def _of_reason(
+def _falsely_told(
     reason: str, outages: Sequence[Outage], said: Sequence[float], bounds: Bounds
 ) -> Iterator[str]:
     meant = [_meant(outages, reason, first, bounds) for first in said]
@@ -81,11 +92,37 @@ def _of_reason(
     for one, other in pairwise(zip(said, meant, strict=True)):
         if one[1] is other[1] is not None:
             yield f"{reason} was told at {one[0]:.0f} and {other[0]:.0f} of one outage"
+
+
+def _hidden(
+    reason: str,
+    outages: Sequence[Outage],
+    told: Sequence[Told],
+    bounds: Bounds,
+    troubles: Sequence[float],
+) -> Iterator[str]:
+    meant = [_meant(outages, reason, each.first, bounds) for each in told if each.reason == reason]
     for before, outage in zip((None, *outages), outages, strict=False):
         lasted = outage.ended - outage.begun
         joins = before is not None and outage.begun - before.ended < bounds.joined
-        if lasted > bounds.told and outage not in meant and not joins:
+        if lasted <= bounds.told or outage in meant or joins:
+            continue
+        if not _taken_up(reason, outage, told, bounds, troubles):
             yield f"{reason} was out from {outage.begun:.0f} for {lasted:.0f} s, and nobody said so"
+
+
+def _taken_up(
+    reason: str,
+    outage: Outage,
+    told: Sequence[Told],
+    bounds: Bounds,
+    troubles: Sequence[float],
+) -> bool:
+    earlier = [each for each in told if each.first < outage.begun]
+    mine = max((each.first for each in earlier if each.reason == reason), default=float("-inf"))
+    ready = max((each.first for each in earlier if each.reason == READY), default=float("-inf"))
+    shaken = any(at - bounds.apart <= outage.begun <= at + bounds.handover for at in troubles)
+    return shaken and mine > ready
 
 
 def _meant(outages: Sequence[Outage], reason: str, first: float, bounds: Bounds) -> Outage | None:
