@@ -258,3 +258,15 @@ def test_only_a_deployment_that_was_seen_leaves_others_without_input():
 def test_its_age_is_known_for_the_grace():
     assert trouble(a_deployment(replicas=0, born=LONG_AGO), []).born == LONG_AGO
     assert absent("keda", "keda-operator", seen=False).born is None
+
+
+def test_one_whose_progress_nobody_tells_is_judged_by_its_counts():
+    found = trouble(a_deployment(ready=0, conditions=[]), [])
+    assert found.out
+    assert found.kind is Kind.LOST
+
+
+def test_a_new_version_of_which_all_pods_are_there_tells_no_counts():
+    found = trouble(a_deployment(conditions=[DONE, REFUSED]), [])
+    assert "updated" not in told(found)
+    assert "updated" in told(trouble(a_deployment(updated=1, conditions=[DONE, REFUSED]), []))

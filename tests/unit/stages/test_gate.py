@@ -5,7 +5,7 @@ import pytest
 from reporter.model.entries import Holds
 from reporter.model.verdicts import Clear, Unknown
 from reporter.model.words import Kind
-from reporter.stages.gate import observe, rewind, tick, wakes
+from reporter.stages.gate import forget, observe, rewind, tick, wakes
 from reporter.stages.records import OPEN, Patience, Unseen
 from tests.builders import LONG_AGO, MINUTE, NOON, SECOND, a_key, a_trouble, active, an_entry
 
@@ -213,3 +213,28 @@ def test_trouble_found_after_long_unknown_has_the_settle_to_heal(blind, left):
 def test_what_a_human_declared_is_not_held_after_long_unknown():
     story = Story().see(seconds(0), Unknown(KEY, "blind"))
     assert story.see(seconds(100), active(KEY, a_trouble())).through
+
+
+def test_what_is_unseen_is_so_since_it_was_first_and_not_since_the_last_look():
+    story = Story()
+    for at in (0, 20, 40):
+        story.see(seconds(at), Unknown(KEY, "blind"))
+    assert story.gate.unseen[KEY].since == NOON
+    story.see(seconds(41), active(KEY, a_trouble(kind=Kind.FAILED)))
+    assert not story.wait(seconds(70)).through
+    assert story.wait(seconds(71)).through
+
+
+def test_what_is_unseen_of_a_subject_that_is_gone_is_forgotten():
+    story = Story().see(seconds(0), Unknown(KEY, "blind"))
+    assert forget(story.gate, lambda key: key != KEY).unseen
+    assert not forget(story.gate, lambda key: key == KEY).unseen
+
+
+def test_only_the_first_look_believes_the_writer_also_if_all_was_wrong_in_it():
+    other, terms = a_key("clusterThing", item="other"), {"rules": lambda _: ENTRY}
+    terms["patience"] = PATIENCE
+    gate = observe(OPEN, [active(KEY, a_trouble(kind=Kind.LOST))], now=NOON, **terms)
+    late = active(other, a_trouble(kind=Kind.LOST, since=LONG_AGO))
+    gate = observe(gate, [late], now=NOON + seconds(1), **terms)
+    assert not gate.records[other].through

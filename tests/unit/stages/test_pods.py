@@ -244,3 +244,13 @@ def test_the_words_of_kubelet_are_cleaned_and_kept_short():
 
 def test_its_clock_starts_when_it_stopped_being_ready():
     assert ailment(a_pod(ready=False, since=NOON - MINUTE)).since == NOON - MINUTE
+
+
+def test_a_crash_is_found_though_init_containers_are_null():
+    found = ailment(a_pod(ready=False, waiting="CrashLoopBackOff", last_exit=1, init=None))
+    assert found.code == "Crash"
+
+
+def test_a_disruption_that_was_called_off_makes_nothing_a_normal_change():
+    pod = a_pod(**WAS_READY, conditions=[("DisruptionTarget", "False", "EvictionByEvictionAPI")])
+    assert ailment(pod).kind is Kind.LOST
