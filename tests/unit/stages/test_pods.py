@@ -2,6 +2,7 @@
 What ails a pod, by its own status.
 """
 
+import msgspec
 import pytest
 
 from reporter.model.objects import ContainerState, ContainerStatus, Running, Terminated
@@ -246,11 +247,25 @@ def test_its_clock_starts_when_it_stopped_being_ready():
     assert ailment(a_pod(ready=False, since=NOON - MINUTE)).since == NOON - MINUTE
 
 
-def test_a_crash_is_found_though_init_containers_are_null():
-    found = ailment(a_pod(ready=False, waiting="CrashLoopBackOff", last_exit=1, init=None))
+def test_an_end_is_told_though_init_containers_are_null():
+    found = ailment(a_pod(ready=False, exit_code=0, init=None))
     assert found.code == "Crash"
 
 
 def test_a_disruption_that_was_called_off_makes_nothing_a_normal_change():
     pod = a_pod(**WAS_READY, conditions=[("DisruptionTarget", "False", "EvictionByEvictionAPI")])
     assert ailment(pod).kind is Kind.LOST
+
+
+def test_a_disruption_without_a_reason_is_told_all_the_same():
+    found = ailment(a_pod(**WAS_READY, conditions=[("DisruptionTarget", "True", "")]))
+    assert "being evicted" in found.text
+
+
+def test_a_container_that_is_ready_again_after_a_crash_is_not_the_crash():
+    pod = a_pod(**EVER_UNREADY, running=NOON + MINUTE, last_exit=1, restarts=1)
+    assert ailment(pod).code == "Crash"
+    (status,) = pod.status.container_statuses
+    well = msgspec.structs.replace(status, ready=True)
+    again = msgspec.structs.replace(pod.status, container_statuses=(well,))
+    assert ailment(msgspec.structs.replace(pod, status=again)).code != "Crash"

@@ -2,11 +2,13 @@
 What a lost answer, an orthogonal finding or an empty group must not change.
 """
 
+import itertools
 from dataclasses import replace
 from datetime import timedelta
 
 from reporter.model.words import Kind
 from reporter.stages.pacing import Outcome
+from reporter.stages.suppression import wakes as lifts
 from reporter.stages.voice import wakes
 from tests.builders import a_catalogue, a_key, active, an_entry
 from tests.play import Play
@@ -18,10 +20,12 @@ def test_a_ready_without_an_answer_is_sent_again_under_the_same_name():
     play = Play(a_catalogue(*ENTRIES)).say(active(BBR)).clear(BBR).after(29)
     play.outcome = Outcome.UNCERTAIN
     play.after(1)
-    play.outcome = Outcome.WRITTEN
+    play.outcome, play.speaking = Outcome.WRITTEN, False
+    play.after(5).speaking = True
     play.after(10)
     _, first, second = play.written
     assert (first.key, first.episode) == (second.key, second.episode)
+    assert second.last > first.last
     assert play.said[1:] == ["clusterReady x1", "clusterReady x1"]
 
 
@@ -87,3 +91,50 @@ def test_what_to_set_right_is_noted_with_trouble_too():
     play = Play(a_catalogue(*ENTRIES)).say(noted)
     assert play.judged.notes == {BBR: ("set it",)}
     assert play.clear(BBR).judged.notes == {}
+
+
+def test_the_newest_of_several_readys_closes():
+    play = Play(a_catalogue(*ENTRIES))
+    for _ in range(2):
+        play.say(active(BBR)).after(5).clear(BBR).after(60)
+    assert play.said == ["clusterBBR x1", "clusterReady x1"] * 2
+    assert play.restart(back_after=10).after(600).said == []
+
+
+def test_a_ready_goes_before_the_trouble_of_others_of_its_layer():
+    well, ill = sets(2)[::-1]
+    play = a_play(well, ill).say(*all_of([well])).clear(*keys([well]))
+    play.after(29)
+    play.says |= {each.key: each for each in all_of([ill])}
+    assert play.after(1).said == [f"{PODS.reason} x1", "inferencesetReady x1", f"{PODS.reason} x1"]
+
+
+def test_heartbeats_are_spread_by_a_tenth_each_way():
+    play = Play(a_catalogue(*ENTRIES)).say(active(BBR)).after(timedelta(hours=3))
+    moments = [record.last for record in play.written]
+    spans = {(b - a).total_seconds() for a, b in itertools.pairwise(moments)}
+    assert min(spans) >= 270
+    assert max(spans) <= 331
+    assert max(spans) - min(spans) > 20
+
+
+def test_time_that_nobody_looked_at_does_not_count_as_quiet():
+    play = a_stack().say(out(KAITO)).say(active(PODS))
+    play.now += timedelta(seconds=25)
+    play.clear(KAITO)
+    assert play.after(29).state(PODS) == "suppressed"
+    assert play.after(2).state(PODS) != "suppressed"
+
+
+def test_the_moment_at_which_a_row_lifts_is_known():
+    play = a_stack().say(out(KAITO)).clear(KAITO)
+    settle = play.terms.patience.settle
+    assert lifts(play.judged.silence, settle=settle) == play.now + settle
+
+
+def test_a_group_that_was_read_back_is_not_said_to_be_well_once_its_sets_are_gone():
+    subjects = sets(12)
+    play = a_play(*subjects).say(*all_of(subjects)).restart(back_after=10)
+    play.subjects = play.subjects - {*subjects}
+    play.says.clear()
+    assert play.after(600).said == [f"{PODS.reason} x1"]
