@@ -232,8 +232,8 @@ def test_what_is_unseen_of_a_subject_that_is_gone_is_forgotten():
 
 
 def test_only_the_first_look_believes_the_writer_also_if_all_was_wrong_in_it():
-    other, terms = a_key("clusterThing", item="other"), {"rules": lambda _: ENTRY}
-    terms["patience"] = PATIENCE
+    other = a_key("clusterThing", item="other")
+    terms = {"rules": lambda _: ENTRY, "patience": PATIENCE}
     gate = observe(OPEN, [active(KEY, a_trouble(kind=Kind.LOST))], now=NOON, **terms)
     late = active(other, a_trouble(kind=Kind.LOST, since=LONG_AGO))
     gate = observe(gate, [late], now=NOON + seconds(1), **terms)

@@ -265,7 +265,7 @@ def test_a_disruption_without_a_reason_is_told_all_the_same():
 def test_a_container_that_is_ready_again_after_a_crash_is_not_the_crash():
     pod = a_pod(**EVER_UNREADY, running=NOON + MINUTE, last_exit=1, restarts=1)
     assert ailment(pod).code == "Crash"
-    (status,) = pod.status.container_statuses
+    (status,) = pod.status.container_statuses or ()
     well = msgspec.structs.replace(status, ready=True)
     again = msgspec.structs.replace(pod.status, container_statuses=(well,))
     assert ailment(msgspec.structs.replace(pod, status=again)).code != "Crash"
