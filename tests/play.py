@@ -34,6 +34,7 @@ class Play:
     says: dict = field(default_factory=dict)
     subjects: frozenset = frozenset({CLUSTER})
     now: datetime = NOON
+    since: datetime = NOON
     judged: Judgement = field(default_factory=Judgement)
     voice: Voice = field(default_factory=Voice)
     written: list = field(default_factory=list)
@@ -118,19 +119,28 @@ class Play:
 
     def restart(self, *, back_after: float = 0.0) -> Self:
         """
-        A new process reads back what is there, with times of whole seconds.
+        A new process reads back what is there.
+        """
+        self.now += timedelta(seconds=back_after)
+        self.judged, self.voice, self.speaking = Judgement(), Voice(), False
+        self.since = self.now
+        self.step()
+        return self.take_over()
+
+    def take_over(self) -> Self:
+        """
+        A process that has judged *since* then reads back what another said, in whole seconds.
         """
         last = {}
         for record in self.written:
             seconds = {"first": record.first.replace(microsecond=0)}
             seconds["last"] = record.last.replace(microsecond=0)
             last[record.key, record.episode] = replace(record, **seconds)
-        self.now += timedelta(seconds=back_after)
-        self.judged, self.voice, self.speaking = Judgement(), Voice(), False
-        self.step()
         self.speaking = True
         terms, now = self.terms, self.now
-        self.voice = resume(self.voice, last.values(), self.catalogue, terms, now=now)
+        self.voice = resume(
+            Voice(), last.values(), self.catalogue, terms, now=now, since=self.since
+        )
         return self.step()
 
     @property

@@ -1,12 +1,12 @@
 """
 The loop of passes: at once after a change, at the moment a hold falls due, and regularly over all.
 
-Owns the judgement and the voice; nobody else changes them. A pass is synchronous, so what reads
-them between two awaits sees one moment.
+Owns the judgement and the voice; nobody else changes them. A pass over many subjects lets others have
+their turn, but changes both only at its end, so what reads them between two awaits sees one moment.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from reporter.clock import Clock
 from reporter.model.events import EventRecord
 from reporter.model.observations import Sight, Unlisted
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import Involved
+from reporter.model.verdicts import Involved, Verdict
 from reporter.stages.judgement import Judgement
 from reporter.stages.pacing import Outcome, Stage, tell
 from reporter.stages.pipeline import Court
@@ -79,6 +79,7 @@ class Controller:
         self._store, self._court, self._clock = store, court, clock
         self._resync, self._home, self._observers = resync, home, tuple(observers)
         self._changed = asyncio.Event()
+        self._since: datetime | None = None
         self._snapshot = store.view()
         store.notify(self._changed.set)
 
@@ -98,7 +99,7 @@ class Controller:
             full = not now < resync_at <= now + self._resync
             if full:
                 resync_at = now + self._resync
-            self.look(full=full)
+            await self._look(full=full)
             changed = await self._pause(resync_at, rest)
             rest = BURST.total_seconds() if changed else 0.0
 
@@ -120,33 +121,52 @@ class Controller:
 
     def look(self, *, full: bool) -> None:
         """
-        One pass.
+        One pass, without a pause.
+        """
+        for _ in self._pass(full=full):
+            pass
+
+    async def _look(self, *, full: bool) -> None:
+        """
+        One pass; the lease, the watches and the probes of the kubelet have their turns in between.
+        """
+        for _ in self._pass(full=full):
+            await asyncio.sleep(0)
+
+    def _pass(self, *, full: bool) -> Iterator[None]:
+        """
+        Of one moment's snapshot. Yields between two parts, and changes nothing before the end.
         """
         loop = asyncio.get_running_loop()
         begun, now = loop.time(), self._clock.now()
         self._changed.clear()
         dirty = self._store.take_dirty()
-        before, self._snapshot = self.judged, self._store.view()
-        if full or self._blindness_changed(now):
+        before, snapshot = self.judged, self._store.view()
+        if full or self._blindness_changed(snapshot, now):
             dirty |= EVERYTHING
+        hearing = self._court.hear(before, snapshot, dirty, now=now)
+        verdicts: list[Verdict] = []
+        for part in hearing.parts():
+            verdicts += part
+            yield
         announced = frozenset(self.voice.episodes)
-        self.judged = self._court.judge(
-            before, self._snapshot, dirty, now=now, announced=announced
-        )
+        self._snapshot = snapshot
+        self.judged = self._court.rule(before, hearing, verdicts, announced=announced)
         terms, catalogue = self._court.terms, self._court.catalogue
         self.voice = follow(self.voice, self.judged, catalogue, terms, now=now)
+        self._since = self._since or now
         self.pulse.last, self.pulse.at = loop.time(), now
         self.pulse.first.set()
         for observer in self._observers:
             observer.passed(before, self.judged, timedelta(seconds=loop.time() - begun))
         self.passed.set()
 
-    def _blindness_changed(self, now: datetime) -> bool:
+    def _blindness_changed(self, snapshot: Snapshot, now: datetime) -> bool:
         """
         Time alone may make a kind blind, which touches every subject.
         """
         return any(
-            (moment := self._snapshot.blind_from(kind)) is not None and moment <= now
+            (moment := snapshot.blind_from(kind)) is not None and moment <= now
             for kind in self._store.kinds
         )
 
@@ -199,7 +219,8 @@ class Controller:
         Take the Events that a predecessor left. What is over by now has a moment to wake for.
         """
         catalogue, terms, now = self._court.catalogue, self._court.terms, self._clock.now()
-        voice = resume(Voice(), records, catalogue, terms, now=now)
+        since = min(self._since or now, now)
+        voice = resume(Voice(), records, catalogue, terms, now=now, since=since)
         self.voice = follow(voice, self.judged, catalogue, terms, now=now)
         self._changed.set()
 

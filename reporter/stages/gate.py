@@ -206,7 +206,9 @@ def _take(
         case Paused():
             return None
         case Active(_, troubles, involved):
-            before = _seen(record, now=now, step=step) if record else Record({}, involved, now)
+            before = (
+                _seen(record, now=now, step=step) if record else Record({}, involved, now, now)
+            )
             watches = dict(_cleared(before).watches)
             for trouble in troubles:
                 ref = trouble.cause.object

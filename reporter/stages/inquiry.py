@@ -45,7 +45,7 @@ class Inquiry:
     standing: Mapping[tuple[Subject, Reason], frozenset[Key]]
 
     def verdicts(self, subjects: Iterable[Subject]) -> list[Verdict]:
-        return [verdict for subject in sorted(subjects) for verdict in self._of(subject)]
+        return [verdict for subject in subjects for verdict in self._of(subject)]
 
     def _of(self, subject: Subject) -> Iterable[Verdict]:
         paused, odd = _is_paused(self.snapshot, subject), _odd(self.snapshot, subject)

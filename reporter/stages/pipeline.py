@@ -4,7 +4,7 @@ The whole order, on one screen: probes, gate, suppression, rank; then, for the s
 All layers are judged before anything is announced.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from reporter.model.verdicts import Active, Clear, Paused, Verdict
 from reporter.model.words import Source
 from reporter.stages.gate import forget, observe, rewind, tick
 from reporter.stages.gate import wakes as gate_wakes
-from reporter.stages.inquiry import inquiry
+from reporter.stages.inquiry import Inquiry, inquiry
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.probes.probe import Probe
 from reporter.stages.rank import rank
@@ -25,6 +25,29 @@ from reporter.stages.suppression import wakes as suppression_wakes
 
 
 ALL = frozenset(Source)
+
+
+PART = 100
+"""
+Subjects that are asked about in one go: some ten milliseconds.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """
+    One moment's questions about the *dirty* subjects, asked part by part.
+    """
+
+    inquiry: Inquiry
+    roster: Roster
+    dirty: frozenset[Subject]
+    now: datetime
+
+    def parts(self) -> Iterator[list[Verdict]]:
+        waiting = sorted(self.dirty)
+        for first in range(0, len(waiting), PART):
+            yield self.inquiry.verdicts(waiting[first : first + PART])
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +75,36 @@ class Court:
         """
         One pass over the whole of each dirty subject; *announced* keys are not held anew.
         """
-        patience, rules = self.terms.patience, self.catalogue.__getitem__
+        hearing = self.hear(before, snapshot, dirty, now=now)
+        verdicts = [verdict for part in hearing.parts() for verdict in part]
+        return self.rule(before, hearing, verdicts, announced=announced)
+
+    def hear(
+        self, before: Judgement, snapshot: Snapshot, dirty: frozenset[Subject], *, now: datetime
+    ) -> Hearing:
+        """
+        Who is to be asked about; nobody was yet.
+        """
         there = self.roster(snapshot, before.roster)
-        subjects = there.subjects
-        dirty = expand(dirty | (subjects - before.subjects), subjects)
+        dirty = expand(dirty | (there.subjects - before.subjects), there.subjects)
         asked = inquiry(
             snapshot, before.gate, self.catalogue, self.probes, flags=self.flags, now=now
         )
-        verdicts = asked.verdicts(dirty)
+        return Hearing(asked, there, dirty, now)
+
+    def rule(
+        self,
+        before: Judgement,
+        hearing: Hearing,
+        verdicts: Sequence[Verdict],
+        *,
+        announced: frozenset[Key] = frozenset(),
+    ) -> Judgement:
+        """
+        From all the verdicts of a hearing to the judgement.
+        """
+        patience, rules, now = self.terms.patience, self.catalogue.__getitem__, hearing.now
+        subjects = hearing.roster.subjects
         gate = observe(before.gate, verdicts, now=now, rules=rules, patience=patience)
         gate = forget(gate, lambda key: key.subject not in subjects)
         gate = tick(gate, now=now, rules=rules, patience=patience)
@@ -72,8 +117,8 @@ class Court:
             gate,
             silence,
             standings,
-            there,
-            frozenset(paused | ((before.paused - dirty) & subjects)),
+            hearing.roster,
+            frozenset(paused | ((before.paused - hearing.dirty) & subjects)),
             now,
             _notes(before, verdicts, subjects),
         )

@@ -14,6 +14,7 @@ from reporter.model.subjects import Key, Subject
 from reporter.model.words import EventType, Layer
 from reporter.stages.collapse import Group, collapse
 from reporter.stages.judgement import Judgement, Terms
+from reporter.stages.records import Record
 
 
 READ_BACK = timedelta(hours=1)
@@ -29,7 +30,7 @@ class Episode:
 
     *record*: the Event as last sent. *uncertain*: whether it arrived is not known, so it is sent
     again under the same name. *rewritten*: when its content last changed. *silent*: it was outranked
-    or suppressed since it was last sent. *resumed*: when it was read back, if it was.
+    or suppressed since it was last sent. *resumed*: if it was read back, since when we have judged.
     """
 
     record: EventRecord
@@ -73,7 +74,7 @@ def follow(
         )
         for key, each in voice.episodes.items()
         if key in ready
-        or (key.subject in there and _lasts(key, each, judged, after, resumed_before=now - settle))
+        or (key.subject in there and _lasts(key, each, judged, after, now=now, settle=settle))
     }
     owed = {s: since for s, since in voice.owed.items() if s in there}
     return replace(after, episodes=episodes, owed=owed)
@@ -119,14 +120,31 @@ def _there(after: Voice, judged: Judgement) -> frozenset[Subject]:
 
 
 def _lasts(
-    key: Key, episode: Episode, judged: Judgement, voice: Voice, *, resumed_before: datetime
+    key: Key,
+    episode: Episode,
+    judged: Judgement,
+    voice: Voice,
+    *,
+    now: datetime,
+    settle: timedelta,
 ) -> bool:
     group = voice.groups.get(key)
     if group is not None and (group.members or not group.resumed):
         return bool(group.members)
-    if key in judged.gate.records or key in judged.gate.unseen:
+    record = judged.gate.records.get(key)
+    if record is not None:
+        return not _began_anew(record, episode, settle=settle)
+    if key in judged.gate.unseen:
         return True
-    return episode.resumed is not None and episode.resumed > resumed_before
+    return episode.resumed is not None and episode.resumed > now - settle
+
+
+def _began_anew(record: Record, episode: Episode, *, settle: timedelta) -> bool:
+    """
+    Whether we saw the trouble of an Event settle that another wrote, before it came back.
+    """
+    seen = episode.resumed
+    return seen is not None and record.since > max(episode.record.last, seen + settle)
 
 
 def _muted(key: Key, judged: Judgement, voice: Voice) -> bool:
@@ -213,12 +231,14 @@ def resume(
     terms: Terms,
     *,
     now: datetime,
+    since: datetime,
 ) -> Voice:
     """
     Take the Events read back: what was running goes on, and nothing is written for it.
 
     An Event is of a running episode when it was written within the hour and no Ready of its subject
-    is newer. What is clear by now gets its Ready once it has been so for the settle.
+    is newer. What is clear by now gets its Ready once it has been so for the settle; whoever has
+    judged *since* then knows, and takes nothing up that has settled before its eyes.
     """
     known = [r for r in records if r.key.reason in catalogue.entries]
     closed: dict[Subject, datetime] = {}
@@ -232,9 +252,9 @@ def resume(
         shut = closed.get(key.subject)
         running = record.type is EventType.WARNING and now - record.last <= READ_BACK
         if running and (shut is None or shut < record.last or shut <= record.episode):
-            episodes[key] = Episode(record, resumed=now)
+            episodes[key] = Episode(record, resumed=since)
             if key.subject.layer is Layer.MODELDEPLOYMENT and not key.subject.name:
                 groups[key] = Group(resumed=True)
             if not catalogue[key.reason].orthogonal:
-                owed[key.subject] = now + terms.patience.settle
+                owed[key.subject] = since + terms.patience.settle
     return replace(voice, episodes=episodes, owed=owed, groups=groups)

@@ -207,6 +207,24 @@ def test_a_restart_says_nothing_and_continues_the_count():
     assert len({r.episode for r in play.written}) == 1
 
 
+def test_what_settled_before_a_followers_eyes_is_over_when_it_leads():
+    play = a_play().say(active(BBR), active(ISTIO))
+    assert play.said == ["clusterIstio x1"]
+    play.speaking = False
+    play.clear(ISTIO).after(45)
+    play.say(active(ISTIO, a_trouble(kind=Kind.DECLARED))).take_over()
+    assert play.said == ["clusterIstio x1"]
+    assert len({r.episode for r in play.written if r.key == ISTIO}) == 2
+
+
+def test_ready_that_a_dead_leader_owed_is_said_at_once_by_who_saw_all_settle():
+    play = a_play().say(active(BBR))
+    assert play.said == ["clusterBBR x1"]
+    play.speaking = False
+    play.clear(BBR).after(45)
+    assert play.take_over().said == ["clusterReady x1"]
+
+
 def test_what_cleared_while_nobody_looked_gets_its_ready_after_the_settle():
     play = a_play().say(active(BBR))
     play.says.clear()
