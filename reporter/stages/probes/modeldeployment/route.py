@@ -47,7 +47,7 @@ from reporter.stages.routes import (
     routes,
     staying,
 )
-from reporter.stages.ruling import Found, ruling, undecoded
+from reporter.stages.ruling import Found, ruling, undecoded, unserved
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.subjects import PICKER_SUFFIX
 
@@ -61,7 +61,8 @@ def _found(snapshot: Snapshot, subject: Subject) -> Sequence[Found | None]:
         return []
     every = routes(snapshot, subject)
     behind = pools(snapshot, subject, every)
-    late = unread(snapshot, HTTP_ROUTES, subject, every)
+    late = unserved(snapshot, HTTP_ROUTES, INFERENCE_POOLS)
+    late = late or unread(snapshot, HTTP_ROUTES, subject, every)
     late = late or unread(snapshot, INFERENCE_POOLS, subject, behind)
     if late:
         return [late]
