@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from reporter.model.events import EventRecord
 from reporter.model.subjects import Key, Subject
-from reporter.model.verdicts import Active, Trouble
+from reporter.model.verdicts import Active, Trouble, Unknown
 from reporter.model.words import EventType
 from reporter.stages.wording import Speech, Told
 from tests.shipped import CATALOGUE
@@ -23,13 +23,15 @@ from tests.simulation.truth import Truth, verdicts_of
 class Rest:
     """
     *since*: from when on nothing was changed, and nothing failed. *active*: all that is wrong, by
-    the probes on what the leader knows, as it alone remembers what was deleted before.
+    the probes on what the leader knows, as it alone remembers what was deleted before. *unknown*: of
+    what kind is not served nobody can tell, so what was said of it before stays.
     """
 
     truth: Truth
     arriving: Arriving
     since: float
     active: dict[Key, tuple[Trouble, ...]] = field(default_factory=dict)
+    unknown: frozenset[Key] = frozenset()
 
     def holds(self) -> None:
         replicas = self.arriving.sending.replicas
@@ -38,7 +40,9 @@ class Rest:
         (leader,) = [each for each in replicas if each.elector.holds()]
         verdicts = verdicts_of(leader.store.view(), now=self.truth.agenda.wall)
         self.active = {k: v.troubles for k, v in verdicts.items() if isinstance(v, Active)}
-        assert self.active.keys() == self.truth.active.keys()
+        self.unknown = frozenset(k for k, v in verdicts.items() if isinstance(v, Unknown))
+        missed = self.active.keys() ^ self.truth.active.keys()
+        assert not missed, f"{leader.name} judges otherwise of {sorted(map(str, missed))}"
         self.says_the_truth()
 
     def knows_the_truth(self, replica: Replica) -> None:
@@ -101,7 +105,7 @@ class Rest:
         now = self.truth.agenda.now
         silent_for = now - (self.truth.seconds_of(found.last) or 0.0)
         assert silent_for < HEARTBEAT * 1.1 + 90, f"{key} was not said for {silent_for:.0f} s"
-        if now - self.since > 2 * HEARTBEAT and self.is_all_decided:
+        if now - self.since > 2 * HEARTBEAT and self.is_all_decided and not self.unknown:
             wanted = self.digest(key, list(loud))
             assert found.told == wanted, f"{key} says something old: {found.message}"
 
@@ -130,7 +134,8 @@ class Rest:
         there = self.truth.subjects[subject]
         warned = max((w.at for w in said if w.record.type is EventType.WARNING), default=0.0)
         taken = max((w.at for w in said if w.record.type is EventType.NORMAL), default=0.0)
-        if self.ranked(subject) or subject in self.truth.paused:
+        blind = any(key.subject == subject for key in self.unknown)
+        if blind or self.ranked(subject) or subject in self.truth.paused:
             return
         calm = self.truth.agenda.now - self.since
         forgotten = self.arriving.is_forgotten_of(subject, 0.0) or warned < there

@@ -63,6 +63,62 @@ def play(simulation: Simulation, story) -> None:
     simulation.rest()
 
 
+BOTH = (0, 1)
+SICK = ("router at zero", "model unready", "route deleted", "node under pressure")
+
+
+@pytest.mark.parametrize("weather", Weather)
+def test_what_is_said_in_any_weather_arrives_once(weather):
+    with Simulation(1) as simulation:
+        for name in SICK:
+            for number in BOTH:
+                simulation.storm(number, weather, 50)
+            simulation.begin(name)
+            simulation.after(150)
+        for number in BOTH:
+            simulation.storm(number, weather, 100)
+        simulation.end_all()
+        simulation.rest()
+
+
+@pytest.mark.parametrize("end", ["kill", "stop", "pause", "part"])
+def test_a_successor_goes_on_where_its_predecessor_ended(end):
+    with Simulation(2) as simulation:
+        for name in SICK:
+            simulation.begin(name)
+            simulation.after(50)
+            for number in BOTH:
+                if simulation.replicas[number].elector.holds():
+                    getattr(simulation, end)(number, 40)
+            simulation.after(100)
+        simulation.rest()
+        simulation.end_all()
+        simulation.after(20)
+        for number in BOTH:
+            if simulation.replicas[number].elector.holds():
+                getattr(simulation, end)(number, 40)
+        simulation.rest()
+
+
+@pytest.mark.parametrize("spell", [20.0, 100.0])
+@pytest.mark.parametrize("how", ["cut", "forbid"])
+def test_what_happens_out_of_sight_is_neither_guessed_nor_missed(how, spell):
+    with Simulation(3) as simulation:
+        for name in SICK:
+            simulation.begin(name)
+        simulation.after(100)
+        for number in BOTH:
+            getattr(simulation, how)(number, KINDS, spell)
+        simulation.after(spell / 2)
+        for name in ("router at zero", "route deleted"):
+            simulation.end(name)
+        for name in ("istiod deleted", "filter deleted", "pools not served"):
+            simulation.begin(name)
+        simulation.rest()
+        simulation.end_all()
+        simulation.rest()
+
+
 @settings(max_examples=settings().max_examples // 5)
 @given(seed=st.integers(0, 2**32), skew=st.sampled_from([0.0, 0.9, -0.9]), story=STORIES)
 def test_the_promises_are_kept_whatever_happens(seed, skew, story):
