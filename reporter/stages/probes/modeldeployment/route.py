@@ -61,8 +61,7 @@ def _found(snapshot: Snapshot, subject: Subject) -> Sequence[Found | None]:
         return []
     every = routes(snapshot, subject)
     behind = pools(snapshot, subject, every)
-    late = unserved(snapshot, HTTP_ROUTES, INFERENCE_POOLS)
-    late = late or unread(snapshot, HTTP_ROUTES, subject, every)
+    late = unread(snapshot, HTTP_ROUTES, subject, every)
     late = late or unread(snapshot, INFERENCE_POOLS, subject, behind)
     if late:
         return [late]
@@ -73,7 +72,9 @@ def _found(snapshot: Snapshot, subject: Subject) -> Sequence[Found | None]:
     if found or not here:
         return found
     pods = counted(model_pods(snapshot, subject))
-    return [_pool(snapshot, pool, here, pods) for pool in staying(behind)]
+    ill = [_pool(snapshot, pool, here, pods) for pool in staying(behind)]
+    # What was kept from before its CRD went may tell of trouble, but not that all is well.
+    return ill if any(ill) else [unserved(snapshot, HTTP_ROUTES, INFERENCE_POOLS)]
 
 
 def _absent(
