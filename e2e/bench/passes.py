@@ -92,7 +92,7 @@ def measure(court: Court, size: int, rounds: int) -> Figures:
     asked = inquiry(
         snapshot, judged.gate, court.catalogue, court.probes, flags=court.flags, now=now
     )
-    everyone = expand(EVERYTHING, judged.subjects)
+    everyone = sorted(expand(EVERYTHING, judged.subjects))
     return Figures(
         objects,
         loaded,
@@ -108,7 +108,7 @@ def _of_each(
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     now = dt.datetime.now(dt.UTC)
     for layer in Layer:
-        subjects = [each for each in judged.subjects if each.layer is layer]
+        subjects = sorted(each for each in judged.subjects if each.layer is layer)
         for entry in court.catalogue.of(layer):
             alone = Catalogue({entry.reason: entry})
             asked = inquiry(snapshot, judged.gate, alone, court.probes, flags=court.flags, now=now)

@@ -15,6 +15,7 @@ from reporter.model.verdicts import Clear, Paused, Unknown, Verdict
 from reporter.model.words import Layer, Reason
 from reporter.stages.probes.probe import Probe, Question
 from reporter.stages.records import Gate
+from reporter.stages.ruling import unserved
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.subjects import is_never_read
 
@@ -24,12 +25,14 @@ class Asked:
     """
     A judged reason with its probe. *blind*: why its kinds cannot be seen now, empty if they can.
 
-    *unwatched*: the same by kind of those that sources add, without which it judges all the same.
+    *unserved*: which of the CRDs it demands is missing: objects kept from before may tell of trouble,
+    but not that all is well. *unwatched*: the same by kind of those that sources add, without which it judges all the same.
     """
 
     entry: Entry
     probe: Probe
     blind: str
+    unserved: str
     unwatched: Mapping[str, str]
 
 
@@ -65,7 +68,10 @@ class Inquiry:
         question = Question(entry.reason, subject, entry.parameters, self.flags, asked.unwatched)
         verdicts = list(asked.probe.judge(self.snapshot, question))
         left = keys - {verdict.key for verdict in verdicts} if keys else keys
-        return [*verdicts, *map(Clear, left)]
+        answers = [*verdicts, *map(Clear, left)]
+        if not asked.unserved:
+            return answers
+        return [Unknown(a.key, asked.unserved) if isinstance(a, Clear) else a for a in answers]
 
 
 def inquiry(
@@ -84,7 +90,10 @@ def inquiry(
     for key in (*gate.records, *gate.unseen):
         standing[key.subject, key.reason].add(key)
     asked = {
-        layer: tuple(_asked(e, probes[e.probe], snapshot, now=now) for e in catalogue.of(layer))
+        layer: tuple(
+            _asked(each, catalogue.demands(each.reason), probes[each.probe], snapshot, now=now)
+            for each in catalogue.of(layer)
+        )
         for layer in Layer
     }
     return Inquiry(
@@ -92,7 +101,11 @@ def inquiry(
     )
 
 
-def _asked(entry: Entry, probe: Probe, snapshot: Snapshot, *, now: datetime) -> Asked:
+def _asked(
+    entry: Entry, demands: frozenset[str], probe: Probe, snapshot: Snapshot, *, now: datetime
+) -> Asked:
+    demanded = [kind for kind in probe.spec.requires if kind.qualified in demands]
+    missing = unserved(snapshot, *demanded)
     whys = (snapshot.blind(kind, now=now) for kind in probe.spec.requires)
     more = (kind for kinds in probe.spec.sources.values() for kind in kinds if snapshot.sees(kind))
     unwatched = {kind.resource: snapshot.blind(kind, now=now) for kind in more}
@@ -100,6 +113,7 @@ def _asked(entry: Entry, probe: Probe, snapshot: Snapshot, *, now: datetime) -> 
         entry,
         probe,
         next((why for why in whys if why), ""),
+        missing.why if missing is not None else "",
         {resource: why for resource, why in unwatched.items() if why},
     )
 

@@ -47,7 +47,7 @@ from reporter.stages.routes import (
     routes,
     staying,
 )
-from reporter.stages.ruling import Found, ruling, undecoded, unserved
+from reporter.stages.ruling import Found, ruling, undecoded
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.subjects import PICKER_SUFFIX
 
@@ -72,9 +72,7 @@ def _found(snapshot: Snapshot, subject: Subject) -> Sequence[Found | None]:
     if found or not here:
         return found
     pods = counted(model_pods(snapshot, subject))
-    ill = [_pool(snapshot, pool, here, pods) for pool in staying(behind)]
-    # What was kept from before its CRD went may tell of trouble, but not that all is well.
-    return ill if any(ill) else [unserved(snapshot, HTTP_ROUTES, INFERENCE_POOLS)]
+    return [_pool(snapshot, pool, here, pods) for pool in staying(behind)]
 
 
 def _absent(

@@ -7,7 +7,6 @@ import pytest
 from reporter.model.gateway_objects import Gateway, GatewayClass, HTTPRoute, InferencePool
 from reporter.model.kinds import GATEWAYS, HTTP_ROUTES, INFERENCE_POOLS
 from reporter.model.objects import Deployment, Pod
-from reporter.model.observations import Unserved
 from reporter.model.verdicts import Clear, Unknown
 from reporter.model.words import Kind
 from tests.builders import LONG_AGO, NOON
@@ -338,11 +337,3 @@ def test_a_gateway_that_was_never_decoded_is_not_missing():
     store = a_model_store(*a_model(a_class(), without=[Gateway]))
     store.spoil(GATEWAYS, TEAM, GATEWAY)
     assert isinstance(judged(REASON, store=store), Unknown)
-
-
-@pytest.mark.parametrize("kind", [HTTP_ROUTES, INFERENCE_POOLS])
-def test_of_a_kind_that_is_not_served_what_was_kept_means_nothing(kind):
-    store = a_model_store(*a_model())
-    assert isinstance(judged(REASON, store=store), Clear)
-    store.sight(kind, Unserved())
-    assert judged(REASON, store=store).why == f"{kind.qualified} are not served"
