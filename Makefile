@@ -19,7 +19,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-faults test-image check unit controlplane bench \
-  image image-push lock clean
+  image image-push lock audit soak clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +83,12 @@ lock: ## renew the lock files (needs uv)
 	$(UV) --group dev pyproject.toml --output-file requirements.lock
 	$(UV) --constraint requirements.lock pyproject.toml --output-file requirements.run.lock
 	$(UV) --constraint requirements.lock --group build --output-file requirements.build.lock
+
+audit: ## known holes in what the image contains (needs pip-audit)
+	pip-audit --strict --require-hashes --disable-pip --requirement requirements.run.lock
+
+soak: $(STAMP) ## twenty minutes of random trouble, each Event held against the truth
+	$(BIN)/python -m e2e.soak --minutes 20
 
 clean: ## remove what was installed and cached here
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

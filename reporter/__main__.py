@@ -15,31 +15,40 @@ INTERRUPTED = 130
 What shells report for a process that SIGINT ended.
 """
 
+STOPS = {signal.SIGTERM: 0, signal.SIGINT: INTERRUPTED}
+"""
+The exit codes of a stop.
+"""
+
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, _leave)
+    asked: list[signal.Signals] = []
+
+    def leave(number: int, frame: FrameType | None) -> NoReturn:
+        """
+        Before anything has begun there is nothing to end; later the loop's own handlers stand here.
+        """
+        asked.append(signal.Signals(number))
+        raise KeyboardInterrupt
+
+    for each in STOPS:
+        signal.signal(each, leave)
     _open_what_is_closed()
     try:
         # Only here, so that a stop during these imports is one like any other.
         from reporter.cli.commands import command  # noqa: PLC0415
 
-        code = command(sys.argv[1:], os.environ)
+        # Some libraries let no exception out while they are loaded.
+        code = STOPS[asked[0]] if asked else command(sys.argv[1:], os.environ)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        code = STOPS[asked[0]] if asked else INTERRUPTED
     except BrokenPipeError:
         # Who read us has seen enough, as head does; what is left must not complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     _forget_unsaid()
     sys.exit(code)
-
-
-def _leave(signum: int, frame: FrameType | None) -> NoReturn:
-    """
-    Before anything has begun there is nothing to end; later the loop's own handler stands here.
-    """
-    raise SystemExit(0)
 
 
 def _open_what_is_closed() -> None:

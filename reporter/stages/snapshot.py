@@ -67,8 +67,10 @@ class Snapshot:
         found = self.tables[kind.resource].index.get(key)
         if not found:
             return ()
-        each = found.values() if len(found) == 1 else (o for _, o in sorted(found.items()))
-        return tuple(o for o in each if isinstance(o, type_))
+        if len(found) == 1:
+            (only,) = found.values()
+            return (only,) if isinstance(only, type_) else ()
+        return tuple(each for _, each in sorted(found.items()) if isinstance(each, type_))
 
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
         return self.tables[kind.resource].objects.values()
