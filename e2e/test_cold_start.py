@@ -9,7 +9,6 @@ becomes ready is told of by a process for which a start may take seconds.
 import contextlib
 import json
 import os
-import socket
 import sys
 import time
 import urllib.request
@@ -21,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from e2e import ears, events, repair, statuses
+from e2e.address import beyond_loopback
 from e2e.controlplane import ControlPlane, Json, faults, until
 from e2e.controlplane.processes import free_port
 from e2e.ears import LONGER, Ears
@@ -162,7 +162,7 @@ def starts(stack: ControlPlane) -> Iterator[Starts]:
         hands = after.enter_context(ThreadPoolExecutor())
         list(hands.map(lambda name: _install(Team(plane, name)), NAMES))
         time.sleep(GRACE)
-        page = Page(plane, _address(), free_port())
+        page = Page(plane, beyond_loopback(), free_port())
         flags = (f"--weight-download-metric-port={page.port}", f"--startup-grace-seconds={GRACE}")
         with ReporterProcess(plane, *flags, *BRISK, *ears.impatient(plane)) as reporter:
             listening = Ears(reporter)
@@ -224,16 +224,3 @@ def _hasty(plane: ControlPlane) -> str:
     path = plane.folder / "hasty.yaml"
     path.write_text(json.dumps({"reasons": {PODS: {"hold": {"starting": "5s"}}}}))
     return f"--catalogue-overlay={path}"
-
-
-def _address() -> str:
-    """
-    An address of this machine to which an API server lets a request through: not loopback.
-    """
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("203.0.113.1", 9))
-        except OSError as err:
-            pytest.skip(f"this machine has no address but loopback: {err}")
-        found: str = probe.getsockname()[0]
-    return found

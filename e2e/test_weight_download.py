@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from e2e import events, workload
+from e2e.address import beyond_loopback
 from e2e.controlplane import ControlPlane, Json, Options, until
 from e2e.controlplane.processes import free_port
 from e2e.patience import AT_ONCE
@@ -27,16 +28,7 @@ BRISK = (f"--weight-download-window-seconds={WINDOW}", "--scrape-interval-second
 
 @pytest.fixture(scope="module")
 def address() -> str:
-    """
-    An address of this machine to which an API server lets a request through: not loopback.
-    """
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("203.0.113.1", 9))
-        except OSError as err:
-            pytest.skip(f"this machine has no address but loopback: {err}")
-        found: str = probe.getsockname()[0]
-    return found
+    return beyond_loopback()
 
 
 @pytest.fixture

@@ -37,8 +37,8 @@ from reporter.runtime.leadership import Alone
 from reporter.runtime.rights import check, crds_of, kinds_of, rights
 from reporter.runtime.server import Pages, Server
 from reporter.runtime.speaker import Speaker
-from reporter.settings import LogFormat, Settings
-from reporter.sinks.lines import JsonLines, TextLines, one_line
+from reporter.settings import Settings
+from reporter.sinks.lines import log_lines, one_line
 from reporter.sinks.log import StateLog
 from reporter.sinks.metrics import Metrics, WatchReport
 from reporter.sinks.status import History, page
@@ -64,7 +64,7 @@ def run(settings: Settings, catalogue: Catalogue) -> int:
     """
     The exit code: 0 after a stop, 1 after a failure, 2 for a configuration that cannot work.
     """
-    _log(settings)
+    log_lines(settings.log_format, settings.log_level)
     try:
         asyncio.run(_run(settings, catalogue))
     except asyncio.CancelledError:
@@ -81,14 +81,6 @@ def run(settings: Settings, catalogue: Catalogue) -> int:
 def _on_stop(then: Callable[[], object]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, then)
-
-
-def _log(settings: Settings) -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(JsonLines() if settings.log_format is LogFormat.JSON else TextLines())
-    logging.basicConfig(level=settings.log_level, handlers=[handler], force=True)
-    for noisy in ("asyncio", "aiohttp", "kubernetes"):
-        logging.getLogger(noisy).setLevel(max(settings.log_level, logging.WARNING))
 
 
 async def _run(settings: Settings, catalogue: Catalogue) -> None:

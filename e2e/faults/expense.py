@@ -3,15 +3,12 @@ What a fault costs the reporter's process, as the kernel and its log tell it.
 """
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from e2e.faults.usage import Usage
 from e2e.reporter_process import ReporterProcess
-
-
-MIB = 1024
 
 
 @dataclass
@@ -39,27 +36,11 @@ def expense(reporter: ReporterProcess, what: str) -> Iterator[Expense]:
     """
     assert reporter.process is not None
     pid, spent = reporter.process.pid, Expense()
-    cpu, lines = _cpu(pid), len(reporter.lines())
-    before = _resident(pid, "VmRSS")
+    before, lines = Usage.of(pid), len(reporter.lines())
     Path(f"/proc/{pid}/clear_refs").write_text("5")
     yield spent
     assert reporter.running, f"{what}: the process has ended"
-    spent.cpu = _cpu(pid) - cpu
-    spent.peak = _resident(pid, "VmHWM") - before
+    after = Usage.of(pid)
+    spent.cpu, spent.peak = after.cpu - before.cpu, after.peak - before.memory
     spent.lines = len(reporter.lines()) - lines
-    print(f"{what}: {spent}, of {before:.0f} MiB before")
-
-
-def _cpu(pid: int) -> float:
-    """
-    The name of the program, which may have spaces, ends with the last bracket.
-    """
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _resident(pid: int, name: str) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1]) / MIB
-    raise LookupError(f"no {name} of process {pid}")
+    print(f"{what}: {spent}, of {before.memory:.0f} MiB before")

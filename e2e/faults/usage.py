@@ -14,11 +14,13 @@ TICKS = os.sysconf("SC_CLK_TCK")
 @dataclass(frozen=True)
 class Usage:
     """
-    *cpu*: seconds since its start, in user and in kernel mode. *memory*: resident, in MiB.
+    *cpu*: seconds since its start, in user and in kernel mode. *memory*: resident, in MiB; *peak*:
+    the most of it so far.
     """
 
     cpu: float
     memory: float
+    peak: float
 
     @classmethod
     def of(cls, pid: int) -> Self:
@@ -27,6 +29,11 @@ class Usage:
         """
         folder = Path(f"/proc/{pid}")
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        resident = int((folder / "statm").read_text().split()[1])
+        status = (folder / "status").read_text()
         cpu = (int(fields[11]) + int(fields[12])) / TICKS
-        return cls(cpu, resident * os.sysconf("SC_PAGE_SIZE") / 2**20)
+        return cls(cpu, _mebibytes(status, "VmRSS"), _mebibytes(status, "VmHWM"))
+
+
+def _mebibytes(status: str, name: str) -> float:
+    line = next(line for line in status.splitlines() if line.startswith(f"{name}:"))
+    return int(line.split()[1]) / 1024

@@ -8,6 +8,8 @@ import json
 import logging
 from datetime import UTC, datetime
 
+from reporter.settings import LogFormat
+
 
 EXTRA = ("reason", "layer", "namespace", "inferenceset", "state", "was")
 
@@ -60,3 +62,14 @@ def _shown(character: str) -> str:
 def _time(record: logging.LogRecord) -> str:
     moment = datetime.fromtimestamp(record.created, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def log_lines(form: LogFormat, level: int) -> None:
+    """
+    From now on for all of the process. Libraries have their say from a warning on.
+    """
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines() if form is LogFormat.JSON else TextLines())
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    for noisy in ("asyncio", "aiohttp", "kubernetes"):
+        logging.getLogger(noisy).setLevel(max(level, logging.WARNING))
