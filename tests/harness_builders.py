@@ -2,7 +2,6 @@
 The objects of a workload namespace's harness, healthy unless told otherwise. No behaviour.
 """
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
@@ -255,7 +254,9 @@ def judged(reason: str, *objects, deleted=(), store: Store | None = None, **flag
     The verdict of a reason's probe about the team's namespace; flags in snake case.
     """
     store = store or a_harness_store(*objects, deleted=deleted)
-    asked = replace(a_question(reason, **flags), subject=Subject(Layer.MODELHARNESS, TEAM))
+    asked = msgspec.structs.replace(
+        a_question(reason, **flags), subject=Subject(Layer.MODELHARNESS, TEAM)
+    )
     (verdict,) = PROBES[CATALOGUE[asked.reason].probe].judge(store.view(), asked)
     return verdict
 

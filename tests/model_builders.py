@@ -290,7 +290,7 @@ def judged(reason: str, *objects, deleted=(), store: Store | None = None):
     The verdict of a reason's probe about the InferenceSet.
     """
     store = store or a_model_store(*objects, deleted=deleted)
-    asked = replace(a_question(reason), subject=SUBJECT)
+    asked = msgspec.structs.replace(a_question(reason), subject=SUBJECT)
     (verdict,) = PROBES[CATALOGUE[asked.reason].probe].judge(store.view(), asked)
     return verdict
 

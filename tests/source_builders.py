@@ -2,7 +2,7 @@
 The objects that sources add, healthy unless told otherwise, and a store that sees them.
 """
 
-from dataclasses import replace
+import msgspec
 
 from reporter.model.kinds import KINDS, KINDS_OF_SOURCES, ResourceKind
 from reporter.model.mesh_config import MeshConfig, MeshData
@@ -143,6 +143,6 @@ def judged(reason: str, subject: Subject, store: Store, unwatched: tuple[Resourc
     *unwatched*: kinds of which nothing was told for too long.
     """
     whys = {kind.resource: f"{kind.qualified} not watched" for kind in unwatched}
-    asked = replace(a_question(reason), subject=subject, unwatched=whys)
+    asked = msgspec.structs.replace(a_question(reason), subject=subject, unwatched=whys)
     (verdict,) = PROBES[CATALOGUE[asked.reason].probe].judge(store.view(), asked)
     return verdict

@@ -8,12 +8,13 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from reporter.model.subjects import Key
 from reporter.model.words import Kind
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ObjectRef:
+class ObjectRef(Struct, frozen=True, order=True, cache_hash=True):
     """
     An object of the API by name; *resource* is the plural, with the group where it is not core.
     """
@@ -27,8 +28,7 @@ class ObjectRef:
         return f"{self.resource} {where}"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Cause:
+class Cause(Struct, frozen=True, order=True, cache_hash=True):
     """
     What a change of cause is judged by: never a count, a pod's name or free text.
     """
@@ -89,8 +89,7 @@ class Active:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Clear:
+class Clear(Struct, frozen=True):
     """
     Looked, and there is none. *notes*: what an operator should set right all the same.
     """
@@ -99,8 +98,7 @@ class Clear:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """
     Could not look. Raises nothing and clears nothing.
     """
@@ -109,8 +107,7 @@ class Unknown:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Paused:
+class Paused(Struct, frozen=True):
     """
     The question makes no sense now: an episode ends at once, and a Ready that is owed stays owed.
     """

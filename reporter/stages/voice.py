@@ -142,9 +142,11 @@ def _lasts(
 def _began_anew(record: Record, episode: Episode, *, settle: timedelta) -> bool:
     """
     Whether we saw the trouble of an Event settle that another wrote, before it came back.
+
+    It was there when that was written, as early as we may have seen it ourselves.
     """
     seen = episode.resumed
-    return seen is not None and record.since > max(episode.record.last, seen + settle)
+    return seen is not None and record.since >= max(episode.record.last, seen) + settle
 
 
 def _muted(key: Key, judged: Judgement, voice: Voice) -> bool:

@@ -3,10 +3,10 @@ The shape of a probe.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.subjects import Key, Subject
@@ -21,8 +21,7 @@ class NoParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="keba
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """
     What a probe is asked: a reason about a subject, with the entry's parameters.
 
