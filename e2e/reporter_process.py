@@ -92,7 +92,7 @@ class ReporterProcess:
     def until_ready(self, *, within: float = 20) -> None:
         self._until(lambda: self._answer(self.health_port, "/readyz") == "ok\n", within, "ready")
 
-    def until_leading(self, *, within: float = 20) -> None:
+    def until_leading(self, *, within: float = 40) -> None:
         self._until(lambda: self.metric("leader") == 1, within, "leading")
 
     def stop(self, *, grace: float = 15) -> int:

@@ -97,7 +97,9 @@ def test_kind_served_in_an_older_version_is_read_in_that_and_its_episode_goes_on
         models.wait_for(client, TROUBLE, IN_EPISODE, within=SOON)
         with expense(reporter, f"{SETS} as v1alpha1 only") as spent:
             with _served_as(client, SETS, "v1alpha1"):
-                until(lambda: _sees(reporter, SETS) == "v1alpha1", within=LOOK, what="v1alpha1")
+                until(
+                    lambda: _sees(reporter, SETS) == "v1alpha1", within=2 * LOOK, what="v1alpha1"
+                )
                 old = {"version": "v1alpha1"}
                 models.misconfigure(client, HEALTHY, **old)
                 models.wait_for(client, TROUBLE, HEALTHY, within=SOON)

@@ -1,10 +1,12 @@
 """
-One line for each change of state, none for a pass.
+One line for each change of state, none for a pass; what happens to many subjects at once is one too.
 """
 
 import logging
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import NamedTuple
 
 from reporter.model.subjects import Key
 from reporter.stages.judgement import Judgement
@@ -16,7 +18,23 @@ NEWS = timedelta(seconds=5)
 How long something must be Unknown to be told.
 """
 
+MANY = 3
+"""
+Of more subjects than this with the same change for the same cause only the first is named.
+"""
+
 logger = logging.getLogger("reporter.states")
+
+
+class Change(NamedTuple):
+    """
+    *why* is empty or begins with a colon.
+    """
+
+    reason: str
+    old: State | None
+    new: State | None
+    why: str
 
 
 class StateLog:
@@ -32,11 +50,15 @@ class StateLog:
 
     def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None:
         new = said(states(after), leading=self._leading())
+        alike: defaultdict[Change, list[Key]] = defaultdict(list)
         for key in sorted(self._told.keys() | new.keys()):
-            now = new.get(key)
-            if now != self._told.get(key) and not _is_fleeting(key, after):
-                self._say(key, self._told.get(key), now, after)
+            old, now = self._told.get(key), new.get(key)
+            if now != old and not _is_fleeting(key, after):
+                alike[Change(key.reason, old, now, _why(key, after))].append(key)
                 self._tell(key, now)
+        for change, keys in alike.items():
+            for told in [keys] if len(keys) > MANY else [[key] for key in keys]:
+                _say(change, told)
         for key in sorted(after.notes):
             if before.notes.get(key) != after.notes[key]:
                 for note in after.notes[key]:
@@ -48,17 +70,23 @@ class StateLog:
         else:
             self._told[key] = state
 
-    def _say(self, key: Key, old: State | None, new: State | None, judged: Judgement) -> None:
-        level = logging.WARNING if new in _LOUD else logging.INFO
-        logger.log(
-            level,
-            "%s: %s, was %s%s",
-            key,
-            new or "clear",
-            old or "clear",
-            _why(key, judged),
-            extra={**_fields(key), "state": str(new or "clear"), "was": str(old or "clear")},
-        )
+
+def _say(change: Change, keys: Sequence[Key]) -> None:
+    new, old = change.new or "clear", change.old or "clear"
+    first, more = keys[0], len(keys) - 1
+    fields = (
+        _fields(first) if not more else {"reason": change.reason, "layer": first.subject.layer}
+    )
+    logger.log(
+        logging.WARNING if change.new in _LOUD else logging.INFO,
+        "%s%s: %s, was %s%s",
+        first,
+        f" and {more} more" if more else "",
+        new,
+        old,
+        change.why,
+        extra={**fields, "state": str(new), "was": str(old)},
+    )
 
 
 def _is_fleeting(key: Key, judged: Judgement) -> bool:

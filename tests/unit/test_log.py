@@ -167,3 +167,20 @@ def test_a_note_for_the_operator_is_told_once(logged):
     assert logged.lines == []
     logged.play.say(noted)
     assert logged.lines == [line]
+
+
+def test_what_happens_to_many_subjects_at_once_is_one_line(caplog):
+    sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"qwen-{n}") for n in range(9)]
+    play = Play(CATALOGUE, subjects=frozenset({CLUSTER, *sets}))
+    log = StateLog(lambda: True)
+    play.unknown(*(a_key("inferencesetPods", each) for each in sets)).after(6)
+    log.passed(Judgement(), play.judged, TOOK)
+    play.clear(*(a_key("inferencesetPods", each) for each in sets)).say(
+        active(a_key("inferencesetPods", sets[3]))
+    )
+    log.passed(Judgement(), play.judged, TOOK)
+    assert [record.getMessage() for record in caplog.records if record.levelno > logging.INFO] == [
+        "modeldeployment/team-a/qwen-0 inferencesetPods and 8 more: unknown, was clear: blind",
+        "modeldeployment/team-a/qwen-3 inferencesetPods: announced, was unknown:"
+        " things system/thing Broken",
+    ]
