@@ -30,6 +30,11 @@ class Client:
     token: str
     ca_file: Path
     timeout: float = 30
+    host: str = "127.0.0.1"
+    certificate: tuple[Path, Path] | None = None
+    """
+    With its key; for a cluster that knows its users by that instead of by a token.
+    """
     _plurals: dict[str, dict[str, Json]] = field(default_factory=dict, compare=False)
 
     def get(self, path: str, **query: str) -> Json:
@@ -104,9 +109,11 @@ class Client:
         Raises ApiError for every status from 400 on, OSError when there is no server.
         """
         connection = http.client.HTTPSConnection(
-            "127.0.0.1", self.port, timeout=self.timeout, context=self._tls
+            self.host, self.port, timeout=self.timeout, context=self._tls
         )
-        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        headers = {"Accept": "application/json"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
         if content_type:
             headers["Content-Type"] = content_type
         try:
@@ -121,7 +128,10 @@ class Client:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        return ssl.create_default_context(cafile=str(self.ca_file))
+        context = ssl.create_default_context(cafile=str(self.ca_file))
+        if self.certificate is not None:
+            context.load_cert_chain(*self.certificate)
+        return context
 
 
 def _with(path: str, query: dict[str, str]) -> str:

@@ -1,0 +1,3 @@
+"""
+What users rely on, on any cluster in which a reporter runs: it needs nothing but a kubeconfig.
+"""

@@ -1,0 +1,159 @@
+"""
+A cluster of which nothing is known but a kubeconfig.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from e2e import stack
+from e2e.controlplane import Client, Json, assets
+from e2e.suite import kubeconfig
+from e2e.suite.reporters import Reporters
+
+
+OWN = "status-reporter.e2e/own"
+"""
+The label of kube-system in clusters made for this suite: nobody else works there, and what KAITO
+and Istio would say is said by the tests.
+"""
+
+IDLE = "import signal; signal.signal(signal.SIGTERM, lambda *_: exit()); signal.pause()"
+CHECKED = (
+    stack.ISTIOD,
+    stack.BODY_BASED_ROUTER,
+    stack.KAITO_WORKSPACE,
+    stack.APIKEY_AUTHZ,
+    stack.KEDA_KAITO_SCALER,
+)
+_FLAGS = (
+    ("istio", "istiod"),
+    ("bbr",) * 2,
+    ("kaito",) * 2,
+    ("gateway-auth",) * 2,
+    ("keda-scaler",) * 2,
+)
+_PLACES = {
+    each.name: (f"{namespace}-namespace", f"{name}-deployment")
+    for each, (namespace, name) in zip(CHECKED, _FLAGS, strict=True)
+}
+"""
+The flags of namespace and name.
+"""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """
+    Seconds. *settle*: before a recovery is told. *within*: in which what is due is said. *quiet*:
+    after which nothing more can come, as a heartbeat would have come in it.
+    """
+
+    settle: float
+    within: float
+    quiet: float
+
+    @classmethod
+    def of(cls, flags: dict[str, str], quiet: float) -> Self:
+        """
+        For reporters with these *flags*. Raises pytest.UsageError when *quiet* would mean nothing.
+        """
+        grace = float(flags.get("startup-grace-seconds", "60"))
+        settle = float(flags.get("settle-seconds", "30"))
+        heartbeat = float(flags.get("heartbeat-seconds", "300"))
+        if quiet < heartbeat * 1.1 + 1:
+            raise pytest.UsageError(
+                f"The reporters repeat themselves every {heartbeat:g} s, so {quiet:g} s of silence"
+                " mean nothing: helm upgrade … --reuse-values --set heartbeatSeconds=60"
+            )
+        return cls(settle, within=60 + 3 * (grace + settle), quiet=quiet)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    kubeconfig: Path
+    quiet: float
+
+    @cached_property
+    def client(self) -> Client:
+        return kubeconfig.client(self.kubeconfig)
+
+    @property
+    def reporters(self) -> Reporters:
+        return Reporters(self.client)
+
+    @cached_property
+    def patience(self) -> Patience:
+        return Patience.of(self.reporters.flags(), self.quiet)
+
+    @cached_property
+    def own(self) -> bool:
+        """
+        Whether it was made for this suite.
+        """
+        found = self.client.get("/api/v1/namespaces/kube-system")
+        return OWN in found["metadata"].get("labels", {})
+
+    @cached_property
+    def without_kubelets(self) -> bool:
+        """
+        Whether its pods are objects alone, with no container behind them.
+        """
+        nodes = self.client.list("/api/v1/nodes")
+        return all("kwok" in each["status"]["nodeInfo"]["kubeletVersion"] for each in nodes)
+
+    def kubectl(self, *arguments: str) -> str:
+        """
+        What it printed. Raises CalledProcessError.
+        """
+        command = [kubectl(), f"--kubeconfig={self.kubeconfig}", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    def component(self, usual: stack.Component) -> stack.Component:
+        """
+        Where the reporters look for it.
+        """
+        flags, (namespace, name) = self.reporters.flags(), _PLACES[usual.name]
+        where = flags.get(namespace, usual.namespace)
+        return stack.Component(where, flags.get(name, usual.name), usual.labels, usual.replicas)
+
+    def ailments(self) -> Iterable[str]:
+        """
+        What is not healthy of the stack, before anything is broken.
+        """
+        for usual in CHECKED:
+            component = self.component(usual)
+            where = f"Deployment {component.namespace}/{component.name}"
+            if not self.client.exists(stack.path(component)):
+                yield f"{where} is not there"
+            elif not stack.is_ready(stack.deployment(self.client, component)):
+                yield f"{where} is not Ready"
+
+    def stand_in(self, manifest: Json) -> Json:
+        """
+        A Deployment or Pod of a program that does nothing: where containers run, it is the image
+        that runs there already.
+        """
+        if self.without_kubelets:
+            return manifest
+        spec = manifest["spec"].get("template", manifest)["spec"]
+        spec.pop("nodeName", None)
+        for each in spec["containers"]:
+            each |= {"image": self.reporters.image, "command": ["python3", "-c", IDLE]}
+        return manifest
+
+
+def kubectl() -> str:
+    try:
+        return assets.find().program("kubectl")
+    except assets.Missing:
+        found = shutil.which("kubectl")
+    if found is None:
+        raise pytest.UsageError("kubectl is needed, and is not there")
+    return found

@@ -1,0 +1,115 @@
+"""
+The cluster under test: the one of ``--kubeconfig``, or one that is made here.
+"""
+
+import contextlib
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e import events, repair
+from e2e.suite import local
+from e2e.suite.cluster import Cluster
+from e2e.suite.recording import Recording
+
+
+FAILED = pytest.StashKey[bool]()
+ALLOWED = pytest.StashKey[bool]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("cluster under test")
+    group.addoption("--kubeconfig", type=Path, help="of a cluster in which a reporter runs")
+    group.addoption("--yes", action="store_true", help="break that cluster without being asked")
+    group.addoption(
+        "--quiet-seconds",
+        type=float,
+        default=180,
+        help="of silence after a recovery there, longer than the reporters' heartbeat",
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
+@pytest.fixture(scope="module")
+def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """
+    With a healthy stack and reporters.
+    """
+    given = request.config.getoption("kubeconfig", None)
+    with contextlib.ExitStack() as after:
+        found = _given(request.config, given) if given else after.enter_context(_made(request))
+        ailing = list(found.ailments())
+        if ailing:
+            pytest.fail("The stack is not healthy: " + "; ".join(ailing))
+        yield found
+
+
+@pytest.fixture(scope="module")
+def own_cluster(cluster: Cluster) -> Cluster:
+    """
+    For topics in which the tests say what KAITO and Istio would say.
+    """
+    if not cluster.own:
+        pytest.skip("NOT RUN: on this cluster KAITO and Istio speak for themselves")
+    return cluster
+
+
+@pytest.fixture(scope="module", autouse=True)
+def recording(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recording]:
+    """
+    Of this module and those before it.
+    """
+    folder = tmp_path_factory.getbasetemp() / "events"
+    folder.mkdir(exist_ok=True)
+    with Recording(cluster, folder) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def account(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[None]:
+    """
+    Of what the reporters saw, if the test failed.
+    """
+    yield
+    if request.node.stash.get(FAILED, False):
+        print(cluster.reporters.account())
+
+
+@contextlib.contextmanager
+def _made(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    plane = request.getfixturevalue("stack")
+    with repair.mended(plane), local.reporters(plane):
+        yield Cluster(plane.kubeconfig(), local.QUIET)
+    events.clear(plane.client)
+
+
+def _given(config: pytest.Config, path: Path) -> Cluster:
+    found = Cluster(path, config.getoption("quiet_seconds"))
+    found.reporters.check()
+    if not config.stash.get(ALLOWED, found.own or config.getoption("yes")):
+        _ask(f"The tests break the stack of {found.client.host} again and again. Go on? [y/N] ")
+    config.stash[ALLOWED] = True
+    return found
+
+
+def _ask(question: str) -> None:
+    """
+    Raises pytest.UsageError unless a person says yes.
+    """
+    try:
+        with Path("/dev/tty").open("r+b", buffering=0) as terminal:
+            terminal.write(question.encode())
+            answer = terminal.readline().decode().strip().lower()
+    except OSError:
+        answer = ""
+    if answer not in {"y", "yes"}:
+        pytest.exit("Nothing was broken: nobody said yes, and --yes was not given.", returncode=4)

@@ -1,0 +1,129 @@
+"""
+A model's weights arrive slowly, as the pod's own page of metrics says.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e import stub_pages
+from e2e.controlplane import Json, faults
+from e2e.stack import IMAGE
+from e2e.suite import local
+from e2e.suite import model as models
+from e2e.suite.cluster import Cluster
+from e2e.suite.model import MODEL, Model
+from e2e.suite.said import from_now_on
+
+
+REASON = "inferencesetWeightDownloadSlow"
+POD = f"{MODEL}-xyz-0"
+ROOT = Path(__file__).parents[2]
+SPEED, REMAINING = 3.1e6, 16000.0
+SERVER = """
+import http.server, signal
+signal.signal(signal.SIGTERM, lambda *_: exit())
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain; version=0.0.4")
+        self.end_headers()
+        self.wfile.write({page!r})
+http.server.ThreadingHTTPServer(("", {port}), Page).serve_forever()
+"""
+"""
+The stub exporter's page where containers run: it needs nothing but Python.
+"""
+
+
+@pytest.fixture(scope="module")
+def model(own_cluster: Cluster) -> Iterator[Model]:
+    with models.installed(own_cluster, "weights") as model:
+        yield model
+
+
+def test_slow_download_is_told_once_and_is_over_with_its_pod(model: Model) -> None:
+    cluster = model.cluster
+    said = from_now_on(cluster, model.namespace)
+    with loading(model):
+        told = said.until(REASON, "model-weights download is slow")
+        assert (told.type, told.involved) == ("Warning", ("Namespace", model.namespace))
+        assert told.message.startswith(f"InferenceSet {model.namespace}/{MODEL}: ")
+        assert f"LLM pod {POD}" in told.message
+        said.until(REASON, count=told.count + 1)
+    last = said.newest(REASON)
+    time.sleep(cluster.patience.quiet)  # by then it would have been repeated
+    assert said.all() == [last]
+
+
+@contextlib.contextmanager
+def loading(model: Model) -> Iterator[None]:
+    """
+    A pod of the model that downloads at a crawl.
+    """
+    cluster, client = model.cluster, model.cluster.client
+    port = int(cluster.reporters.flags().get("weight-download-metric-port", "5000"))
+    pod = _pod(model, port)
+    with contextlib.ExitStack() as after:
+        if cluster.without_kubelets:
+            after.enter_context(_stub_here(port))
+        client.create(client.collection(pod), pod)
+        after.callback(client.delete, f"{client.path(pod)}?gracePeriodSeconds=0")
+        if cluster.without_kubelets:
+            faults.write_status(client, pod, _running_here())
+        yield
+
+
+def _pod(model: Model, port: int) -> Json:
+    cluster = model.cluster
+    labels = {"inferenceset.kaito.sh/created-by": MODEL, "apps.kubernetes.io/pod-index": "0"}
+    meta = {"name": POD, "namespace": model.namespace, "labels": labels}
+    container: Json = {"name": "model", "image": IMAGE}
+    spec: Json = {"containers": [container]}
+    if cluster.without_kubelets:
+        meta["annotations"] = {"fault.e2e/hold": "true"}
+        spec["nodeName"] = "node-0"
+    else:
+        page = stub_pages.pre_download(SPEED, REMAINING)
+        container["image"] = cluster.reporters.image
+        container["command"] = ["python3", "-c", SERVER.format(page=page, port=port)]
+        container["readinessProbe"] = {"exec": {"command": ["python3", "-c", "exit(1)"]}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+@contextlib.contextmanager
+def _stub_here(port: int) -> Iterator[None]:
+    if local.address() == "127.0.0.1":
+        pytest.skip("NOT RUN: this machine has no address to which an API server lets one through")
+    command = [sys.executable, "-m", "e2e.stub_exporter", "slow", f"--port={port}"]
+    stub = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    try:
+        yield
+    finally:
+        stub.terminate()
+        stub.wait()
+
+
+def _running_here() -> Json:
+    where = local.address()
+    container = {
+        "name": "model",
+        "image": "",
+        "imageID": "",
+        "ready": False,
+        "restartCount": 0,
+        "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}},
+    }
+    return {
+        "podIP": where,
+        "podIPs": [{"ip": where}],
+        "phase": "Running",
+        "conditions": [{"type": "Ready", "status": "False"}],
+        "containerStatuses": [container],
+    }

@@ -1,0 +1,63 @@
+"""
+Every Event ever written in the run is one that people and tools can read.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from e2e import events
+from e2e.events import Event
+from e2e.stack import BODY_BASED_ROUTER
+from e2e.suite.breakages import scaled_to_zero
+from e2e.suite.cluster import Cluster
+from e2e.suite.hygiene import objections
+from e2e.suite.recording import Recording
+from e2e.suite.said import from_now_on
+
+
+BBR = "clusterBBRNotReady"
+
+
+@pytest.fixture(scope="module")
+def warning(cluster: Cluster) -> Iterator[Event]:
+    """
+    So that there is one, whichever tests ran before.
+    """
+    component = cluster.component(BODY_BASED_ROUTER)
+    said = from_now_on(cluster, component.namespace)
+    with scaled_to_zero(cluster, component):
+        first = said.until(BBR)
+        yield said.until(BBR, count=first.count + 1)
+
+
+def test_every_event_ever_written_is_clean(warning: Event, recording: Recording) -> None:
+    writes = recording.writes()
+    assert any(each["metadata"]["uid"] == warning.uid for each in writes)
+    print(f"{len(writes)} writes, of {sorted({each['reason'] for each in writes})}")
+    found = {
+        f"{each['reason']} x{each.get('count')}: {objection}"
+        for each in writes
+        for objection in objections(each)
+    }
+    assert found == set()
+
+
+def test_kubectl_get_lists_it(cluster: Cluster, warning: Event) -> None:
+    selector = f"--field-selector=source={events.SOURCE},reason={BBR}"
+    text = cluster.kubectl("get", "events", "--namespace=kube-system", selector)
+    assert warning.message in text
+    assert f"namespace/{warning.involved[1]}" in text
+
+
+def test_kubectl_describe_shows_it_with_its_count(cluster: Cluster, warning: Event) -> None:
+    text = cluster.kubectl("describe", "event", "--namespace=kube-system", warning.name)
+    for line in ("Evaluate", warning.message, warning.reason, events.SOURCE):
+        assert line in text
+
+
+def test_kubectl_events_finds_it_by_its_object(cluster: Cluster, warning: Event) -> None:
+    of = f"namespace/{warning.involved[1]}"
+    text = cluster.kubectl("events", "--namespace=kube-system", f"--for={of}")
+    assert warning.message in text
+    assert warning.reason in text
