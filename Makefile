@@ -18,11 +18,11 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-faults test-image check unit controlplane bench \
+.PHONY: help setup run test test-faults e2e e2e-kind test-image check unit controlplane bench \
   image image-push lock audit soak clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 …")'
@@ -56,6 +56,17 @@ test: check ## all checks and tests, on the real control plane too where it can 
 test-faults: check ## every fault there is, also those that take minutes, on the real control plane
 	@$(BIN)/python -m e2e.controlplane --quiet
 	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/faults -m "" $(SIDE_BY_SIDE)
+
+e2e: $(STAMP) ## what users rely on, on a control plane made here; KUBECONFIG=… on that cluster
+ifeq ($(KUBECONFIG_GIVEN),)
+	@$(BIN)/python -m e2e.controlplane --quiet
+	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/suite $(SIDE_BY_SIDE)
+else
+	$(BIN)/pytest e2e/suite --kubeconfig=$(KUBECONFIG_GIVEN) $(if $(YES),--yes)
+endif
+
+e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the chart
+	e2e/kind/run.sh
 
 unit: $(STAMP) ## the fast tests alone
 	$(BIN)/pytest tests

@@ -30,6 +30,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """
+    Where no cluster is given, one must be made.
+    """
+    if config.getoption("kubeconfig", None) is None:
+        for item in items:
+            if Path(__file__).parent in item.path.parents:
+                item.add_marker(pytest.mark.controlplane)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item,
@@ -66,12 +76,13 @@ def own_cluster(cluster: Cluster) -> Cluster:
 @pytest.fixture(scope="module", autouse=True)
 def recording(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recording]:
     """
-    Of this module and those before it.
+    Of this module and those before it. Whatever was written must be clean.
     """
     folder = tmp_path_factory.getbasetemp() / "events"
     folder.mkdir(exist_ok=True)
     with Recording(cluster, folder) as running:
         yield running
+        assert running.objections() == set()
 
 
 @pytest.fixture(autouse=True)

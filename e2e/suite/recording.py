@@ -11,6 +11,7 @@ from typing import Self
 from e2e.controlplane import Json
 from e2e.events import SOURCE
 from e2e.suite.cluster import Cluster, kubectl
+from e2e.suite.hygiene import objections
 
 
 class Recording:
@@ -42,6 +43,16 @@ class Recording:
         Of this recording and those before it, but what is being written just now.
         """
         return [each for file in sorted(self._folder.iterdir()) for each in _documents(file)]
+
+    def objections(self) -> set[str]:
+        """
+        To any of them.
+        """
+        return {
+            f"{each['reason']} x{each.get('count')}: {objection}"
+            for each in self.writes()
+            for objection in objections(each)
+        }
 
 
 def _documents(file: Path) -> Iterator[Json]:

@@ -1,0 +1,3 @@
+"""
+The suite on kind. NOT YET SEEN TO WORK: written where kind cannot run.
+"""

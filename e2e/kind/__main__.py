@@ -1,0 +1,55 @@
+"""
+What a new cluster needs before the reporter comes: CRDs, and a stack of programs that do nothing.
+
+NOT YET SEEN TO WORK on kind itself: written where kind cannot run.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from e2e import stack
+from e2e.controlplane import Client, Json, crds, manifests, pins
+from e2e.suite import kubeconfig
+from e2e.suite.cluster import IDLE, OWN
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m e2e.kind", description=__doc__)
+    parser.add_argument("kubeconfig", type=Path)
+    parser.add_argument("image", help="any with Python, there already; it stands in for them all")
+    given = parser.parse_args()
+    prepare(kubeconfig.client(given.kubeconfig), given.image)
+
+
+def prepare(client: Client, image: str) -> None:
+    """
+    Returns when all of it is Ready.
+    """
+    label = {"metadata": {"labels": {OWN: "true"}}}
+    client.patch("/api/v1/namespaces/kube-system", label)
+    crds.install(client, _crds())
+    for each in stack.manifests():
+        client.apply(_idle(each, image) if each["kind"] == "Deployment" else each)
+    for component in stack.COMPONENTS:
+        stack.until_ready(client, component, within=180)
+
+
+def _crds() -> list[Json]:
+    """
+    Those of the local control plane. Needs Go, where they are not cached yet.
+    """
+    target = pins.cache_folder() / "crds.json"
+    if not target.is_file():
+        manifests.write(target.name, target)
+    return [*json.loads(target.read_text()), *manifests.own_crds()]
+
+
+def _idle(deployment: Json, image: str) -> Json:
+    for each in deployment["spec"]["template"]["spec"]["containers"]:
+        each |= {"image": image, "command": ["python3", "-c", IDLE]}
+    return deployment
+
+
+if __name__ == "__main__":
+    main()
