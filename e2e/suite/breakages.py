@@ -1,15 +1,22 @@
 """
-What operators do to a stack by mistake. Each ends with the stack as it was before.
+What people and controllers do to a stack. Each ends with the stack as it was before.
 """
 
 import contextlib
+import copy
 from collections.abc import Iterator
+from typing import Any
 
-from e2e import stack
+from e2e import stack, statuses
+from e2e.controlplane import Json, crds, faults, until
+from e2e.controlplane.client import STRATEGIC
 from e2e.kaito import DONE, without_nodes
 from e2e.stack import Component
 from e2e.suite.cluster import Cluster
-from e2e.suite.model import Model
+from e2e.suite.model import WORKSPACE, Model
+
+
+# ---------------------------------------------------------------- of the cluster
 
 
 @contextlib.contextmanager
@@ -20,10 +27,10 @@ def scaled_to_zero(cluster: Cluster, component: Component) -> Iterator[None]:
         yield
     finally:
         stack.scale(cluster.client, component, wanted)
-        until_ready(cluster, component)
+        _until_ready(cluster, component)
 
 
-def until_ready(cluster: Cluster, component: Component) -> None:
+def _until_ready(cluster: Cluster, component: Component) -> None:
     """
     With the labels by which its own selector knows its pods.
     """
@@ -31,6 +38,32 @@ def until_ready(cluster: Cluster, component: Component) -> None:
     labels = found["spec"]["selector"].get("matchLabels", component.labels)
     known = Component(component.namespace, component.name, labels)
     stack.until_ready(cluster.client, known, within=300)
+
+
+@contextlib.contextmanager
+def without_crd(cluster: Cluster, name: str) -> Iterator[None]:
+    """
+    All objects of that kind are lost.
+    """
+    found = cluster.client.get(f"{crds.PATH}/{name}")
+    again = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": name,
+            "annotations": found["metadata"].get("annotations", {}),
+            "labels": found["metadata"].get("labels", {}),
+        },
+        "spec": found["spec"],
+    }
+    crds.remove(cluster.client, name)
+    try:
+        yield
+    finally:
+        crds.install(cluster.client, [again])
+
+
+# ---------------------------------------------------------------- of a team
 
 
 @contextlib.contextmanager
@@ -42,6 +75,45 @@ def deleted(model: Model, kind: str, name: str) -> Iterator[None]:
     finally:
         manifest = model.manifest(kind, name)
         client.create(client.collection(manifest), manifest)
+
+
+@contextlib.contextmanager
+def specified(model: Model, kind: str, **spec: Any) -> Iterator[None]:
+    """
+    Otherwise than its chart does; its controller has not seen it.
+    """
+    client, manifest = model.cluster.client, model.manifest(kind)
+    client.patch(client.path(manifest), {"spec": spec})
+    try:
+        yield
+    finally:
+        before = {key: manifest["spec"].get(key) for key in spec}
+        client.patch(client.path(manifest), {"spec": before})
+        statuses.write(client, manifest, model.status(kind))
+
+
+@contextlib.contextmanager
+def untrue(model: Model, kind: str, condition: str, why: str) -> Iterator[None]:
+    """
+    Its controller says so. *why*: reason and message.
+    """
+    client, manifest = model.cluster.client, model.manifest(kind)
+    statuses.write(client, manifest, _untrue(model.status(kind), condition, why))
+    try:
+        yield
+    finally:
+        statuses.write(client, manifest, model.status(kind))
+
+
+def _untrue(status: Json, condition: str, why: str) -> Json:
+    changed = copy.deepcopy(status)
+    reason, _, message = why.partition(": ")
+    for holder in (changed, *changed.get("parents", ())):
+        for each in holder.get("conditions", ()):
+            if each["type"] == condition:
+                each |= {"status": "False", "reason": reason, "message": message}
+                each["lastTransitionTime"] = statuses.now()
+    return changed
 
 
 @contextlib.contextmanager
@@ -57,12 +129,81 @@ def annotated(model: Model, **annotations: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def refused(model: Model, workspace: str, why: str) -> Iterator[None]:
+def refused(model: Model, why: str) -> Iterator[None]:
     """
     The node that KAITO asks for does not come. *why*: reason and message of the provisioner.
     """
-    model.kaito.say(workspace, without_nodes(why))
+    model.kaito.say(WORKSPACE, without_nodes(why))
     try:
         yield
     finally:
-        model.kaito.say(workspace, DONE)
+        model.kaito.say(WORKSPACE, DONE)
+
+
+@contextlib.contextmanager
+def under_pressure(model: Model) -> Iterator[None]:
+    """
+    The model's node, as KAITO tells of it.
+    """
+    pod = model.cluster.client.get(model.path("Pod"))
+    text = f"worker node(s) under resource pressure: {pod['spec']['nodeName']} (DiskPressure)"
+    model.kaito.say(WORKSPACE, {"NodesReady": f"NodePluginsNotReady: waiting; warning: {text}"})
+    try:
+        yield
+    finally:
+        model.kaito.say(WORKSPACE, DONE)
+
+
+@contextlib.contextmanager
+def without_image(model: Model) -> Iterator[None]:
+    """
+    The model's pod, as where containers run its image can be changed.
+    """
+    client, path = model.cluster.client, model.path("Pod")
+    pod = {"apiVersion": "v1", "kind": "Pod", **client.get(path)}
+    container = pod["spec"]["containers"][0]
+    if model.cluster.without_kubelets:
+        faults.break_pod(client, pod, faults.IMAGE_PULL)
+    else:
+        _run(model, container["name"], stack.IMAGE)
+    try:
+        yield
+    finally:
+        faults.mend_pod(client, pod)
+        _run(model, container["name"], container["image"])
+        until(model.serves, within=180, what=f"{path} is Ready")
+
+
+def _run(model: Model, container: str, image: str) -> None:
+    spec = {"containers": [{"name": container, "image": image}]}
+    model.cluster.client.patch(model.path("Pod"), {"spec": spec}, STRATEGIC)
+
+
+@contextlib.contextmanager
+def letting_in(model: Model, namespace: str) -> Iterator[None]:
+    """
+    A network policy of the harness with the name of a *namespace* that is not there.
+    """
+    client = model.cluster.client
+    policy = _policy(model, namespace)
+    client.apply(policy)
+    try:
+        yield
+    finally:
+        client.apply(_policy(model))
+
+
+def _policy(model: Model, *more: str) -> Json:
+    scaler = model.cluster.component(stack.KEDA_KAITO_SCALER).namespace
+    key = "k8s:io.kubernetes.pod.namespace"
+    named = [{"matchLabels": {key: each}} for each in (scaler, *more)]
+    return {
+        "apiVersion": "cilium.io/v2",
+        "kind": "CiliumNetworkPolicy",
+        "metadata": {
+            "name": "inference-pods-ingress",
+            "namespace": model.namespace,
+            "labels": {"kaito.sh/owned-by": "modelharness"},
+        },
+        "spec": {"endpointSelector": {}, "ingress": [{"fromEndpoints": [{}, *named]}]},
+    }

@@ -137,13 +137,13 @@ class Cluster:
 
     def stand_in(self, manifest: Json) -> Json:
         """
-        A Deployment or Pod of a program that does nothing: where containers run, it is the image
-        that runs there already.
+        A Deployment or Pod of a program that does nothing, on any node: where containers run, it
+        is the image that runs there already.
         """
-        if self.without_kubelets:
-            return manifest
         spec = manifest["spec"].get("template", manifest)["spec"]
         spec.pop("nodeName", None)
+        if self.without_kubelets:
+            return manifest
         for each in spec["containers"]:
             each |= {"image": self.reporters.image, "command": ["python3", "-c", IDLE]}
         return manifest

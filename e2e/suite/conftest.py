@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 
 from e2e import events, repair
+from e2e.controlplane import ApiError
 from e2e.suite import local
 from e2e.suite.cluster import Cluster
 from e2e.suite.recording import Recording
+from e2e.team import register_class
 
 
+CLASS = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/istio"
 FAILED = pytest.StashKey[bool]()
-ALLOWED = pytest.StashKey[bool]()
+GIVEN = pytest.StashKey[Cluster]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,12 +35,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """
-    Where no cluster is given, one must be made.
+    Before anything is broken it is known what that will be done to. Where no cluster is given, one
+    must be made.
     """
-    if config.getoption("kubeconfig", None) is None:
-        for item in items:
-            if Path(__file__).parent in item.path.parents:
-                item.add_marker(pytest.mark.controlplane)
+    ours = [item for item in items if Path(__file__).parent in item.path.parents]
+    path = config.getoption("kubeconfig", None)
+    if path is None:
+        for item in ours:
+            item.add_marker(pytest.mark.controlplane)
+    elif ours:
+        config.stash[GIVEN] = _checked(Cluster(path, config.getoption("quiet_seconds")))
+        if not (config.stash[GIVEN].own or config.getoption("yes")):
+            _ask(config.stash[GIVEN].client.host)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -54,9 +63,9 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """
     With a healthy stack and reporters.
     """
-    given = request.config.getoption("kubeconfig", None)
     with contextlib.ExitStack() as after:
-        found = _given(request.config, given) if given else after.enter_context(_made(request))
+        given = request.config.stash.get(GIVEN, None)
+        found = given or after.enter_context(_made(request))
         ailing = list(found.ailments())
         if ailing:
             pytest.fail("The stack is not healthy: " + "; ".join(ailing))
@@ -64,13 +73,18 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def own_cluster(cluster: Cluster) -> Cluster:
+def own_cluster(cluster: Cluster) -> Iterator[Cluster]:
     """
     For topics in which the tests say what KAITO and Istio would say.
     """
     if not cluster.own:
         pytest.skip("NOT RUN: on this cluster KAITO and Istio speak for themselves")
-    return cluster
+    if cluster.client.exists(CLASS):
+        yield cluster
+    else:
+        register_class(cluster.client)
+        yield cluster
+        cluster.client.delete(CLASS)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -103,19 +117,23 @@ def _made(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     events.clear(plane.client)
 
 
-def _given(config: pytest.Config, path: Path) -> Cluster:
-    found = Cluster(path, config.getoption("quiet_seconds"))
-    found.reporters.check()
-    if not config.stash.get(ALLOWED, found.own or config.getoption("yes")):
-        _ask(f"The tests break the stack of {found.client.host} again and again. Go on? [y/N] ")
-    config.stash[ALLOWED] = True
-    return found
+def _checked(cluster: Cluster) -> Cluster:
+    """
+    With reporters whose silence will mean something. Raises pytest.UsageError.
+    """
+    try:
+        cluster.reporters.check()
+        assert cluster.patience.quiet
+    except (OSError, ApiError) as err:
+        raise pytest.UsageError(f"The cluster of {cluster.kubeconfig} refuses: {err}") from err
+    return cluster
 
 
-def _ask(question: str) -> None:
+def _ask(host: str) -> None:
     """
     Raises pytest.UsageError unless a person says yes.
     """
+    question = f"The tests break the stack at {host} again and again. Go on? [y/N] "
     try:
         with Path("/dev/tty").open("r+b", buffering=0) as terminal:
             terminal.write(question.encode())
@@ -123,4 +141,4 @@ def _ask(question: str) -> None:
     except OSError:
         answer = ""
     if answer not in {"y", "yes"}:
-        pytest.exit("Nothing was broken: nobody said yes, and --yes was not given.", returncode=4)
+        raise pytest.UsageError("Nothing was broken: nobody said yes, nor was --yes given.")

@@ -76,11 +76,15 @@ def _of_names(event: Json) -> Iterator[str]:
     if event["type"] == EventType.NORMAL and layer == Layer.CLUSTER:
         wanted = []
     elif layer == Layer.CLUSTER:
-        wanted = [f"Deployment {event['involvedObject']['name']}/"]
+        of = event["involvedObject"]
+        wanted = [f"Deployment {of['name']}/" if of["kind"] == "Namespace" else of["name"]]
     yield from (f"{each!r} is not named: {message}" for each in wanted if each not in message)
     if layer != Layer.CLUSTER and not all(wanted):
         yield f"no label says whose it is: {labels}"
-    if not event["involvedObject"].get("uid"):
+    of = event["involvedObject"]
+    if of["kind"] == "Namespace" and not of.get(
+        "uid"
+    ):  # discovery, by which a CRD is known, has none
         yield "its object has no uid"
 
 

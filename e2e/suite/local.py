@@ -120,7 +120,8 @@ class _Keeper:
         try:
             process.start(leading=not follows)
         except BaseException:
-            process.kill()
+            if process.running:
+                process.kill()
             raise
         pod = _pod(name, port, self._flags)
         self._plane.client.create(self._plane.client.collection(pod), pod)

@@ -23,9 +23,7 @@ from reporter.embedded import example_team
 MODEL = "qwen"
 WORKSPACE = f"{MODEL}-7rk2p"
 LABEL = "productionstack.kaito.sh/managed-by"
-_CLASS = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/istio"
 _PLAYED = {
-    "GatewayClass",
     "Gateway",
     "HTTPRoute",
     "InferencePool",
@@ -64,9 +62,10 @@ class Model:
             *example_team.manifests(now),
             *example_team.deployments(),
         ]
-        for each in parts:
+        own = [each for each in parts if each["kind"] != "GatewayClass"]
+        for each in own:
             each["metadata"].pop("generation", None)
-        return renamed(parts, team=self.namespace, model=MODEL)
+        return renamed(own, team=self.namespace, model=MODEL)
 
     def manifest(self, kind: str, name: str = "") -> Json:
         """
@@ -78,6 +77,13 @@ class Model:
             if each["kind"] == kind and name in {"", each["metadata"]["name"]}
         )
         return {key: each for key, each in found.items() if key != "status"}
+
+    def status(self, kind: str) -> Json:
+        """
+        When all is well.
+        """
+        found: Json = next(each for each in self.manifests if each["kind"] == kind)["status"]
+        return found
 
     def path(self, kind: str, name: str = "") -> str:
         return self.cluster.client.path(self.manifest(kind, name))
@@ -97,8 +103,6 @@ class Model:
         """
         client = self.cluster.client
         for each in self.manifests:
-            if each["kind"] == "GatewayClass" and client.exists(_CLASS):
-                continue
             self._install(each)
         for each in self.manifests:
             if each["kind"] in _PLAYED:
@@ -124,10 +128,12 @@ class Model:
             until(lambda: client.exists(account), within=60, what=f"{account} exists")
         client.create(client.collection(each), each)
 
+    def serves(self) -> bool:
+        return is_ready(self.cluster.client.get(self.path("Pod")))
+
     def _until_ready(self) -> None:
         client = self.cluster.client
-        pod = self.path("Pod")
-        until(lambda: is_ready(client.get(pod)), within=180, what=f"{pod} is Ready")
+        until(self.serves, within=180, what=f"{self.path('Pod')} is Ready")
         for each in self.manifests:
             if each["kind"] == "Deployment":
                 meta = each["metadata"]

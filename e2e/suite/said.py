@@ -4,7 +4,7 @@ Events as users' tools read them, and the way of an outage from its Warning to s
 
 import time
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from e2e import events
 from e2e.controlplane import NotWithin, until
@@ -60,7 +60,8 @@ def from_now_on(cluster: Cluster, involved: str = "") -> Said:
 @dataclass(frozen=True)
 class Outage:
     """
-    What is said of it, and what of its end. *ready*: the object that the Ready is of.
+    What is said of it, and what *over* it; nothing, where that is empty. *ready*: the object that
+    the Ready is of.
     """
 
     reason: str
@@ -68,23 +69,31 @@ class Outage:
     saying: str
     over: str
     ready: str = ""
+    kind: str = "Namespace"
 
     def lived(self, cluster: Cluster, trouble: AbstractContextManager[object]) -> Event:
         """
         Told, repeated while it lasts, over, and nothing newer after that. Returns its Warning.
         """
-        warnings = from_now_on(cluster, self.involved)
+        begin = from_now_on(cluster, self.involved)
         with trouble:
-            first = warnings.until(self.reason, self.saying)
-            again = warnings.until(self.reason, self.saying, count=first.count + 1)
-            readies = from_now_on(cluster, self.ready or self.involved)
-        ready = readies.until(self.over)
-        time.sleep(cluster.patience.quiet)  # by then a heartbeat not called off would have come
-        assert (first.type, first.involved) == ("Warning", ("Namespace", self.involved))
+            first = begin.until(self.reason, self.saying)
+            again = begin.until(self.reason, self.saying, count=first.count + 1)
+        assert (first.type, first.involved) == ("Warning", (self.kind, self.involved))
         assert (again.uid, again.first) == (first.uid, first.first)
         assert again.last > first.last
-        assert (ready.type, ready.count) == ("Normal", 1)
-        assert ready.last >= again.last
-        assert [each.uid for each in warnings.all(self.reason)] == [first.uid]
-        assert readies.all() == [ready]
+        self._over(cluster, replace(begin, involved=self.ready or self.involved), again)
+        assert [each.uid for each in begin.all(self.reason)] == [first.uid]
         return again
+
+    def _over(self, cluster: Cluster, begin: Said, warning: Event) -> None:
+        if self.over:
+            ready = begin.until(self.over)
+            assert (ready.type, ready.count) == ("Normal", 1)
+            assert ready.last >= warning.last
+        else:
+            time.sleep(cluster.patience.settle)
+        silence = from_now_on(cluster, self.involved)
+        time.sleep(cluster.patience.quiet)  # by then a heartbeat not called off would have come
+        assert silence.all() == []
+        assert len(begin.all(self.over)) == 1 or not self.over

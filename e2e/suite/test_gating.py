@@ -11,7 +11,7 @@ from e2e.stack import KAITO_WORKSPACE
 from e2e.suite import model as models
 from e2e.suite.breakages import refused, scaled_to_zero
 from e2e.suite.cluster import Cluster
-from e2e.suite.model import WORKSPACE, Model
+from e2e.suite.model import Model
 from e2e.suite.said import from_now_on
 
 
@@ -34,7 +34,7 @@ def test_downstream_is_silent_while_its_upstream_is_out_and_told_after_its_recov
     with contextlib.ExitStack() as downstream:
         with scaled_to_zero(cluster, component):
             everything.until(KAITO)
-            downstream.enter_context(refused(model, WORKSPACE, QUOTA))
+            downstream.enter_context(refused(model, QUOTA))
             named = everything.until(KAITO, SUFFIX)
             everything.until(KAITO, SUFFIX, count=named.count + 1)
             assert of_the_team.all() == []
