@@ -20,7 +20,7 @@ How long something must be Unknown to be told.
 
 MANY = 3
 """
-Of more subjects than this with the same change for the same cause only the first is named.
+Of more than so many with the same change for the same cause only the first is named.
 """
 
 logger = logging.getLogger("reporter.states")
@@ -28,7 +28,7 @@ logger = logging.getLogger("reporter.states")
 
 class Change(NamedTuple):
     """
-    *why* is empty or begins with a colon.
+    *why* is empty or begins with a colon. *reason* is empty for any.
     """
 
     reason: str
@@ -54,7 +54,9 @@ class StateLog:
         for key in sorted(self._told.keys() | new.keys()):
             old, now = self._told.get(key), new.get(key)
             if now != old and not _is_fleeting(key, after):
-                alike[Change(key.reason, old, now, _why(key, after))].append(key)
+                # What cannot be seen blinds many reasons at once.
+                reason = "" if State.UNKNOWN in (old, now) else key.reason
+                alike[Change(reason, old, now, _why(key, after))].append(key)
                 self._tell(key, now)
         for change, keys in alike.items():
             for told in [keys] if len(keys) > MANY else [[key] for key in keys]:
