@@ -206,9 +206,7 @@ def _take(
         case Paused():
             return None
         case Active(_, troubles, involved):
-            before = (
-                _seen(record, now=now, step=step) if record else Record({}, involved, now, now)
-            )
+            before = _seen(record, now=now, step=step) if record else Record({}, involved, now)
             watches = dict(_cleared(before).watches)
             for trouble in troubles:
                 ref = trouble.cause.object

@@ -51,13 +51,12 @@ class Record:
     """
     The state of a key that is not simply clear. *at*: until when its clocks are accounted.
 
-    *since*: until when it was clear. *unknown*: why it cannot be judged now, empty if it can; *blind_since*: from when.
+    *unknown*: why it cannot be judged now, empty if it can; *blind_since*: from when.
     """
 
     watches: Mapping[ObjectRef, Watch]
     involved: Involved
     at: datetime
-    since: datetime
     unknown: str = ""
     blind_since: datetime | None = None
 

@@ -14,7 +14,6 @@ from reporter.model.subjects import Key, Subject
 from reporter.model.words import EventType, Layer
 from reporter.stages.collapse import Group, collapse
 from reporter.stages.judgement import Judgement, Terms
-from reporter.stages.records import Record
 
 
 READ_BACK = timedelta(hours=1)
@@ -131,22 +130,10 @@ def _lasts(
     group = voice.groups.get(key)
     if group is not None and (group.members or not group.resumed):
         return bool(group.members)
-    record = judged.gate.records.get(key)
-    if record is not None:
-        return not _began_anew(record, episode, settle=settle)
-    if key in judged.gate.unseen:
+    if key in judged.gate.records or key in judged.gate.unseen:
+        # Also if it settled before our eyes and came back: a replica that was late saw the same.
         return True
     return episode.resumed is not None and episode.resumed > now - settle
-
-
-def _began_anew(record: Record, episode: Episode, *, settle: timedelta) -> bool:
-    """
-    Whether we saw the trouble of an Event settle that another wrote, before it came back.
-
-    It was there when that was written, as early as we may have seen it ourselves.
-    """
-    seen = episode.resumed
-    return seen is not None and record.since >= max(episode.record.last, seen) + settle
 
 
 def _muted(key: Key, judged: Judgement, voice: Voice) -> bool:

@@ -7,8 +7,9 @@ from datetime import timedelta
 from reporter.model.entries import Scope
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.words import Emission, Kind, Layer
-from reporter.stages.judgement import Terms
+from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.pacing import Outcome
+from reporter.stages.voice import Voice
 from tests.builders import a_catalogue, a_key, a_row, a_trouble, active, an_entry
 from tests.play import Play
 
@@ -211,10 +212,20 @@ def test_what_settled_before_a_followers_eyes_is_over_when_it_leads():
     play = a_play().say(active(BBR), active(ISTIO))
     assert play.said == ["clusterIstio x1"]
     play.speaking = False
-    play.clear(ISTIO).after(45)
-    play.say(active(ISTIO, a_trouble(kind=Kind.DECLARED))).take_over()
-    assert play.said == ["clusterIstio x1"]
+    play.clear(ISTIO).after(45).take_over()
+    play.say(active(ISTIO, a_trouble(kind=Kind.DECLARED)))
+    assert "clusterIstio x1" in play.said
     assert len({r.episode for r in play.written if r.key == ISTIO}) == 2
+
+
+def test_trouble_that_is_there_at_a_takeover_is_not_told_twice_by_who_saw_it_late():
+    play = a_play().say(active(ISTIO))
+    assert play.said == ["clusterIstio x1"]
+    play.judged, play.voice, play.speaking = Judgement(), Voice(), False
+    play.says.clear()
+    play.step().after(45)
+    play.say(active(ISTIO)).take_over()
+    assert play.said == []
 
 
 def test_ready_that_a_dead_leader_owed_is_said_at_once_by_who_saw_all_settle():
