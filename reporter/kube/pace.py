@@ -7,6 +7,7 @@ from datetime import timedelta
 from random import Random
 
 from reporter.kube.backoff import Growth
+from reporter.stages.snapshot import BLIND_AFTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,8 @@ class Pace:
 
     *silence*: a watch says nothing for so long that its peer may be dead; API servers send a
     bookmark about once a minute. *bookmark*: how long a streaming list may be silent before its
-    end; *streaming*: how long it may take. *spread*: by how much regular actions are jittered.
+    end; *streaming*: how long it may take. *blind*: how long without a watch until nothing is judged
+    by what it last said. *spread*: by how much regular actions are jittered.
     """
 
     growth: Growth = field(default_factory=Growth)
@@ -27,6 +29,7 @@ class Pace:
     listing: timedelta = timedelta(seconds=60)
     shortest_watch: timedelta = timedelta(minutes=5)
     longest_watch: timedelta = timedelta(minutes=10)
+    blind: timedelta = BLIND_AFTER
     overdue: timedelta = timedelta(seconds=30)
     relist: timedelta = timedelta(minutes=30)
     discovery: timedelta = timedelta(seconds=30)

@@ -120,8 +120,12 @@ class Reflector:
         )
 
     def _needs_list(self, version: str) -> bool:
+        """
+        After blindness, too: a watch would tell what happened meanwhile as if it were so now.
+        """
+        blind = self._standing.lost >= self._means.pace.blind
         due = self._now() >= self._relist_at
-        return due or not self._intake.position or version != self._version
+        return blind or due or not self._intake.position or version != self._version
 
     async def _watched_by_streaming_list(self) -> bool:
         """

@@ -3,7 +3,7 @@ How well a kind is seen: told to the store at each change, logged once.
 """
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from reporter.kube.errors import Invalid, KubeError, Refused
@@ -50,6 +50,13 @@ class Standing:
         if self._logged:
             logger.info("%s: watched again", self._kind.qualified)
         self._logged = ""
+
+    @property
+    def lost(self) -> timedelta:
+        """
+        For how long nothing has been watched.
+        """
+        return timedelta(0) if self._lost is None else self._clock.now() - self._lost
 
     def ended(self, heard: datetime | None = None) -> None:
         """

@@ -243,6 +243,15 @@ async def test_a_version_that_fails_again_and_again_is_not_believed_in(tmp_path)
     assert len(cluster.listed) == 2
 
 
+@pytest.mark.parametrize(("blind", "lists"), [(ms(1), 2), (ms(60_000), 1)])
+async def test_what_happened_while_it_was_blind_is_listed_and_not_replayed(tmp_path, blind, lists):
+    failed = an_answer(b"", status=429, Retry_After="1")
+    cluster = Cluster(lists=[a_list()], watches=[failed, says()])
+    async with reflecting(tmp_path, cluster, pace=replace(HASTE, blind=blind)) as run:
+        await until(is_watched(run))
+    assert len(cluster.listed) == lists
+
+
 async def test_watches_that_break_before_their_first_line_show_nothing(tmp_path):
     cluster = Cluster(lists=[a_list(), a_status(503)], watches=[says(then="cut")])
     async with reflecting(tmp_path, cluster) as run:
