@@ -2,6 +2,8 @@
 Partial objects of Gateway API and its inference extension.
 """
 
+from typing import ClassVar
+
 from reporter.model.objects import ApiObject, Condition, Part
 
 
@@ -60,6 +62,8 @@ class ParentReference(Part, frozen=True):
     The API's defaults: a Gateway, in the namespace of whoever refers to it.
     """
 
+    common: ClassVar[tuple[str, ...]] = ("group", "kind", "namespace", "name")
+
     name: str
     group: str | None = None
     kind: str | None = None
@@ -69,6 +73,8 @@ class ParentReference(Part, frozen=True):
 
 
 class ParentStatus(Part, frozen=True):
+    common: ClassVar[tuple[str, ...]] = ("controller_name",)
+
     parent_ref: ParentReference
     controller_name: str | None = ""
     conditions: tuple[Condition, ...] | None = ()
@@ -79,6 +85,8 @@ class ParentsStatus(Part, frozen=True):
 
 
 class BackendReference(Part, frozen=True):
+    common: ClassVar[tuple[str, ...]] = ("group", "kind", "name")
+
     name: str
     group: str | None = None
     kind: str | None = None
@@ -101,6 +109,8 @@ class HTTPRoute(ApiObject, frozen=True):
 
 
 class PoolSelector(Part, frozen=True):
+    common: ClassVar[tuple[str, ...]] = ("match_labels",)
+
     match_labels: dict[str, str] | None = None
 
 

@@ -2,6 +2,8 @@
 Partial objects of KAITO and of the gateway auth that comes with it.
 """
 
+from typing import ClassVar
+
 from reporter.model.objects import Annotated, ApiObject, Condition, Part
 
 
@@ -38,6 +40,8 @@ class WorkspaceResource(Part, frozen=True):
     """
     *preferred_nodes*: bring your own; then there is no NodeClaim.
     """
+
+    common: ClassVar[tuple[str, ...]] = ("instance_type",)
 
     instance_type: str | None = ""
     preferred_nodes: tuple[str, ...] | None = ()

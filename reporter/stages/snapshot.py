@@ -31,11 +31,11 @@ T = TypeVar("T", bound=ApiObject)
 @dataclass(frozen=True, slots=True)
 class Table:
     """
-    The objects of one kind, by name and by index key.
+    The objects of one kind by name, and their names, sorted, by index key.
     """
 
     objects: Frozen[Name, ApiObject]
-    index: Frozen[str, Mapping[Name, ApiObject]]
+    index: Frozen[str, tuple[Name, ...]]
     sight: Sight
 
 
@@ -64,13 +64,9 @@ class Snapshot:
         """
         Objects under an index key, in the order of their names.
         """
-        found = self.tables[kind.resource].index.get(key)
-        if not found:
-            return ()
-        if len(found) == 1:
-            (only,) = found.values()
-            return (only,) if isinstance(only, type_) else ()
-        return tuple(each for _, each in sorted(found.items()) if isinstance(each, type_))
+        table = self.tables[kind.resource]
+        found = [table.objects.get(name) for name in table.index.get(key) or ()]
+        return tuple(each for each in found if isinstance(each, type_))
 
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
         return self.tables[kind.resource].objects.values()

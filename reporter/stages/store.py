@@ -4,7 +4,8 @@ All that was observed, kept by the edges and read by passes through an immutable
 Decides nothing: a change refreshes what is kept and marks the subjects that it touches.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 
 from reporter.model.kaito_objects import Workspace
@@ -39,7 +40,7 @@ class Kept:
     def __init__(self, kind: ResourceKind) -> None:
         self.gone: dict[ObjectRef, str] = {}
         self.objects: Sharded[Name, ApiObject] = Sharded()
-        self.index: Sharded[str, Mapping[Name, ApiObject]] = Sharded()
+        self.index: Sharded[str, tuple[Name, ...]] = Sharded()
         self.sight: Sight = Unlisted()
         self._keys_of = INDEXES.get(kind.resource, unindexed)
 
@@ -50,25 +51,37 @@ class Kept:
         old = self.objects.get(name)
         if old == new:
             return False
-        self._unindex(name, old)
         self.objects[name] = new
-        for key in self._keys_of(new):
-            self.index[key] = {**(self.index.get(key) or {}), name: new}
+        self._index(name, old, new)
         return True
 
     def drop(self, name: Name) -> ApiObject | None:
         old = self.objects.pop(name)
-        self._unindex(name, old)
+        self._index(name, old, None)
         return old
 
-    def _unindex(self, name: Name, old: ApiObject | None) -> None:
-        for key in self._keys_of(old) if old is not None else ():
-            left = dict(self.index.get(key) or {})  # many times faster than one by one
-            left.pop(name, None)
-            if left:
-                self.index[key] = left
-            else:
-                self.index.pop(key)
+    def _index(self, name: Name, old: ApiObject | None, new: ApiObject | None) -> None:
+        """
+        Most changes of an object leave its keys as they are.
+        """
+        before = self._keys_of(old) if old is not None else ()
+        after = self._keys_of(new) if new is not None else ()
+        for key in before:
+            if key not in after:
+                self._unlist(key, name)
+        for key in after:
+            if key not in before:
+                names = self.index.get(key) or ()
+                place = bisect_left(names, name)
+                self.index[key] = (*names[:place], name, *names[place:])
+
+    def _unlist(self, key: str, name: Name) -> None:
+        names = self.index.get(key) or ()
+        place = bisect_left(names, name)
+        if len(names) > 1:
+            self.index[key] = names[:place] + names[place + 1 :]
+        else:
+            self.index.pop(key)
 
     def table(self) -> Table:
         return Table(self.objects.freeze(), self.index.freeze(), self.sight)

@@ -28,6 +28,15 @@ def test_an_added_or_modified_object_is_put(kind, new):
     assert change.object.metadata.name == "web"
 
 
+def test_texts_that_many_objects_have_alike_are_kept_once():
+    ready = {"conditions": [{"type": "Ready", "status": "True", "reason": "AllIsWell"}]}
+    lines = [a_line("ADDED", a_pod(name, status=ready)) for name in ("one", "two")]
+    one, two = (read_event(line, PODS, ASKED).object for line in lines)
+    (mine,), (other,) = one.status.conditions, two.status.conditions
+    assert (mine.type is other.type, mine.reason is other.reason) == (True, True)
+    assert one.metadata.namespace is two.metadata.namespace
+
+
 def test_an_object_that_cannot_be_decoded_is_named_with_the_reason():
     odd = a_pod(status={"phase": 5})
     change = read_event(a_line("MODIFIED", odd), PODS, ASKED)

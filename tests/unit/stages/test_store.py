@@ -58,6 +58,21 @@ def test_what_is_found_is_in_the_order_of_names():
     assert [p.metadata.name[-1] for p in found] == ["a", "b", "c"]
 
 
+def test_what_is_dropped_is_found_no_more_and_its_neighbours_are():
+    store = a_store(*(a_pod(f"body-based-router-6c9f-{x}") for x in "abcd"))
+    for gone, left in (("b", "acd"), ("d", "ac"), ("a", "c"), ("c", "")):
+        store.drop(PODS, "kaito-system", f"body-based-router-6c9f-{gone}")
+        found = store.view().find(PODS, Pod, by_workload(*BBR))
+        assert "".join(pod.metadata.name[-1] for pod in found) == left
+
+
+def test_a_changed_object_is_found_as_it_is_now():
+    store = a_store(a_pod(), a_pod("body-based-router-6c9f-b"))
+    store.put(PODS, a_pod(phase="Failed"))
+    found = store.view().find(PODS, Pod, by_workload(*BBR))
+    assert sorted(pod.status.phase for pod in found) == ["Failed", "Running"]
+
+
 def test_a_list_replaces_all_that_was_there():
     store = a_store(a_deployment(), a_deployment("old"))
     store.replace(DEPLOYMENTS, [a_deployment(), a_deployment("new")])
