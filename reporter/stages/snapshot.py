@@ -65,8 +65,8 @@ class Snapshot:
         Objects under an index key, in the order of their names.
         """
         table = self.tables[kind.resource]
-        found = [table.objects.get(name) for name in table.index.get(key) or ()]
-        return tuple(each for each in found if isinstance(each, type_))
+        found = map(table.objects.get, table.index.get(key) or ())
+        return tuple([each for each in found if isinstance(each, type_)])
 
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
         return self.tables[kind.resource].objects.values()
