@@ -14,7 +14,7 @@ from reporter.model.subjects import Key
 from reporter.model.words import Kind
 
 
-class ObjectRef(Struct, frozen=True, order=True, cache_hash=True):
+class ObjectRef(Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """
     An object of the API by name; *resource* is the plural, with the group where it is not core.
     """
@@ -28,7 +28,7 @@ class ObjectRef(Struct, frozen=True, order=True, cache_hash=True):
         return f"{self.resource} {where}"
 
 
-class Cause(Struct, frozen=True, order=True, cache_hash=True):
+class Cause(Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """
     What a change of cause is judged by: never a count, a pod's name or free text.
     """
@@ -89,7 +89,7 @@ class Active:
     notes: tuple[str, ...] = ()
 
 
-class Clear(Struct, frozen=True):
+class Clear(Struct, frozen=True, gc=False):
     """
     Looked, and there is none. *notes*: what an operator should set right all the same.
     """
@@ -98,7 +98,7 @@ class Clear(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class Unknown(Struct, frozen=True):
+class Unknown(Struct, frozen=True, gc=False):
     """
     Could not look. Raises nothing and clears nothing.
     """
@@ -107,7 +107,7 @@ class Unknown(Struct, frozen=True):
     why: str
 
 
-class Paused(Struct, frozen=True):
+class Paused(Struct, frozen=True, gc=False):
     """
     The question makes no sense now: an episode ends at once, and a Ready that is owed stays owed.
     """

@@ -16,7 +16,7 @@ from reporter.clock import Clock
 from reporter.model.events import EventRecord
 from reporter.model.observations import Sight, Unlisted
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import Involved, Verdict
+from reporter.model.verdicts import Involved
 from reporter.stages.judgement import Judgement
 from reporter.stages.pacing import Outcome, Stage, tell
 from reporter.stages.pipeline import Court
@@ -145,13 +145,13 @@ class Controller:
         if full or self._blindness_changed(snapshot, now):
             dirty |= EVERYTHING
         hearing = self._court.hear(before, snapshot, dirty, now=now)
-        verdicts: list[Verdict] = []
-        for part in hearing.parts():
-            verdicts += part
+        heard = self._court.opened(before, hearing)
+        for verdicts in hearing.parts():
+            heard = self._court.take(heard, verdicts, now=now)
             yield
         announced = frozenset(self.voice.episodes)
         self._snapshot = snapshot
-        self.judged = self._court.rule(before, hearing, verdicts, announced=announced)
+        self.judged = self._court.rule(before, hearing, heard, announced=announced)
         terms, catalogue = self._court.terms, self._court.catalogue
         self.voice = follow(self.voice, self.judged, catalogue, terms, now=now)
         self._since = self._since or now

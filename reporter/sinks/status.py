@@ -83,7 +83,7 @@ def _subject(subject: Subject, verdicts: list[Json], stage: Stage) -> Json:
 
 def _verdict(key: Key, state: State, stage: Stage, since: datetime | None) -> Json:
     judged = stage.judged
-    record = judged.gate.records.get(key)
+    record = judged.record(key)
     episode = stage.voice.episodes.get(key)
     return {
         "reason": key.reason,

@@ -8,9 +8,11 @@ A clock per (key, cause object, kind) adds up the time seen in that kind. Only a
 resets it, so that flapping is announced. While a key is Unknown its clocks stand still.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from reporter.model.entries import Entry
 from reporter.model.subjects import Key
@@ -46,18 +48,18 @@ Rules = Callable[[Reason], Entry]
 
 
 def observe(
-    gate: Gate, verdicts: Iterable[Verdict], *, now: datetime, rules: Rules, patience: Patience
+    gate: Gate, verdicts: Sequence[Verdict], *, now: datetime, rules: Rules, patience: Patience
 ) -> Gate:
     """
     Take verdicts; keys without one keep their state.
     """
+    judged = gate.judged.union(v.key.reason for v in verdicts if not isinstance(v, Unknown))
+    news = [v for v in verdicts if not isinstance(v, Clear) or _is_known(v.key, gate)]
+    if not news:
+        return gate if judged == gate.judged else replace(gate, judged=judged)
     records, unseen = dict(gate.records), dict(gate.unseen)
-    judged = set(gate.judged)
-    for verdict in verdicts:
+    for verdict in news:
         key = verdict.key
-        if isinstance(verdict, Clear) and key not in records and key not in unseen:
-            judged.add(key.reason)
-            continue
         hidden = unseen.pop(key, None)
         step = _Step(rules(key.reason), patience, first=key.reason not in gate.judged)
         after = _take(records.get(key), verdict, now=now, hidden=hidden, step=step)
@@ -67,9 +69,11 @@ def observe(
             records.pop(key, None)
             if isinstance(verdict, Unknown):
                 unseen[key] = Unseen(verdict.why, hidden.since if hidden is not None else now)
-        if not isinstance(verdict, Unknown):
-            judged.add(key.reason)
-    return Gate(records, unseen, frozenset(judged))
+    return Gate(records, unseen, judged)
+
+
+def _is_known(key: Key, gate: Gate) -> bool:
+    return key in gate.records or key in gate.unseen
 
 
 def tick(gate: Gate, *, now: datetime, rules: Rules, patience: Patience) -> Gate:
@@ -79,19 +83,24 @@ def tick(gate: Gate, *, now: datetime, rules: Rules, patience: Patience) -> Gate
     moved = {
         key: after
         for key, record in gate.records.items()
-        if (after := _Step(rules(key.reason), patience).judge(_elapse(record, now=now), now=now))
+        if (after := _Step(rules(key.reason), patience).tick(record, now=now)) is not None
     }
     return replace(gate, records=moved)
 
 
-def rewind(gate: Gate, keys: Iterable[Key], *, rules: Rules, patience: Patience) -> Gate:
+def rewind(
+    gate: Gate, keys: Collection[Key], *, now: datetime, rules: Rules, patience: Patience
+) -> Gate:
     """
     Give what is held, or was never announced, at least the settle to wait: its writers catch up.
     """
+    if not keys:
+        return gate
     records = dict(gate.records)
     for key in keys:
         if key in records:
-            records[key] = _Step(rules(key.reason), patience).rewound(records[key], all_of_it=True)
+            step, record = _Step(rules(key.reason), patience), records[key].elapsed(now=now)
+            records[key] = step.rewound(record, all_of_it=True)
     return replace(gate, records=records)
 
 
@@ -113,7 +122,7 @@ def wakes(gate: Gate, *, rules: Rules, patience: Patience) -> datetime | None:
     moments = (
         moment
         for key, record in gate.records.items()
-        if not record.unknown
+        if not record.steady
         for moment in _Step(rules(key.reason), patience).moments(record)
     )
     return min(moments, default=None)
@@ -128,6 +137,14 @@ class _Step:
     entry: Entry
     patience: Patience
     first: bool = False
+
+    def tick(self, record: Record, *, now: datetime) -> Record | None:
+        """
+        The same record as long as time alone changes nothing.
+        """
+        if record.steady or all(moment > now for moment in self.moments(record)):
+            return record
+        return self.judge(record.elapsed(now=now), now=now)
 
     def judge(self, record: Record, *, now: datetime) -> Record | None:
         """
@@ -196,7 +213,9 @@ def _take(
     record: Record | None, verdict: Verdict, *, now: datetime, hidden: Unseen | None, step: _Step
 ) -> Record | None:
     if record is not None:
-        record = _elapse(record, now=now)
+        if _says_nothing_new(record, verdict):
+            return step.tick(record, now=now)
+        record = record.elapsed(now=now)
     match verdict:
         case Unknown(_, why):
             since = now if record is None else record.blind_since or now
@@ -215,22 +234,21 @@ def _take(
             return step.judge(replace(before, watches=watches, involved=involved), now=now)
 
 
-def _elapse(record: Record, *, now: datetime) -> Record:
+def _says_nothing_new(record: Record, verdict: Verdict) -> bool:
     """
-    Let the time since *at* pass in the state that was seen then.
+    Whether all is as it was when it was last looked at.
     """
-    passed = now - record.at
-    if passed <= ZERO:
-        return record
-    if record.unknown:
-        return replace(record, at=now)
-    watches = {
-        ref: w.with_spent(w.trouble.kind, w.in_kind() + passed)
-        if w.active
-        else replace(w, quiet=w.quiet + passed)
-        for ref, w in record.watches.items()
-    }
-    return replace(record, watches=watches, at=now)
+    if isinstance(verdict, Unknown):
+        return record.unknown == verdict.why
+    if record.blind_since is not None or isinstance(verdict, Paused):
+        return False
+    if isinstance(verdict, Clear):
+        return not record.troubles
+    found = {trouble.cause.object: trouble for trouble in verdict.troubles}
+    seen = {ref: watch.trouble for ref, watch in record.watches.items() if watch.active}
+    return (
+        found == seen and len(seen) == len(record.watches) and record.involved == verdict.involved
+    )
 
 
 def _seen(record: Record, *, now: datetime, step: _Step) -> Record:

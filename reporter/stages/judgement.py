@@ -10,7 +10,7 @@ from reporter.model.entries import Catalogue
 from reporter.model.subjects import Key, Subject
 from reporter.model.words import Emission
 from reporter.stages.rank import Standing
-from reporter.stages.records import OPEN, Gate, Patience
+from reporter.stages.records import OPEN, Gate, Patience, Record
 from reporter.stages.subjects import Roster
 from reporter.stages.suppression import NONE, Silence
 
@@ -49,6 +49,13 @@ class Judgement:
     @property
     def subjects(self) -> frozenset[Subject]:
         return self.roster.subjects
+
+    def record(self, key: Key) -> Record | None:
+        """
+        With its clocks as they stand *at* that moment.
+        """
+        found = self.gate.records.get(key)
+        return found if found is None or self.at is None else found.elapsed(now=self.at)
 
     def candidates(self, subject: Subject) -> Standing:
         return self.standings.get(subject, Standing((), ()))

@@ -183,7 +183,7 @@ class Stage:
         )
 
     def _told(self, key: Key) -> tuple[Told, ...]:
-        record = self.judged.gate.records.get(key)
+        record = self.judged.record(key)
         spoken = record.spoken if record is not None else ()
         return tuple(Told(w.trouble, self._lasted(key, w)) for w in spoken)
 
@@ -203,11 +203,8 @@ class Stage:
         if key in standing.primary:
             spoken_for |= {k for k in standing.ranked if k not in standing.primary}
         silence, records = self.judged.silence, self.judged.gate.records
-        return [
-            k
-            for k in silence.by
-            if k in records and records[k].spoken and silence.roots(k) & spoken_for
-        ]
+        silent = {k for each in spoken_for for k in silence.of.get(each, ())}
+        return [k for k in silent if k in records and records[k].spoken]
 
 
 def tell(voice: Voice, record: EventRecord, outcome: Outcome, catalogue: Catalogue) -> Voice:

@@ -8,20 +8,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from reporter.model.entries import Catalogue
 from reporter.model.subjects import Key, Subject
 from reporter.model.verdicts import Active, Clear, Paused, Verdict
-from reporter.model.words import Source
+from reporter.model.words import Reason, Source
 from reporter.stages.gate import forget, observe, rewind, tick
 from reporter.stages.gate import wakes as gate_wakes
 from reporter.stages.inquiry import Inquiry, inquiry
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.probes.probe import Probe
 from reporter.stages.rank import rank
+from reporter.stages.records import Gate
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.subjects import Roster, expand, roster
 from reporter.stages.suppression import suppress
 from reporter.stages.suppression import wakes as suppression_wakes
+from reporter.stages.unlike import unlike
 
 
 ALL = frozenset(Source)
@@ -51,6 +55,20 @@ class Hearing:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """
+    What a hearing brought so far.
+
+    *judged*: the reasons, of which the gate learns at the end: for all subjects it is the first look.
+    """
+
+    gate: Gate
+    judged: frozenset[Reason]
+    paused: frozenset[Subject]
+    notes: Mapping[Key, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Court:
     """
     What judging goes by and what does not change while the process runs.
@@ -76,8 +94,10 @@ class Court:
         One pass over the whole of each dirty subject; *announced* keys are not held anew.
         """
         hearing = self.hear(before, snapshot, dirty, now=now)
-        verdicts = [verdict for part in hearing.parts() for verdict in part]
-        return self.rule(before, hearing, verdicts, announced=announced)
+        heard = self.opened(before, hearing)
+        for verdicts in hearing.parts():
+            heard = self.take(heard, verdicts, now=now)
+        return self.rule(before, hearing, heard, announced=announced)
 
     def hear(
         self, before: Judgement, snapshot: Snapshot, dirty: frozenset[Subject], *, now: datetime
@@ -92,36 +112,60 @@ class Court:
         )
         return Hearing(asked, there, dirty, now)
 
+    def opened(self, before: Judgement, hearing: Hearing) -> Heard:
+        """
+        Before the first part.
+        """
+        subjects = hearing.roster.subjects
+        return Heard(
+            before.gate,
+            before.gate.judged,
+            (before.paused - hearing.dirty) & subjects,
+            {key: notes for key, notes in before.notes.items() if key.subject in subjects},
+        )
+
+    def take(self, heard: Heard, verdicts: Sequence[Verdict], *, now: datetime) -> Heard:
+        """
+        One part of a hearing.
+        """
+        rules, patience = self.catalogue.__getitem__, self.terms.patience
+        gate = observe(heard.gate, verdicts, now=now, rules=rules, patience=patience)
+        return Heard(
+            replace(gate, judged=heard.gate.judged),
+            heard.judged | gate.judged,
+            heard.paused.union(v.key.subject for v in verdicts if isinstance(v, Paused)),
+            _noted(heard.notes, verdicts),
+        )
+
     def rule(
         self,
         before: Judgement,
         hearing: Hearing,
-        verdicts: Sequence[Verdict],
+        heard: Heard,
         *,
         announced: frozenset[Key] = frozenset(),
     ) -> Judgement:
         """
-        From all the verdicts of a hearing to the judgement.
+        From all that was heard to the judgement.
         """
         patience, rules, now = self.terms.patience, self.catalogue.__getitem__, hearing.now
-        subjects = hearing.roster.subjects
-        gate = observe(before.gate, verdicts, now=now, rules=rules, patience=patience)
-        gate = forget(gate, lambda key: key.subject not in subjects)
+        subjects, gate = hearing.roster.subjects, replace(heard.gate, judged=heard.judged)
+        if hearing.roster is not before.roster:
+            gate = forget(gate, lambda key: key.subject not in subjects)
         gate = tick(gate, now=now, rules=rules, patience=patience)
         silence = suppress(before.silence, gate, self.catalogue, now=now, settle=patience.settle)
         lifted = silence.lifted(before.silence) - announced
-        gate = rewind(gate, lifted, rules=rules, patience=patience)
-        standings = rank(gate, silence, self.catalogue, settle=patience.settle)
-        paused = {v.key.subject for v in verdicts if isinstance(v, Paused)}
-        return Judgement(
+        gate = rewind(gate, lifted, now=now, rules=rules, patience=patience)
+        standings = rank(
             gate,
             silence,
-            standings,
-            hearing.roster,
-            frozenset(paused | ((before.paused - hearing.dirty) & subjects)),
-            now,
-            _notes(before, verdicts, subjects),
+            self.catalogue,
+            settle=patience.settle,
+            before=before.standings,
+            changed=unlike(before.gate.records, gate.records)
+            | (before.silence.by.keys() ^ silence.by.keys()),
         )
+        return Judgement(gate, silence, standings, hearing.roster, heard.paused, now, heard.notes)
 
     def roster(self, snapshot: Snapshot, before: Roster) -> Roster:
         return roster(snapshot, before)
@@ -146,13 +190,10 @@ class Court:
                     yield moment
 
 
-def _notes(
-    before: Judgement, verdicts: Iterable[Verdict], subjects: frozenset[Subject]
+def _noted(
+    before: Mapping[Key, tuple[str, ...]], verdicts: Iterable[Verdict]
 ) -> Mapping[Key, tuple[str, ...]]:
-    notes = {key: n for key, n in before.notes.items() if key.subject in subjects}
-    for verdict in verdicts:
-        if isinstance(verdict, Active | Clear):
-            notes.pop(verdict.key, None)
-            if verdict.notes:
-                notes[verdict.key] = verdict.notes
-    return notes
+    found = {v.key: v.notes for v in verdicts if isinstance(v, Active | Clear)}
+    if not any(found.values()) and not (before.keys() & found.keys()):
+        return before
+    return {key: notes for key, notes in {**before, **found}.items() if notes}

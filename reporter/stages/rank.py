@@ -44,16 +44,26 @@ class Standing:
 
 
 def rank(
-    gate: Gate, silence: Silence, catalogue: Catalogue, *, settle: timedelta
+    gate: Gate,
+    silence: Silence,
+    catalogue: Catalogue,
+    *,
+    settle: timedelta,
+    before: Mapping[Subject, Standing],
+    changed: Iterable[Key],
 ) -> Mapping[Subject, Standing]:
     """
-    The standing of each subject that has a candidate.
+    The standing of each subject that has a candidate: *before*, but for the *changed* keys' subjects.
     """
+    subjects = {key.subject for key in changed}
+    if not subjects:
+        return before
     by_subject: defaultdict[Subject, list[Key]] = defaultdict(list)
     for key, record in gate.records.items():
-        if _candidate(record, settle=settle) and key not in silence.by:
+        if key.subject in subjects and key not in silence.by and _candidate(record, settle=settle):
             by_subject[key.subject].append(key)
-    return {subject: _standing(keys, catalogue) for subject, keys in by_subject.items()}
+    same = {subject: each for subject, each in before.items() if subject not in subjects}
+    return same | {subject: _standing(keys, catalogue) for subject, keys in by_subject.items()}
 
 
 def _candidate(record: Record, *, settle: timedelta) -> bool:

@@ -1,10 +1,15 @@
 """
 The state of the gate as values: the clocks of each cause, and what is known of each key.
+
+In an outage there are as many as there are models, so these are structs, which are quick to replace.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.subjects import Key
 from reporter.model.verdicts import Involved, ObjectRef, Trouble
@@ -24,8 +29,7 @@ class Patience:
     settle: timedelta = timedelta(seconds=30)
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(Struct, frozen=True, gc=False):
     """
     The clocks of one cause object.
 
@@ -45,12 +49,18 @@ class Watch:
     def with_spent(self, kind: Kind, spent: timedelta) -> "Watch":
         return replace(self, spent=tuple({**dict(self.spent), kind: spent}.items()))
 
+    def elapsed(self, passed: timedelta) -> "Watch":
+        if self.active:
+            return self.with_spent(self.trouble.kind, self.in_kind() + passed)
+        return replace(self, quiet=self.quiet + passed)
 
-@dataclass(frozen=True, slots=True)
-class Record:
+
+class Record(Struct, frozen=True, gc=False):
     """
-    The state of a key that is not simply clear. *at*: until when its clocks are accounted.
+    The state of a key that is not simply clear.
 
+    *at*: until when its clocks are accounted; they are left as they are while time alone changes
+    nothing, and *elapsed* tells them.
     *unknown*: why it cannot be judged now, empty if it can; *blind_since*: from when.
     """
 
@@ -59,6 +69,25 @@ class Record:
     at: datetime
     unknown: str = ""
     blind_since: datetime | None = None
+
+    def elapsed(self, *, now: datetime) -> "Record":
+        """
+        With the time since *at* passed in the state that was seen then.
+        """
+        passed = now - self.at
+        if passed <= ZERO:
+            return self
+        if self.unknown:
+            return replace(self, at=now)
+        watches = {ref: watch.elapsed(passed) for ref, watch in self.watches.items()}
+        return replace(self, watches=watches, at=now)
+
+    @property
+    def steady(self) -> bool:
+        """
+        Whether nothing happens to it by time alone.
+        """
+        return bool(self.unknown) or all(w.active and w.through for w in self.watches.values())
 
     @property
     def troubles(self) -> tuple[Trouble, ...]:
@@ -86,8 +115,7 @@ class Record:
         return min((w.quiet for w in self.watches.values() if w.through), default=ZERO)
 
 
-@dataclass(frozen=True, slots=True)
-class Unseen:
+class Unseen(Struct, frozen=True, gc=False):
     """
     Why a key of which nothing was wrong cannot be judged, and since when.
     """
@@ -96,8 +124,7 @@ class Unseen:
     since: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """
     All keys that are not clear. *judged*: the reasons that were ever judged in this process.
     """

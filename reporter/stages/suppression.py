@@ -5,12 +5,14 @@ A row holds while its source is out, also while that is still held, and lifts on
 not been out for the settle. What cannot be seen changes nothing. A suppressed source still suppresses.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from reporter.model.entries import Catalogue, Scope
+from reporter.model.entries import Catalogue, Scope, Suppression
 from reporter.model.subjects import Key
+from reporter.model.words import Reason
 from reporter.stages.records import ZERO, Gate, Record
 
 
@@ -29,34 +31,19 @@ class Outage:
 class Silence:
     """
     *outages*: the sources whose rows hold. *by*: every suppressed key with its sources, sorted.
+
+    *of*: the other way round, whom each unsuppressed source at the end of all chains silences.
     """
 
     outages: Mapping[Key, Outage]
     by: Mapping[Key, tuple[Key, ...]]
+    of: Mapping[Key, tuple[Key, ...]] = field(default_factory=dict)
 
     def lifted(self, before: "Silence") -> frozenset[Key]:
         """
         The keys that were suppressed and are not any more.
         """
         return frozenset(before.by.keys() - self.by.keys())
-
-    def roots(self, key: Key) -> frozenset[Key]:
-        """
-        The unsuppressed sources at the end of every chain from a suppressed key.
-        """
-        found: set[Key] = set()
-        visited: set[Key] = set()
-        left = list(self.by.get(key, ()))
-        while left:
-            source = left.pop()
-            if source in visited:
-                continue
-            visited.add(source)
-            upstream = self.by.get(source, ())
-            left += upstream
-            if not upstream:
-                found.add(source)
-        return frozenset(found)
 
 
 NONE = Silence({}, {})
@@ -67,13 +54,86 @@ def suppress(
 ) -> Silence:
     outages = _outages(before.outages, gate, now=now, settle=settle, sources=_sources(catalogue))
     if not outages:
-        return Silence({}, {})
+        return NONE
+    reach = _Reach.of(outages, catalogue)
     by = {}
-    for key in gate.records.keys() | gate.unseen.keys():
-        sources = tuple(sorted(s for s in outages if s != key and _covers(s, key, catalogue)))
+    for key in (*gate.records, *gate.unseen):
+        sources = reach.covering(key)
         if sources:
             by[key] = sources
-    return Silence(outages, by)
+    return Silence(outages, by, _roots(by))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """
+    Which sources silence a reason everywhere, and which in one namespace, so that nobody asks every source.
+
+    *found*: what was asked before: in an outage ten thousand keys have the same few answers.
+    """
+
+    everywhere: Mapping[Reason, list[Key]]
+    near: Mapping[tuple[str, Reason], list[Key]]
+    found: dict[tuple[str, Reason], tuple[Key, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, sources: Iterable[Key], catalogue: Catalogue) -> "_Reach":
+        everywhere: defaultdict[Reason, list[Key]] = defaultdict(list)
+        near: defaultdict[tuple[str, Reason], list[Key]] = defaultdict(list)
+        rows: defaultdict[Reason, list[Suppression]] = defaultdict(list)
+        for row in catalogue.suppressions:
+            rows[row.source].append(row)
+        for source in sources:
+            for row in rows[source.reason]:
+                if row.scope is Scope.CLUSTER:
+                    everywhere[row.target].append(source)
+                else:
+                    near[source.subject.namespace, row.target].append(source)
+            if source.reason == catalogue.crd_source:
+                for target, demanded in catalogue.demanded.items():
+                    if source.item in demanded:
+                        everywhere[target].append(source)
+        return cls(everywhere, near)
+
+    def covering(self, key: Key) -> tuple[Key, ...]:
+        """
+        The sources of a key, sorted, itself left out.
+        """
+        place = (key.subject.namespace, key.reason)
+        known = self.found.get(place)
+        if known is None:
+            both = {*self.everywhere.get(key.reason, ()), *self.near.get(place, ())}
+            known = self.found[place] = tuple(sorted(both))
+        return tuple(s for s in known if s != key) if key in known else known
+
+
+def _roots(by: Mapping[Key, tuple[Key, ...]]) -> Mapping[Key, tuple[Key, ...]]:
+    """
+    The unsuppressed sources at the end of every chain from a suppressed key, and who they silence.
+    """
+    ends: dict[tuple[Key, ...], frozenset[Key]] = {}
+    silenced: defaultdict[Key, list[Key]] = defaultdict(list)
+    for key, sources in by.items():
+        if sources not in ends:
+            ends[sources] = _ends(sources, by)
+        for end in ends[sources]:
+            silenced[end].append(key)
+    return {end: tuple(keys) for end, keys in silenced.items()}
+
+
+def _ends(sources: tuple[Key, ...], by: Mapping[Key, tuple[Key, ...]]) -> frozenset[Key]:
+    found: set[Key] = set()
+    visited: set[Key] = set()
+    left = list(sources)
+    while left:
+        source = left.pop()
+        if source not in visited:
+            visited.add(source)
+            upstream = by.get(source, ())
+            left += upstream
+            if not upstream:
+                found.add(source)
+    return frozenset(found)
 
 
 def wakes(silence: Silence, *, settle: timedelta) -> datetime | None:
@@ -122,14 +182,3 @@ def _fading(outage: Outage, blind: bool, *, now: datetime) -> Outage:
         return replace(outage, at=now)
     passed = ZERO if outage.out else max(now - outage.at, ZERO)
     return Outage(now, out=False, quiet=outage.quiet + passed)
-
-
-def _covers(source: Key, target: Key, catalogue: Catalogue) -> bool:
-    if source.reason == catalogue.crd_source:
-        return source.item in catalogue.demands(target.reason)
-    return any(
-        row.source == source.reason
-        and row.target == target.reason
-        and (row.scope is Scope.CLUSTER or source.subject.namespace == target.subject.namespace)
-        for row in catalogue.suppressions
-    )

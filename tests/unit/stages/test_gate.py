@@ -185,7 +185,7 @@ def test_a_live_change_starts_its_clock_when_it_is_seen():
 def test_what_was_rewound_has_the_settle_left_even_if_it_was_through():
     story = Story().see(seconds(0), active(KEY, a_trouble(kind=Kind.LOST))).wait(seconds(40))
     assert story.through
-    story.gate = rewind(story.gate, [KEY], **story.terms)
+    story.gate = rewind(story.gate, [KEY], now=NOON + seconds(40), **story.terms)
     assert not story.wait(seconds(69)).through
     assert story.wait(seconds(70)).through
 
