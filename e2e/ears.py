@@ -5,6 +5,7 @@ What a reporter under test has seen of a namespace, and what it has said.
 import json
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from e2e import events
 from e2e.controlplane import ControlPlane, NotWithin, until
@@ -33,12 +34,16 @@ Seconds after which what was taken for one of these has been said.
 """
 
 
-def impatient(plane: ControlPlane) -> tuple[str, ...]:
+def impatient(plane: ControlPlane, *, off: str = "") -> tuple[str, ...]:
     """
-    Flags: of every reason, what does not start counts soon.
+    Flags: of every reason, what does not start counts soon. *off*: a reason that is not judged.
     """
     judged = [entry for entry in CATALOGUE.entries.values() if entry.judged]
-    reasons = {each.reason: {"hold": _holds(each)} for each in judged if each.reason != WINDOWED}
+    reasons: dict[str, Any] = {
+        each.reason: {"hold": _holds(each)} for each in judged if each.reason != WINDOWED
+    }
+    if off:
+        reasons[off] = {"enabled": False}
     path = plane.folder / "impatient-with-all.yaml"
     path.write_text(json.dumps({"reasons": reasons}))
     return (f"--catalogue-overlay={path}", f"--settle-seconds={SETTLE}")

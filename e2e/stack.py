@@ -45,6 +45,12 @@ KAITO_WORKSPACE = Component(
     *("kaito-system", "kaito-workspace", {"app.kubernetes.io/name": "workspace"}),
     rolling_update={"maxSurge": "25%", "maxUnavailable": 1},
 )
+NODE_PROVISIONER = Component(
+    "gpu-provisioner", "gpu-provisioner", {"app.kubernetes.io/name": "gpu-provisioner"}
+)
+"""
+Judged where the reporter is told of one.
+"""
 KEDA_OPERATOR = Component("keda", "keda-operator", {"app": "keda-operator"})
 KEDA_METRICS_APISERVER = Component(
     "keda", "keda-operator-metrics-apiserver", {"app": "keda-operator-metrics-apiserver"}
@@ -61,6 +67,7 @@ COMPONENTS = (
     APIKEY_AUTHZ,
     APIKEY_OPERATOR,
     KAITO_WORKSPACE,
+    NODE_PROVISIONER,
     KEDA_OPERATOR,
     KEDA_METRICS_APISERVER,
     KEDA_ADMISSION_WEBHOOKS,

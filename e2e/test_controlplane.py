@@ -88,7 +88,7 @@ def test_options_leave_out_crds_and_servers_and_log_every_request(
 
 def test_example_stack_becomes_ready(stack: ControlPlane) -> None:
     found = [example.deployment(stack.client, each) for each in example.COMPONENTS]
-    assert len(found) == 9
+    assert len(found) == 10
     assert all(example.is_ready(each) for each in found)
     assert nodes.ready(stack.client, "node-0")
 

@@ -36,5 +36,7 @@ kind load docker-image "$image" --name="$name"
 .venv/bin/python -m e2e.kind "$KUBECONFIG" "$image"
 helm install status-reporter helm/productionstack-status-reporter --namespace=kaito-system \
   --set image.repository="${image%:*}" --set image.tag="${image##*:}" \
-  --set controlPlane.kaitoNamespace=kaito-system --set heartbeatSeconds=60 --wait --timeout=5m
+  --set controlPlane.kaitoNamespace=kaito-system \
+  --set controlPlane.nodeProvisioner.name=gpu-provisioner \
+  --set controlPlane.nodeProvisioner.namespace=gpu-provisioner --set heartbeatSeconds=60 --wait --timeout=5m
 make e2e KUBECONFIG="$KUBECONFIG"

@@ -5,7 +5,7 @@ A cluster of which nothing is known but a kubeconfig.
 import shutil
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -16,6 +16,7 @@ from e2e import stack
 from e2e.controlplane import Client, Json, assets
 from e2e.suite import kubeconfig
 from e2e.suite.reporters import Reporters
+from tests.shipped import FLAGS
 
 
 OWN = "status-reporter.e2e/own"
@@ -25,26 +26,17 @@ and Istio would say is said by the tests.
 """
 
 IDLE = "import signal; signal.signal(signal.SIGTERM, lambda *_: exit()); signal.pause()"
-CHECKED = (
-    stack.ISTIOD,
-    stack.BODY_BASED_ROUTER,
-    stack.KAITO_WORKSPACE,
-    stack.APIKEY_AUTHZ,
-    stack.KEDA_KAITO_SCALER,
+_PLACES = (
+    (stack.ISTIOD, "istio-namespace", "istiod-deployment"),
+    (stack.APIKEY_AUTHZ, "gateway-auth-namespace", "gateway-auth-deployment"),
+    (stack.BODY_BASED_ROUTER, "bbr-namespace", "bbr-deployment"),
+    (stack.KAITO_WORKSPACE, "kaito-namespace", "kaito-deployment"),
+    (stack.NODE_PROVISIONER, "node-provisioner-namespace", "node-provisioner-name"),
+    (stack.KEDA_OPERATOR, "keda-namespace", ""),
+    (stack.KEDA_KAITO_SCALER, "keda-scaler-namespace", "keda-scaler-deployment"),
 )
-_FLAGS = (
-    ("istio", "istiod"),
-    ("bbr",) * 2,
-    ("kaito",) * 2,
-    ("gateway-auth",) * 2,
-    ("keda-scaler",) * 2,
-)
-_PLACES = {
-    each.name: (f"{namespace}-namespace", f"{name}-deployment")
-    for each, (namespace, name) in zip(CHECKED, _FLAGS, strict=True)
-}
 """
-The flags of namespace and name.
+What is checked first, with the flags of its namespace and its name.
 """
 
 
@@ -79,6 +71,7 @@ class Patience:
 class Cluster:
     kubeconfig: Path
     quiet: float
+    within: float | None = None
 
     @cached_property
     def client(self) -> Client:
@@ -90,7 +83,8 @@ class Cluster:
 
     @cached_property
     def patience(self) -> Patience:
-        return Patience.of(self.reporters.flags(), self.quiet)
+        usual = Patience.of(self.reporters.flags(), self.quiet)
+        return usual if self.within is None else replace(usual, within=self.within)
 
     @cached_property
     def own(self) -> bool:
@@ -117,19 +111,20 @@ class Cluster:
 
     def component(self, usual: stack.Component) -> stack.Component:
         """
-        Where the reporters look for it.
+        Where the reporters look for it; without a name if they do not.
         """
-        flags, (namespace, name) = self.reporters.flags(), _PLACES[usual.name]
-        where = flags.get(namespace, usual.namespace)
-        return stack.Component(where, flags.get(name, usual.name), usual.labels, usual.replicas)
+        flags = {"": usual.name, **FLAGS, **self.reporters.flags()}
+        namespace, name = next(flags for each, *flags in _PLACES if each.name == usual.name)
+        return stack.Component(flags[namespace], flags[name], usual.labels, usual.replicas)
 
     def ailments(self) -> Iterable[str]:
         """
         What is not healthy of the stack, before anything is broken.
         """
-        for usual in CHECKED:
-            component = self.component(usual)
+        for component in (self.component(usual) for usual, *_ in _PLACES):
             where = f"Deployment {component.namespace}/{component.name}"
+            if not component.name:
+                continue
             if not self.client.exists(stack.path(component)):
                 yield f"{where} is not there"
             elif not stack.is_ready(stack.deployment(self.client, component)):

@@ -31,13 +31,14 @@ _SYSTEM = "/api/v1/namespaces/kube-system"
 
 
 @contextlib.contextmanager
-def reporters(plane: ControlPlane, *, replicas: int = 2) -> Iterator[None]:
+def reporters(plane: ControlPlane, *, replicas: int = 2, off: str = "") -> Iterator[None]:
     """
-    With the stack installed before. All traces of them go at the end.
+    With the stack installed before. All traces of them go at the end. *off*: a reason that they
+    do not judge.
     """
     plane.client.patch(_SYSTEM, _labelled("true"))
     reporter_rights.install(plane.client, NAMESPACE)
-    keeper = _Keeper(plane, flags(plane))
+    keeper = _Keeper(plane, flags(plane, off))
     try:
         keeper.start(replicas)
         yield
@@ -46,14 +47,16 @@ def reporters(plane: ControlPlane, *, replicas: int = 2) -> Iterator[None]:
         plane.client.patch(_SYSTEM, _labelled(None))
 
 
-def flags(plane: ControlPlane) -> tuple[str, ...]:
+def flags(plane: ControlPlane, off: str = "") -> tuple[str, ...]:
     """
     What starts has minutes, all else is told after a moment.
     """
     return (
-        *ears.impatient(plane),
+        *ears.impatient(plane, off=off),
         "--startup-grace-seconds=2",
         f"--heartbeat-seconds={HEARTBEAT}",
+        f"--node-provisioner-name={stack.NODE_PROVISIONER.name}",
+        f"--node-provisioner-namespace={stack.NODE_PROVISIONER.namespace}",
         "--scrape-interval-seconds=1",
         "--weight-download-window-seconds=4",
         f"--weight-download-metric-port={free_port()}",

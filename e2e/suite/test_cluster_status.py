@@ -2,37 +2,87 @@
 A component of the control plane is out, and comes back.
 """
 
+import contextlib
+import time
+
 import pytest
 
-from e2e.stack import APIKEY_AUTHZ, BODY_BASED_ROUTER, Component
+from e2e import stack
 from e2e.suite.breakages import scaled_to_zero, without_crd
 from e2e.suite.cluster import Cluster
-from e2e.suite.said import Outage
+from e2e.suite.said import Outage, from_now_on
 
 
-@pytest.mark.parametrize(
-    ("usual", "reason"),
-    [
-        (BODY_BASED_ROUTER, "clusterBBRNotReady"),
-        (APIKEY_AUTHZ, "clusterGatewayAuthNotReady"),
-    ],
-    ids=lambda each: each.name if isinstance(each, Component) else None,
-)
-def test_component_at_zero_is_told_until_it_is_back(
-    cluster: Cluster, usual: Component, reason: str
-) -> None:
-    component = cluster.component(usual)
-    release = cluster.reporters.flags().get("release-namespace", "kube-system")
-    saying = f"Deployment {component.namespace}/{component.name} is scaled to zero replicas"
-    told = Outage(reason, component.namespace, saying, "clusterReady", release)
+BBR = "clusterBBRNotReady"
+RISING = {
+    "clusterKedaKaitoScalerNotReady": stack.KEDA_KAITO_SCALER,
+    "clusterKedaNotReady": stack.KEDA_OPERATOR,
+    "clusterNodeProvisionerNotReady": stack.NODE_PROVISIONER,
+    "clusterGatewayAuthNotReady": stack.APIKEY_AUTHZ,
+    "clusterIstioControlPlaneNotReady": stack.ISTIOD,
+}
+"""
+The lowest in rank first.
+"""
+
+NAMED = 3
+"""
+So many of those that are outranked have their names in the Event.
+"""
+
+
+def test_component_at_zero_is_told_until_it_is_back(cluster: Cluster) -> None:
+    component = cluster.component(stack.BODY_BASED_ROUTER)
+    told = Outage(BBR, component.namespace, at_zero(component), "clusterReady", release(cluster))
     told.lived(cluster, scaled_to_zero(cluster, component))
+
+
+def test_each_component_at_zero_is_told_when_it_outranks_all_that_are_out(
+    cluster: Cluster,
+) -> None:
+    said = from_now_on(cluster)
+    outranked: list[str] = []
+    with contextlib.ExitStack() as out:
+        for reason, usual in looked_for(cluster).items():
+            component = cluster.component(usual)
+            out.enter_context(scaled_to_zero(cluster, component))
+            told = said.until(reason, at_zero(component))
+            assert (told.type, told.involved) == ("Warning", ("Namespace", component.namespace))
+            names = ", ".join(sorted(outranked)[:NAMED])
+            assert f"(also: {names}" in told.message or not outranked
+            outranked.append(reason)
+    ready = said.until("clusterReady")
+    assert ready.involved == ("Namespace", release(cluster))
+    silence = from_now_on(cluster)
+    time.sleep(cluster.patience.quiet)  # by then a heartbeat not called off would have come
+    assert silence.all() == []
+    assert sorted(each.reason for each in said.all()) == sorted([*outranked, "clusterReady"])
 
 
 def test_missing_crd_is_told_until_it_is_back(own_cluster: Cluster) -> None:
     name = "scaledobjects.keda.sh"
-    release = own_cluster.reporters.flags().get("release-namespace", "kube-system")
     told = Outage(
-        *("clusterCRDMissing", name, name, "clusterReady", release),
+        *("clusterCRDMissing", name, name, "clusterReady", release(own_cluster)),
         kind="CustomResourceDefinition",
     )
     told.lived(own_cluster, without_crd(own_cluster, name))
+
+
+def looked_for(cluster: Cluster) -> dict[str, stack.Component]:
+    """
+    A cluster need not have them all.
+    """
+    found = {reason: each for reason, each in RISING.items() if cluster.component(each).name}
+    if not found:
+        pytest.skip("NOT RUN: the reporters look for none of these components")
+    for reason in RISING.keys() - found.keys():
+        print(f"NOT RUN for {reason}, whose component the reporters do not look for")
+    return found
+
+
+def at_zero(component: stack.Component) -> str:
+    return f"Deployment {component.namespace}/{component.name} is scaled to zero replicas"
+
+
+def release(cluster: Cluster) -> str:
+    return cluster.reporters.flags().get("release-namespace", "kube-system")
