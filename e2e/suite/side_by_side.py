@@ -8,6 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+import pytest
+
 from e2e.events import Event
 from e2e.suite import model as models
 from e2e.suite.cluster import Cluster
@@ -28,14 +30,18 @@ class Trouble:
 
 
 @contextlib.contextmanager
-def lived(cluster: Cluster, troubles: Mapping[str, Trouble]) -> Iterator[dict[str, Future[Event]]]:
+def lived(
+    request: pytest.FixtureRequest, cluster: Cluster, troubles: Mapping[str, Trouble]
+) -> Iterator[dict[str, Future[Event]]]:
     """
-    The Warning of each, when it is over.
+    The Warning of each, when it is over; of those alone whose tests were asked for.
     """
-    with ThreadPoolExecutor(max_workers=len(troubles)) as hands:
-        yield {
-            name: hands.submit(_live, cluster, name, trouble) for name, trouble in troubles.items()
-        }
+    here = (item for item in request.session.items if item.path == request.path)
+    asked = {
+        str(item.callspec.params["name"]) for item in here if isinstance(item, pytest.Function)
+    }
+    with ThreadPoolExecutor(max_workers=len(asked)) as hands:
+        yield {name: hands.submit(_live, cluster, name, troubles[name]) for name in asked}
 
 
 def _live(cluster: Cluster, name: str, trouble: Trouble) -> Event:

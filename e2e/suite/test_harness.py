@@ -51,8 +51,10 @@ TROUBLES = {
 
 
 @pytest.fixture(scope="module")
-def lived(own_cluster: Cluster) -> Iterator[dict[str, Future[Event]]]:
-    with side_by_side.lived(own_cluster, TROUBLES) as lived:
+def lived(
+    request: pytest.FixtureRequest, own_cluster: Cluster
+) -> Iterator[dict[str, Future[Event]]]:
+    with side_by_side.lived(request, own_cluster, TROUBLES) as lived:
         yield lived
 
 
