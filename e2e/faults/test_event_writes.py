@@ -2,21 +2,20 @@
 Writes of Events that the API server refuses, and Events that somebody else takes away.
 """
 
-import contextlib
 import json
 from collections.abc import Iterable, Iterator
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from e2e import events
-from e2e.controlplane import ApiError, Client, ControlPlane, Json, reporter_rights, until
+from e2e.controlplane import Client, ControlPlane, reporter_rights, until
 from e2e.faults import models
 from e2e.faults.expense import expense
 from e2e.faults.models import CURED, TROUBLE
 from e2e.patience import AT_ONCE, QUICK, SETTLE
+from e2e.refusal import refused_events
 from e2e.reporter_process import NAMESPACE, ReporterProcess
 
 
@@ -38,8 +37,6 @@ SPENT: dict[str, Any] = {"cpu": 5.0, "peak": 16.0}
 The most that any of these faults may cost, in seconds of CPU and MiB.
 """
 
-POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
-BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 QUOTA = "exceeded quota: events, requested: count/events=1, used: count/events=9, limited: 9"
 
 
@@ -93,7 +90,7 @@ def test_what_is_refused_like_by_a_quota_is_said_when_there_is_room_if_it_is_tru
     client, healed = plane.client, {2, 11}
     with ReporterProcess(plane, *QUICK) as reporter:
         with expense(reporter, f"{MANY} Events refused") as spent:
-            with _refusing(client, QUOTA):
+            with refused_events(client, QUOTA):
                 for number in range(MANY):
                     models.misconfigure(client, number)
                 until(
@@ -210,46 +207,6 @@ def test_event_that_expires_is_renewed_by_the_heartbeat_and_still_gets_its_ready
 
 
 # ---------------------------------------------------------------- used above
-
-
-@contextlib.contextmanager
-def _refusing(client: Client, text: str) -> Iterator[None]:
-    """
-    New Events of the reporter are refused with these words.
-    """
-    rule: Json = {
-        "apiGroups": [""],
-        "apiVersions": ["v1"],
-        "operations": ["CREATE"],
-        "resources": ["events"],
-    }
-    policy = {
-        "metadata": {"name": "no-room"},
-        "spec": {
-            "matchConstraints": {"resourceRules": [rule]},
-            "validations": [{"expression": "false", "message": text, "reason": "Forbidden"}],
-        },
-    }
-    spec = {"policyName": "no-room", "validationActions": ["Deny"]}
-    client.create(POLICIES, policy)
-    client.create(BINDINGS, {"metadata": {"name": "no-room"}, "spec": spec})
-    until(lambda: _is_refused(client), within=30, what="Events are refused")
-    try:
-        yield
-    finally:
-        client.delete(f"{BINDINGS}/no-room")
-        client.delete(f"{POLICIES}/no-room")
-        until(lambda: not _is_refused(client), within=30, what="Events are taken")
-
-
-def _is_refused(client: Client) -> bool:
-    involved = {"kind": "Pod", "name": "none", "namespace": "default"}
-    event = {"metadata": {"generateName": "trial-"}, "involvedObject": involved}
-    try:
-        client.create("/api/v1/namespaces/default/events?dryRun=All", event)
-    except ApiError as err:
-        return err.status == HTTPStatus.FORBIDDEN
-    return False
 
 
 def _until_told(client: Client, reason: str, names: Iterable[str]) -> None:

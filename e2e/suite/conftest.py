@@ -31,6 +31,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=180,
         help="of silence after a recovery there, longer than the reporters' heartbeat",
     )
+    group.addoption(
+        "--within-seconds",
+        type=float,
+        help="in which all that is due there is said; by default what the reporters' flags make of it",
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -44,7 +49,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in ours:
             item.add_marker(pytest.mark.controlplane)
     elif ours:
-        config.stash[GIVEN] = _checked(Cluster(path, config.getoption("quiet_seconds")))
+        spans = (config.getoption(f"{each}_seconds") for each in ("quiet", "within"))
+        config.stash[GIVEN] = _checked(Cluster(path, *spans))
         if not (config.stash[GIVEN].own or config.getoption("yes")):
             _ask(config.stash[GIVEN].client.host)
 
