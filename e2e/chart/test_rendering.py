@@ -66,6 +66,14 @@ def test_generated_files_are_up_to_date() -> None:
     assert values_table.updated(text) == text
 
 
+def test_default_memory_is_that_of_the_smallest_measured_size() -> None:
+    lines = values_table.README.read_text().splitlines()
+    smallest = next(line for line in lines if line.startswith("| 100 |"))
+    *_, request, limit = (cell.strip() for cell in smallest.strip("|").split("|"))
+    resources = VALUES["resources"]
+    assert (resources["requests"]["memory"], resources["limits"]["memory"]) == (request, limit)
+
+
 def test_every_value_is_described_and_every_description_has_a_default() -> None:
     def compare(values: Json, schema: Json, where: str) -> None:
         known = set(schema["properties"]) - {"enabled", "global"} if not where else None
