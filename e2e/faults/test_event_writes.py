@@ -3,6 +3,7 @@ Writes of Events that the API server refuses, and Events that somebody else take
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -210,9 +211,12 @@ def test_event_that_expires_is_renewed_by_the_heartbeat_and_still_gets_its_ready
 
 
 def _until_told(client: Client, reason: str, names: Iterable[str]) -> None:
-    wanted = {each.partition("/")[2] for each in names}
+    """
+    Models of two namespaces may have the same name, so each counts.
+    """
+    wanted = Counter(each.partition("/")[2] for each in names)
     until(
-        lambda: {model for r, model in models.said(client) if r == reason} >= wanted,
+        lambda: Counter(model for r, model in models.said(client) if r == reason) >= wanted,
         within=2 * BACK_OFF,
         what=f"{reason} is told of {sorted(wanted)}",
     )
