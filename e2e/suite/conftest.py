@@ -17,8 +17,12 @@ from e2e.team import register_class
 
 
 CLASS = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/istio"
-FAILED = pytest.StashKey[bool]()
+SEEN = "what the reporters saw"
 GIVEN = pytest.StashKey[Cluster]()
+BROKEN = pytest.StashKey[Cluster | None]()
+"""
+The one that is being tested just now.
+"""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,8 +63,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """
+    One that failed, also before it began, comes with what the reporters saw then.
+    """
     report = yield
-    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    cluster = item.config.stash.get(BROKEN, None)
+    if report.failed and cluster is not None:
+        report.sections.append((SEEN, cluster.reporters.account()))
     return report
 
 
@@ -75,7 +84,9 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
         ailing = list(found.ailments())
         if ailing:
             pytest.fail("The stack is not healthy: " + "; ".join(ailing))
+        request.config.stash[BROKEN] = found
         yield found
+        request.config.stash[BROKEN] = None
 
 
 @pytest.fixture(scope="module")
@@ -103,16 +114,6 @@ def recording(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Ite
     with Recording(cluster, folder) as running:
         yield running
         assert running.objections() == set()
-
-
-@pytest.fixture(autouse=True)
-def account(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[None]:
-    """
-    Of what the reporters saw, if the test failed.
-    """
-    yield
-    if request.node.stash.get(FAILED, False):
-        print(cluster.reporters.account())
 
 
 @contextlib.contextmanager

@@ -78,9 +78,11 @@ class Reporters:
         """
         What each of them sees, for whoever has to find out why a test failed.
         """
-        return "\n".join(
-            f"--- {each['metadata']['name']}\n{self._seen(each)}" for each in self.pods()
-        )
+        try:
+            found = self.pods()
+        except (OSError, ApiError) as err:
+            return f"the reporters cannot be found: {err}"
+        return "\n".join(f"--- {each['metadata']['name']}\n{self._seen(each)}" for each in found)
 
     def _seen(self, pod: Json) -> str:
         meta = pod["metadata"]
