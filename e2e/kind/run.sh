@@ -34,9 +34,13 @@ make image IMAGE="$image" CONTAINER_TOOL=docker
 kind create cluster --name="$name" --kubeconfig="$KUBECONFIG" --wait=180s
 kind load docker-image "$image" --name="$name"
 .venv/bin/python -m e2e.kind "$KUBECONFIG" "$image"
-helm install status-reporter helm/productionstack-status-reporter --namespace=kaito-system \
+# As users come to it: from the earlier reporter, whose image is not here.
+helm install status-reporter e2e/chart/earlier --namespace=kaito-system
+helm upgrade status-reporter helm/productionstack-status-reporter --namespace=kaito-system \
   --set image.repository="${image%:*}" --set image.tag="${image##*:}" \
   --set controlPlane.kaitoNamespace=kaito-system \
   --set controlPlane.nodeProvisioner.name=gpu-provisioner \
   --set controlPlane.nodeProvisioner.namespace=gpu-provisioner --set heartbeatSeconds=60 --wait --timeout=5m
+kubectl rollout status --namespace=kaito-system --timeout=5m \
+  deployment/status-reporter-status-reporter
 make e2e KUBECONFIG="$KUBECONFIG"
