@@ -99,10 +99,20 @@ class Proxy:
         """
         The requests so far that a rule with *where* and *methods* would have matched.
         """
+        return len(self.times(where, methods=methods, since=since))
+
+    def times(
+        self, where: str = "", *, methods: tuple[str, ...] = (), since: float = 0
+    ) -> list[float]:
+        """
+        When these came.
+        """
         rule = Rule(where, methods)
-        return sum(
-            each.at >= since and rule.matches(each.method, each.target) for each in self.seen
-        )
+        return [
+            each.at
+            for each in self.seen
+            if each.at >= since and rule.matches(each.method, each.target)
+        ]
 
     # ------------------------------------------------------------ its client
 
