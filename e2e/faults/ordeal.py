@@ -91,6 +91,13 @@ class Ordeal:
         """
         time.sleep(max(self.begun + seconds - time.monotonic(), 0))
 
+    def assert_nothing_is_made_up(self) -> None:
+        """
+        Where nothing is seen, what was so before is all that is known, and perhaps not even that.
+        """
+        known = {reason: s for reason, s in self.reporter.states().items() if s != "unknown"}
+        assert known.keys() <= {HEALS}, known
+
     def over(self) -> None:
         """
         The fault has just ended: see what it has cost.

@@ -206,7 +206,7 @@ class Proxy:
         rule = self._take(request, change=False) or Rule()
         await asyncio.sleep(rule.delay)
         await self._pass(request)
-        if rule.hang:
+        if rule.hang and not rule.swallow:
             await asyncio.Event().wait()
         if rule.answer is not None:
             said = rule.answer
@@ -218,6 +218,8 @@ class Proxy:
         ) as answer:
             if rule.swallow:
                 await answer.read()
+                if rule.hang:
+                    await asyncio.Event().wait()
                 raise ConnectionResetError("swallowed")
             return await self._passed_back(request, answer, rule)
 

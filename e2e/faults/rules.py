@@ -32,7 +32,8 @@ class Rule:
     whose path and query the expression *where* is found. The first rule that matches is taken.
 
     *delay*: seconds before anything is done. *hang*: nothing ever is. *answer*: instead of the
-    server. *swallow*: the server does what was asked, and the connection breaks before it answers.
+    server. *swallow*: the server does what was asked, and the connection breaks before it answers, or
+    with *hang* stays as it is.
     *cut_after* so many seconds of the answer, or *cut_at* so many bytes, the connection breaks.
     *ask*: something else of the server, by another path and query.
     *change*: of each line of a watch, also of one that is open already, and of other bodies whole;
