@@ -83,6 +83,7 @@ def test_answers_that_take_half_a_minute_are_no_answers(
             proxy.cut()
             ordeal.change(unseen=True)
             ordeal.last(SLOW)
+            assert set(reporter.states().values()) == {"unknown"}
         ordeal.over()
         ordeal.end()
         ordeal.assert_only_the_truth_was_told()
