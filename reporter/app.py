@@ -30,7 +30,7 @@ from reporter.model.objects import Namespace
 from reporter.model.observations import Watched
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Involved
-from reporter.runtime import scraping
+from reporter.runtime import scraping, turns
 from reporter.runtime.controller import Controller
 from reporter.runtime.elector import Elector
 from reporter.runtime.leadership import Alone
@@ -66,7 +66,7 @@ def run(settings: Settings, catalogue: Catalogue) -> int:
     """
     log_lines(settings.log_format, settings.log_level)
     try:
-        asyncio.run(_run(settings, catalogue))
+        turns.run(lambda loop: _run(settings, catalogue, loop))
     except asyncio.CancelledError:
         logger.info("stopped before it began")
     except ConfigurationError as err:
@@ -83,7 +83,7 @@ def _on_stop(then: Callable[[], object]) -> None:
         asyncio.get_running_loop().add_signal_handler(number, then)
 
 
-async def _run(settings: Settings, catalogue: Catalogue) -> None:
+async def _run(settings: Settings, catalogue: Catalogue, loop: turns.Turns) -> None:
     task = asyncio.current_task()
     assert task is not None  # noqa: S101  asyncio.run made it
     _on_stop(task.cancel)
@@ -91,7 +91,9 @@ async def _run(settings: Settings, catalogue: Catalogue) -> None:
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig is not None else None
     api = await connect(kubeconfig, on_date=clock.correct)
     try:
-        await Reporter(settings, catalogue, api, clock).run()
+        reporter = Reporter(settings, catalogue, api, clock)
+        loop.held = reporter.metrics.held
+        await reporter.run()
     finally:
         await api.close()
 
@@ -110,11 +112,11 @@ class Reporter:
         means = Means(api, clock)
         self._lookout = Lookout(means, self._store, crds)
         self._reflectors = [Reflector(means, kind, self._store, self._lookout) for kind in kinds]
-        self._metrics = Metrics(catalogue, self._watches)
-        self._scraper = Scraper(how, self._store, clock, api, counted=self._metrics.scraped)
+        self.metrics = Metrics(catalogue, self._watches)
+        self._scraper = Scraper(how, self._store, clock, api, counted=self.metrics.scraped)
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
         self._leadership = self._elector() if settings.leader_elect else Alone()
-        self._metrics.leads(lambda: self._leadership.leading)
+        self.metrics.leads(lambda: self._leadership.leading)
         self._history = History(clock.now, lambda: self._leadership.leading)
         self._controller = Controller(
             self._store,
@@ -122,17 +124,17 @@ class Reporter:
             clock,
             resync=settings.resync,
             home=lambda snapshot, subject: _home(settings, snapshot, subject),
-            observers=(self._metrics, self._history, StateLog(lambda: self._leadership.leading)),
+            observers=(self.metrics, self._history, StateLog(lambda: self._leadership.leading)),
         )
         self._speaker = Speaker(
             self._controller,
             EventBook(api, settings.instance),
             self._leadership,
             clock,
-            wrote=self._metrics.wrote,
+            wrote=self.metrics.wrote,
         )
         self._server = Server(
-            Pages(self._metrics.page, self._status, self._alive, self._ready),
+            Pages(self.metrics.page, self._status, self._alive, self._ready),
             metrics=settings.metrics_bind_address,
             health=settings.health_probe_bind_address,
             status=settings.status_bind_address,

@@ -35,3 +35,10 @@ class Clock:
         earliest = date.timestamp() - received
         latest = (date + timedelta(seconds=1)).timestamp() - sent
         self._offset = min(max(self._offset, earliest), latest)
+
+
+def ticks() -> float:
+    """
+    Seconds of the monotonic clock, for how long something took.
+    """
+    return time.monotonic()

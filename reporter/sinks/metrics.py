@@ -80,6 +80,12 @@ class Metrics:
             registry=self.registry,
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
         )
+        self._holds = Histogram(
+            f"{PREFIX}loop_hold_seconds",
+            "For how long the event loop was held at a time, while all else had to wait.",
+            registry=self.registry,
+            buckets=(0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5),
+        )
         self._last = self._gauge("last_pass_timestamp_seconds", "When the last pass was finished.")
         self._leader = self._gauge("leader", "Whether this process speaks.")
         self._writes = self._counter(
@@ -110,6 +116,9 @@ class Metrics:
         self._judged = after
         self._passes.observe(took.total_seconds())
         self._last.set_to_current_time()
+
+    def held(self, seconds: float) -> None:
+        self._holds.observe(seconds)
 
     def wrote(self, result: str) -> None:
         self._writes.labels(result).inc()

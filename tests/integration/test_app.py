@@ -293,6 +293,7 @@ async def test_every_page_answers(server: EmbeddedServer, tmp_path: Path):
         assert await reporter.metric("watching", kind="deployments.apps") == 1
         assert await reporter.metric("objects", kind="deployments.apps") > 5
         assert await reporter.metric("unknown") == 0
+        assert await reporter.metric("loop_hold_seconds_count") > 0
 
 
 async def test_it_is_ready_only_after_every_kind_was_listed(

@@ -149,6 +149,15 @@ def test_passes_are_timed_and_the_last_is_dated():
     assert page.value("last_pass_timestamp_seconds") > 1e9
 
 
+def test_holds_of_the_loop_are_counted_by_their_length():
+    metrics = Metrics(SOME, list)
+    for seconds in (0.001, 0.02, 0.3):
+        metrics.held(seconds)
+    page = Page(metrics)
+    assert page.value("loop_hold_seconds_bucket", le="0.05") == 2
+    assert page.value("loop_hold_seconds_count") == 3
+
+
 def test_who_leads_is_asked_at_each_scrape():
     metrics, leading = Metrics(SOME, list), [True]
     metrics.leads(lambda: leading[-1])
