@@ -59,21 +59,29 @@ def manifests(inference_sets: int, *, of_a_team: int = SETS_OF_A_TEAM) -> Iterat
     """
     With statuses, namespaces before what is in them.
     """
-    example = [
-        each for each in stack.manifests(dt.datetime.now(dt.UTC)) if each["kind"] not in _ELSEWHERE
-    ]
-    models = [each for each in example if example_team.TEAM in _place(each)]
-    yield from (each for each in example if each not in models)
+    cluster, models = example()
+    yield from cluster
     written: set[tuple[str, ...]] = set()
     for number in range(inference_sets):
         team, model = divmod(number, of_a_team)
         for each in renamed(models, team=f"team-{team}", model=f"model-{model}"):
-            if _place(each) not in written:
-                written.add(_place(each))
+            if place(each) not in written:
+                written.add(place(each))
                 yield each
 
 
-def _place(manifest: Json) -> tuple[str, ...]:
+def example() -> tuple[list[Json], list[Json]]:
+    """
+    What is there once, and what belongs to the one team and its model.
+    """
+    every = [
+        each for each in stack.manifests(dt.datetime.now(dt.UTC)) if each["kind"] not in _ELSEWHERE
+    ]
+    models = [each for each in every if example_team.TEAM in place(each)]
+    return [each for each in every if each not in models], models
+
+
+def place(manifest: Json) -> tuple[str, ...]:
     meta = manifest["metadata"]
     return (manifest["kind"], meta.get("namespace", ""), meta["name"])
 

@@ -22,7 +22,7 @@ def read(plane: ControlPlane, key: str) -> Json:
     """
     Raises LookupError where nothing is.
     """
-    found = _call(plane, "range", {"key": _coded(key)}).get("kvs")
+    found = call(plane, "range", {"key": coded(key)}).get("kvs")
     if not found:
         raise LookupError(f"etcd has no {key}")
     value: Json = json.loads(base64.b64decode(found[0]["value"]))
@@ -30,7 +30,7 @@ def read(plane: ControlPlane, key: str) -> Json:
 
 
 def write(plane: ControlPlane, key: str, value: Json) -> None:
-    _call(plane, "put", {"key": _coded(key), "value": _coded(json.dumps(value))})
+    call(plane, "put", {"key": coded(key), "value": coded(json.dumps(value))})
 
 
 def write_all(plane: ControlPlane, values: dict[str, Json]) -> None:
@@ -38,31 +38,37 @@ def write_all(plane: ControlPlane, values: dict[str, Json]) -> None:
     In as few requests as may be.
     """
     puts: list[Any] = [
-        {"requestPut": {"key": _coded(key), "value": _coded(json.dumps(value))}}
+        {"requestPut": {"key": coded(key), "value": coded(json.dumps(value))}}
         for key, value in values.items()
     ]
-    for start in range(0, len(puts), _OPERATIONS):
-        _call(plane, "txn", {"success": puts[start : start + _OPERATIONS]})
+    for start in range(0, len(puts), OPERATIONS):
+        call(plane, "txn", {"success": puts[start : start + OPERATIONS]})
 
 
 def remove_all(plane: ControlPlane, prefix: str) -> None:
     """
     All keys that begin so.
     """
-    _call(plane, "deleterange", {"key": _coded(prefix), "range_end": _coded(prefix + "\x7f")})
+    call(plane, "deleterange", {"key": coded(prefix), "range_end": coded(prefix + "\x7f")})
 
 
-_OPERATIONS = 128
+OPERATIONS = 128
 """
 The most that one transaction may have.
 """
 
 
-def _coded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
+def coded(value: str | bytes) -> str:
+    """
+    As all keys and values are in requests.
+    """
+    return base64.b64encode(value if isinstance(value, bytes) else value.encode()).decode()
 
 
-def _call(plane: ControlPlane, method: str, body: Json) -> Json:
+def call(plane: ControlPlane, method: str, body: Json) -> Json:
+    """
+    Raises OSError for any answer but 200.
+    """
     connection = http.client.HTTPConnection("127.0.0.1", plane.etcd_port, timeout=30)
     try:
         connection.request("POST", f"/v3/kv/{method}", json.dumps(body))

@@ -1,0 +1,183 @@
+"""
+A stack of any size within a minute: one team is written to the API server, the others are its copies.
+
+The API server takes more than 2 ms of a processor for each write, of which 10,000 InferenceSets would
+need 200,000. So a team of ten models is written to it, statuses included, and what it has stored of
+that is written to etcd again and again, with other names of the same length and other uids: the same
+bytes that it would have stored itself, with managed fields, in its own encoding.
+"""
+
+import base64
+import copy
+import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from e2e import workload
+from e2e.bench.real_pods import as_vllm
+from e2e.controlplane import ControlPlane, until
+from e2e.faults import etcd
+
+
+MODELS = workload.SETS_OF_A_TEAM
+"""
+Of each team.
+"""
+
+PODS = 3
+"""
+Of each model, all of one Workspace; with its endpoint picker's there are four.
+"""
+
+_UID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_KINDS = (
+    *("namespaces", "pods", "deployments", "gateway.networking.k8s.io/gateways"),
+    *("gateway.networking.k8s.io/httproutes", "networking.istio.io/envoyfilters"),
+    *("inference.networking.k8s.io/inferencepools", "kaito.sh/inferencesets"),
+    *("kaito.sh/workspaces", "kaito.sh/apikeys"),
+)
+"""
+Under which keys a team's objects are; Services are not watched and not copied.
+"""
+
+
+@dataclass(frozen=True)
+class Stored:
+    key: bytes
+    value: bytes
+
+
+def team(number: int) -> str:
+    return f"team-{number:05}"
+
+
+def model(of_team: int, number: int) -> str:
+    return f"model-{of_team:05}-{number}"
+
+
+class Teams:
+    """
+    On a control plane without controllers, on which nothing else of the example is.
+    """
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._plane, self.count = plane, 0
+        self._first: list[Stored] = []
+
+    @property
+    def inference_sets(self) -> int:
+        return self.count * MODELS
+
+    def grow(self, inference_sets: int) -> None:
+        """
+        To at least so many; what is there stays. Returns when the API server shows all.
+        """
+        wanted = -(-inference_sets // MODELS)
+        if not self.count:
+            workload.write_all(self._plane, _first_team())
+            self._first, self.count = list(self._stored()), 1
+        for number in range(self.count, wanted):
+            self._copy(number)
+        self.count = max(self.count, wanted)
+        self._until_shown()
+
+    def shrink(self, inference_sets: int) -> None:
+        """
+        To so many and at least one team's, as one mass deletion.
+        """
+        kept = max(-(-inference_sets // MODELS), 1)
+        for number in range(kept, self.count):
+            ranges = [{"requestDeleteRange": each} for each in _ranges(number)]
+            etcd.call(self._plane, "txn", {"success": ranges})
+        self.count = min(self.count, kept)
+        self._until_shown()
+
+    def objects(self) -> int:
+        """
+        That the reporter watches, without the cluster's own.
+        """
+        return self.count * len(self._first)
+
+    def _stored(self) -> Iterator[Stored]:
+        for each in _ranges(0):
+            for found in etcd.call(self._plane, "range", each).get("kvs", ()):
+                yield Stored(base64.b64decode(found["key"]), base64.b64decode(found["value"]))
+
+    def _copy(self, number: int) -> None:
+        puts = [
+            {
+                "requestPut": {
+                    "key": etcd.coded(_renamed(each.key, number)),
+                    "value": etcd.coded(_copied(each.value, number)),
+                }
+            }
+            for each in self._first
+        ]
+        for start in range(0, len(puts), etcd.OPERATIONS):
+            etcd.call(self._plane, "txn", {"success": puts[start : start + etcd.OPERATIONS]})
+
+    def _until_shown(self) -> None:
+        """
+        The cache of the API server follows etcd.
+        """
+        wanted = self.inference_sets
+        path = "/apis/kaito.sh/v1beta1/inferencesets"
+
+        def shown() -> bool:
+            found = self._plane.client.get(path, limit="1", resourceVersion="0")
+            meta = found["metadata"]
+            return len(found["items"]) + meta.get("remainingItemCount", 0) == wanted
+
+        until(shown, within=120, what=f"{wanted} InferenceSets are shown")
+
+
+def _first_team() -> Iterator[workload.Json]:
+    cluster, models = workload.example()
+    yield from cluster
+    written: set[tuple[str, ...]] = set()
+    for number in range(MODELS):
+        for each in workload.renamed(models, team=team(0), model=model(0, number)):
+            if workload.place(each) not in written and each["kind"] != "Service":
+                written.add(workload.place(each))
+                yield from _replicated(each) if _is_model_pod(each) else (each,)
+
+
+def _is_model_pod(manifest: workload.Json) -> bool:
+    labels = manifest["metadata"].get("labels", {})
+    return manifest["kind"] == "Pod" and "apps.kubernetes.io/pod-index" in labels
+
+
+def _replicated(pod: workload.Json) -> Iterator[workload.Json]:
+    for index in range(PODS):
+        found = copy.deepcopy(as_vllm(pod))
+        found["metadata"]["name"] = found["metadata"]["name"][:-1] + str(index)
+        found["metadata"]["labels"]["apps.kubernetes.io/pod-index"] = str(index)
+        yield found
+
+
+def _ranges(number: int) -> Iterator[dict[str, str]]:
+    """
+    Of the keys of one team.
+    """
+    for kind in _KINDS:
+        end = "" if kind == "namespaces" else "/"
+        first = f"/registry/{kind}/{team(number)}{end}"
+        after = first[:-1] + chr(ord(first[-1]) + 1) if end else first + "\0"
+        yield {"key": etcd.coded(first), "range_end": etcd.coded(after)}
+
+
+def _renamed(text: bytes, number: int) -> bytes:
+    for named in ("team", "model"):
+        text = text.replace(f"{named}-00000".encode(), f"{named}-{number:05}".encode())
+    return text
+
+
+def _copied(value: bytes, number: int) -> bytes:
+    """
+    What belongs together goes on to: a uid is renamed alike wherever it stands.
+    """
+    space = uuid.UUID(int=number)
+    return _UID.sub(
+        lambda found: str(uuid.uuid5(space, found[0].decode())).encode(), _renamed(value, number)
+    )
