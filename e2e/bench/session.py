@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import aiohttp
 
-from e2e.controlplane import ControlPlane
+from e2e.controlplane import Client, ControlPlane
 from e2e.controlplane.client import MERGE
 
 
@@ -19,14 +19,16 @@ Json = dict[str, Any]
 
 class Session:
     """
-    As the administrator of *plane*. Raises aiohttp.ClientResponseError for a refusal.
+    As the administrator of a control plane, or as a client of it. Raises
+    aiohttp.ClientResponseError for a refusal.
     """
 
-    def __init__(self, plane: ControlPlane) -> None:
-        trust = ssl.create_default_context(cafile=str(plane.client.ca_file))
+    def __init__(self, server: ControlPlane | Client) -> None:
+        client = server if isinstance(server, Client) else server.client
+        trust = ssl.create_default_context(cafile=str(client.ca_file))
         self._http = aiohttp.ClientSession(
-            f"https://127.0.0.1:{plane.client.port}",
-            headers={"Authorization": f"Bearer {plane.client.token}"},
+            f"https://127.0.0.1:{client.port}",
+            headers={"Authorization": f"Bearer {client.token}"},
             connector=aiohttp.TCPConnector(ssl=trust),
             timeout=aiohttp.ClientTimeout(total=None),
             raise_for_status=True,
@@ -48,12 +50,16 @@ class Session:
         async with self._http.post(path, data=json.dumps(body), headers=headers) as answer:
             await answer.read()
 
-    async def patch(self, path: str, body: Json) -> float:
+    async def delete(self, path: str) -> None:
+        async with self._http.delete(path) as answer:
+            await answer.read()
+
+    async def patch(self, path: str, body: Json, content_type: str = MERGE) -> float:
         """
         The seconds that it took.
         """
         begun = asyncio.get_running_loop().time()
-        headers = {"Content-Type": MERGE}
+        headers = {"Content-Type": content_type}
         async with self._http.patch(path, data=json.dumps(body), headers=headers) as answer:
             await answer.read()
         return asyncio.get_running_loop().time() - begun

@@ -30,13 +30,13 @@ def _row(name: str, seconds: Sequence[float]) -> str:
     shown = (
         min(seconds),
         statistics.median(seconds),
-        _percentile(seconds, 99),
+        percentile(seconds, 99),
         max(seconds),
     )
     return f"{name:20}" + "".join(f"{value * 1000:9.1f}" for value in shown)
 
 
-def _percentile(seconds: Sequence[float], percent: int) -> float:
+def percentile(seconds: Sequence[float], percent: int) -> float:
     """
     The least value that so many of a hundred do not exceed; with few values, the greatest.
     """

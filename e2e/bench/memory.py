@@ -1,0 +1,128 @@
+"""
+Measure the memory of the real process: at each size, under churn, and after a mass deletion.
+
+At the largest size the stack is changed all the time for some minutes, in which memory must not
+grow; then all but one team is deleted, and what it took must be given back.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+
+from e2e.bench.arguments import natural
+from e2e.bench.churn import churning
+from e2e.bench.rows import Row
+from e2e.bench.scene import Scene, Started, parser, program, tell
+
+
+GOALS = {100: 80, 1_000: 100, 10_000: 256}
+"""
+MiB, by how many InferenceSets there are at most.
+"""
+
+RATE = 100
+"""
+Changes a second.
+"""
+
+SAMPLE = 5.0
+"""
+Seconds between two looks at the memory.
+"""
+
+GROWTH = 0.03
+"""
+By how much of it memory may differ between the begin and the end of the churn to be called flat.
+"""
+
+RETURNED = 0.5
+"""
+How much of what the objects took must be given back at least.
+"""
+
+REST = 60.0
+"""
+Seconds in which memory comes down: one full pass falls into them.
+"""
+
+
+def main() -> int:
+    made = parser("memory", __doc__, (100, 1_000))
+    add_arguments(made)
+    return program(made.parse_args(), measure)
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--minutes", type=natural, default=20, help="of churn; default: 20")
+
+
+def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
+    with scene.reporting() as started:
+        yield at_rest(scene, started)
+        if scene.size < max(arguments.inferencesets):
+            return
+        yield under_churn(scene, started, arguments.minutes)
+        yield after_deletion(scene, started)
+
+
+def at_rest(scene: Scene, started: Started) -> Row:
+    """
+    After the first pass and what is tidied up then.
+    """
+    time.sleep(SAMPLE)
+    used = started.usage()
+    goal = next((mib for size, mib in GOALS.items() if scene.size <= size), None)
+    return Row(
+        f"memory, {scene.size:,} InferenceSets",
+        f"≤ {goal} MiB" if goal else "",
+        f"{used.memory:.0f} MiB (at most {used.peak:.0f} MiB)",
+        used.memory <= goal if goal else None,
+        "resident, after the start; in brackets the most of it during the start",
+    )
+
+
+def under_churn(scene: Scene, started: Started, minutes: int) -> Row:
+    """
+    The second quarter of the time is compared with the last: in the first, memory settles.
+    """
+    seen: list[float] = []
+    end = time.monotonic() + minutes * 60
+    with churning(scene.plane.client, scene.teams.count, RATE) as made:
+        while time.monotonic() < end:
+            time.sleep(SAMPLE)
+            seen.append(started.usage().memory)
+            if not len(seen) % 12:
+                tell(f"{seen[-1]:.0f} MiB after {made()} changes")
+        changes = made()
+    quarter = len(seen) // 4
+    early, late = (statistics.mean(seen[at:][:quarter]) for at in (quarter, len(seen) - quarter))
+    return Row(
+        f"memory under churn, {scene.size:,} InferenceSets",
+        f"flat: ± {GROWTH:.0%}",
+        f"{early:.1f} MiB early, {late:.1f} MiB late",
+        late <= early * (1 + GROWTH),
+        f"{changes:,} changes in {minutes} min; second quarter beside the last",
+    )
+
+
+def after_deletion(scene: Scene, started: Started) -> Row:
+    before, size = started.usage().memory, scene.size
+    scene.teams.shrink(0)
+    time.sleep(REST)
+    after = started.usage().memory
+    with scene.reporting(name="other", follows=True) as fresh:
+        alone = fresh.usage().memory
+    share = (before - after) / max(before - alone, 1)
+    return Row(
+        f"memory after a mass deletion, {size:,} → {scene.size:,} InferenceSets",
+        f"≥ {RETURNED:.0%} of what the objects took is given back",
+        f"{share:.0%}: {before:.0f} → {after:.0f} MiB",
+        share >= RETURNED,
+        f"{REST:.0f} s later; a process that is started then has {alone:.0f} MiB",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
