@@ -5,6 +5,7 @@ Each changes what the reporter reads, and leaves the stack healthy. A process of
 whoever measures at the same time is not held up.
 """
 
+import argparse
 import asyncio
 import contextlib
 import multiprocessing
@@ -16,6 +17,7 @@ from typing import Any
 
 from e2e import statuses
 from e2e.bench import teams
+from e2e.bench.arguments import natural
 from e2e.bench.session import Json, Session
 from e2e.controlplane import Client
 from e2e.controlplane.client import MERGE, STRATEGIC
@@ -59,6 +61,10 @@ REPLACED = 4
 """
 Of a hundred changes: pods of endpoint pickers that make way for new ones.
 """
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rate", type=natural, default=100, help="changes a second; default: 100")
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 
+from e2e.bench import churn
 from e2e.bench.arguments import natural
 from e2e.bench.churn import churning
 from e2e.bench.holds import Holds
@@ -38,6 +39,7 @@ Seconds between two questions whether it is alive.
 def main() -> int:
     made = parser("lag", __doc__, (100, 1_000))
     add_arguments(made)
+    churn.add_arguments(made)
     return program(made.parse_args(), measure)
 
 
@@ -45,7 +47,6 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--seconds", type=natural, default=60, help="of idling, and of churn; default: 60"
     )
-    made.add_argument("--rate", type=natural, default=100, help="changes a second; default: 100")
 
 
 def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:

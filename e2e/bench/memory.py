@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 
+from e2e.bench import churn
 from e2e.bench.arguments import natural
 from e2e.bench.churn import churning
 from e2e.bench.rows import Row
@@ -20,11 +21,6 @@ from e2e.bench.scene import Scene, Started, parser, program, tell
 GOALS = {100: 80, 1_000: 100, 10_000: 256}
 """
 MiB, by how many InferenceSets there are at most.
-"""
-
-RATE = 100
-"""
-Changes a second.
 """
 
 SAMPLE = 5.0
@@ -42,15 +38,16 @@ RETURNED = 0.5
 How much of what the objects took must be given back at least.
 """
 
-REST = 60.0
+REST = 45.0
 """
-Seconds in which memory comes down: one full pass falls into them.
+Seconds in which memory comes down: a full pass falls into them.
 """
 
 
 def main() -> int:
     made = parser("memory", __doc__, (100, 1_000))
     add_arguments(made)
+    churn.add_arguments(made)
     return program(made.parse_args(), measure)
 
 
@@ -61,9 +58,16 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
     with scene.reporting() as started:
         yield at_rest(scene, started)
-        if scene.size < max(arguments.inferencesets):
-            return
-        yield under_churn(scene, started, arguments.minutes)
+    if scene.size >= max(arguments.inferencesets):
+        yield from at_the_largest(scene, arguments)
+
+
+def at_the_largest(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
+    """
+    Of one process, and the last that can be measured: little is left of the stack.
+    """
+    with scene.reporting() as started:
+        yield under_churn(scene, started, minutes=arguments.minutes, rate=arguments.rate)
         yield after_deletion(scene, started)
 
 
@@ -83,13 +87,13 @@ def at_rest(scene: Scene, started: Started) -> Row:
     )
 
 
-def under_churn(scene: Scene, started: Started, minutes: int) -> Row:
+def under_churn(scene: Scene, started: Started, *, minutes: int, rate: int) -> Row:
     """
     The second quarter of the time is compared with the last: in the first, memory settles.
     """
     seen: list[float] = []
     end = time.monotonic() + minutes * 60
-    with churning(scene.plane.client, scene.teams.count, RATE) as made:
+    with churning(scene.plane.client, scene.teams.count, rate) as made:
         while time.monotonic() < end:
             time.sleep(SAMPLE)
             seen.append(started.usage().memory)

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from e2e.bench import table, trials
+from e2e.bench import churn, table, trials
 from e2e.bench.arguments import natural
 from e2e.bench.arrivals import Took
 from e2e.bench.churn import churning
@@ -38,12 +38,12 @@ Seconds that the 99th percentile may be, up to so many InferenceSets.
 def main() -> int:
     made = parser("reaction", __doc__, (100,))
     add_arguments(made)
+    churn.add_arguments(made)
     return program(made.parse_args(), measure)
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument("--trials", type=natural, default=30, help="of each; default: 30")
-    made.add_argument("--rate", type=natural, default=100, help="changes a second; default: 100")
 
 
 def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:

@@ -122,6 +122,7 @@ def parser(name: str, about: str | None, sizes: Sequence[int]) -> argparse.Argum
         default=sizes,
         help=f"sizes, rounded up to tens; default: {shown}",
     )
+    made.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
     rows.add_argument(made)
     return made
 
@@ -144,5 +145,5 @@ def program(
             for row in measure(scene, arguments):
                 tell(f"{row.name}: {row.figure}")
                 found.append(row)
-    rows.tell(found, arguments.json)
-    return 0
+    missed = rows.tell(found, arguments.json)
+    return int(bool(missed) and arguments.check)

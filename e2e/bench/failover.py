@@ -1,0 +1,121 @@
+"""
+Measure how long nobody speaks when the leader is killed or stopped, with the terms by default.
+
+Two processes watch the stack. The leader goes, at the same moment a Deployment is scaled to zero, and
+the time runs until the other's Event can be read. Meanwhile a model is in trouble that was announced
+before all that: it must not be told a second time.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+from e2e import events
+from e2e.bench import teams
+from e2e.bench.arguments import natural
+from e2e.bench.arrivals import Arrivals
+from e2e.bench.rows import Row
+from e2e.bench.scene import PATIENCE, Scene, parser, program, tell
+from e2e.bench.session import Session
+from e2e.bench.trials import READY, WARNING, Router
+from e2e.controlplane import Client
+from e2e.reporter_process import ReporterProcess
+from e2e.stack import BODY_BASED_ROUTER, path
+
+
+LEASE = 15
+GOALS = {signal.SIGKILL: LEASE + 1.0, signal.SIGTERM: 2.0}
+"""
+Seconds until the other one's Event can be read.
+"""
+
+HOW = {signal.SIGKILL: "killed leader", signal.SIGTERM: "graceful stop"}
+STANDING = "inferencesetEPPNotReady"
+"""
+What is wrong all the time.
+"""
+
+PICKER = (
+    f"/apis/apps/v1/namespaces/{teams.team(0)}/deployments/{teams.model(0, 0)}-inferencepool-epp"
+)
+
+
+def main() -> int:
+    made = parser("failover", __doc__, (100,))
+    add_arguments(made)
+    return program(made.parse_args(), measure)
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--failovers", type=natural, default=3, help="of each kind; default: 3")
+
+
+def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
+    events.clear(scene.plane.client)
+    with scene.reporting(name="one") as one, scene.reporting(name="two", follows=True) as two:
+        pair = [one.reporter, two.reporter]
+        with _standing_trouble(scene.plane.client):
+            took = asyncio.run(_failovers(scene, pair, arguments.failovers))
+            counted = Counter(events.reasons(scene.plane.client))
+    trials = sum(len(each) for each in took.values())
+    wanted = Counter({STANDING: 1, WARNING: trials, READY: trials})
+    for number, seconds in took.items():
+        yield Row(
+            f"failover, {HOW[number]}, {scene.size:,} InferenceSets",
+            f"≤ {GOALS[number]:g} s",
+            f"at most {max(seconds):.2f} s",
+            max(seconds) <= GOALS[number],
+            f"until the other's Event can be read; {len(seconds)} times",
+        )
+    yield Row(
+        f"Events over {trials} failovers, {scene.size:,} InferenceSets",
+        "none lost, none doubled",
+        f"{counted.total()} of {wanted.total()}",
+        counted == wanted,
+        "" if counted == wanted else f"{dict(counted)} instead of {dict(wanted)}",
+    )
+
+
+@contextlib.contextmanager
+def _standing_trouble(client: Client) -> Iterator[None]:
+    before = client.get(PICKER)["spec"]["replicas"]
+    client.patch(PICKER, {"spec": {"replicas": 0}})
+    events.wait_for(client, STANDING, within=PATIENCE)
+    yield
+    client.patch(PICKER, {"spec": {"replicas": before}})
+    generation = client.get(PICKER)["metadata"]["generation"]
+    client.patch(f"{PICKER}/status", {"status": {"observedGeneration": generation}})
+
+
+async def _failovers(
+    scene: Scene, pair: list[ReporterProcess], times: int
+) -> dict[signal.Signals, list[float]]:
+    took: dict[signal.Signals, list[float]] = {number: [] for number in GOALS}
+    async with Session(scene.plane) as session, asyncio.TaskGroup() as group:
+        arrivals = Arrivals(session)
+        watch = group.create_task(arrivals.run())
+        await arrivals.opened.wait()
+        router = Router(session, arrivals, await session.get(path(BODY_BASED_ROUTER)))
+        for number in [*GOALS] * times:
+            (leader,) = (each for each in pair if each.metric("leader") == 1)
+            assert leader.process is not None
+            leader.process.signal(number)
+            took[number].append((await router.trial()).read)
+            tell(f"{HOW[number]}: {took[number][-1]:.2f} s")
+            await asyncio.to_thread(_restart, leader)
+        watch.cancel()
+    return took
+
+
+def _restart(reporter: ReporterProcess) -> None:
+    reporter.stop()
+    reporter.start(ready=False)
+    reporter.until_ready(within=PATIENCE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""
+All that is measured on a live stack, on one that grows to each size in turn.
+
+At each size: start, memory at rest and reaction. At the largest also: start beside an API server that
+was itself just started, loop lag, failover, memory under churn and after a mass deletion. Each is also
+a program of its own: reaction, start, lag, failover, memory.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from e2e.bench import churn, failover, lag, memory, reaction, start
+from e2e.bench.rows import Row
+from e2e.bench.scene import Scene, parser, program
+
+
+SIZES = (10, 100, 1_000, 10_000)
+
+
+def main() -> int:
+    made = parser("large", __doc__, SIZES)
+    for each in (churn, reaction, lag, failover, memory):
+        each.add_arguments(made)
+    return program(made.parse_args(), _measure)
+
+
+def _measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
+    with scene.reporting() as started:
+        yield start.row(scene, started, "warm")
+        yield memory.at_rest(scene, started)
+        yield from reaction.measured(scene, started, arguments)
+    if scene.size >= max(arguments.inferencesets):
+        yield start.cold(scene)
+        yield from lag.measure(scene, arguments)
+        yield from failover.measure(scene, arguments)
+        yield from memory.at_the_largest(scene, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
