@@ -143,13 +143,15 @@ class _Churn:
         self._replacing.add(model)
         path = f"/api/v1/namespaces/{team}/pods"
         selector = f"inferencepool={model}-inferencepool-epp"
-        (old,) = (await self._session.get(f"{path}?labelSelector={selector}"))["items"]
+        there = (await self._session.get(f"{path}?labelSelector={selector}"))["items"]
+        old = there[0]
         meta = {k: v for k, v in old["metadata"].items() if k not in _SET_BY_THE_SERVER}
         name = f"{meta['name'].rpartition('-')[0]}-{random.randrange(16**5):05x}"
         new = {**old, "apiVersion": "v1", "kind": "Pod", "metadata": {**meta, "name": name}}
         await self._session.create(path, new)
         await self._session.patch(f"{path}/{name}/status", {"status": old["status"]})
-        await self._session.delete(f"{path}/{old['metadata']['name']}?gracePeriodSeconds=0")
+        for each in there:  # more than one where an earlier churn was ended in between
+            await self._session.delete(f"{path}/{each['metadata']['name']}?gracePeriodSeconds=0")
         self._replacing.discard(model)
 
     def _any(self) -> tuple[str, str]:
