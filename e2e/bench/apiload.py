@@ -1,0 +1,275 @@
+"""
+Measure what the reporter costs the API server: at its start, when nothing changes, while findings
+are repeated, and when it is restarted.
+
+Requests are counted from the audit log, bytes by a relay between the two (TLS and all), and both
+beside what the API server's own metrics say of everybody, with and without the reporter.
+"""
+
+import argparse
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from e2e import workload
+from e2e.bench import machine, rows
+from e2e.bench.arguments import natural
+from e2e.bench.asked import Audit, Requests, everybodys, reads
+from e2e.bench.latency import Latency
+from e2e.bench.relay import Bytes, Relay, relayed
+from e2e.bench.rows import Row
+from e2e.controlplane import ControlPlane, assets, reporter_rights, until
+from e2e.faults import models
+from e2e.faults.usage import Usage
+from e2e.reporter_process import NAMESPACE, ReporterProcess
+
+
+POLLING = 4_000
+"""
+Reads a minute of the polling Go reporter at 1,000 healthy InferenceSets.
+"""
+
+GOAL_OF_READS, GOAL_OF_CPU = POLLING / 100, 0.5
+"""
+A minute: reads of the API server, seconds of the reporter's processor.
+"""
+
+HEARTBEAT = 30
+FLAGS = (
+    f"--heartbeat-seconds={HEARTBEAT}",
+    "--lease-duration-seconds=15",
+    "--renew-deadline-seconds=10",
+    "--retry-period-seconds=2",
+)
+AFTERMATH = 20
+"""
+Seconds after a start that do not count as steady.
+"""
+
+NAMED = 3
+"""
+Resources that are named; more are counted.
+"""
+
+PAGES = "--feature-gates=WatchList=false"
+"""
+The flag of an API server without streaming lists.
+"""
+
+
+@dataclass(frozen=True)
+class Window:
+    """
+    What *seconds* brought: by the reporter, and (*everybody*) by all. *cpu*: seconds of the
+    reporter's processor, *server*: of the API server's.
+    """
+
+    seconds: float
+    requests: Requests
+    everybody: Requests
+    bytes: Bytes
+    cpu: float
+    server: float
+
+    def a_minute(self, figure: float) -> float:
+        return figure * 60 / self.seconds
+
+
+class Scales:
+    """
+    Weighs windows of time, one after the other, with or without the reporter.
+    """
+
+    def __init__(self, plane: ControlPlane, relay: Relay) -> None:
+        self._plane, self._relay = plane, relay
+        self.audit = Audit(plane)
+
+    def weigh(self, seconds: float, reporter: ReporterProcess | None = None) -> Window:
+        self.audit.taken()
+        everybody, passed = everybodys(self._plane), self._relay.counted()
+        begun, cpu, server = time.monotonic(), _cpu(reporter), self.server()
+        time.sleep(seconds)
+        took, cpu, server = time.monotonic() - begun, _cpu(reporter) - cpu, self.server() - server
+        after = self._relay.counted()
+        counted = Bytes(after.sent - passed.sent, after.received - passed.received)
+        asked = self.audit.taken()
+        return Window(took, asked, everybodys(self._plane) - everybody, counted, cpu, server)
+
+    def server(self) -> float:
+        return Usage.of(self._plane.pids["kube-apiserver"]).cpu
+
+
+def _cpu(reporter: ReporterProcess | None) -> float:
+    return Usage.of(reporter.process.pid).cpu if reporter and reporter.process else 0
+
+
+def main() -> int:
+    arguments = _arguments()
+    try:
+        assets.find()
+    except assets.Missing as err:
+        print(err, file=sys.stderr)
+        return 1
+    flags = (PAGES,) if arguments.pages else ()
+    with (
+        ControlPlane(replace(workload.BARE, audit=True, apiserver_flags=flags)) as plane,
+        relayed(plane.client.port) as relay,
+    ):
+        objects = workload.write(plane, arguments.inferencesets)
+        print("\n".join(machine.lines(plane)))
+        print(f"cluster   {arguments.inferencesets:,} InferenceSets, {objects:,} objects\n")
+        found = list(_measured(plane, relay, arguments))
+    return rows.tell(found, arguments.json) and int(arguments.check)
+
+
+def _measured(plane: ControlPlane, relay: Relay, arguments: argparse.Namespace) -> Iterator[Row]:
+    scales, many = Scales(plane, relay), arguments.inferencesets
+    without = scales.weigh(arguments.seconds)
+    reporter = _reporter(plane, relay)
+    yield from _started(plane, relay, scales, reporter, f"start at {many:,}")
+    try:
+        steady = scales.weigh(arguments.seconds, reporter)
+        yield from _steady(steady, without, many)
+        _trouble(plane, arguments.findings)
+        repeating = scales.weigh(arguments.seconds, reporter)
+        yield from _repeating(repeating, arguments.findings)
+    finally:
+        reporter.stop()
+    yield from _started(plane, relay, scales, reporter, f"restart at {many:,}")
+    reporter.stop()
+
+
+def _reporter(plane: ControlPlane, relay: Relay) -> ReporterProcess:
+    reporter_rights.install(plane.client, NAMESPACE)
+    mine = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
+    return ReporterProcess(plane, *FLAGS, f"--kubeconfig={relay.kubeconfig(mine)}", grant=False)
+
+
+def _trouble(plane: ControlPlane, findings: int) -> None:
+    for number in range(findings):
+        models.misconfigure(plane.client, number)
+    until(
+        lambda: len(models.said(plane.client)) >= findings,
+        within=60,
+        what=f"{findings} findings are announced",
+    )
+
+
+# ---------------------------------------------------------------- the rows
+
+
+def _started(
+    plane: ControlPlane, relay: Relay, scales: Scales, reporter: ReporterProcess, name: str
+) -> Iterator[Row]:
+    before, start = Latency(plane), Latency(plane)
+    with before.measured():
+        time.sleep(5)
+    scales.audit.taken()
+    passed, server, begun = relay.counted(), scales.server(), time.monotonic()
+    with start.measured():
+        reporter.start(leading=False)
+        took = time.monotonic() - begun
+        received = relay.counted().received - passed.received
+        server = scales.server() - server
+    time.sleep(AFTERMATH)
+    requests = scales.audit.taken()
+    yield Row(f"{name}: ready", "≤ 10 s", f"{took:.1f} s", took <= 10, "through a relay")
+    yield Row(f"{name}: received", "", f"{received / 2**20:.1f} MiB")
+    yield Row(f"{name}: requests", "", _listed(requests), note=f"until {AFTERMATH} s later")
+    yield Row(f"{name}: CPU of kube-apiserver", "", f"{server:.2f} s", note="until it is ready")
+    yield Row(
+        f"{name}: latency of the API server for others",
+        "",
+        f"{start} ms",
+        note=f"median / 99th / most; before: {before}",
+    )
+
+
+def _steady(steady: Window, without: Window, many: int) -> Iterator[Row]:
+    name, note = f"idle at {many:,}", f"in {steady.seconds:.0f} s"
+    asked = steady.a_minute(reads(steady.requests))
+    yield Row(
+        f"{name}: reads a minute",
+        f"< {GOAL_OF_READS:g}",
+        f"{asked:.1f}",
+        asked < GOAL_OF_READS,
+        f"{asked * 100 / POLLING:.2f} % of the polling reporter's {POLLING:,}, {note}",
+    )
+    yield Row(f"{name}: requests", "", _listed(steady.requests), note=f"audit log, {note}")
+    more = steady.everybody - without.everybody
+    yield Row(
+        f"{name}: requests more than without it", "", _listed(more), note="apiserver_request_total"
+    )
+    yield _bytes(f"{name}: bytes a minute", steady)
+    cpu = steady.a_minute(steady.cpu)
+    met = cpu <= GOAL_OF_CPU
+    yield Row(f"{name}: CPU a minute", f"≤ {GOAL_OF_CPU:g} s", f"{cpu:.2f} s", met, note)
+    yield Row(
+        f"{name}: CPU of kube-apiserver a minute",
+        "",
+        f"{steady.a_minute(steady.server):.1f} s",
+        note=f"without the reporter {without.a_minute(without.server):.1f} s",
+    )
+
+
+def _repeating(window: Window, findings: int) -> Iterator[Row]:
+    name = f"{findings} findings announced"
+    patches = sum(n for each, n in window.requests.items() if each.resource == "events")
+    expected = window.seconds / HEARTBEAT * findings
+    yield Row(
+        f"{name}: writes of Events a minute",
+        "one per finding and heartbeat",
+        f"{window.a_minute(patches):.1f}",
+        abs(patches - expected) <= 0.1 * expected + findings,
+        f"heartbeat {HEARTBEAT} s here, 300 s by default",
+    )
+    yield Row(f"{name}: requests", "", _listed(window.requests), note=f"in {window.seconds:.0f} s")
+    yield _bytes(f"{name}: bytes a minute", window)
+    yield Row(f"{name}: CPU a minute", "", f"{window.a_minute(window.cpu):.2f} s")
+
+
+def _bytes(name: str, window: Window) -> Row:
+    up, down = (window.a_minute(each) / 1024 for each in window.bytes)
+    return Row(name, "", f"{up:.0f} KiB sent, {down:.0f} KiB received", note="TLS included")
+
+
+def _listed(requests: Requests) -> str:
+    """
+    The most frequent first; what was asked equally often of many resources is one.
+    """
+    alike: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+    for each, count in requests.most_common():
+        alike[count, each.verb].append(each.resource)
+    return ", ".join(
+        f"{count} {verb} {', '.join(resources)}"
+        if len(resources) <= NAMED
+        else f"{count} {verb} of each of {len(resources)} kinds"
+        for (count, verb), resources in alike.items()
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m e2e.bench.apiload",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--inferencesets", type=natural, default=1_000, help="default: 1000")
+    parser.add_argument(
+        "--seconds", type=natural, default=120, help="of each window; default: 120"
+    )
+    parser.add_argument(
+        "--findings", type=natural, default=10, help="that are repeated; default: 10"
+    )
+    parser.add_argument(
+        "--pages", action="store_true", help="by an API server without streaming lists"
+    )
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
+    rows.add_argument(parser)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
