@@ -1,0 +1,59 @@
+"""
+Deployments of which an outage is announced at once: scaled to zero, and back with their status.
+"""
+
+import asyncio
+import datetime as dt
+from collections.abc import Iterator
+
+from e2e.bench.session import Json, Session
+from reporter.embedded import stack
+from reporter.embedded.stack import Component
+
+
+PROVISIONER = Component(
+    "kaito-system", "gpu-provisioner", 1, (("app.kubernetes.io/name", "gpu-provisioner"),)
+)
+ROUTER = "kaito-system", "body-based-router"
+DATA_PLANE = "team-0", "team-0-gw-istio"
+
+
+def provisioner() -> Iterator[Json]:
+    """
+    Running; its objects that the reporter never reads are left out.
+    """
+    born = dt.datetime.now(dt.UTC) - dt.timedelta(hours=1)
+    made = stack.running(stack.deployment(PROVISIONER), born)
+    yield from (each for each in made if each["kind"] == "Deployment")
+
+
+class Cause:
+    """
+    One Deployment; nobody but us writes its status.
+    """
+
+    def __init__(self, session: Session, namespace: str, name: str) -> None:
+        self._session = session
+        self._path = f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}"
+        self._before: Json = {}
+
+    async def out(self) -> float:
+        """
+        When that was sent, by the time of the event loop.
+        """
+        self._before = await self._session.get(self._path)
+        begun = asyncio.get_running_loop().time()
+        await self._session.patch(self._path, {"spec": {"replicas": 0}})
+        return begun
+
+    async def back(self) -> float:
+        """
+        When its status was sent.
+        """
+        replicas = self._before["spec"]["replicas"]
+        await self._session.patch(self._path, {"spec": {"replicas": replicas}})
+        generation = (await self._session.get(self._path))["metadata"]["generation"]
+        status = {**self._before["status"], "observedGeneration": generation}
+        begun = asyncio.get_running_loop().time()
+        await self._session.patch(f"{self._path}/status", {"status": status})
+        return begun

@@ -1,0 +1,84 @@
+"""
+Many objects changed within seconds: written past the API server, which tells of them as ever.
+"""
+
+import base64
+import copy
+import http.client
+import json
+from collections.abc import Callable, Iterator
+
+from e2e.controlplane import ControlPlane, Json
+
+
+PAGE, TOGETHER = 500, 128
+"""
+Objects of one read and of one write; etcd takes no more operations in a transaction.
+"""
+
+
+class Flood:
+    """
+    All objects below *prefix*, as *changed* changes a copy of each, ready to be sent.
+    """
+
+    def __init__(self, plane: ControlPlane, prefix: str, changed: Callable[[Json], None]) -> None:
+        self._port = plane.etcd_port
+        stored = list(self._stored(prefix))
+        self.objects = len(stored)
+        self._before = list(_bodies(stored))
+        self._after = list(_bodies([(key, _altered(value, changed)) for key, value in stored]))
+
+    def half(self) -> None:
+        self._send(self._after[: len(self._after) // 2])
+
+    def other_half(self) -> None:
+        self._send(self._after[len(self._after) // 2 :])
+
+    def undo(self) -> None:
+        """
+        All as it was when it was read.
+        """
+        self._send(self._before)
+
+    def _send(self, bodies: list[bytes]) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        for body in bodies:
+            connection.request("POST", "/v3/kv/txn", body)
+            response = connection.getresponse()
+            answer = response.read()
+            if response.status != http.client.OK:
+                raise OSError(f"etcd: HTTP {response.status}: {answer[:300]!r}")
+        connection.close()
+
+    def _stored(self, prefix: str) -> Iterator[tuple[str, Json]]:
+        start, connection = prefix, http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        while True:
+            asked = {"key": _coded(start), "range_end": _coded(prefix + "\x7f"), "limit": PAGE}
+            connection.request("POST", "/v3/kv/range", json.dumps(asked))
+            answer = json.loads(connection.getresponse().read())
+            for each in answer.get("kvs", ()):
+                start = base64.b64decode(each["key"]).decode()
+                yield start, json.loads(base64.b64decode(each["value"]))
+            if not answer.get("more"):
+                return
+            start += "\x00"
+
+
+def _altered(value: Json, changed: Callable[[Json], None]) -> Json:
+    value = copy.deepcopy(value)
+    changed(value)
+    return value
+
+
+def _bodies(values: list[tuple[str, Json]]) -> Iterator[bytes]:
+    puts = [
+        {"requestPut": {"key": _coded(key), "value": _coded(json.dumps(value))}}
+        for key, value in values
+    ]
+    for start in range(0, len(puts), TOGETHER):
+        yield json.dumps({"success": puts[start : start + TOGETHER]}).encode()
+
+
+def _coded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

@@ -1,0 +1,83 @@
+"""
+All that the reporter says, as one watch that is open all the time brings it.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from e2e.bench.arrivals import PATH
+from e2e.bench.session import Session
+from e2e.events import SOURCE
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """
+    *at* in seconds of the event loop. *first*: whether the Event is new.
+    """
+
+    at: float
+    reason: str
+    first: bool
+
+
+class Heard:
+    """
+    *run* is a task.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.writes: list[Write] = []
+        self.opened = asyncio.Event()
+        self._came = asyncio.Event()
+
+    async def run(self) -> NoReturn:
+        while True:
+            version = await self._session.version(PATH)
+            self.opened.set()
+            async for at, line in self._session.watch(PATH, version):
+                change = json.loads(line)
+                told = change["object"]
+                if told.get("reportingComponent") == SOURCE and change["type"] != "DELETED":
+                    self.writes.append(Write(at, told["reason"], change["type"] == "ADDED"))
+                    self._came.set()
+
+    def of(self, reason: str) -> list[Write]:
+        """
+        The new ones of this reason.
+        """
+        return [each for each in self.writes if each.reason == reason and each.first]
+
+    def newest(self) -> float:
+        """
+        When the last Event came that was not a repetition; in the far past if there is none.
+        """
+        return max((each.at for each in self.writes if each.first), default=float("-inf"))
+
+    async def until(self, true: Callable[[], bool], *, within: float) -> bool:
+        """
+        Whether it became true in time.
+        """
+        try:
+            async with asyncio.timeout(within):
+                while not true():
+                    self._came.clear()
+                    await self._came.wait()
+        except TimeoutError:
+            return true()
+        return True
+
+    def most_in(self, seconds: float) -> int:
+        """
+        Writes of the busiest such span.
+        """
+        most = begin = 0
+        for end, write in enumerate(self.writes):
+            while self.writes[begin].at <= write.at - seconds:
+                begin += 1
+            most = max(most, end - begin + 1)
+        return most
