@@ -23,6 +23,12 @@ from reporter.stages.voice import Episode, Voice, readies, speakers
 from reporter.stages.wording import Speech, Told, message
 
 
+_FIRST, _LAST = -1, 10_000
+"""
+Ranks of a Ready, and of what has none.
+"""
+
+
 @unique
 class Outcome(Enum):
     """
@@ -37,15 +43,22 @@ class Outcome(Enum):
 @dataclass(frozen=True, slots=True)
 class Due:
     """
-    A key with something to be written from *at* on; *order* puts causes of higher rank first.
+    A key with something to be written from *at* on. *again*: it was told already as it is.
     """
 
-    order: tuple[int, int, Key]
+    key: Key
     at: datetime
+    rank: int
+    again: bool = False
 
     @property
-    def key(self) -> Key:
-        return self.order[2]
+    def order(self) -> tuple[float, int, int, Key]:
+        """
+        News first, causes of higher rank first among them; then repetitions, oldest first. If there
+        is more to repeat than can be written, nothing else would ever get its turn.
+        """
+        since = self.at.timestamp() if self.again else 0.0
+        return (since, self.key.subject.layer.order, self.rank, self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +79,8 @@ class Stage:
         """
         What is to be written, now or later, in the order of importance.
         """
-        dues = [Due(self._order(key), now) for key in self._readies(now)]
-        dues += [
-            Due(self._order(key), self._at(key, now=now))
-            for key in speakers(self.voice, self.judged, self.terms)
-        ]
+        dues = [Due(key, now, _FIRST) for key in self._readies(now)]
+        dues += [self._due(key, now=now) for key in speakers(self.voice, self.judged, self.terms)]
         return sorted(dues, key=lambda due: due.order)
 
     def compose(self, key: Key, *, now: datetime) -> EventRecord | None:
@@ -81,7 +91,7 @@ class Stage:
             return self._ready(key, now=now) if key in self._readies(now) else None
         if key not in frozenset(speakers(self.voice, self.judged, self.terms)):
             return None
-        if self._at(key, now=now) > now:
+        if self._due(key, now=now).at > now:
             return None
         speech = self._speech(key)
         text, told = message(speech), speech.digest
@@ -95,20 +105,17 @@ class Stage:
     def _readies(self, now: datetime) -> list[Key]:
         return readies(self.voice, self.judged, self.catalogue, now=now)
 
-    def _order(self, key: Key) -> tuple[int, int, Key]:
-        entry = self.catalogue[key.reason]
-        rank = -1 if entry.ready else (10_000 if entry.rank is None else entry.rank)
-        return (key.subject.layer.order, rank, key)
-
-    def _at(self, key: Key, *, now: datetime) -> datetime:
+    def _due(self, key: Key, *, now: datetime) -> Due:
+        rank = self.catalogue[key.reason].rank
+        rank = _LAST if rank is None else rank
         episode = self.voice.episodes.get(key)
         if episode is None or episode.uncertain:
-            return now
+            return Due(key, now, rank)
         heartbeat = episode.record.last + self._interval(episode.record)
         if not episode.silent and (self._is_mending(key) or self._is_told(key, episode)):
-            return heartbeat
+            return Due(key, heartbeat, rank, again=True)
         allowed = now if episode.rewritten is None else episode.rewritten + self.terms.rewrite
-        return min(heartbeat, max(allowed, now))
+        return Due(key, min(heartbeat, max(allowed, now)), rank)
 
     def _is_told(self, key: Key, episode: Episode) -> bool:
         return episode.record.told == self._speech(key).digest
