@@ -5,6 +5,7 @@ The outcome of one look at everything: what every later decision about speaking 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import chain
 
 from reporter.model.entries import Catalogue
 from reporter.model.subjects import Key, Subject
@@ -60,11 +61,10 @@ class Judgement:
     def candidates(self, subject: Subject) -> Standing:
         return self.standings.get(subject, Standing((), ()))
 
-    def well(self, subject: Subject, catalogue: Catalogue) -> bool:
+    def unwell(self, catalogue: Catalogue) -> frozenset[Subject]:
         """
-        Whether all ranked reasons of a subject have settled and none is Unknown.
+        The subjects of which a ranked reason has not settled or is Unknown, and the paused ones.
         """
-        return subject not in self.paused and not any(
-            key.subject == subject and not catalogue[key.reason].orthogonal
-            for key in (*self.gate.records, *self.gate.unseen)
-        )
+        ranked = {e.reason for e in catalogue.entries.values() if not e.orthogonal}
+        every = chain(self.gate.records, self.gate.unseen)
+        return self.paused.union(key.subject for key in every if key.reason in ranked)

@@ -19,7 +19,7 @@ from reporter.model.words import EventType, Kind
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.rank import Standing
 from reporter.stages.records import Watch
-from reporter.stages.voice import Episode, Voice, readies, speakers
+from reporter.stages.voice import Episode, Voice, may_speak, readies, speakers
 from reporter.stages.wording import Speech, Told, message
 
 
@@ -54,8 +54,9 @@ class Due:
     @property
     def order(self) -> tuple[float, int, int, Key]:
         """
-        News first, causes of higher rank first among them; then repetitions, oldest first. If there
-        is more to repeat than can be written, nothing else would ever get its turn.
+        News first, causes of higher rank first among them; then repetitions, oldest first.
+
+        If more is to be repeated than may be written, nothing else would ever get its turn.
         """
         since = self.at.timestamp() if self.again else 0.0
         return (since, self.key.subject.layer.order, self.rank, self.key)
@@ -89,7 +90,7 @@ class Stage:
         """
         if self.catalogue[key.reason].ready:
             return self._ready(key, now=now) if key in self._readies(now) else None
-        if key not in frozenset(speakers(self.voice, self.judged, self.terms)):
+        if not may_speak(key, self.voice, self.judged, self.terms):
             return None
         if self._due(key, now=now).at > now:
             return None

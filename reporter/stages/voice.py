@@ -4,7 +4,8 @@ What was said, and what is due to be said: episodes, heartbeats, Ready.
 Holds keys, not texts: a text is composed, and its truth checked, at the moment of sending.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -164,6 +165,15 @@ def speakers(voice: Voice, judged: Judgement, terms: Terms) -> Iterable[Key]:
             yield key
 
 
+def may_speak(key: Key, voice: Voice, judged: Judgement, terms: Terms) -> bool:
+    """
+    Whether this key is one of the *speakers*.
+    """
+    if key in voice.groups:
+        return any(_speaks(Key(m, key.reason), judged, terms) for m in voice.groups[key].members)
+    return _speaks(key, judged, terms) and not _in_group(key, voice)
+
+
 def _in_group(key: Key, voice: Voice) -> bool:
     """
     Whether a group of the same trouble speaks for all, so that one with its own Event falls silent.
@@ -183,18 +193,36 @@ def readies(voice: Voice, judged: Judgement, catalogue: Catalogue, *, now: datet
     """
     The Ready keys that are owed and true.
     """
+    if not voice.owed:
+        return []
+    unwell, waiting = judged.unwell(catalogue), _open(voice, catalogue)
+    groups = _by_subject(voice)
     return [
         Key(subject, catalogue.ready(subject.layer).reason)
         for subject, since in voice.owed.items()
         if since <= now
+        and subject not in waiting
         and catalogue.ready(subject.layer).enabled
-        and all(judged.well(s, catalogue) for s in _stood_for(subject, voice, judged))
-        and not any(_open(key, subject, catalogue) for key in voice.episodes)
+        and unwell.isdisjoint(_stood_for(subject, groups.get(subject, ()), judged))
     ]
 
 
-def _stood_for(subject: Subject, voice: Voice, judged: Judgement) -> frozenset[Subject]:
-    groups = [group for key, group in voice.groups.items() if key.subject == subject]
+def _open(voice: Voice, catalogue: Catalogue) -> frozenset[Subject]:
+    """
+    The subjects with an episode that a Ready has to wait for.
+    """
+    entries = ((key.subject, catalogue[key.reason]) for key in voice.episodes)
+    return frozenset(s for s, entry in entries if not entry.orthogonal and not entry.ready)
+
+
+def _by_subject(voice: Voice) -> Mapping[Subject, list[Group]]:
+    found: defaultdict[Subject, list[Group]] = defaultdict(list)
+    for key, group in voice.groups.items():
+        found[key.subject].append(group)
+    return found
+
+
+def _stood_for(subject: Subject, groups: Sequence[Group], judged: Judgement) -> frozenset[Subject]:
     found = frozenset({subject}).union(*(group.ever for group in groups))
     unknown = any(group.resumed for group in groups)
     return found | _sets_of(subject, judged) if unknown else found
@@ -206,11 +234,6 @@ def _sets_of(group: Subject, judged: Judgement) -> frozenset[Subject]:
     """
     where = group.layer, group.namespace
     return frozenset(s for s in judged.subjects if (s.layer, s.namespace) == where)
-
-
-def _open(key: Key, subject: Subject, catalogue: Catalogue) -> bool:
-    entry = catalogue[key.reason]
-    return key.subject == subject and not entry.orthogonal and not entry.ready
 
 
 def resume(

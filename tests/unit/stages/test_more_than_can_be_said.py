@@ -14,9 +14,9 @@ from tests.play import Play
 
 MANY = 30
 HEARTBEAT = timedelta(seconds=10)
-BBR = a_key("clusterBBR")
 SETS = [Subject(Layer.MODELDEPLOYMENT, f"team-{n:02}", "qwen") for n in range(MANY)]
 PODS = [a_key("inferencesetPods", each) for each in SETS]
+LATE = Subject(Layer.MODELDEPLOYMENT, f"team-{MANY}", "qwen")
 CATALOGUE = a_catalogue(
     an_entry("clusterBBR", 20), an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT)
 )
@@ -42,7 +42,7 @@ class Slow(Play):
 
 
 def a_flood() -> Slow:
-    subjects = frozenset({CLUSTER, *SETS})
+    subjects = frozenset({CLUSTER, *SETS, LATE})
     play = Slow(CATALOGUE, terms=Terms(heartbeat=HEARTBEAT), subjects=subjects)
     play.says = {key: active(key) for key in PODS}
     return play
@@ -61,8 +61,9 @@ def test_what_was_told_longest_ago_is_repeated_first():
 
 def test_what_is_new_does_not_wait_for_repetitions():
     play = a_flood().seconds(2 * MANY)
-    play.says[BBR] = active(BBR)
-    assert play.seconds(1).written[-1].key == BBR
+    key = a_key("inferencesetPods", LATE)
+    play.says[key] = active(key)
+    assert play.seconds(1).written[-1].key == key
 
 
 def test_the_end_of_trouble_does_not_wait_for_repetitions():
