@@ -4,18 +4,25 @@ Nothing wrong is said: every write, at the moment at which it is sent, held agai
 A law allows for what a replica cannot have known yet: by as many seconds as it was told late.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from reporter.model.events import EventRecord
-from reporter.model.kinds import ResourceKind
 from reporter.model.subjects import Key
 from reporter.model.verdicts import ObjectRef, Trouble
 from reporter.model.words import EventType, Kind
 from reporter.stages.snapshot import BLIND_AFTER
 from tests.shipped import CATALOGUE
-from tests.simulation.replica import COURT, Replica
-from tests.simulation.rules import GRACE, SETTLE, covers, hold_of, settle_of
+from tests.simulation.replica import Replica
+from tests.simulation.rules import (
+    GRACE,
+    SETTLE,
+    covers,
+    crds_of,
+    hold_of,
+    kinds_of,
+    required,
+    settle_of,
+)
 from tests.simulation.truth import Stretch, Truth
 
 
@@ -55,7 +62,7 @@ class Sending:
         now = self.truth.agenda.now
         self.leads(replica)
         self.sees(replica, record.key)
-        lag = self.lag(replica, now - 60)
+        lag = self.lag(replica, now - 60, record.key)
         if record.type is EventType.NORMAL:
             self.is_well(record, lag)
         else:
@@ -63,12 +70,13 @@ class Sending:
             self.lasted(replica, record)
             self.is_no_consequence(replica, record, lag)
 
-    def lag(self, replica: Replica, since: float) -> float:
+    def lag(self, replica: Replica, since: float, key: Key) -> float:
         """
-        By how many seconds this replica was late with anything that it knew since then.
+        By how many seconds this replica was late with what it knew since then and judges a key by.
         """
-        late = replica.watching.lag(since) + abs(replica.skew) + MOMENT
-        return late + (DISCOVERED if self.truth.served_changed >= since - 120 else 0.0)
+        late = replica.watching.lag(since, kinds_of(key)) + abs(replica.skew) + MOMENT
+        changed = [at for crd, at in self.truth.served_changed.items() if crd in crds_of(key)]
+        return late + (DISCOVERED if any(at >= since - 120 for at in changed) else 0.0)
 
     # ------------------------------------------------------------ the laws
 
@@ -98,7 +106,7 @@ class Sending:
         """
         key, now = record.key, self.truth.agenda.now
         begin = self._began(replica, key)
-        lag = self.lag(replica, begin)
+        lag = self.lag(replica, begin, key)
         spent: dict[tuple[ObjectRef, Kind], float] = {}
         for stretch in self.truth.stretches(key, begin, now):
             for trouble in stretch.troubles:
@@ -128,7 +136,8 @@ class Sending:
         troubles: list[Trouble] = []
         for stretch in self.truth.past.get(key, ()):
             troubles += stretch.troubles
-            enough = settle_of(CATALOGUE[key.reason], troubles) + self.lag(replica, stretch.begin)
+            lag = self.lag(replica, stretch.begin, key)
+            enough = settle_of(CATALOGUE[key.reason], troubles) + lag
             end = min(stretch.end, self.truth.agenda.now)
             if stretch.clear and end - stretch.begin > enough:
                 began, troubles = end, []
@@ -142,6 +151,7 @@ class Sending:
         """
         key, now = record.key, self.truth.agenda.now
         for source in self.truth.active:
+            lag = self.lag(replica, now - 60, source)
             lately = self.truth.stretches(source, now - lag, now)
             gone = self.truth.now(source).begin < replica.born + lag
             out = all(
@@ -164,13 +174,3 @@ class Sending:
             assert not wrong or begin >= end, f"{record.key} is said, and {key} was just there"
             wrong = all(not s.clear for s in truth.stretches(key, now - lag, now))
             assert not wrong, f"{record.key} is said, and {key} is there"
-
-
-def required(key: Key) -> frozenset[ResourceKind]:
-    """
-    The kinds without which a reason, or one of those that a Ready takes back, cannot be judged.
-    """
-    entry = CATALOGUE[key.reason]
-    ranked = [each for each in CATALOGUE.of(entry.layer) if not each.orthogonal]
-    entries: Iterable = ranked if entry.ready else (entry,)
-    return frozenset(k for each in entries for k in COURT.probes[each.probe].spec.requires)

@@ -64,11 +64,11 @@ class Truth:
     subjects: dict[Subject, float] = field(default_factory=dict)
     gone: dict[Subject, float] = field(default_factory=dict)
     paused: frozenset[Subject] = frozenset()
-    served_changed: float = float("-inf")
+    served_changed: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.agenda = self.cluster.agenda
-        self._store = Store(KINDS, CRDS)
+        self._store, self._was_served = Store(KINDS, CRDS), frozenset(self.cluster.served)
         for kind in KINDS:
             self._store.replace(kind, self.cluster.objects[kind].values())
         self.cluster.tell.append(self._take)
@@ -76,7 +76,8 @@ class Truth:
         self._look()
 
     def _served(self) -> None:
-        self.served_changed = self.agenda.now
+        before, self._was_served = self._was_served, frozenset(self.cluster.served)
+        self.served_changed |= dict.fromkeys(before ^ self._was_served, self.agenda.now)
 
     def _take(self, changes: Iterable[Change]) -> None:
         for change in changes:

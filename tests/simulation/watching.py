@@ -2,7 +2,7 @@
 How a replica learns of the cluster: a watch for each kind and discovery, each late in its own way.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from functools import partial
 from random import Random
 
@@ -21,8 +21,7 @@ class Watching:
     """
     Writes into the store what a real watch would. *deliver* runs an act in the replica's process.
 
-    *late*: the longest delay of a change. *delays*: when which change arrived, if late by more than
-    a moment.
+    *late*: the longest delay of a change. *delays*: of which kind a change arrived when, how late.
     """
 
     def __init__(
@@ -38,7 +37,7 @@ class Watching:
         self.forbidden: set[ResourceKind] = set()
         self.cut: set[ResourceKind] = set()
         self.discovers = True
-        self.delays: list[tuple[float, float]] = []
+        self.delays: list[tuple[ResourceKind, float, float]] = []
         self.unseen: dict[tuple[ResourceKind, int], float] = {}
         self._order = 0
         self._last: dict[ResourceKind, float] = {}
@@ -115,7 +114,7 @@ class Watching:
     def _seen(self, key: tuple[ResourceKind, int]) -> None:
         at = self.unseen.pop(key, None)
         if at is not None:
-            self.delays.append((self._agenda.now, self._agenda.now - at))
+            self.delays.append((key[0], self._agenda.now, self._agenda.now - at))
 
     # ------------------------------------------------------------ what is told
 
@@ -174,10 +173,11 @@ class Watching:
 
     # ------------------------------------------------------------ for the laws
 
-    def lag(self, since: float) -> float:
+    def lag(self, since: float, kinds: Container[ResourceKind]) -> float:
         """
-        By how many seconds anything that this replica knew since then was late at most.
+        By how many seconds what this replica knew of these kinds since then was late at most.
         """
         now = self._agenda.now
-        under_way = [now - at for at in self.unseen.values()]
-        return max([0.0, *under_way, *(d for at, d in self.delays if at >= since)])
+        under_way = [now - at for (kind, _), at in self.unseen.items() if kind in kinds]
+        arrived = [late for kind, at, late in self.delays if at >= since and kind in kinds]
+        return max([0.0, *under_way, *arrived])
