@@ -175,7 +175,7 @@ def a_pod(
             uid=f"uid-{name}",
             creation_timestamp=changes.get("born", LONG_AGO),
             deletion_timestamp=changes.get("deleted"),
-            labels={"pod-template-hash": hashed},
+            labels={"pod-template-hash": hashed, **changes.get("labels", {})},
             owner_references=(
                 OwnerReference(
                     kind=changes.get("owner", "ReplicaSet"),

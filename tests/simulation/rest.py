@@ -24,7 +24,8 @@ class Rest:
     """
     *since*: from when on nothing was changed, and nothing failed. *active*: all that is wrong, by
     the probes on what the leader knows, as it alone remembers what was deleted before. *unknown*: of
-    what kind is not served nobody can tell, so what was said of it before stays.
+    what kind is not served nobody can tell, so what was said of it before stays. *slack*: seconds
+    beyond their holds for what delays words: rows that lift, retries, the least time between rewrites.
     """
 
     truth: Truth
@@ -32,6 +33,7 @@ class Rest:
     since: float
     active: dict[Key, tuple[Trouble, ...]] = field(default_factory=dict)
     unknown: frozenset[Key] = frozenset()
+    slack: float = 240
 
     def holds(self) -> None:
         replicas = self.arriving.sending.replicas
@@ -70,11 +72,11 @@ class Rest:
 
     def is_decided(self, key: Key) -> bool:
         """
-        Whether all of it outlived its hold, with time for what delays it: rows that lift, retries.
+        Whether all of it outlived its hold, with time for what delays it.
         """
         now, entry = self.truth.agenda.now, CATALOGUE[key.reason]
         calm = now - self.since
-        return all(calm > hold_of(entry, t) + 240 for t in self.active[key])
+        return all(calm > hold_of(entry, t) + self.slack for t in self.active[key])
 
     @property
     def is_all_decided(self) -> bool:
@@ -105,7 +107,7 @@ class Rest:
         now = self.truth.agenda.now
         silent_for = now - (self.truth.seconds_of(found.last) or 0.0)
         assert silent_for < HEARTBEAT * 1.1 + 90, f"{key} was not said for {silent_for:.0f} s"
-        if now - self.since > 2 * HEARTBEAT and self.is_all_decided and not self.unknown:
+        if self.is_all_decided and not self.unknown:
             wanted = self.digest(key, list(loud))
             assert found.told == wanted, f"{key} says something old: {found.message}"
 

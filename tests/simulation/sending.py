@@ -5,11 +5,13 @@ A law allows for what a replica cannot have known yet: by as many seconds as it 
 """
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from reporter.model.events import EventRecord
 from reporter.model.subjects import Key
 from reporter.model.verdicts import ObjectRef, Trouble
 from reporter.model.words import EventType, Kind
+from reporter.stages.gate import LONG_UNKNOWN as LONG
 from reporter.stages.snapshot import BLIND_AFTER
 from tests.shipped import CATALOGUE
 from tests.simulation.replica import Replica
@@ -31,6 +33,8 @@ MOMENT = 1.0
 Seconds that passes, clocks inside a second and requests on their way may take.
 """
 
+LONG_UNKNOWN = LONG.total_seconds()
+
 DISCOVERED = 45.0
 """
 Seconds until a CRD that comes or goes is known: a round of discovery and a second answer.
@@ -42,12 +46,14 @@ class Sending:
     """
     *replicas*: all that are there. *failovers*: when one of them read back what was said before.
     *broken*: laws, kept for whoever plays the story, as an error here would be one of the process.
+    *said*: the Events that were sent, whether they arrived or not.
     """
 
     truth: Truth
     replicas: list[Replica]
     failovers: list[float] = field(default_factory=list)
     broken: list[AssertionError] = field(default_factory=list)
+    said: set[tuple[Key, datetime]] = field(default_factory=set)
 
     def __call__(self, replica: Replica, record: EventRecord | None) -> None:
         if record is None:
@@ -69,6 +75,8 @@ class Sending:
             self.is_there(record, lag)
             self.lasted(replica, record)
             self.is_no_consequence(replica, record, lag)
+            self.is_no_aftermath(replica, record)
+        self.said.add((record.key, record.episode))
 
     def lag(self, replica: Replica, since: float, key: Key) -> float:
         """
@@ -109,6 +117,8 @@ class Sending:
         lag = self.lag(replica, begin, key)
         spent: dict[tuple[ObjectRef, Kind], float] = {}
         for stretch in self.truth.stretches(key, begin, now):
+            if stretch.unknown and stretch.end - stretch.begin > LONG_UNKNOWN + lag:
+                spent = {w: min(s, _before_settle(key, w[1])) for w, s in spent.items()}
             for trouble in stretch.troubles:
                 which = trouble.cause.object, trouble.kind
                 spent[which] = spent.get(which, 0.0) + stretch.end - stretch.begin + lag
@@ -150,14 +160,43 @@ class Sending:
         What was deleted before a process began was never there for it, and so is not out.
         """
         key, now = record.key, self.truth.agenda.now
-        for source in self.truth.active:
-            lag = self.lag(replica, now - 60, source)
-            lately = self.truth.stretches(source, now - lag, now)
-            gone = self.truth.now(source).begin < replica.born + lag
-            out = all(
-                any(t.out and (t.born is not None or not gone) for t in s.troubles) for s in lately
-            )
-            assert not (out and covers(source, key)), f"{key} is said, and {source} is out"
+        for source in self.sources(key):
+            lag = self.lag(replica, now - SETTLE, source)
+            lately = self.truth.stretches(source, now - SETTLE + lag, now - lag)
+            out = any(self.was_out(replica, source, each, lag) for each in lately)
+            assert not out, f"{key} is said, and {source} is out, or was within the settle"
+
+    def is_no_aftermath(self, replica: Replica, record: EventRecord) -> None:
+        """
+        What was never said waits for another settle after what it followed from is over.
+        """
+        key, now = record.key, self.truth.agenda.now
+        if (key, record.episode) in self.said:
+            return
+        for source in self.sources(key):
+            lag = self.lag(replica, now - 3 * SETTLE, source) + self.lag(replica, now - 60, key)
+            for each in self.truth.stretches(source, now - 2 * SETTLE + lag, now - SETTLE - lag):
+                lifts = each.end + SETTLE
+                silent = self.truth.stretches(key, lifts - lag, lifts + lag)
+                if self.was_out(replica, source, each, lag) and all(s.troubles for s in silent):
+                    raise AssertionError(f"{key} is said just after {source} was out")
+
+    def sources(self, key: Key) -> list[Key]:
+        return [source for source in self.truth.past if covers(source, key)]
+
+    def was_out(self, replica: Replica, source: Key, stretch: Stretch, lag: float) -> bool:
+        """
+        Whether a source was out for long enough to be seen so, also by what it was before nobody knew.
+
+        What was deleted before a process began was never there for it, and so is not out.
+        """
+        past = self.truth.past[source]
+        whole = next(s for s in reversed(past) if s.begin <= stretch.begin)
+        while whole.unknown and whole is not past[0]:
+            whole = past[past.index(whole) - 1]
+        seen = min(whole.end, self.truth.agenda.now) - max(whole.begin, replica.born) > lag
+        gone = whole.begin < replica.born + lag
+        return seen and any(t.out and (t.born is not None or not gone) for t in whole.troubles)
 
     def is_well(self, record: EventRecord, lag: float) -> None:
         """
@@ -174,3 +213,11 @@ class Sending:
             assert not wrong or begin >= end, f"{record.key} is said, and {key} was just there"
             wrong = all(not s.clear for s in truth.stretches(key, now - lag, now))
             assert not wrong, f"{record.key} is said, and {key} is there"
+
+
+def _before_settle(key: Key, kind: Kind) -> float:
+    """
+    What may have been spent of a hold so that the settle is left.
+    """
+    hold = CATALOGUE[key.reason].holds.of(kind, grace=GRACE).total_seconds()
+    return hold - SETTLE if hold > 0 else 0.0

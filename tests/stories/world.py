@@ -18,6 +18,7 @@ from reporter.model.kinds import (
     ResourceKind,
 )
 from reporter.model.objects import ApiObject, Condition
+from reporter.stages.subjects import GATEWAY_NAME, PICKER_SUFFIX
 from tests.builders import NOON, a_deployment, a_namespace, a_pod
 from tests.stories import models
 from tests.stories.words import each_of, merged, span, timed
@@ -100,7 +101,19 @@ class World:
         before, run = self.runs.get(address, (restarts, None))
         self.runs[address] = (restarts, run if before == restarts else now)
         running = self.runs[address][1] or since
+        if "model" not in words:
+            words = {"labels": self._template(address), **words}
         return _pod(address, words, born=born, since=since, running=running, now=now)
+
+    def _template(self, address: Address) -> Mapping[str, str]:
+        """
+        The labels by which Istio and the chart of an endpoint picker find their pods.
+        """
+        owner = Address(DEPLOYMENTS, address.namespace, _workload(address))
+        if owner.name.endswith(PICKER_SUFFIX):
+            return {"inferencepool": owner.name}
+        labels = self.said.get(owner, {}).get("labels", {})
+        return {GATEWAY_NAME: labels[GATEWAY_NAME]} if GATEWAY_NAME in labels else {}
 
     def _workspace(
         self, address: Address, words: dict, *, born: datetime, now: datetime
@@ -157,14 +170,17 @@ def _pod(
     if "model" in plain:
         made = {**times, **plain, "conditions": conditions}
         return models.pod(address.name, made, namespace=address.namespace)
-    workload = address.name.rpartition("-")[0].rpartition("-")[0]
     return a_pod(
         address.name,
         address.namespace,
-        workload=workload,
+        workload=_workload(address),
         conditions=conditions,
         **{**times, **plain},
     )
+
+
+def _workload(pod: Address) -> str:
+    return pod.name.rpartition("-")[0].rpartition("-")[0]
 
 
 def _full(address: Address, words: dict, *, born: datetime, now: datetime) -> ApiObject:
