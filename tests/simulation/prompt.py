@@ -2,7 +2,6 @@
 Nothing real is hidden for longer than it must be: in fair weather each word has its second.
 """
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from reporter.model.subjects import Key, Subject
@@ -94,14 +93,13 @@ class Prompt:
                 self.is_told_by(key, self.due(key) + self.late)
 
     def is_told_by(self, key: Key, latest: float) -> None:
-        said = self.said(lambda w: w.record.key == key)
-        first = min((w.at for w in said), default=FOREVER)
+        first = min((w.at for w in self.said_of(key)), default=FOREVER)
         assert first <= latest, f"{key} was said at {first}, and was due until {latest}"
 
     def is_told_by_now(self) -> None:
         for subject in self.truth.subjects:
             for key in self.loud(subject)[:1]:
-                assert self.said(lambda w, key=key: w.record.key == key), f"{key} was not said"
+                assert self.said_of(key), f"{key} was not said"
 
     def goes_on(self) -> None:
         """
@@ -112,7 +110,7 @@ class Prompt:
             loud = self.loud(subject)
             for key in loud:
                 if key.reason == loud[0].reason:
-                    said = self.said(lambda w, key=key: w.record.key == key)
+                    said = self.said_of(key)
                     span, rewrites = now - said[0].at, len({w.record.told for w in said}) - 1
                     least, most = span / (1.1 * HEARTBEAT + LATE), span / (0.9 * HEARTBEAT - LATE)
                     assert int(least) <= len(said) - 1 <= int(most) + rewrites, f"{key}: {said}"
@@ -122,7 +120,7 @@ class Prompt:
         Each subject of which something was said has its Ready when the last of it has settled.
         """
         for subject in self.truth.subjects.keys() - self.truth.paused:
-            said = self.said(lambda w, subject=subject: self._counts(w, subject))
+            said = self.said_to(subject)
             warned = [w for w in said if w.record.type is EventType.WARNING]
             taken = [w.at for w in said if w.record.type is EventType.NORMAL and w.at > ended]
             if warned:
@@ -141,12 +139,15 @@ class Prompt:
         troubles = [t for s in self.truth.past[key] for t in s.troubles]
         return settle_of(CATALOGUE[key.reason], troubles)
 
-    def said(self, wanted: Callable[[Write], bool]) -> list[Write]:
-        return [w for w in self._writes() if w.at >= self.begin and wanted(w)]
+    def said(self) -> list[Write]:
+        return [w for w in self.simulation.events.writes if w.at >= self.begin]
 
-    def _writes(self) -> Iterable[Write]:
-        return self.simulation.events.writes
+    def said_of(self, key: Key) -> list[Write]:
+        return [w for w in self.said() if w.record.key == key]
 
-    def _counts(self, write: Write, subject: Subject) -> bool:
-        key = write.record.key
-        return key.subject == subject and not CATALOGUE[key.reason].orthogonal
+    def said_to(self, subject: Subject) -> list[Write]:
+        """
+        Without what is orthogonal, which owes no Ready.
+        """
+        of = [w for w in self.said() if w.record.key.subject == subject]
+        return [w for w in of if not CATALOGUE[w.record.key.reason].orthogonal]

@@ -208,9 +208,8 @@ class Sending:
         for key in [k for k in truth.past if k.subject == subject]:
             if CATALOGUE[key.reason].orthogonal:
                 continue
-            begin, end = now - SETTLE + lag, now - lag
-            wrong = any(not s.clear for s in truth.stretches(key, begin, end))
-            assert not wrong or begin >= end, f"{record.key} is said, and {key} was just there"
+            quiet = truth.quiet(key, now) + 2 * lag
+            assert quiet >= SETTLE, f"{record.key} is said, and {key} was just there"
             wrong = all(not s.clear for s in truth.stretches(key, now - lag, now))
             assert not wrong, f"{record.key} is said, and {key} is there"
 

@@ -100,25 +100,6 @@ def test_a_successor_goes_on_where_its_predecessor_ended(end):
         simulation.rest()
 
 
-@pytest.mark.parametrize("spell", [20.0, 100.0])
-@pytest.mark.parametrize("how", ["cut", "forbid"])
-def test_what_happens_out_of_sight_is_neither_guessed_nor_missed(how, spell):
-    with Simulation(3) as simulation:
-        for name in SICK:
-            simulation.begin(name)
-        simulation.after(100)
-        for number in BOTH:
-            getattr(simulation, how)(number, KINDS, spell)
-        simulation.after(spell / 2)
-        for name in ("router at zero", "route deleted"):
-            simulation.end(name)
-        for name in ("istiod deleted", "filter deleted", "pools not served"):
-            simulation.begin(name)
-        simulation.rest()
-        simulation.end_all()
-        simulation.rest()
-
-
 @settings(max_examples=settings().max_examples // 5)
 @given(seed=st.integers(0, 2**32), skew=st.sampled_from([0.0, 0.9, -0.9]), story=STORIES)
 def test_the_promises_are_kept_whatever_happens(seed, skew, story):

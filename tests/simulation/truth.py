@@ -164,6 +164,17 @@ class Truth:
             longest = max(longest, stretch.end - since)
         return longest if key in self.past else end - begin
 
+    def quiet(self, key: Key, until: float) -> float:
+        """
+        For how long nothing of it was there, without the time in which nobody could tell.
+        """
+        quiet = 0.0
+        for stretch in reversed(self.past.get(key, ())):
+            if stretch.troubles:
+                return quiet
+            quiet += min(stretch.end, until) - stretch.begin if stretch.clear else 0.0
+        return FOREVER
+
     def seconds_of(self, moment: datetime | None) -> float | None:
         if moment is None or moment <= EPOCH_ENDS:
             return None
