@@ -25,7 +25,7 @@ from reporter.model.verdicts import (
     Verdict,
 )
 from reporter.model.words import Reason
-from reporter.stages.records import ZERO, Gate, Patience, Record, Unseen, Watch
+from reporter.stages.records import READ_BACK, ZERO, Gate, Patience, Record, Unseen, Watch
 
 
 LONG_UNKNOWN = timedelta(seconds=30)
@@ -57,19 +57,25 @@ def observe(
     news = [v for v in verdicts if not isinstance(v, Clear) or _is_known(v.key, gate)]
     if not news:
         return gate if judged == gate.judged else replace(gate, judged=judged)
-    records, unseen = dict(gate.records), dict(gate.unseen)
+    records, unseen, ended = dict(gate.records), dict(gate.unseen), dict(gate.ended)
     for verdict in news:
         key = verdict.key
         hidden = unseen.pop(key, None)
         step = _Step(rules(key.reason), patience, first=key.reason not in gate.judged)
-        after = _take(records.get(key), verdict, now=now, hidden=hidden, step=step)
-        if after is not None:
+        before = records.get(key)
+        after = _take(before, verdict, now=now, hidden=hidden, step=step)
+        if after is not None and before is not None:
             records[key] = after
-        else:
-            records.pop(key, None)
-            if isinstance(verdict, Unknown):
-                unseen[key] = Unseen(verdict.why, hidden.since if hidden is not None else now)
-    return Gate(records, unseen, judged)
+        elif after is not None:
+            last = step.well_before(ended.pop(key, None), now=now)
+            records[key] = replace(after, ended=last)
+        elif isinstance(verdict, Unknown):
+            unseen[key] = Unseen(verdict.why, hidden.since if hidden is not None else now)
+            ended.pop(key, None)
+        elif before is not None:
+            del records[key]
+            ended[key] = now
+    return Gate(records, unseen, judged, ended)
 
 
 def _is_known(key: Key, gate: Gate) -> bool:
@@ -85,7 +91,9 @@ def tick(gate: Gate, *, now: datetime, rules: Rules, patience: Patience) -> Gate
         for key, record in gate.records.items()
         if (after := _Step(rules(key.reason), patience).tick(record, now=now)) is not None
     }
-    return replace(gate, records=moved)
+    ended = {key: at for key, at in gate.ended.items() if now - at < READ_BACK}
+    ended |= dict.fromkeys(gate.records.keys() - moved.keys(), now)
+    return replace(gate, records=moved, ended=ended)
 
 
 def rewind(
@@ -112,6 +120,7 @@ def forget(gate: Gate, gone: Callable[[Key], bool]) -> Gate:
         gate,
         records={key: r for key, r in gate.records.items() if not gone(key)},
         unseen={key: why for key, why in gate.unseen.items() if not gone(key)},
+        ended={key: at for key, at in gate.ended.items() if not gone(key)},
     )
 
 
@@ -188,6 +197,14 @@ class _Step:
         if hidden is not None and now - hidden.since > LONG_UNKNOWN and hold > ZERO:
             return watch.with_spent(trouble.kind, min(ZERO, hold - self.patience.settle))
         return watch
+
+    def well_before(self, ended: datetime | None, *, now: datetime) -> datetime | None:
+        """
+        When it last settled, if it was seen to be clear for another settle.
+
+        Who learns late that it came back, by less than that, has not seen it end.
+        """
+        return ended if ended is not None and now - ended >= self.patience.settle else None
 
     def rewound(self, record: Record, *, all_of_it: bool = False) -> Record:
         def back(watch: Watch) -> Watch:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reporter.model.subjects import Key
@@ -17,6 +17,11 @@ from reporter.model.words import Kind, Reason
 
 
 ZERO = timedelta(0)
+
+READ_BACK = timedelta(hours=1)
+"""
+An Event that was last written longer ago is no running episode any more.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class Record(Struct, frozen=True, gc=False):
     *at*: until when its clocks are accounted; they are left as they are while time alone changes
     nothing, and *elapsed* tells them.
     *unknown*: why it cannot be judged now, empty if it can; *blind_since*: from when.
+    *ended*: when trouble of before had settled, if that is certain.
     """
 
     watches: Mapping[ObjectRef, Watch]
@@ -69,6 +75,7 @@ class Record(Struct, frozen=True, gc=False):
     at: datetime
     unknown: str = ""
     blind_since: datetime | None = None
+    ended: datetime | None = None
 
     def elapsed(self, *, now: datetime) -> "Record":
         """
@@ -127,11 +134,14 @@ class Unseen(Struct, frozen=True, gc=False):
 class Gate(Struct, frozen=True):
     """
     All keys that are not clear. *judged*: the reasons that were ever judged in this process.
+
+    *ended*: when keys settled that have been clear since, while Events of before may be taken up.
     """
 
     records: Mapping[Key, Record]
     unseen: Mapping[Key, Unseen]
     judged: frozenset[Reason] = frozenset()
+    ended: Mapping[Key, datetime] = field(default_factory=dict)
 
 
 OPEN = Gate({}, {})

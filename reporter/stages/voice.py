@@ -15,12 +15,7 @@ from reporter.model.subjects import Key, Subject
 from reporter.model.words import EventType, Layer
 from reporter.stages.collapse import Group, collapse
 from reporter.stages.judgement import Judgement, Terms
-
-
-READ_BACK = timedelta(hours=1)
-"""
-An Event that was last written longer ago is no running episode any more.
-"""
+from reporter.stages.records import READ_BACK, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +126,21 @@ def _lasts(
     group = voice.groups.get(key)
     if group is not None and (group.members or not group.resumed):
         return bool(group.members)
-    if key in judged.gate.records or key in judged.gate.unseen:
-        # Also if it settled before our eyes and came back: a replica that was late saw the same.
+    record = judged.gate.records.get(key)
+    if record is not None:
+        return not _is_of_before(episode, record, settle=settle)
+    if key in judged.gate.unseen:
         return True
     return episode.resumed is not None and episode.resumed > now - settle
+
+
+def _is_of_before(episode: Episode, record: Record, *, settle: timedelta) -> bool:
+    """
+    Whether the trouble of an Event that another wrote has settled before our eyes, and this is new.
+    """
+    if episode.resumed is None or record.ended is None:
+        return False
+    return record.ended >= episode.record.last + settle
 
 
 def _muted(key: Key, judged: Judgement, voice: Voice) -> bool:

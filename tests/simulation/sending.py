@@ -21,11 +21,12 @@ from tests.simulation.rules import (
     covers,
     crds_of,
     hold_of,
+    is_out,
     kinds_of,
     required,
     settle_of,
 )
-from tests.simulation.truth import Stretch, Truth
+from tests.simulation.truth import FOREVER, Stretch, Truth
 
 
 MOMENT = 1.0
@@ -34,6 +35,11 @@ Seconds that passes, clocks inside a second and requests on their way may take.
 """
 
 LONG_UNKNOWN = LONG.total_seconds()
+
+LATE = 4.0
+"""
+Seconds until the first pass, which waits for kinds that cannot be listed.
+"""
 
 DISCOVERED = 45.0
 """
@@ -122,7 +128,10 @@ class Sending:
             for trouble in stretch.troubles:
                 which = trouble.cause.object, trouble.kind
                 spent[which] = spent.get(which, 0.0) + stretch.end - stretch.begin + lag
-                if self._is_old_enough(trouble, stretch, spent[which], key=key, lag=lag):
+                known = not self._is_first_look(replica, key, stretch, lag)
+                if self._is_old_enough(
+                    trouble, stretch, spent[which], key=key, lag=lag, known=known
+                ):
                     return
         found = {f"{ref} {kind}": round(each, 1) for (ref, kind), each in spent.items()}
         raise AssertionError(
@@ -130,13 +139,30 @@ class Sending:
         )
 
     def _is_old_enough(
-        self, trouble: Trouble, stretch: Stretch, spent: float, *, key: Key, lag: float
+        self,
+        trouble: Trouble,
+        stretch: Stretch,
+        spent: float,
+        *,
+        key: Key,
+        lag: float,
+        known: bool,
     ) -> bool:
         entry, since = CATALOGUE[key.reason], self.truth.seconds_of(trouble.since)
-        earlier = max(stretch.begin - since, 0.0) if since is not None else 0.0
+        earlier = 0.0 if since is None or known else max(stretch.begin - since, 0.0)
         born = self.truth.seconds_of(trouble.born)
         of_age = 0.0 if born is None or not entry.grace else born + GRACE.total_seconds()
         return spent + earlier >= hold_of(entry, trouble) and stretch.end + lag >= of_age
+
+    def _is_first_look(self, replica: Replica, key: Key, stretch: Stretch, lag: float) -> bool:
+        """
+        Whether a process may not have known of the key before, so that it believes the writer.
+        """
+        listed = [replica.watching.first.get(kind, FOREVER) for kind in required(key)]
+        begin = max([replica.born, *listed]) + lag + LATE
+        return stretch.begin <= begin or all(
+            s.unknown for s in self.truth.stretches(key, begin, stretch.begin - lag)
+        )
 
     def _began(self, replica: Replica, key: Key) -> float:
         """
@@ -162,9 +188,10 @@ class Sending:
         key, now = record.key, self.truth.agenda.now
         for source in self.sources(key):
             lag = self.lag(replica, now - SETTLE, source)
-            lately = self.truth.stretches(source, now - SETTLE + lag, now - lag)
-            out = any(self.was_out(replica, source, each, lag) for each in lately)
-            assert not out, f"{key} is said, and {source} is out, or was within the settle"
+            last, faded = self.truth.since(source, now, is_out)
+            if last is not None and (last.end > now or faded + 2 * lag < SETTLE):
+                out = self.was_out(replica, last, lag)
+                assert not out, f"{key} is said, and {source} is out, or was within the settle"
 
     def is_no_aftermath(self, replica: Replica, record: EventRecord) -> None:
         """
@@ -175,28 +202,27 @@ class Sending:
             return
         for source in self.sources(key):
             lag = self.lag(replica, now - 3 * SETTLE, source) + self.lag(replica, now - 60, key)
-            for each in self.truth.stretches(source, now - 2 * SETTLE + lag, now - SETTLE - lag):
+            for each in self.truth.past[source]:
                 lifts = each.end + SETTLE
+                if not now - SETTLE + lag <= lifts <= now - lag:
+                    continue
                 silent = self.truth.stretches(key, lifts - lag, lifts + lag)
-                if self.was_out(replica, source, each, lag) and all(s.troubles for s in silent):
+                if self.was_out(replica, each, lag) and all(s.troubles for s in silent):
                     raise AssertionError(f"{key} is said just after {source} was out")
 
     def sources(self, key: Key) -> list[Key]:
         return [source for source in self.truth.past if covers(source, key)]
 
-    def was_out(self, replica: Replica, source: Key, stretch: Stretch, lag: float) -> bool:
+    def was_out(self, replica: Replica, stretch: Stretch, lag: float) -> bool:
         """
-        Whether a source was out for long enough to be seen so, also by what it was before nobody knew.
+        Whether a source was out for long enough to be seen so.
 
         What was deleted before a process began was never there for it, and so is not out.
         """
-        past = self.truth.past[source]
-        whole = next(s for s in reversed(past) if s.begin <= stretch.begin)
-        while whole.unknown and whole is not past[0]:
-            whole = past[past.index(whole) - 1]
-        seen = min(whole.end, self.truth.agenda.now) - max(whole.begin, replica.born) > lag
-        gone = whole.begin < replica.born + lag
-        return seen and any(t.out and (t.born is not None or not gone) for t in whole.troubles)
+        end = min(stretch.end, self.truth.agenda.now)
+        seen = end - max(stretch.begin, replica.born) > lag
+        gone = stretch.begin < replica.born + lag
+        return seen and any(t.out and (t.born is not None or not gone) for t in stretch.troubles)
 
     def is_well(self, record: EventRecord, lag: float) -> None:
         """
@@ -208,8 +234,8 @@ class Sending:
         for key in [k for k in truth.past if k.subject == subject]:
             if CATALOGUE[key.reason].orthogonal:
                 continue
-            quiet = truth.quiet(key, now) + 2 * lag
-            assert quiet >= SETTLE, f"{record.key} is said, and {key} was just there"
+            _, quiet = truth.since(key, now, bool)
+            assert quiet + 2 * lag >= SETTLE, f"{record.key} is said, and {key} was just there"
             wrong = all(not s.clear for s in truth.stretches(key, now - lag, now))
             assert not wrong, f"{record.key} is said, and {key} is there"
 

@@ -72,6 +72,7 @@ def test_what_its_writer_has_not_looked_at_stays_as_it_was(trouble, held, spell)
         simulation.begin(trouble)
         simulation.after(held)
         simulation.begin(unseen)
+        assert simulation.truth.unknown
         simulation.after(spell)
         simulation.end(unseen)
         simulation.after(200)
@@ -83,6 +84,7 @@ def test_nothing_is_ready_while_a_part_of_it_is_not_looked_at():
         simulation.begin("router at zero")
         simulation.after(100)
         simulation.begin("istiod is not looked at")
+        assert simulation.truth.unknown
         simulation.after(10)
         simulation.end("router at zero")
         simulation.after(200)
@@ -90,11 +92,15 @@ def test_nothing_is_ready_while_a_part_of_it_is_not_looked_at():
         simulation.rest()
 
 
-def test_what_was_out_when_it_was_last_looked_at_goes_on_suppressing():
+@pytest.mark.parametrize("clear", [0.0, 10.0])
+def test_what_was_out_just_before_it_was_not_looked_at_goes_on_suppressing(clear):
     with Simulation(11) as simulation:
         simulation.begin("istiod out")
         simulation.begin("class misspelt")
         simulation.after(100)
+        if clear:
+            simulation.end("istiod out")
+            simulation.after(clear)
         simulation.begin("istiod is not looked at")
         simulation.after(200)
         simulation.end("istiod is not looked at")

@@ -3,7 +3,7 @@ What was truly wrong when: the verdicts of the probes over objects that nobody l
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -164,16 +164,18 @@ class Truth:
             longest = max(longest, stretch.end - since)
         return longest if key in self.past else end - begin
 
-    def quiet(self, key: Key, until: float) -> float:
+    def since(
+        self, key: Key, until: float, wrong: Callable[[tuple[Trouble, ...]], bool]
+    ) -> tuple[Stretch | None, float]:
         """
-        For how long nothing of it was there, without the time in which nobody could tell.
+        When it was *wrong* last, and for how long it has not been: what nobody knew does not count.
         """
         quiet = 0.0
         for stretch in reversed(self.past.get(key, ())):
-            if stretch.troubles:
-                return quiet
-            quiet += min(stretch.end, until) - stretch.begin if stretch.clear else 0.0
-        return FOREVER
+            if wrong(stretch.troubles):
+                return stretch, quiet
+            quiet += 0.0 if stretch.unknown else min(stretch.end, until) - stretch.begin
+        return None, FOREVER
 
     def seconds_of(self, moment: datetime | None) -> float | None:
         if moment is None or moment <= EPOCH_ENDS:

@@ -22,6 +22,7 @@ class Watching:
     Writes into the store what a real watch would. *deliver* runs an act in the replica's process.
 
     *late*: the longest delay of a change. *delays*: of which kind a change arrived when, how late.
+    *first*: when a kind was listed for the first time.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Watching:
         self.open: dict[ResourceKind, int] = {}
         self.lost: dict[ResourceKind, float] = dict.fromkeys(KINDS, self._agenda.now)
         self.listed: set[ResourceKind] = set()
+        self.first: dict[ResourceKind, float] = {}
         self.forbidden: set[ResourceKind] = set()
         self.cut: set[ResourceKind] = set()
         self.discovers = True
@@ -103,6 +105,7 @@ class Watching:
                 self._store.replace(kind, objects)
                 self._store.sight(kind, Watched())
                 self.listed.add(kind)
+                self.first.setdefault(kind, self._agenda.now)
                 self._listed_until(kind, taken_at)
 
         self._deliver(take)

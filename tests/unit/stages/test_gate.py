@@ -57,6 +57,14 @@ def test_each_kind_of_trouble_has_its_hold(kind, hold):
     assert story.wait(seconds(hold)).through
 
 
+def test_when_a_key_settled_is_remembered_for_an_hour_and_not_of_what_is_gone():
+    story = Story().see(seconds(0), active(KEY)).see(seconds(1), Clear(KEY)).wait(seconds(31))
+    assert story.gate.ended == {KEY: NOON + seconds(31)}
+    assert story.see(seconds(32), Clear(KEY)).wait(seconds(3600)).gate.ended
+    assert not forget(story.gate, lambda key: key == KEY).ended
+    assert not story.wait(seconds(3631)).gate.ended
+
+
 def test_the_timer_knows_the_moment_at_which_a_hold_runs_out():
     story = Story().see(seconds(0), active(KEY, a_trouble(kind=Kind.LOST)))
     assert wakes(story.gate, **story.terms) == NOON + seconds(30)

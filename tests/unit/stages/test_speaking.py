@@ -4,6 +4,8 @@ From verdicts to Events: ranks, suffixes, suppression, heartbeats, Ready, restar
 
 from datetime import timedelta
 
+import pytest
+
 from reporter.model.entries import Scope
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.words import Emission, Kind, Layer
@@ -218,6 +220,31 @@ def test_what_settled_before_a_followers_eyes_is_over_when_it_leads():
     assert len({r.episode for r in play.written if r.key == ISTIO}) == 2
 
 
+@pytest.mark.parametrize(("clear", "episodes"), [(59, 1), (61, 2), (3000, 2)])
+def test_trouble_at_a_takeover_is_new_if_that_of_before_settled_before_a_followers_eyes(
+    clear, episodes
+):
+    play = a_play().say(active(BBR), active(ISTIO))
+    play.speaking = False
+    play.clear(ISTIO).after(clear).say(active(ISTIO)).after(20).take_over()
+    assert len({r.episode for r in play.written if r.key == ISTIO}) == episodes
+
+
+def test_what_settled_before_its_event_was_last_written_is_no_news_at_a_takeover():
+    play = a_play().say(active(BBR), active(ISTIO))
+    play.clear(ISTIO).after(100).say(active(ISTIO))
+    play.speaking = False
+    assert play.said.count("clusterIstio x1") == 2
+    assert play.after(20).take_over().said == []
+
+
+def test_what_could_not_be_seen_in_between_is_no_new_trouble_at_a_takeover():
+    play = a_play().say(active(BBR), active(ISTIO))
+    play.speaking = False
+    play.clear(ISTIO).after(31).unknown(ISTIO).after(100).say(active(ISTIO)).take_over()
+    assert len({r.episode for r in play.written if r.key == ISTIO}) == 1
+
+
 def test_trouble_that_is_there_at_a_takeover_is_not_told_twice_by_who_saw_it_late():
     play = a_play().say(active(ISTIO))
     assert play.said == ["clusterIstio x1"]
@@ -226,6 +253,14 @@ def test_trouble_that_is_there_at_a_takeover_is_not_told_twice_by_who_saw_it_lat
     play.step().after(45)
     play.say(active(ISTIO)).take_over()
     assert play.said == []
+
+
+def test_flapping_is_not_told_twice_by_who_saw_its_return_late():
+    play = a_play().say(active(BBR), active(ISTIO))
+    play.speaking = False
+    play.clear(ISTIO).after(20 + 10 + 20)
+    play.say(active(ISTIO)).take_over()
+    assert len({r.episode for r in play.written if r.key == ISTIO}) == 1
 
 
 def test_ready_that_a_dead_leader_owed_is_said_at_once_by_who_saw_all_settle():
