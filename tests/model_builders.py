@@ -154,7 +154,7 @@ def a_model_pod(index: int = 0, workspace: str = WORKSPACE, *, namespace: str = 
     """
     Of a StatefulSet, Ready unless told otherwise; *node* it runs on, *revision* of its template.
     """
-    pod = a_pod(f"{workspace}-{index}", namespace, **changes)
+    pod = a_pod(f"{workspace}-{index}", namespace, **{**changes, "labels": {}})
     labels = {
         "kaito.sh/workspace": workspace,
         CREATED_BY: changes.get("of", MODEL),

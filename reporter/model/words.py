@@ -26,7 +26,10 @@ class Layer(StrEnum):
 
     @property
     def order(self) -> int:
-        return list(Layer).index(self)
+        return _PLACE[self]
+
+
+_PLACE = {layer: place for place, layer in enumerate(Layer)}
 
 
 @unique

@@ -15,10 +15,10 @@ from typing import NoReturn, Protocol
 from reporter.clock import Clock
 from reporter.model.events import EventRecord
 from reporter.model.observations import Sight, Unlisted
-from reporter.model.subjects import Subject
+from reporter.model.subjects import Key, Subject
 from reporter.model.verdicts import Involved
 from reporter.stages.judgement import Judgement
-from reporter.stages.pacing import Outcome, Stage, tell
+from reporter.stages.pacing import Decided, Outcome, Stage, tell
 from reporter.stages.pipeline import Court
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.store import Store
@@ -28,7 +28,8 @@ from reporter.stages.voice import Voice, follow, resume, wakes
 
 BURST = timedelta(milliseconds=100)
 """
-Changes within this time after a pass that a change led to are judged together.
+Changes within this time after a pass that a change led to are judged together; within more time if
+the pass took more, so that an outage of all models at once leaves time for saying it.
 """
 
 
@@ -80,6 +81,7 @@ class Controller:
         self._resync, self._home, self._observers = resync, home, tuple(observers)
         self._changed = asyncio.Event()
         self._since: datetime | None = None
+        self._decided: dict[Key, Decided] = {}
         self._snapshot = store.view()
         store.notify(self._changed.set)
 
@@ -99,9 +101,9 @@ class Controller:
             full = not now < resync_at <= now + self._resync
             if full:
                 resync_at = now + self._resync
-            await self._look(full=full)
+            took = await self._look(full=full)
             changed = await self._pause(resync_at, rest)
-            rest = BURST.total_seconds() if changed else 0.0
+            rest = max(BURST.total_seconds(), took) if changed else 0.0
 
     async def _until_listed(self) -> None:
         """
@@ -126,12 +128,16 @@ class Controller:
         for _ in self._pass(full=full):
             pass
 
-    async def _look(self, *, full: bool) -> None:
+    async def _look(self, *, full: bool) -> float:
         """
         One pass; the lease, the watches and the probes of the kubelet have their turns in between.
+
+        Returns how many seconds it took.
         """
+        begun = asyncio.get_running_loop().time()
         for _ in self._pass(full=full):
             await asyncio.sleep(0)
+        return asyncio.get_running_loop().time() - begun
 
     def _pass(self, *, full: bool) -> Iterator[None]:
         """
@@ -150,16 +156,18 @@ class Controller:
             heard = self._court.take(heard, verdicts, now=now)
             yield
         announced = frozenset(self.voice.episodes)
-        self._snapshot = snapshot
-        self.judged = self._court.rule(before, hearing, heard, announced=announced)
+        after = yield from self._court.rule(before, hearing, heard, announced=announced)
+        yield
+        self._snapshot, self.judged = snapshot, after
         terms, catalogue = self._court.terms, self._court.catalogue
-        self.voice = follow(self.voice, self.judged, catalogue, terms, now=now)
+        self.voice = follow(self.voice, after, catalogue, terms, now=now)
         self._since = self._since or now
         self.pulse.last, self.pulse.at = loop.time(), now
         self.pulse.first.set()
-        for observer in self._observers:
-            observer.passed(before, self.judged, timedelta(seconds=loop.time() - begun))
         self.passed.set()
+        for observer in self._observers:
+            yield
+            observer.passed(before, after, timedelta(seconds=loop.time() - begun))
 
     def _blindness_changed(self, snapshot: Snapshot, now: datetime) -> bool:
         """
@@ -207,6 +215,7 @@ class Controller:
             self._court.catalogue,
             self._court.terms,
             lambda subject: self._home(snapshot, subject),
+            self._decided,
         )
 
     def told(self, record: EventRecord, outcome: Outcome) -> None:

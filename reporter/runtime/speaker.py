@@ -28,8 +28,9 @@ from reporter.model.subjects import Key
 from reporter.runtime.controller import Controller
 from reporter.runtime.leadership import Leadership
 from reporter.runtime.refusals import Refusals
+from reporter.stages.judgement import Judgement
 from reporter.stages.pacer import Bucket, Retry
-from reporter.stages.pacing import Outcome
+from reporter.stages.pacing import Due, Outcome
 
 
 AT_ONCE = 8
@@ -81,6 +82,9 @@ class Speaker:
         self._retries: dict[Key, Retry] = {}
         self._refusals = Refusals()
         self._under_way: set[Key] = set()
+        self._agenda: dict[Key, Due] = {}
+        self._judged: Judgement | None = None
+        self._written: set[Key] = set()
         self._done = asyncio.Event()
 
     async def run(self) -> NoReturn:
@@ -100,6 +104,7 @@ class Speaker:
 
     async def _speak(self) -> NoReturn:
         await self._read_back()
+        self._judged = None
         async with asyncio.TaskGroup() as writes:
             while True:
                 self._done.clear()
@@ -135,13 +140,13 @@ class Speaker:
         if not self._leadership.holds():
             return now + UNSURE
         self._fill(now)
+        self._plan(now)
         moments: list[datetime] = []
-        dues = self._controller.stage().due(now=now)
-        self._forget({due.key for due in dues}, now)
-        for due in dues:
+        for due in list(self._agenda.values()):
             if due.key in self._under_way:
                 continue
-            at = max(due.at, self._retries.get(due.key, Retry()).until or due.at)
+            retry = self._retries.get(due.key)
+            at = due.at if retry is None else max(due.at, _until(retry))
             if at > now:
                 moments.append(at)
             elif not self._bucket.may:
@@ -152,11 +157,25 @@ class Speaker:
                 writes.create_task(self._write(due.key), name=f"write {due.key}")
         return min(moments, default=None)
 
-    def _forget(self, due: set[Key], now: datetime) -> None:
+    def _plan(self, now: datetime) -> None:
         """
+        Thought over as a whole after a pass; after a write only what was written, to the end of all.
+
         What is not due any more begins anew should it come back.
         """
-        self._retries = {k: r for k, r in self._retries.items() if k in due or _until(r) > now}
+        stage, agenda = self._controller.stage(), self._agenda
+        if stage.judged is not self._judged:
+            agenda = {due.key: due for due in stage.due(now=now)}
+            self._judged = stage.judged
+        else:
+            for key in self._written:
+                agenda.pop(key, None)
+                due = stage.due_again(key, now=now)
+                if due is not None:
+                    agenda[key] = due
+        self._agenda = agenda
+        self._written.clear()
+        self._retries = {k: r for k, r in self._retries.items() if k in agenda or _until(r) > now}
 
     def _fill(self, now: datetime) -> None:
         """
@@ -183,6 +202,7 @@ class Speaker:
                 await self._try(key, record)
         finally:
             self._under_way.discard(key)
+            self._written.add(key)
             self._done.set()
 
     async def _try(self, key: Key, record: EventRecord) -> None:

@@ -4,13 +4,13 @@ One line for each change of state, none for a pass; what happens to many subject
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
 from reporter.model.subjects import Key
 from reporter.stages.judgement import Judgement
-from reporter.stages.states import State, said, states
+from reporter.stages.states import Changes, State
 
 
 NEWS = timedelta(seconds=5)
@@ -21,6 +21,11 @@ How long something must be Unknown to be told.
 MANY = 3
 """
 Of more than so many with the same change for the same cause only the first is named.
+"""
+
+CROWD = 50
+"""
+Of more than so many with the same change, whatever their causes.
 """
 
 logger = logging.getLogger("reporter.states")
@@ -46,31 +51,55 @@ class StateLog:
 
     def __init__(self, leading: Callable[[], bool]) -> None:
         self._leading = leading
+        self._changes = Changes()
         self._told: dict[Key, State] = {}
+        self._fleeting: set[Key] = set()
 
     def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None:
-        new = said(states(after), leading=self._leading())
-        alike: defaultdict[Change, list[Key]] = defaultdict(list)
-        for key in sorted(self._told.keys() | new.keys()):
-            old, now = self._told.get(key), new.get(key)
-            if now != old and not _is_fleeting(key, after):
+        alike: defaultdict[tuple[str, State | None, State | None], list[Key]] = defaultdict(list)
+        for key, now in self._looked_at(after):
+            old = self._told.get(key)
+            if now != old and _is_fleeting(key, after):
+                self._fleeting.add(key)
+            elif now != old:
                 # What cannot be seen blinds many reasons at once.
                 reason = "" if State.UNKNOWN in (old, now) else key.reason
-                alike[Change(reason, old, now, _why(key, after))].append(key)
+                alike[reason, old, now].append(key)
                 self._tell(key, now)
-        for change, keys in alike.items():
-            for told in [keys] if len(keys) > MANY else [[key] for key in keys]:
-                _say(change, told)
+        for (reason, old, now), keys in alike.items():
+            for why, some in _by_cause(keys, after):
+                _say(Change(reason, old, now, why), some)
         for key in sorted(after.notes):
             if before.notes.get(key) != after.notes[key]:
                 for note in after.notes[key]:
                     logger.warning("%s: %s", key.reason, note, extra=_fields(key))
+
+    def _looked_at(self, after: Judgement) -> Iterable[tuple[Key, State | None]]:
+        """
+        What may have changed, and what was too fleeting to be told before.
+        """
+        found = dict(self._changes.of(after, leading=self._leading()))
+        fleeting, self._fleeting = self._fleeting, set()
+        return sorted({**{key: self._changes.state(key) for key in fleeting}, **found}.items())
 
     def _tell(self, key: Key, state: State | None) -> None:
         if state is None:
             del self._told[key]
         else:
             self._told[key] = state
+
+
+def _by_cause(keys: Sequence[Key], judged: Judgement) -> Iterable[tuple[str, Sequence[Key]]]:
+    """
+    In which lines they are told: an outage of a thousand models is not a thousand lines.
+    """
+    if len(keys) > CROWD:
+        return [(_why(keys[0], judged), keys)]
+    whys: defaultdict[str, list[Key]] = defaultdict(list)
+    for key in keys:
+        whys[_why(key, judged)].append(key)
+    told = [[some] if len(some) > MANY else [[key] for key in some] for some in whys.values()]
+    return [(why, some) for why, lines in zip(whys, told, strict=True) for some in lines]
 
 
 def _say(change: Change, keys: Sequence[Key]) -> None:

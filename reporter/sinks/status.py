@@ -16,7 +16,7 @@ from reporter.stages.judgement import Judgement
 from reporter.stages.pacing import Stage
 from reporter.stages.records import Gate, Record
 from reporter.stages.snapshot import Snapshot
-from reporter.stages.states import State, said, states
+from reporter.stages.states import Changes, State, said, states
 from reporter.stages.wording import Speech, Told, message
 
 
@@ -31,14 +31,16 @@ class History:
 
     def __init__(self, now: Callable[[], datetime], leading: Callable[[], bool]) -> None:
         self._now, self._leading = now, leading
+        self._changes = Changes()
         self._seen: dict[Key, tuple[State, datetime]] = {}
 
     def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None:
-        now, old = self._now(), self._seen
-        self._seen = {
-            key: old[key] if key in old and old[key][0] is state else (state, now)
-            for key, state in said(states(after), leading=self._leading()).items()
-        }
+        now = self._now()
+        for key, state in self._changes.of(after, leading=self._leading()):
+            if state is None:
+                self._seen.pop(key, None)
+            elif key not in self._seen or self._seen[key][0] is not state:
+                self._seen[key] = state, now
 
     def since(self, key: Key) -> datetime | None:
         return self._seen[key][1] if key in self._seen else None

@@ -2,7 +2,7 @@
 One Event for many InferenceSets of one namespace that suffer the same.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -56,7 +56,7 @@ def collapse(
     Those that are still held count. A group lasts until none is left that it stands for, those
     that are suppressed or outranked by now included, which do not speak.
     """
-    suffering = _suffering(gate, silence, catalogue)
+    suffering = _suffering(gate, silence, catalogue, _crowded(before, gate))
     groups = {}
     for key in suffering.keys() | before.keys():
         every = suffering.get(key, frozenset())
@@ -69,14 +69,25 @@ def collapse(
     return groups
 
 
+def _crowded(before: Mapping[Key, Group], gate: Gate) -> frozenset[str]:
+    """
+    The namespaces that may have a group: of the others nobody need be asked.
+    """
+    count = Counter(key.subject.namespace for key in gate.records)
+    many = {namespace for namespace, keys in count.items() if keys > MANY}
+    return frozenset(many | {key.subject.namespace for key in before})
+
+
 def _suffering(
-    gate: Gate, silence: Silence, catalogue: Catalogue
+    gate: Gate, silence: Silence, catalogue: Catalogue, namespaces: frozenset[str]
 ) -> Mapping[Key, frozenset[Subject]]:
     """
     InferenceSets by what would be their primary, held ones counted.
     """
     top: dict[Subject, Key] = {}
     for key, record in gate.records.items():
+        if key.subject.namespace not in namespaces:
+            continue
         entry = catalogue[key.reason]
         wanted = key.subject.layer is Layer.MODELDEPLOYMENT and key not in silence.by
         if not wanted or entry.rank is None or not (record.troubles or record.through):

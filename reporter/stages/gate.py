@@ -70,7 +70,9 @@ def observe(
             last = step.well_before(ended.pop(key, None), now=now)
             records[key] = replace(after, ended=last)
         elif isinstance(verdict, Unknown):
-            unseen[key] = Unseen(verdict.why, hidden.since if hidden is not None else now)
+            hidden = hidden or Unseen(verdict.why, now)
+            same = hidden.why == verdict.why
+            unseen[key] = hidden if same else Unseen(verdict.why, hidden.since)
             ended.pop(key, None)
         elif before is not None:
             del records[key]

@@ -5,11 +5,12 @@ Written are: the first announcement, a change of cause, primary or suffixes, a h
 Nothing is written for what is clear, settling, Unknown, suppressed or outranked; it waits.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import Enum, unique
 from hashlib import sha256
+from typing import NamedTuple
 
 from reporter.model.entries import Catalogue
 from reporter.model.events import EventRecord
@@ -18,7 +19,7 @@ from reporter.model.verdicts import Involved
 from reporter.model.words import EventType, Kind
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.rank import Standing
-from reporter.stages.records import Watch
+from reporter.stages.records import Record, Watch
 from reporter.stages.voice import Episode, Voice, may_speak, readies, speakers
 from reporter.stages.wording import Speech, Told, message
 
@@ -62,12 +63,27 @@ class Due:
         return (since, self.key.subject.layer.order, self.rank, self.key)
 
 
+class Decided(NamedTuple):
+    """
+    When something told is due again, and what that was decided from.
+    """
+
+    episode: Episode
+    record: Record | None
+    standing: Standing | None
+    due: Due
+
+    def stands(self, episode: Episode, record: Record | None, standing: Standing | None) -> bool:
+        return self.episode is episode and self.record is record and self.standing is standing
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """
     All that speaking is decided from, at one moment.
 
-    *home*: the involvedObject of a subject's Ready.
+    *home*: the involvedObject of a subject's Ready. *decided*: what need not be thought over again;
+    whoever makes one Stage after another hands it on.
     """
 
     voice: Voice
@@ -75,21 +91,34 @@ class Stage:
     catalogue: Catalogue
     terms: Terms
     home: Callable[[Subject], Involved]
+    decided: dict[Key, Decided] = field(default_factory=dict)
 
     def due(self, *, now: datetime) -> list[Due]:
         """
-        What is to be written, now or later, in the order of importance.
+        What is to be written: now, in the order of importance, then later, in none.
         """
         dues = [Due(key, now, _FIRST) for key in self._readies(now)]
         dues += [self._due(key, now=now) for key in speakers(self.voice, self.judged, self.terms)]
-        return sorted(dues, key=lambda due: due.order)
+        for key in self.decided.keys() - self.voice.episodes.keys():
+            del self.decided[key]
+        later = [due for due in dues if due.at > now]
+        return sorted((due for due in dues if due.at <= now), key=lambda due: due.order) + later
+
+    def due_again(self, key: Key, *, now: datetime) -> Due | None:
+        """
+        The same of one key, of which something was written since.
+        """
+        if self.catalogue[key.reason].ready:
+            return Due(key, now, _FIRST) if self._is_ready(key, now) else None
+        spoken = may_speak(key, self.voice, self.judged, self.terms)
+        return self._due(key, now=now) if spoken else None
 
     def compose(self, key: Key, *, now: datetime) -> EventRecord | None:
         """
         The Event to send at this moment; None if nothing is due any more.
         """
         if self.catalogue[key.reason].ready:
-            return self._ready(key, now=now) if key in self._readies(now) else None
+            return self._ready(key, now=now) if self._is_ready(key, now) else None
         if not may_speak(key, self.voice, self.judged, self.terms):
             return None
         if self._due(key, now=now).at > now:
@@ -106,17 +135,44 @@ class Stage:
     def _readies(self, now: datetime) -> list[Key]:
         return readies(self.voice, self.judged, self.catalogue, now=now)
 
+    def _is_ready(self, key: Key, now: datetime) -> bool:
+        only = (key.subject,)
+        return key in readies(self.voice, self.judged, self.catalogue, now=now, only=only)
+
     def _due(self, key: Key, *, now: datetime) -> Due:
-        rank = self.catalogue[key.reason].rank
-        rank = _LAST if rank is None else rank
         episode = self.voice.episodes.get(key)
         if episode is None or episode.uncertain:
-            return Due(key, now, rank)
+            return Due(key, now, self._rank(key))
+        record = self.judged.gate.records.get(key)
+        standing = self.judged.standings.get(key.subject)
+        known = self.decided.pop(key, None)
+        if known is None or not known.stands(episode, record, standing) or self._roots(standing):
+            known = Decided(episode, record, standing, self._again(key, episode, self._rank(key)))
+        if record is not None and not self._roots(standing) and not _starts(record):
+            self.decided[key] = known
+        return known.due
+
+    def _rank(self, key: Key) -> int:
+        rank = self.catalogue[key.reason].rank
+        return _LAST if rank is None else rank
+
+    def _roots(self, standing: Standing | None) -> bool:
+        """
+        Whether others are silent because of this subject, which its Event tells.
+        """
+        of = self.judged.silence.of
+        return bool(of) and standing is not None and any(key in of for key in standing.ranked)
+
+    def _again(self, key: Key, episode: Episode, rank: int) -> Due:
+        """
+        When to write of what was written of already. Does not depend on the time, but for starts.
+        """
         heartbeat = episode.record.last + self._interval(episode.record)
         if not episode.silent and (self._is_mending(key) or self._is_told(key, episode)):
             return Due(key, heartbeat, rank, again=True)
-        allowed = now if episode.rewritten is None else episode.rewritten + self.terms.rewrite
-        return Due(key, min(heartbeat, max(allowed, now)), rank)
+        if episode.rewritten is None:
+            return Due(key, episode.record.last, rank)
+        return Due(key, min(heartbeat, episode.rewritten + self.terms.rewrite), rank)
 
     def _is_told(self, key: Key, episode: Episode) -> bool:
         return episode.record.told == self._speech(key).digest
@@ -239,5 +295,8 @@ def tell(voice: Voice, record: EventRecord, outcome: Outcome, catalogue: Catalog
     return replace(voice, episodes=episodes, owed=owed)
 
 
-def first_due(dues: Iterable[Due]) -> datetime | None:
-    return min((due.at for due in dues), default=None)
+def _starts(record: Record) -> bool:
+    """
+    Whether time alone may change what it tells.
+    """
+    return any(trouble.kind is Kind.STARTING for trouble in record.troubles)

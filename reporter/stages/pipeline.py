@@ -4,7 +4,7 @@ The whole order, on one screen: probes, gate, suppression, rank; then, for the s
 All layers are judged before anything is announced.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -97,7 +97,13 @@ class Court:
         heard = self.opened(before, hearing)
         for verdicts in hearing.parts():
             heard = self.take(heard, verdicts, now=now)
-        return self.rule(before, hearing, heard, announced=announced)
+        ruling = self.rule(before, hearing, heard, announced=announced)
+        while True:
+            try:
+                next(ruling)
+            except StopIteration as end:
+                judged: Judgement = end.value
+                return judged
 
     def hear(
         self, before: Judgement, snapshot: Snapshot, dirty: frozenset[Subject], *, now: datetime
@@ -144,18 +150,20 @@ class Court:
         heard: Heard,
         *,
         announced: frozenset[Key] = frozenset(),
-    ) -> Judgement:
+    ) -> Generator[None, None, Judgement]:
         """
-        From all that was heard to the judgement.
+        From all that was heard to the judgement. Yields where others may have their turn.
         """
         patience, rules, now = self.terms.patience, self.catalogue.__getitem__, hearing.now
         subjects, gate = hearing.roster.subjects, replace(heard.gate, judged=heard.judged)
         if hearing.roster is not before.roster:
             gate = forget(gate, lambda key: key.subject not in subjects)
         gate = tick(gate, now=now, rules=rules, patience=patience)
+        yield
         silence = suppress(before.silence, gate, self.catalogue, now=now, settle=patience.settle)
         lifted = silence.lifted(before.silence) - announced
         gate = rewind(gate, lifted, now=now, rules=rules, patience=patience)
+        yield
         standings = rank(
             gate,
             silence,

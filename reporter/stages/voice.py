@@ -59,20 +59,24 @@ def follow(
     before = {k: g for k, g in voice.groups.items() if not g.resumed or k in voice.episodes}
     groups = collapse(before, judged.gate, judged.silence, catalogue, alone=alone)
     after = replace(voice, groups=_of_those_there({**_kept_names(voice), **groups}, judged))
-    speaking = frozenset(speakers(after, judged, terms))
     settle = terms.patience.settle
     ready = frozenset(readies(after, judged, catalogue, now=now))
     there = _there(after, judged)
     episodes = {
-        key: replace(
-            each, silent=each.silent or (key not in speaking and _muted(key, judged, after))
-        )
+        key: each if each.silent else _fallen_silent(key, each, after, judged, terms)
         for key, each in voice.episodes.items()
         if key in ready
         or (key.subject in there and _lasts(key, each, judged, after, now=now, settle=settle))
     }
     owed = {s: since for s, since in voice.owed.items() if s in there}
     return replace(after, episodes=episodes, owed=owed)
+
+
+def _fallen_silent(
+    key: Key, episode: Episode, voice: Voice, judged: Judgement, terms: Terms
+) -> Episode:
+    muted = _muted(key, judged, voice) and not may_speak(key, voice, judged, terms)
+    return replace(episode, silent=True) if muted else episode
 
 
 def wakes(voice: Voice, *, settle: timedelta, now: datetime) -> datetime | None:
@@ -195,9 +199,16 @@ def _speaks(key: Key, judged: Judgement, terms: Terms) -> bool:
     return key in judged.candidates(key.subject).speakers(terms.emission)
 
 
-def readies(voice: Voice, judged: Judgement, catalogue: Catalogue, *, now: datetime) -> list[Key]:
+def readies(
+    voice: Voice,
+    judged: Judgement,
+    catalogue: Catalogue,
+    *,
+    now: datetime,
+    only: Iterable[Subject] | None = None,
+) -> list[Key]:
     """
-    The Ready keys that are owed and true.
+    The Ready keys that are owed and true; of all subjects, or of some *only*.
     """
     if not voice.owed:
         return []
@@ -205,8 +216,9 @@ def readies(voice: Voice, judged: Judgement, catalogue: Catalogue, *, now: datet
     groups = _by_subject(voice)
     return [
         Key(subject, catalogue.ready(subject.layer).reason)
-        for subject, since in voice.owed.items()
-        if since <= now
+        for subject in (voice.owed if only is None else only)
+        if subject in voice.owed
+        and voice.owed[subject] <= now
         and subject not in waiting
         and catalogue.ready(subject.layer).enabled
         and unwell.isdisjoint(_stood_for(subject, groups.get(subject, ()), judged))

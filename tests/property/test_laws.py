@@ -17,8 +17,9 @@ from reporter.stages.collapse import group_key
 from reporter.stages.gate import CRASH_SETTLE
 from reporter.stages.judgement import Terms
 from reporter.stages.pacing import Outcome
+from reporter.stages.records import READ_BACK
 from reporter.stages.states import states
-from reporter.stages.voice import READ_BACK, speakers
+from reporter.stages.voice import speakers
 from tests.builders import MINUTE, a_catalogue, a_key, a_row, a_trouble, active, an_entry
 from tests.play import Play
 
