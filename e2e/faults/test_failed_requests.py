@@ -31,6 +31,7 @@ ASKED = 6
 Seconds that the server asks for; nobody would wait as long for a second or third try.
 """
 
+HEARTBEAT = 10
 LONGEST = 60
 """
 Seconds after which a request without an answer is given up at the latest, and one that depends on
@@ -99,6 +100,22 @@ def test_events_that_are_refused_each_in_another_way_are_all_told_once_and_no_so
             stack.scale(client, component, component.replicas)
         events.wait_for(client, READY, within=SETTLE + SLOW)
         assert sorted(events.reasons(client)) == sorted([*OUT, READY])
+
+
+def test_event_whose_answer_was_lost_is_found_under_its_name_and_renewed_like_any_other(
+    plane: ControlPlane, proxy: Proxy
+) -> None:
+    lost = Rule(EVENTS, ("POST",), times=1, swallow=True)
+    flags = (*QUICK, f"--heartbeat-seconds={HEARTBEAT}", proxy.flag())
+    with proxy.ruled(lost), ReporterProcess(plane, *flags) as reporter:
+        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        first = events.wait_for(plane.client, BBR, within=SLOW)
+        again = events.wait_for(plane.client, BBR, within=HEARTBEAT + SLOW, count=2)
+        assert (again.uid, again.first) == (first.uid, first.first)
+        assert reporter.metric("event_writes_total", result="found") == 1
+        stack.scale(plane.client, BODY_BASED_ROUTER, BODY_BASED_ROUTER.replicas)
+        events.wait_for(plane.client, READY, within=SETTLE + SLOW)
+        assert events.reasons(plane.client) == [BBR, READY]
 
 
 def test_list_that_is_refused_as_one_too_many_is_not_asked_for_sooner_than_asked(
