@@ -136,10 +136,12 @@ def test_object_of_three_megabytes_is_read_like_any_other_and_leaves_no_memory_b
     plane: ControlPlane,
 ) -> None:
     """
-    Such an object never comes through an API server, whose client sends etcd 2 MiB at most.
+    Such an object never comes through an API server, whose client sends etcd 2 MiB at most. It
+    comes by the watch: a list shows it as well, and would hide that the watch breaks at it.
     """
     client, small = plane.client, etcd.read(plane, _key(HUGE))
     with ReporterProcess(plane, *QUICK) as reporter:
+        before = _lists(reporter)
         with expense(reporter, f"an object of {LARGE} bytes, 20 times") as spent:
             for number in range(20):
                 etcd.write(plane, _key(HUGE), _large(small, models.WRONG, number))
@@ -147,6 +149,7 @@ def test_object_of_three_megabytes_is_read_like_any_other_and_leaves_no_memory_b
             assert len(client.raw("GET", models.path(HUGE))) > LARGE
             etcd.write(plane, _key(HUGE), _large(small, {}, 20))
             models.wait_for(client, CURED, HUGE, within=SETTLE + 2 * SOON)
+        assert _lists(reporter) == before
         reporter.stop()
         reporter.start()
         etcd.write(plane, _key(HUGE), small)
@@ -158,6 +161,10 @@ def test_object_of_three_megabytes_is_read_like_any_other_and_leaves_no_memory_b
             (TROUBLE, "model-1"),
         ]
     assert spent.within(cpu=10, peak=64, lines=10)
+
+
+def _lists(reporter: ReporterProcess) -> float:
+    return reporter.metric("relists_total", kind="inferencesets.kaito.sh")
 
 
 def _key(number: int) -> str:
