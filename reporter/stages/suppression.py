@@ -19,12 +19,13 @@ from reporter.stages.records import ZERO, Gate, Record
 @dataclass(frozen=True, slots=True)
 class Outage:
     """
-    A source that is *out*, or has not been for *quiet*; accounted until *at*.
+    A source that is *out*, or has not been for *quiet*; accounted until *at*, *blind* since then.
     """
 
     at: datetime
     out: bool = True
     quiet: timedelta = ZERO
+    blind: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,8 @@ def wakes(silence: Silence, *, settle: timedelta) -> datetime | None:
     """
     When the next row lifts by time alone.
     """
-    lifting = (o.at + settle - o.quiet for o in silence.outages.values() if not o.out)
+    fading = (o for o in silence.outages.values() if not o.out and not o.blind)
+    lifting = (o.at + settle - o.quiet for o in fading)
     return min(lifting, default=None)
 
 
@@ -178,7 +180,6 @@ def _fading(outage: Outage, blind: bool, *, now: datetime) -> Outage:
     """
     One that is not seen to be out at *now*.
     """
-    if blind:
-        return replace(outage, at=now)
-    passed = ZERO if outage.out else max(now - outage.at, ZERO)
-    return Outage(now, out=False, quiet=outage.quiet + passed)
+    passed = ZERO if outage.out or outage.blind else max(now - outage.at, ZERO)
+    after = replace(outage, at=now, quiet=outage.quiet + passed, blind=blind)
+    return after if blind else replace(after, out=False)

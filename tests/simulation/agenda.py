@@ -52,7 +52,7 @@ class Agenda:
 
 class _Idle(selectors.DefaultSelector):
     """
-    Tells when a loop has nothing more to do at this moment, and for how long.
+    Tells when a loop has nothing more to do at this moment, and for how long. It has no sockets.
     """
 
     tell: Callable[[float | None], None]
@@ -60,7 +60,7 @@ class _Idle(selectors.DefaultSelector):
     def select(self, timeout: float | None = None):
         if timeout is None or timeout > 0:
             self.tell(timeout)
-        return super().select(0)
+        return []
 
 
 class Life:

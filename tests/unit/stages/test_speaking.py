@@ -191,6 +191,13 @@ def test_an_upstream_that_became_unknown_goes_on_suppressing():
     assert play.after(timedelta(hours=2)).state(PODS) == "suppressed"
 
 
+def test_time_in_which_an_upstream_could_not_be_seen_lifts_no_row():
+    play = a_stack().say(out(KAITO, "kaito"), active(PODS)).clear(KAITO).after(10).unknown(KAITO)
+    play.now += timedelta(seconds=25)
+    assert play.clear(KAITO).after(19).state(PODS) == "suppressed"
+    assert play.after(2).state(PODS) == "held"
+
+
 def test_a_suppressed_primary_lets_its_sibling_speak():
     play = a_stack().say(out(KAITO, "kaito"), active(PODS), active(ROUTE))
     assert "inferencesetRoute x1" in play.said
