@@ -3,7 +3,7 @@ One process of the reporter: the real store, controller, speaker and elector, wi
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
@@ -70,6 +70,7 @@ class Replica:
     alive: bool = True
     inbox: list[Callable[[], None]] = field(default_factory=list)
     born: float = 0.0
+    deaf: float = 0.0
 
     def __post_init__(self) -> None:
         out = self.outside
@@ -124,6 +125,12 @@ class Replica:
     def identity(self) -> str:
         return f"{self.name}_{self.born}"
 
+    def has_seen(self, kinds: Iterable[ResourceKind], since: float) -> bool:
+        """
+        Whether none of these kinds was out of its sight since then.
+        """
+        return all(self.watching.has_seen(kind, since) for kind in kinds)
+
     # ------------------------------------------------------------ its life
 
     def _receive(self, act: Callable[[], None]) -> None:
@@ -134,12 +141,21 @@ class Replica:
     def wakes(self) -> float:
         if self.stopped or not self.alive:
             return float("inf")
-        return self.outside.agenda.now if self.inbox else self.life.wakes
+        reads = max(self.deaf, self.outside.agenda.now) if self.inbox else float("inf")
+        return min(reads, self.life.wakes)
+
+    def go_on(self) -> None:
+        """
+        After a pause its timers ring, and what had arrived is read a moment later.
+        """
+        self.stopped = False
+        self.deaf = self.outside.agenda.now + self.outside.random.uniform(0, 0.3)
 
     def step(self) -> None:
-        for act in self.inbox:
-            self.life.loop.call_soon(act)
-        self.inbox.clear()
+        if self.outside.agenda.now >= self.deaf:
+            for act in self.inbox:
+                self.life.loop.call_soon(act)
+            self.inbox.clear()
         self.life.step()
         for task in self.tasks:
             if task.done() and not task.cancelled():

@@ -52,14 +52,14 @@ class Sending:
     """
     *replicas*: all that are there. *failovers*: when one of them read back what was said before.
     *broken*: laws, kept for whoever plays the story, as an error here would be one of the process.
-    *said*: the Events that were sent, whether they arrived or not.
+    *said*: when each Event was sent last, whether it arrived or not.
     """
 
     truth: Truth
     replicas: list[Replica]
     failovers: list[float] = field(default_factory=list)
     broken: list[AssertionError] = field(default_factory=list)
-    said: set[tuple[Key, datetime]] = field(default_factory=set)
+    said: dict[tuple[Key, datetime], float] = field(default_factory=dict)
 
     def __call__(self, replica: Replica, record: EventRecord | None) -> None:
         if record is None:
@@ -82,7 +82,8 @@ class Sending:
             self.lasted(replica, record)
             self.is_no_consequence(replica, record, lag)
             self.is_no_aftermath(replica, record)
-        self.said.add((record.key, record.episode))
+            self.is_still_the_same(replica, record, lag)
+        self.said[record.key, record.episode] = now
 
     def lag(self, replica: Replica, since: float, key: Key) -> float:
         """
@@ -209,6 +210,21 @@ class Sending:
                 silent = self.truth.stretches(key, lifts - lag, lifts + lag)
                 if self.was_out(replica, each, lag) and all(s.troubles for s in silent):
                     raise AssertionError(f"{key} is said just after {source} was out")
+
+    def is_still_the_same(self, replica: Replica, record: EventRecord, lag: float) -> None:
+        """
+        What settled, and was well for another settle, is not what comes back.
+        """
+        key, now = record.key, self.truth.agenda.now
+        before = self.said.get((key, record.episode), now)
+        lag = self.lag(replica, before, key)
+        troubles: list[Trouble] = []
+        for stretch in self.truth.past[key]:
+            troubles += stretch.troubles
+            long = settle_of(CATALOGUE[key.reason], troubles) + SETTLE + 2 * lag
+            if stretch.begin > before and stretch.clear and stretch.end - stretch.begin > long:
+                saw = replica.has_seen(required(key), stretch.begin - lag - LATE)
+                assert not saw, f"{key} goes on, and it was over from {stretch.begin:.0f} on"
 
     def sources(self, key: Key) -> list[Key]:
         return [source for source in self.truth.past if covers(source, key)]

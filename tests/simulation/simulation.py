@@ -133,7 +133,7 @@ class Simulation:
     def pause(self, number: int, seconds: float) -> None:
         replica = self.replicas[number]
         replica.stopped = True
-        self.agenda.after(seconds, lambda: setattr(replica, "stopped", False))
+        self.agenda.after(seconds, replica.go_on)
 
     def kill(self, number: int, seconds: float) -> None:
         self.replicas[number].kill()

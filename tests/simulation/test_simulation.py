@@ -100,6 +100,24 @@ def test_a_successor_goes_on_where_its_predecessor_ended(end):
         simulation.rest()
 
 
+@pytest.mark.parametrize(("well", "late", "events"), [(20, 0.2, 1), (20, 10.0, 1), (100, 0.2, 2)])
+def test_trouble_that_comes_back_between_two_leaders_is_new_if_it_had_settled(well, late, events):
+    with Simulation(12) as simulation:
+        simulation.begin("scaler at zero")
+        simulation.begin("router at zero")
+        simulation.after(100)
+        (leader,) = [n for n in BOTH if simulation.replicas[n].elector.holds()]
+        simulation.be_late(1 - leader, late)
+        simulation.end("router at zero")
+        simulation.after(well)
+        simulation.kill(leader, 300)
+        simulation.after(1)
+        simulation.begin("router at zero")
+        simulation.rest()
+        said = [w.name for w in simulation.events.writes if "BBR" in w.record.key.reason]
+        assert len(set(said)) == events
+
+
 @settings(max_examples=settings().max_examples // 5)
 @given(seed=st.integers(0, 2**32), skew=st.sampled_from([0.0, 0.9, -0.9]), story=STORIES)
 def test_the_promises_are_kept_whatever_happens(seed, skew, story):

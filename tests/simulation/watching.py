@@ -176,6 +176,9 @@ class Watching:
 
     # ------------------------------------------------------------ for the laws
 
+    def has_seen(self, kind: ResourceKind, since: float) -> bool:
+        return kind not in self.cut and self.lost[kind] < since
+
     def lag(self, since: float, kinds: Container[ResourceKind]) -> float:
         """
         By how many seconds what this replica knew of these kinds since then was late at most.
