@@ -29,7 +29,6 @@ from tests.simulation.watching import Watching
 
 
 COURT = Court(CATALOGUE, PROBES, FLAGS, Terms())
-RESYNC = timedelta(seconds=60)
 
 
 @dataclass
@@ -58,6 +57,7 @@ class Outside:
     events: Events
     leases: Leases
     sending: Callable[["Replica", EventRecord | None], None]
+    resync: timedelta
 
 
 @dataclass
@@ -98,7 +98,11 @@ class Replica:
     def _wire(self) -> None:
         out, loop = self.outside, self.life.loop
         self.controller = Controller(
-            self.store, COURT, self.clock, resync=RESYNC, home=lambda _, subject: home(subject)
+            self.store,
+            COURT,
+            self.clock,
+            resync=out.resync,
+            home=lambda _, subject: home(subject),
         )
         self.elector = Elector(
             LeaseWire(out.leases, self.network),

@@ -205,7 +205,7 @@ class Sending:
             lag = self.lag(replica, now - 3 * SETTLE, source) + self.lag(replica, now - 60, key)
             for each in self.truth.past[source]:
                 lifts = each.end + SETTLE
-                if not now - SETTLE + lag <= lifts <= now - lag:
+                if not now - SETTLE + lag <= lifts <= now + lag:
                     continue
                 silent = self.truth.stretches(key, lifts - lag, lifts + lag)
                 if self.was_out(replica, each, lag) and all(s.troubles for s in silent):

@@ -30,10 +30,13 @@ TTL = 7200.0
 
 class Simulation:
     """
-    All chance comes from *seed*. *skews*: of the replicas' clocks, in seconds.
+    All chance comes from *seed*. *skews*: of the replicas' clocks, in seconds. *resync*: seconds
+    between their full passes, which mend what was missed.
     """
 
-    def __init__(self, seed: int, skews: tuple[float, ...] = (0.0, 0.0)) -> None:
+    def __init__(
+        self, seed: int, skews: tuple[float, ...] = (0.0, 0.0), *, resync: float = 60.0
+    ) -> None:
         self.random = Random(seed)
         self.agenda = Agenda()
         self.cluster = Cluster(self.agenda)
@@ -45,7 +48,13 @@ class Simulation:
         self.arriving = Arriving(self.events, self.sending)
         self.events.heard = self.arriving
         self.outside = Outside(
-            self.agenda, self.random, self.cluster, self.events, self.leases, self.sending
+            self.agenda,
+            self.random,
+            self.cluster,
+            self.events,
+            self.leases,
+            self.sending,
+            timedelta(seconds=resync),
         )
         self.steps = 0
         for number, skew in enumerate(skews):

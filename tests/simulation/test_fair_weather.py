@@ -2,8 +2,6 @@
 When nothing goes wrong between the cluster and the reporter, every word comes at its second.
 """
 
-import logging
-
 import pytest
 
 from tests.simulation.prompt import LATE, Prompt
@@ -13,33 +11,24 @@ from tests.simulation.simulation import Simulation
 from tests.simulation.troubles import TROUBLES
 
 
-@pytest.fixture(autouse=True)
-def quiet(caplog):
-    caplog.set_level(logging.CRITICAL)
-
-
 BOTH = (0, 1)
-ALONE = (0.0,)
-"""
-The clock of one replica: elections take most of the time, and are the matter of others.
-"""
+
 
 REAL = sorted(name for name, each in TROUBLES.items() if not each.normal)
 
 
 @pytest.mark.parametrize("trouble", REAL)
-def test_trouble_is_told_repeated_and_taken_back_at_its_seconds(trouble):
-    with Simulation(4, ALONE) as simulation:
-        prompt = Prompt(simulation)
-        simulation.begin(trouble)
-        simulation.after(prompt.all_due + prompt.late - simulation.agenda.now)
-        prompt.is_told()
-        simulation.after(1000)
-        prompt.goes_on()
-        simulation.end(trouble)
-        ended = simulation.agenda.now
-        simulation.after(700)
-        prompt.is_taken_back(ended)
+def test_trouble_is_told_repeated_and_taken_back_at_its_seconds(simulation, trouble):
+    prompt = Prompt(simulation)
+    simulation.begin(trouble)
+    simulation.after(prompt.all_due + prompt.late - simulation.agenda.now)
+    prompt.is_told()
+    simulation.after(1000)
+    prompt.goes_on()
+    simulation.end(trouble)
+    ended = simulation.agenda.now
+    simulation.after(700)
+    prompt.is_taken_back(ended)
 
 
 @pytest.mark.parametrize(
@@ -55,18 +44,29 @@ def test_trouble_is_told_repeated_and_taken_back_at_its_seconds(trouble):
     ],
 )
 def test_new_content_is_written_within_a_minute_and_what_a_row_hid_after_two_settles(
-    first, second
+    simulation, first, second
 ):
-    with Simulation(5, ALONE) as simulation:
-        simulation.begin(first)
-        simulation.after(500)
-        prompt = Prompt(simulation)
-        simulation.begin(second)
-        simulation.after(prompt.all_due + 64 - prompt.begin)
-        Rest(simulation.truth, simulation.arriving, prompt.begin, slack=63).holds()
-        simulation.end(first)
-        simulation.after(2 * SETTLE + LATE)
-        prompt.is_told_by_now()
+    simulation.begin(first)
+    simulation.after(500)
+    prompt = Prompt(simulation)
+    simulation.begin(second)
+    simulation.after(max(prompt.all_due, prompt.begin) + 64 - simulation.agenda.now)
+    Rest(simulation.truth, simulation.arriving, prompt.begin, slack=63).holds()
+    simulation.end(first)
+    simulation.after(2 * SETTLE + LATE)
+    prompt.is_told_by_now()
+
+
+@pytest.mark.parametrize("first", ["router at zero", "router crashes"])
+def test_what_was_outranked_is_told_when_the_other_was_well_for_the_settle(simulation, first):
+    prompt = Prompt(simulation)
+    simulation.begin(first)
+    simulation.after(60)
+    simulation.begin("scaler at zero")
+    simulation.after(100)
+    simulation.end(first)
+    simulation.after(SETTLE + LATE)
+    prompt.is_told_by_now()
 
 
 @pytest.mark.parametrize("end", ["kill", "stop"])

@@ -2,23 +2,11 @@
 What cannot be seen, or was not looked at by its writer yet, is neither guessed nor missed.
 """
 
-import logging
-
 import pytest
 
 from reporter.model.kinds import DEPLOYMENTS, GATEWAYS, KINDS, NAMESPACES
 from tests.simulation.simulation import Simulation
 
-
-@pytest.fixture(autouse=True)
-def quiet(caplog):
-    caplog.set_level(logging.CRITICAL)
-
-
-ALONE = (0.0,)
-"""
-The clock of one replica: elections take most of the time, and are the matter of others.
-"""
 
 SICK = ("router at zero", "model unready", "route deleted", "node under pressure")
 
@@ -34,43 +22,40 @@ def hide(simulation: Simulation, name: str) -> None:
 
 @pytest.mark.parametrize("spell", [20.0, 100.0])
 @pytest.mark.parametrize("how", ["cut", "forbid"])
-def test_what_happens_out_of_sight_is_neither_guessed_nor_missed(how, spell):
-    with Simulation(3, ALONE) as simulation:
-        for name in SICK:
-            simulation.begin(name)
-        simulation.after(100)
-        getattr(simulation, how)(0, KINDS, spell)
-        simulation.after(spell / 2)
-        for name in ("router at zero", "route deleted"):
-            simulation.end(name)
-        for name in ("istiod deleted", "filter deleted", "pools not served"):
-            simulation.begin(name)
-        simulation.rest()
-        simulation.end_all()
-        simulation.rest()
+def test_what_happens_out_of_sight_is_neither_guessed_nor_missed(simulation, how, spell):
+    for name in SICK:
+        simulation.begin(name)
+    simulation.after(100)
+    getattr(simulation, how)(0, KINDS, spell)
+    simulation.after(spell / 2)
+    for name in ("router at zero", "route deleted"):
+        simulation.end(name)
+    for name in ("istiod deleted", "filter deleted", "pools not served"):
+        simulation.begin(name)
+    simulation.rest()
+    simulation.end_all()
+    simulation.rest()
 
 
 @pytest.mark.parametrize("spell", [29.0, 61.0, 400.0])
 @pytest.mark.parametrize("how", ["cut", "forbid"])
-def test_what_lasts_out_of_sight_is_the_same_when_it_is_seen_again(how, spell):
-    with Simulation(7, ALONE) as simulation:
-        for name in SICK:
-            simulation.begin(name)
-        simulation.after(100)
-        getattr(simulation, how)(0, KINDS, spell)
-        simulation.after(spell + 300)
-        simulation.rest()
+def test_what_lasts_out_of_sight_is_the_same_when_it_is_seen_again(simulation, how, spell):
+    for name in SICK:
+        simulation.begin(name)
+    simulation.after(100)
+    getattr(simulation, how)(0, KINDS, spell)
+    simulation.after(spell + 300)
+    simulation.rest()
 
 
-def test_what_was_never_seen_is_not_missing():
+def test_what_was_never_seen_is_not_missing(simulation):
     kinds = (NAMESPACES, DEPLOYMENTS, GATEWAYS)
-    with Simulation(8, ALONE) as simulation:
-        simulation.begin("router at zero")
-        simulation.after(100)
-        simulation.forbid(0, kinds, 200)
-        simulation.kill(0, 5)
-        simulation.after(200)
-        simulation.rest()
+    simulation.begin("router at zero")
+    simulation.after(100)
+    simulation.forbid(0, kinds, 200)
+    simulation.kill(0, 5)
+    simulation.after(200)
+    simulation.rest()
 
 
 @pytest.mark.parametrize("spell", [20.0, 400.0])
@@ -78,40 +63,37 @@ def test_what_was_never_seen_is_not_missing():
 @pytest.mark.parametrize(
     "trouble", ["router half down", "router crashes", "istiod out", "picker unready"]
 )
-def test_what_its_writer_has_not_looked_at_stays_as_it_was(trouble, held, spell):
+def test_what_its_writer_has_not_looked_at_stays_as_it_was(simulation, trouble, held, spell):
     unseen = f"{trouble.split(' ')[0]} is not looked at"
-    with Simulation(9, ALONE) as simulation:
-        simulation.begin(trouble)
-        simulation.after(held)
-        hide(simulation, unseen)
-        simulation.after(spell)
-        simulation.end(unseen)
-        simulation.after(200)
-        simulation.rest()
+    simulation.begin(trouble)
+    simulation.after(held)
+    hide(simulation, unseen)
+    simulation.after(spell)
+    simulation.end(unseen)
+    simulation.after(200)
+    simulation.rest()
 
 
-def test_nothing_is_ready_while_a_part_of_it_is_not_looked_at():
-    with Simulation(10, ALONE) as simulation:
-        simulation.begin("router at zero")
-        simulation.after(100)
-        hide(simulation, "istiod is not looked at")
-        simulation.after(10)
-        simulation.end("router at zero")
-        simulation.after(200)
-        simulation.end("istiod is not looked at")
-        simulation.rest()
+def test_nothing_is_ready_while_a_part_of_it_is_not_looked_at(simulation):
+    simulation.begin("router at zero")
+    simulation.after(100)
+    hide(simulation, "istiod is not looked at")
+    simulation.after(10)
+    simulation.end("router at zero")
+    simulation.after(200)
+    simulation.end("istiod is not looked at")
+    simulation.rest()
 
 
 @pytest.mark.parametrize("clear", [0.0, 10.0])
-def test_what_was_out_just_before_it_was_not_looked_at_goes_on_suppressing(clear):
-    with Simulation(11, ALONE) as simulation:
-        simulation.begin("istiod out")
-        simulation.begin("class misspelt")
-        simulation.after(100)
-        if clear:
-            simulation.end("istiod out")
-            simulation.after(clear)
-        simulation.begin("istiod is not looked at")
-        simulation.after(200)
-        simulation.end("istiod is not looked at")
-        simulation.rest()
+def test_what_was_out_just_before_it_was_not_looked_at_goes_on_suppressing(simulation, clear):
+    simulation.begin("istiod out")
+    simulation.begin("class misspelt")
+    simulation.after(100)
+    if clear:
+        simulation.end("istiod out")
+        simulation.after(clear)
+    simulation.begin("istiod is not looked at")
+    simulation.after(200)
+    simulation.end("istiod is not looked at")
+    simulation.rest()

@@ -4,8 +4,6 @@ Whatever happens to the cluster, the API server and two replicas: the three prom
 All chance is in the printed seed, so a printed story is played again by itself.
 """
 
-import logging
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,11 +12,6 @@ from reporter.model.kinds import KINDS
 from tests.simulation.network import Weather
 from tests.simulation.simulation import Simulation
 from tests.simulation.troubles import TROUBLES
-
-
-@pytest.fixture(autouse=True)
-def quiet(caplog):
-    caplog.set_level(logging.CRITICAL)
 
 
 REPLICAS = st.sampled_from([0, 1])
