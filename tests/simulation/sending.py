@@ -222,7 +222,8 @@ class Sending:
         for stretch in self.truth.past[key]:
             troubles += stretch.troubles
             long = settle_of(CATALOGUE[key.reason], troubles) + SETTLE + 2 * lag
-            if stretch.begin > before and stretch.clear and stretch.end - stretch.begin > long:
+            over = stretch.clear and min(stretch.end, now) - stretch.begin > long
+            if over and stretch.begin > before:
                 saw = replica.has_seen(required(key), stretch.begin - lag - LATE)
                 assert not saw, f"{key} goes on, and it was over from {stretch.begin:.0f} on"
 

@@ -41,6 +41,8 @@ def test_trouble_is_told_repeated_and_taken_back_at_its_seconds(simulation, trou
         ("route deleted", "picker at zero"),
         ("filter deleted", "data plane at zero"),
         ("route deleted", "gateway not programmed"),
+        ("data plane half down", "route deleted"),
+        ("other gateway not programmed", "route deleted"),
     ],
 )
 def test_new_content_is_written_within_a_minute_and_what_a_row_hid_after_two_settles(
@@ -67,6 +69,32 @@ def test_what_was_outranked_is_told_when_the_other_was_well_for_the_settle(simul
     simulation.end(first)
     simulation.after(SETTLE + LATE)
     prompt.is_told_by_now()
+
+
+def test_a_ready_waits_for_what_was_never_told_to_settle(simulation):
+    prompt = Prompt(simulation)
+    simulation.begin("router at zero")
+    simulation.begin("scaler at zero")
+    simulation.after(100)
+    simulation.end("router at zero")
+    simulation.after(25)
+    simulation.end("scaler at zero")
+    ended = simulation.agenda.now
+    simulation.after(100)
+    prompt.is_taken_back(ended)
+
+
+def test_what_ended_while_nobody_looked_is_taken_back_when_a_process_has_seen_it_settle(
+    simulation,
+):
+    prompt = Prompt(simulation, late=LATE + 5)
+    simulation.begin("router at zero")
+    simulation.after(100)
+    simulation.kill(0, 5)
+    simulation.end("router at zero")
+    ended = simulation.agenda.now
+    simulation.after(100)
+    prompt.is_taken_back(ended)
 
 
 @pytest.mark.parametrize("end", ["kill", "stop"])
