@@ -15,5 +15,5 @@ def simulation():
     """
     One replica, as elections take most of the time, and no resync that mends what it misses.
     """
-    with Simulation(4, (0.0,), resync=3600) as simulation:
+    with Simulation(1, (0.0,), resync=3600) as simulation:
         yield simulation

@@ -203,13 +203,14 @@ class Sending:
             return
         for source in self.sources(key):
             lag = self.lag(replica, now - 3 * SETTLE, source) + self.lag(replica, now - 60, key)
-            for each in self.truth.past[source]:
-                lifts = each.end + SETTLE
-                if not now - SETTLE + lag <= lifts <= now + lag:
-                    continue
-                silent = self.truth.stretches(key, lifts - lag, lifts + lag)
-                if self.was_out(replica, each, lag) and all(s.troubles for s in silent):
-                    raise AssertionError(f"{key} is said just after {source} was out")
+            last, _ = self.truth.since(source, now, is_out)
+            if last is None:
+                continue
+            lifts = self.truth.quiet_at(source, last, SETTLE)
+            silent = self.truth.stretches(key, lifts - lag, lifts + lag)
+            hidden = self.was_out(replica, last, lag) and all(s.troubles for s in silent)
+            early = now - SETTLE + lag <= lifts <= now + lag
+            assert not (hidden and early), f"{key} is said just after {source} was out"
 
     def is_still_the_same(self, replica: Replica, record: EventRecord, lag: float) -> None:
         """

@@ -6,7 +6,7 @@ import pytest
 
 from tests.simulation.prompt import LATE, Prompt
 from tests.simulation.rest import Rest
-from tests.simulation.rules import SETTLE
+from tests.simulation.rules import GRACE, SETTLE
 from tests.simulation.simulation import Simulation
 from tests.simulation.troubles import TROUBLES
 
@@ -68,6 +68,17 @@ def test_what_was_outranked_is_told_when_the_other_was_well_for_the_settle(simul
     simulation.after(100)
     simulation.end(first)
     simulation.after(SETTLE + LATE)
+    prompt.is_told_by_now()
+
+
+def test_a_row_lifts_when_its_source_is_only_degraded(simulation):
+    simulation.begin("data plane out")
+    simulation.begin("route deleted")
+    simulation.after(200)
+    prompt = Prompt(simulation)
+    simulation.begin("data plane half down")
+    simulation.end("data plane out")
+    simulation.after(SETTLE + GRACE.total_seconds() + LATE)
     prompt.is_told_by_now()
 
 

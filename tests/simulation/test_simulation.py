@@ -93,22 +93,42 @@ def test_a_successor_goes_on_where_its_predecessor_ended(end):
         simulation.rest()
 
 
-@pytest.mark.parametrize(("well", "late", "events"), [(20, 0.2, 1), (20, 10.0, 1), (100, 0.2, 2)])
-def test_trouble_that_comes_back_between_two_leaders_is_new_if_it_had_settled(well, late, events):
+def break_twice(simulation: Simulation, well: float, late: float, *, led: float) -> set[str]:
+    """
+    The Events of an outage that comes back, *led* seconds before its leader dies, or after that.
+    """
+    simulation.begin("scaler at zero")
+    simulation.begin("router at zero")
+    simulation.after(100)
+    (leader,) = [n for n in BOTH if simulation.replicas[n].elector.holds()]
+    simulation.be_late(1 - leader, late)
+    simulation.end("router at zero")
+    simulation.after(well)
+    if led:
+        simulation.begin("router at zero")
+        simulation.after(led)
+    simulation.kill(leader, 300)
+    simulation.after(1)
+    simulation.begin("router at zero")
+    simulation.rest()
+    return {w.name for w in simulation.events.writes if "BBR" in w.record.key.reason}
+
+
+@pytest.mark.parametrize(("well", "events"), [(20, 1), (100, 2)])
+def test_trouble_that_comes_back_between_two_leaders_is_new_if_it_had_settled(well, events):
     with Simulation(12) as simulation:
-        simulation.begin("scaler at zero")
-        simulation.begin("router at zero")
-        simulation.after(100)
-        (leader,) = [n for n in BOTH if simulation.replicas[n].elector.holds()]
-        simulation.be_late(1 - leader, late)
-        simulation.end("router at zero")
-        simulation.after(well)
-        simulation.kill(leader, 300)
-        simulation.after(1)
-        simulation.begin("router at zero")
-        simulation.rest()
-        said = [w.name for w in simulation.events.writes if "BBR" in w.record.key.reason]
-        assert len(set(said)) == events
+        assert len(break_twice(simulation, well, 0.2, led=0)) == events
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trouble_that_comes_back_is_not_new_for_who_sees_it_late(seed):
+    with Simulation(seed) as simulation:
+        assert len(break_twice(simulation, 26, 10.0, led=0)) == 1
+
+
+def test_trouble_that_was_told_anew_is_not_told_a_third_time_by_the_next_leader():
+    with Simulation(12) as simulation:
+        assert len(break_twice(simulation, 100, 0.2, led=20)) == 2
 
 
 @settings(max_examples=settings().max_examples // 5)

@@ -177,6 +177,17 @@ class Truth:
             quiet += 0.0 if stretch.unknown else min(stretch.end, until) - stretch.begin
         return None, FOREVER
 
+    def quiet_at(self, key: Key, last: Stretch, seconds: float) -> float:
+        """
+        The moment at which it had been other than in that stretch for so long.
+        """
+        for stretch in self.past[key]:
+            if stretch.begin >= last.end and not stretch.unknown:
+                if stretch.end - stretch.begin >= seconds:
+                    return stretch.begin + seconds
+                seconds -= stretch.end - stretch.begin
+        return FOREVER
+
     def seconds_of(self, moment: datetime | None) -> float | None:
         if moment is None or moment <= EPOCH_ENDS:
             return None
