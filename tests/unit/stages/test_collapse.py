@@ -146,6 +146,15 @@ def test_a_group_read_back_is_not_said_to_be_well_while_a_set_is_unknown():
     assert play.clear(*keys(subjects)).after(60).said == ["inferencesetReady x1"]
 
 
+def test_a_group_that_was_read_back_and_is_over_does_not_speak_for_two_that_fail_later():
+    subjects = sets(12)
+    play = a_play(*subjects).say(*all_of(subjects)).restart(back_after=10)
+    play.clear(*keys(subjects)).after(60)
+    assert play.said == [f"{PODS} x1", "inferencesetReady x1"]
+    play.say(*all_of(subjects[:2]))
+    assert [record.key.subject for record in play.written[-2:]] == subjects[:2]
+
+
 def test_a_group_that_is_suppressed_for_a_while_goes_on_afterwards():
     subjects, kaito = sets(12), a_key("clusterKaito")
     play = a_play(*subjects).say(*all_of(subjects)).after(5)

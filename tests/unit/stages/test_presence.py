@@ -72,6 +72,11 @@ def test_a_version_that_is_added_counts_at_once():
     assert after(Discovery({CRD: ("v1",)}), SERVED).versions == ("v1", "v1beta1")
 
 
+def test_another_order_of_the_same_versions_is_no_loss():
+    found = after(SERVED, Discovery({CRD: ("v1beta1", "v1")}))
+    assert (found.known, found.versions) == (True, ("v1beta1", "v1"))
+
+
 def test_what_comes_back_counts_at_once():
     assert after(SERVED, MISSING, MISSING, SERVED).versions == ("v1", "v1beta1")
 

@@ -126,6 +126,17 @@ def test_time_that_nobody_looked_at_does_not_count_as_quiet():
     assert play.after(2).state(PODS) != "suppressed"
 
 
+def test_a_row_lifts_at_the_very_end_of_the_settle():
+    play = a_stack().say(out(KAITO)).say(active(PODS)).clear(KAITO)
+    assert play.after(29).state(PODS) == "suppressed"
+    assert play.after(1).state(PODS) != "suppressed"
+
+
+def test_what_could_never_be_seen_stays_unknown_when_its_row_lifts():
+    play = a_stack().unknown(PODS).say(out(KAITO)).clear(KAITO).after(60)
+    assert play.state(PODS) == "unknown"
+
+
 def test_the_moment_at_which_a_row_lifts_is_known():
     play = a_stack().say(out(KAITO)).clear(KAITO)
     settle = play.terms.patience.settle

@@ -98,6 +98,20 @@ def test_the_outranked_one_speaks_up_when_the_other_has_settled():
     assert play.clear(BBR).after(31).said == ["clusterReady x1"]
 
 
+def test_a_crash_that_has_been_over_for_the_settle_outranks_nobody():
+    play = a_play().say(active(ISTIO, a_trouble(crash=True)), active(BBR))
+    play.clear(ISTIO).after(29)
+    assert play.said == ["clusterIstio x1"]
+    assert play.after(1).said == ["clusterBBR x1"]
+
+
+def test_a_heartbeat_does_not_wait_for_the_least_time_between_rewrites():
+    play = a_play(terms=Terms(heartbeat=timedelta(seconds=30)))
+    play.say(active(ISTIO)).say(active(BBR)).say(active(KAITO)).after(34)
+    assert play.said == ["clusterIstio x1", "clusterIstio x2", "clusterIstio x3"]
+    assert play.last.endswith("(also: clusterBBR, clusterKaito)")
+
+
 def test_a_suffix_is_rewritten_at_most_once_a_minute():
     play = a_play().say(active(ISTIO)).say(active(BBR))
     assert play.said == ["clusterIstio x1", "clusterIstio x2"]
