@@ -48,12 +48,13 @@ def test_trouble_is_told_repeated_and_taken_back_at_its_seconds(simulation, trou
 def test_new_content_is_written_within_a_minute_and_what_a_row_hid_after_two_settles(
     simulation, first, second
 ):
+    begun = simulation.agenda.now
     simulation.begin(first)
     simulation.after(500)
     prompt = Prompt(simulation)
     simulation.begin(second)
     simulation.after(max(prompt.all_due, prompt.begin) + 64 - simulation.agenda.now)
-    Rest(simulation.truth, simulation.arriving, prompt.begin, slack=63).holds()
+    Rest(simulation.truth, simulation.arriving, begun, slack=63).holds()
     simulation.end(first)
     simulation.after(2 * SETTLE + LATE)
     prompt.is_told_by_now()
