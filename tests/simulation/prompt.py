@@ -101,6 +101,18 @@ class Prompt:
             for key in self.loud(subject)[:1]:
                 assert self.said_of(key), f"{key} was not said"
 
+    def is_outranked(self) -> None:
+        """
+        Once the highest rank has spoken, no other of its subject does.
+        """
+        for subject in self.truth.subjects:
+            loud = self.loud(subject)
+            first = [w.at for w in self.writes if w.record.key in loud[:1]]
+            for write in self.writes:
+                key = write.record.key
+                lower = key in loud and key.reason != loud[0].reason
+                assert not lower or write.at <= min(first) + LATE, f"{key} speaks, and {loud[0]}"
+
     def goes_on(self) -> None:
         """
         A heartbeat each, and a rewrite for each new content.
@@ -140,7 +152,11 @@ class Prompt:
         return settle_of(CATALOGUE[key.reason], troubles)
 
     def said(self) -> list[Write]:
-        return [w for w in self.simulation.events.writes if w.at >= self.begin]
+        return [w for w in self.writes if w.at >= self.begin]
+
+    @property
+    def writes(self) -> list[Write]:
+        return self.simulation.events.writes
 
     def said_of(self, key: Key) -> list[Write]:
         return [w for w in self.said() if w.record.key == key]

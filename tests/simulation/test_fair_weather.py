@@ -55,6 +55,7 @@ def test_new_content_is_written_within_a_minute_and_what_a_row_hid_after_two_set
     simulation.begin(second)
     simulation.after(max(prompt.all_due, prompt.begin) + 64 - simulation.agenda.now)
     Rest(simulation.truth, simulation.arriving, begun, slack=63).holds()
+    prompt.is_outranked()
     simulation.end(first)
     simulation.after(2 * SETTLE + LATE)
     prompt.is_told_by_now()
@@ -70,6 +71,17 @@ def test_what_was_outranked_is_told_when_the_other_was_well_for_the_settle(simul
     simulation.end(first)
     simulation.after(SETTLE + LATE)
     prompt.is_told_by_now()
+
+
+def test_an_event_is_rewritten_once_a_minute_at_most(simulation):
+    for trouble in ("auth at zero", "router at zero", "scaler at zero"):
+        simulation.begin(trouble)
+        simulation.after(10)
+    simulation.after(60)
+    said = [w for w in simulation.events.writes if "GatewayAuth" in w.record.key.reason]
+    first, second, third = [w.at for w in said]
+    assert second - first < 20
+    assert 59 < third - second < 61 + LATE
 
 
 def test_a_row_lifts_when_its_source_is_only_degraded(simulation):

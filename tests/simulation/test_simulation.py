@@ -77,6 +77,8 @@ def test_what_is_said_in_any_weather_arrives_once(weather):
 @pytest.mark.parametrize("end", ["kill", "stop", "pause", "part"])
 def test_a_successor_goes_on_where_its_predecessor_ended(end):
     with Simulation(2) as simulation:
+        simulation.begin("filter deleted")
+        simulation.after(800)
         for name in SICK:
             simulation.begin(name)
             simulation.after(50)
