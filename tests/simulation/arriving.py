@@ -4,7 +4,7 @@ What is said is said once: every write that arrived, held against those that arr
 
 from dataclasses import dataclass
 
-from reporter.model.subjects import Key, Subject
+from reporter.model.subjects import Subject
 from reporter.model.words import EventType
 from tests.shipped import CATALOGUE
 from tests.simulation.apiserver import Events, Write
@@ -40,7 +40,7 @@ class Arriving:
     def is_a_new_episode(self, write: Write, last: Write) -> None:
         key, now = write.record.key, write.at
         truth = self.sending.truth
-        lag = self.lag(last.at, key)
+        lag = self.lag(write, last)
         begin = last.at - lag - 600
         troubles = [t for s in truth.stretches(key, begin, now) for t in s.troubles]
         quiet = truth.clear_for(key, begin, now)
@@ -63,8 +63,14 @@ class Arriving:
         )
         assert said or self.is_forgotten(last), f"{write.record.key} is said twice"
 
-    def lag(self, since: float, key: Key) -> float:
-        return max(self.sending.lag(each, since, key) for each in self.sending.replicas)
+    def lag(self, write: Write, last: Write) -> float:
+        """
+        How late they were who told of it, then and now.
+        """
+        sending, record = self.sending, write.record
+        writer = sending.writers[record.key, record.episode]
+        then = sending.late[last.record.key, last.record.episode]
+        return then + sending.lag(writer, last.at, record.key)
 
     def is_forgotten(self, last: Write) -> bool:
         """

@@ -52,7 +52,8 @@ class Sending:
     """
     *replicas*: all that are there. *failovers*: when one of them read back what was said before.
     *broken*: laws, kept for whoever plays the story, as an error here would be one of the process.
-    *said*: when each Event was sent last, whether it arrived or not.
+    *said*: when each Event was sent last, whether it arrived or not; *writers*: by whom; *late*: by
+    how many seconds who sent it was late at most.
     """
 
     truth: Truth
@@ -60,6 +61,8 @@ class Sending:
     failovers: list[float] = field(default_factory=list)
     broken: list[AssertionError] = field(default_factory=list)
     said: dict[tuple[Key, datetime], float] = field(default_factory=dict)
+    writers: dict[tuple[Key, datetime], Replica] = field(default_factory=dict)
+    late: dict[tuple[Key, datetime], float] = field(default_factory=dict)
 
     def __call__(self, replica: Replica, record: EventRecord | None) -> None:
         if record is None:
@@ -83,7 +86,9 @@ class Sending:
             self.is_no_consequence(replica, record, lag)
             self.is_no_aftermath(replica, record)
             self.is_still_the_same(replica, record, lag)
-        self.said[record.key, record.episode] = now
+        which = record.key, record.episode
+        self.said[which], self.writers[which] = now, replica
+        self.late[which] = max(self.late.get(which, 0.0), lag)
 
     def lag(self, replica: Replica, since: float, key: Key) -> float:
         """
