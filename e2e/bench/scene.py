@@ -15,7 +15,7 @@ from e2e.bench import machine, rows
 from e2e.bench.arguments import natural
 from e2e.bench.rows import Row
 from e2e.bench.teams import Teams
-from e2e.controlplane import ControlPlane, assets
+from e2e.controlplane import ControlPlane, assets, until
 from e2e.faults.usage import Usage
 from e2e.reporter_process import ReporterProcess
 
@@ -65,13 +65,14 @@ class Scene:
         self, *flags: str, name: str = "reporter", follows: bool = False
     ) -> Iterator["Started"]:
         """
-        A process that has finished its first pass, and leads unless it *follows*.
+        A process that has finished its first pass over all there is, and leads unless it *follows*.
         """
         reporter = ReporterProcess(self.plane, *FLAGS, *flags, name=name, follows=follows)
         begun = time.monotonic()
         try:
             reporter.start(ready=False)
             reporter.until_ready(within=PATIENCE)
+            self._until_whole(reporter)
             started = Started(reporter, time.monotonic() - begun)
             if not follows:
                 reporter.until_leading(within=60)
@@ -79,6 +80,17 @@ class Scene:
         finally:
             if reporter.running:
                 reporter.stop()
+
+    def _until_whole(self, reporter: ReporterProcess) -> None:
+        """
+        It is ready as well when the API server could not list a kind, which is then unknown.
+        """
+        kinds = {"pods": self.teams.pods, "inferencesets.kaito.sh": self.size}
+        until(
+            lambda: all(reporter.metric("objects", kind=k) >= n for k, n in kinds.items()),
+            within=PATIENCE,
+            what="it has read everything",
+        )
 
 
 class Started:

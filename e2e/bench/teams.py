@@ -9,6 +9,7 @@ bytes that it would have stored itself, with managed fields, in its own encoding
 
 import base64
 import copy
+import http.client
 import re
 import uuid
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 
 from e2e import workload
 from e2e.bench.real_pods import as_vllm
-from e2e.controlplane import ControlPlane, until
+from e2e.controlplane import ApiError, ControlPlane, until
 from e2e.faults import etcd
 
 
@@ -42,6 +43,31 @@ Under which keys a team's objects are; Services are not watched and not copied.
 """
 
 
+PODS_PATH = "/api/v1/namespaces/{team}/pods"
+PATHS = (
+    PODS_PATH,
+    *(
+        f"/apis/{root}"
+        for root in (
+            "apps/v1/namespaces/{team}/deployments",
+            "gateway.networking.k8s.io/v1/namespaces/{team}/httproutes",
+            "inference.networking.k8s.io/v1/namespaces/{team}/inferencepools",
+            "kaito.sh/v1beta1/namespaces/{team}/inferencesets",
+            "kaito.sh/v1beta1/namespaces/{team}/workspaces",
+        )
+    ),
+)
+PAUSE = 20
+"""
+Teams after which the API server may catch up: one that falls far behind takes minutes.
+"""
+
+PATIENCE = 300
+"""
+Seconds for that.
+"""
+
+
 @dataclass(frozen=True)
 class Stored:
     key: bytes
@@ -62,12 +88,19 @@ class Teams:
     """
 
     def __init__(self, plane: ControlPlane) -> None:
-        self._plane, self.count = plane, 0
+        self._plane, self.count, self._revision = plane, 0, 0
         self._first: list[Stored] = []
 
     @property
     def inference_sets(self) -> int:
         return self.count * MODELS
+
+    @property
+    def pods(self) -> int:
+        """
+        Of models and their endpoint pickers.
+        """
+        return self.inference_sets * (PODS + 1)
 
     def grow(self, inference_sets: int) -> None:
         """
@@ -79,8 +112,10 @@ class Teams:
             self._first, self.count = list(self._stored()), 1
         for number in range(self.count, wanted):
             self._copy(number)
+            if not number % PAUSE:
+                self._until_shown(PODS_PATH)
         self.count = max(self.count, wanted)
-        self._until_shown()
+        self._until_shown(*PATHS)
 
     def shrink(self, inference_sets: int) -> None:
         """
@@ -89,9 +124,9 @@ class Teams:
         kept = max(-(-inference_sets // MODELS), 1)
         for number in range(kept, self.count):
             ranges = [{"requestDeleteRange": each} for each in _ranges(number)]
-            etcd.call(self._plane, "txn", {"success": ranges})
+            self._write(ranges)
         self.count = min(self.count, kept)
-        self._until_shown()
+        self._until_shown(*PATHS)
 
     def objects(self) -> int:
         """
@@ -115,21 +150,29 @@ class Teams:
             for each in self._first
         ]
         for start in range(0, len(puts), etcd.OPERATIONS):
-            etcd.call(self._plane, "txn", {"success": puts[start : start + etcd.OPERATIONS]})
+            self._write(puts[start : start + etcd.OPERATIONS])
 
-    def _until_shown(self) -> None:
+    def _write(self, operations: list[workload.Json]) -> None:
+        answer = etcd.call(self._plane, "txn", {"success": operations})
+        self._revision = int(answer["header"]["revision"])
+
+    def _until_shown(self, *paths: str) -> None:
         """
-        The cache of the API server follows etcd.
+        The caches of the API server follow etcd, each on its own; until then it answers 504.
         """
-        wanted = self.inference_sets
-        path = "/apis/kaito.sh/v1beta1/inferencesets"
+        query = {"resourceVersion": str(self._revision), "resourceVersionMatch": "NotOlderThan"}
+        for path in paths:
 
-        def shown() -> bool:
-            found = self._plane.client.get(path, limit="1", resourceVersion="0")
-            meta = found["metadata"]
-            return len(found["items"]) + meta.get("remainingItemCount", 0) == wanted
+            def shown(path: str = path) -> bool:
+                try:
+                    self._plane.client.get(path.format(team=team(0)), **query)
+                except ApiError as err:
+                    if err.status != http.client.GATEWAY_TIMEOUT:
+                        raise
+                    return False
+                return True
 
-        until(shown, within=120, what=f"{wanted} InferenceSets are shown")
+            until(shown, within=PATIENCE, what=f"{path} is as new as etcd")
 
 
 def _first_team() -> Iterator[workload.Json]:
