@@ -15,7 +15,7 @@ from e2e.bench import machine, rows
 from e2e.bench.arguments import natural
 from e2e.bench.rows import Row
 from e2e.bench.teams import Teams
-from e2e.controlplane import ControlPlane, assets, until
+from e2e.controlplane import ControlPlane, NotWithin, assets, until
 from e2e.faults.usage import Usage
 from e2e.reporter_process import ReporterProcess
 
@@ -32,9 +32,9 @@ What is young is judged at once, and trials need not wait for the last one to se
 as by default.
 """
 
-PATIENCE = 180
+PATIENCE = 600
 """
-Seconds in which a reporter gets ready, however slow the machine is.
+Seconds in which a reporter gets ready, however busy the machine is.
 """
 
 
@@ -77,6 +77,10 @@ class Scene:
             if not follows:
                 reporter.until_leading(within=60)
             yield started
+        except NotWithin:
+            assert reporter.process is not None
+            tell(reporter.process.tail(20))
+            raise
         finally:
             if reporter.running:
                 reporter.stop()
