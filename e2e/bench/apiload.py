@@ -13,15 +13,17 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from e2e import workload
+from e2e import events, workload
 from e2e.bench import machine, rows
 from e2e.bench.arguments import natural
 from e2e.bench.asked import Audit, Requests, everybodys, reads
+from e2e.bench.causes import INFERENCE_SETS
 from e2e.bench.latency import Latency
 from e2e.bench.relay import Bytes, Relay, relayed
 from e2e.bench.rows import Row
+from e2e.bench.teams import Teams
 from e2e.controlplane import ControlPlane, assets, reporter_rights, until
-from e2e.faults import models
+from e2e.faults.models import TROUBLE, WRONG
 from e2e.faults.usage import Usage
 from e2e.reporter_process import NAMESPACE, ReporterProcess
 
@@ -117,7 +119,9 @@ def main() -> int:
         ControlPlane(replace(workload.BARE, audit=True, apiserver_flags=flags)) as plane,
         relayed(plane.client.port) as relay,
     ):
-        objects = workload.write(plane, arguments.inferencesets)
+        teams = Teams(plane)
+        teams.grow(arguments.inferencesets)
+        objects = teams.objects()
         print("\n".join(machine.lines(plane)))
         print(f"cluster   {arguments.inferencesets:,} InferenceSets, {objects:,} objects\n")
         found = list(_measured(plane, relay, arguments))
@@ -148,10 +152,12 @@ def _reporter(plane: ControlPlane, relay: Relay) -> ReporterProcess:
 
 
 def _trouble(plane: ControlPlane, findings: int) -> None:
-    for number in range(findings):
-        models.misconfigure(plane.client, number)
+    for each in plane.client.list(INFERENCE_SETS, limit=str(findings)):
+        where = each["metadata"]["namespace"], "inferencesets", each["metadata"]["name"]
+        path = "/".join(("/apis/kaito.sh/v1beta1/namespaces", *where))
+        plane.client.patch(path, {"metadata": {"annotations": WRONG}})
     until(
-        lambda: len(models.said(plane.client)) >= findings,
+        lambda: len(events.ours(plane.client, TROUBLE)) >= findings,
         within=60,
         what=f"{findings} findings are announced",
     )

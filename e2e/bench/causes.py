@@ -7,6 +7,7 @@ import datetime as dt
 from collections.abc import Iterator
 
 from e2e.bench.session import Json, Session
+from e2e.controlplane import Client
 from reporter.embedded import stack
 from reporter.embedded.stack import Component
 
@@ -15,7 +16,16 @@ PROVISIONER = Component(
     "kaito-system", "gpu-provisioner", 1, (("app.kubernetes.io/name", "gpu-provisioner"),)
 )
 ROUTER = "kaito-system", "body-based-router"
-DATA_PLANE = "team-0", "team-0-gw-istio"
+INFERENCE_SETS = "/apis/kaito.sh/v1beta1/inferencesets"
+
+
+def data_plane(client: Client) -> tuple[str, str]:
+    """
+    Of the Gateway of any team.
+    """
+    (one,) = client.list(INFERENCE_SETS, limit="1")
+    team = one["metadata"]["namespace"]
+    return team, f"{team}-gw-istio"
 
 
 def provisioner() -> Iterator[Json]:

@@ -36,12 +36,18 @@ class Heard:
         self._came = asyncio.Event()
 
     async def run(self) -> NoReturn:
+        """
+        A watch that is ended, as the API server does with a slow reader, goes on where it was.
+        """
+        version = await self._session.version(PATH)
+        self.opened.set()
         while True:
-            version = await self._session.version(PATH)
-            self.opened.set()
             async for at, line in self._session.watch(PATH, version):
                 change = json.loads(line)
                 told = change["object"]
+                if change["type"] == "ERROR":
+                    raise AssertionError(f"Events were missed: {told}")
+                version = told["metadata"]["resourceVersion"]
                 if told.get("reportingComponent") == SOURCE and change["type"] != "DELETED":
                     self.writes.append(Write(at, told["reason"], change["type"] == "ADDED"))
                     self._came.set()

@@ -17,13 +17,14 @@ from typing import Any, NoReturn
 from e2e import workload
 from e2e.bench import machine, rows
 from e2e.bench.arguments import natural
-from e2e.bench.causes import DATA_PLANE, PROVISIONER, Cause, provisioner
+from e2e.bench.causes import PROVISIONER, Cause, data_plane, provisioner
 from e2e.bench.flood import Flood
 from e2e.bench.heard import Heard
 from e2e.bench.outages import OUTAGES, Outage
 from e2e.bench.pulse import Pulse
 from e2e.bench.rows import Row
 from e2e.bench.session import Session
+from e2e.bench.teams import MODELS, Teams
 from e2e.controlplane import ControlPlane, assets
 from e2e.faults.models import CURED
 from e2e.faults.usage import Usage
@@ -71,8 +72,7 @@ def main() -> int:
         print(err, file=sys.stderr)
         return 1
     with ControlPlane(workload.BARE) as plane:
-        wanted = workload.manifests(arguments.inferencesets, of_a_team=arguments.of_a_team)
-        objects = workload.write_all(plane, [*wanted, *provisioner()])
+        objects = _fill(plane, arguments.inferencesets, arguments.of_a_team)
         print("\n".join(machine.lines(plane)))
         sets = f"{arguments.inferencesets:,} InferenceSets, {arguments.of_a_team} a namespace"
         print(f"cluster   {sets}, {objects:,} objects\n", flush=True)
@@ -80,6 +80,15 @@ def main() -> int:
         found = asyncio.run(_all(plane, reporter, arguments))
         reporter.stop()
     return rows.tell(found, arguments.json) and int(arguments.check)
+
+
+def _fill(plane: ControlPlane, many: int, of_a_team: int) -> int:
+    workload.write_all(plane, provisioner())
+    if of_a_team != MODELS:
+        return workload.write_all(plane, workload.manifests(many, of_a_team=of_a_team))
+    teams = Teams(plane)
+    teams.grow(many)
+    return teams.objects()
 
 
 async def _all(
@@ -122,7 +131,7 @@ class Storm:
         flood = await asyncio.to_thread(Flood, self._plane, outage.prefix, outage.change)
         causes = {
             outage.reason: Cause(self._session, *outage.cause),
-            HARNESS_REASON: Cause(self._session, *DATA_PLANE),
+            HARNESS_REASON: Cause(self._session, *data_plane(self._plane.client)),
         }
         name = f"{outage.name} at {self._many:,}"
         async for row in self._begin(name, outage, flood, causes):
@@ -248,7 +257,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--of-a-team",
         type=natural,
-        default=workload.SETS_OF_A_TEAM,
+        default=MODELS,
         help="InferenceSets of one namespace; more than 10 have one Event; default: %(default)s",
     )
     parser.add_argument(
