@@ -83,12 +83,13 @@ def main() -> int:
 
 
 def _fill(plane: ControlPlane, many: int, of_a_team: int) -> int:
-    workload.write_all(plane, provisioner())
-    if of_a_team != MODELS:
-        return workload.write_all(plane, workload.manifests(many, of_a_team=of_a_team))
-    teams = Teams(plane)
-    teams.grow(many)
-    return teams.objects()
+    if of_a_team == MODELS:
+        teams = Teams(plane)
+        teams.grow(many)
+        objects = teams.objects()
+    else:
+        objects = workload.write_all(plane, workload.manifests(many, of_a_team=of_a_team))
+    return objects + workload.write_all(plane, provisioner())
 
 
 async def _all(
