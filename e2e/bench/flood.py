@@ -9,7 +9,7 @@ import base64
 import copy
 import http.client
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from e2e.controlplane import ControlPlane, Json
 from e2e.faults.etcd import coded
@@ -46,14 +46,7 @@ class Flood:
         self._send(self._before)
 
     def _send(self, bodies: list[bytes]) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
-        for body in bodies:
-            connection.request("POST", "/v3/kv/put", body)
-            response = connection.getresponse()
-            answer = response.read()
-            if response.status != http.client.OK:
-                raise OSError(f"etcd: HTTP {response.status}: {answer[:300]!r}")
-        connection.close()
+        send(self._port, bodies)
 
     def _stored(self, prefix: str) -> Iterator[tuple[str, Json]]:
         start, connection = prefix, http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
@@ -76,5 +69,22 @@ def _altered(value: Json, changed: Callable[[Json], None]) -> Json:
 
 
 def _bodies(values: list[tuple[str, Json]]) -> Iterator[bytes]:
-    for key, value in values:
-        yield json.dumps({"key": coded(key), "value": coded(json.dumps(value))}).encode()
+    return (body(key, value) for key, value in values)
+
+
+def body(key: str, value: Json) -> bytes:
+    return json.dumps({"key": coded(key), "value": coded(json.dumps(value))}).encode()
+
+
+def send(etcd_port: int, bodies: Iterable[bytes]) -> None:
+    """
+    One after the other, over one connection.
+    """
+    connection = http.client.HTTPConnection("127.0.0.1", etcd_port, timeout=60)
+    for each in bodies:
+        connection.request("POST", "/v3/kv/put", each)
+        response = connection.getresponse()
+        answer = response.read()
+        if response.status != http.client.OK:
+            raise OSError(f"etcd: HTTP {response.status}: {answer[:300]!r}")
+    connection.close()

@@ -1,0 +1,91 @@
+"""
+Pods that load a model, at addresses of this machine: each of 127.0.0.0/8 stands for one.
+"""
+
+import ipaddress
+import uuid
+from collections.abc import Iterator
+
+from e2e.bench import flood
+from e2e.bench.teams import MODELS, model, team
+from e2e.controlplane import ControlPlane, Json
+from e2e.faults import etcd
+from reporter.kube.rounds import offset
+
+
+ANSWERING = ipaddress.ip_network("127.16.0.0/12")
+HANGING = ipaddress.ip_network("127.64.0.0/12")
+LATE = ipaddress.ip_network("127.32.0.0/16")
+"""
+Answering ones too; when they are asked is told.
+"""
+
+AT_ONCE = 0.01
+"""
+Into which share of an interval the turns of those fall that are asked at once.
+"""
+
+
+def write(
+    plane: ControlPlane,
+    network: ipaddress.IPv4Network,
+    many: int,
+    *,
+    inference_sets: int,
+    together: bool = False,
+) -> None:
+    """
+    Spread evenly over so many InferenceSets; *together*: with their turns at the same moment.
+    """
+    pods = (
+        _pod(str(network[number + 1]), number % inference_sets, _uid(together=together))
+        for number in range(many)
+    )
+    flood.send(plane.etcd_port, [flood.body(_key(pod), pod) for pod in pods])
+
+
+def remove_all(plane: ControlPlane, inference_sets: int) -> None:
+    for number in range(-(-inference_sets // MODELS)):
+        etcd.remove_all(plane, f"/registry/pods/{team(number)}/loading-")
+
+
+def _uid(*, together: bool) -> str:
+    return next(uid for uid in _uids() if not together or offset(uid) < AT_ONCE)
+
+
+def _uids() -> Iterator[str]:
+    while True:
+        yield str(uuid.uuid4())
+
+
+def _key(pod: Json) -> str:
+    return f"/registry/pods/{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _pod(address: str, of: int, uid: str) -> Json:
+    of_team, number = divmod(of, MODELS)
+    started = "2026-01-01T00:00:00Z"
+    container = {"name": "model", "image": "example.invalid/never-run:1"}
+    running = {**container, "imageID": "", "ready": False, "restartCount": 0}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"loading-{address.replace('.', '-')}",
+            "namespace": team(of_team),
+            "uid": uid,
+            "creationTimestamp": started,
+            "labels": {
+                "inferenceset.kaito.sh/created-by": model(of_team, number),
+                "apps.kubernetes.io/pod-index": "0",
+            },
+        },
+        "spec": {"containers": [container], "nodeName": "node-0"},
+        "status": {
+            "phase": "Running",
+            "podIP": address,
+            "podIPs": [{"ip": address}],
+            "conditions": [{"type": "Ready", "status": "False"}],
+            "containerStatuses": [{**running, "state": {"running": {"startedAt": started}}}],
+        },
+    }

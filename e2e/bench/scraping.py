@@ -1,0 +1,277 @@
+"""
+Measure the reading of pods' pages: many that answer, at once and spread, and many that hang.
+
+Pods are addresses of this machine. Those that are asked at once have uids that give them the same
+moment of the interval.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+from pathlib import Path
+
+from e2e import events
+from e2e.bench import loading_pods, machine, rows
+from e2e.bench.arguments import natural
+from e2e.bench.causes import INFERENCE_SETS
+from e2e.bench.latency import percentile
+from e2e.bench.loading_pods import ANSWERING, HANGING, LATE
+from e2e.bench.rows import Row
+from e2e.bench.teams import Teams
+from e2e.controlplane import ControlPlane, assets, until
+from e2e.controlplane.processes import free_port
+from e2e.faults.models import RIGHT, TROUBLE, WRONG
+from e2e.faults.usage import Usage
+from e2e.reporter_process import ReporterProcess
+from e2e.workload import BARE
+
+
+ROOT = Path(__file__).parent.parent.parent
+INTERVAL = 15
+GOAL_AT_ONCE, SIZE_OF_GOAL = 2.0, 2_000
+"""
+Seconds in which so many pods are read.
+"""
+
+GOAL_OF_EVENT = 1.0
+GOAL_OF_NEWCOMER = 2 * INTERVAL
+"""
+Seconds: an Event of a change; the first page of a pod that has just come.
+"""
+
+ROUNDS, CHANGES = 4, 10
+HEADSTART = 10
+"""
+Seconds that pods which hang are there before the one that does not comes.
+"""
+
+
+class Scene:
+    """
+    A reporter that may read this machine's addresses, and what serves them.
+    """
+
+    def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
+        self.plane, self.sets = plane, inference_sets
+        self._port = free_port()
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "e2e.bench.pages", str(self._port)]
+        plane.run("pages", command, env)
+        self.reporter = ReporterProcess(
+            plane,
+            "--startup-grace-seconds=0",
+            "--settle-seconds=1",
+            f"--scrape-interval-seconds={INTERVAL}",
+            f"--weight-download-metric-port={self._port}",
+            "--scrape-mode=direct",
+            env={"PYTHONPATH": str(ROOT)},
+            program=(sys.executable, "-m", "e2e.faults.loopback_reporter"),
+        ).start()
+
+    def write(self, network: IPv4Network, many: int, *, together: bool = False) -> None:
+        loading_pods.write(self.plane, network, many, inference_sets=self.sets, together=together)
+
+    def remove_all(self) -> None:
+        loading_pods.remove_all(self.plane, self.sets)
+
+    def asked(self) -> list[tuple[float, str]]:
+        """
+        When which address was asked and answered, since the last call.
+        """
+        with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/asked") as answer:
+            return [(at, address) for at, address in json.load(answer)]
+
+    def during(self, seconds: float) -> tuple[list[tuple[float, str]], float]:
+        """
+        Who is asked in the next *seconds*, and what that costs the reporter of its processor.
+        """
+        self.asked()
+        before = self.usage().cpu
+        time.sleep(seconds)
+        return self.asked(), self.usage().cpu - before
+
+    def usage(self) -> Usage:
+        assert self.reporter.process is not None
+        return Usage.of(self.reporter.process.pid)
+
+    def announced(self) -> list[float]:
+        """
+        Seconds until the Event of a change can be read, of several.
+        """
+        client, took = self.plane.client, []
+        for each in client.list(INFERENCE_SETS, limit=str(CHANGES)):
+            meta = each["metadata"]
+            where = (meta["namespace"], "inferencesets", meta["name"])
+            path = "/".join(("/apis/kaito.sh/v1beta1/namespaces", *where))
+            begun, about = time.monotonic(), f"{meta['namespace']}/{meta['name']}:"
+            client.patch(path, {"metadata": {"annotations": WRONG}})
+            events.wait_for(client, TROUBLE, within=60, saying=about)
+            took.append(time.monotonic() - begun)
+            client.patch(path, {"metadata": {"annotations": RIGHT}})
+        return took
+
+
+def main() -> int:
+    arguments = _arguments()
+    try:
+        assets.find()
+    except assets.Missing as err:
+        print(err, file=sys.stderr)
+        return 1
+    with ControlPlane(BARE) as plane:
+        teams = Teams(plane)
+        teams.grow(arguments.inferencesets)
+        print("\n".join(machine.lines(plane)))
+        print(f"cluster   {teams.inference_sets:,} InferenceSets\n", flush=True)
+        scene, found = Scene(plane, teams.inference_sets), []
+        for row in _rows(scene, arguments):
+            print(f"  {row.name}: {row.figure}", file=sys.stderr, flush=True)
+            found.append(row)
+        scene.reporter.stop()
+    return rows.tell(found, arguments.json) and int(arguments.check)
+
+
+def _rows(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
+    yield from _at_once(scene, arguments.pods)
+    yield from _spread(scene, arguments.pods)
+    yield from _half_hang(scene, arguments.many)
+    yield from _newcomer(scene, arguments.hanging)
+
+
+def _at_once(scene: Scene, many: int) -> Iterator[Row]:
+    scene.write(ANSWERING, many, together=True)
+    _until_all_are_read(scene, many)
+    asked, _ = scene.during(ROUNDS * INTERVAL)
+    scene.remove_all()
+    took = max(_bursts(sorted(at for at, _ in asked)))
+    goal = GOAL_AT_ONCE * max(many / SIZE_OF_GOAL, 1)
+    yield Row(
+        f"{many:,} pods asked at once: a round",
+        f"≤ {goal:g} s",
+        f"{took:.2f} s",
+        took <= goal,
+        f"the slowest of {ROUNDS}, first to last request",
+    )
+
+
+def _bursts(times: list[float]) -> Iterator[float]:
+    """
+    How long each lasts, if they are half an interval apart.
+    """
+    begin = last = times[0]
+    for at in times[1:]:
+        if at - last > INTERVAL / 2:
+            yield last - begin
+            begin = at
+        last = at
+    yield last - begin
+
+
+def _spread(scene: Scene, many: int) -> Iterator[Row]:
+    scene.write(ANSWERING, many)
+    _until_all_are_read(scene, many)
+    asked, cpu = scene.during(ROUNDS * INTERVAL)
+    a_second = Counter(int(at) for at, _ in asked)
+    mean, most = many / INTERVAL, max(a_second.values())
+    name = f"{many:,} pods spread over {INTERVAL} s"
+    yield Row(
+        f"{name}: busiest second",
+        f"≤ {2 * mean:.0f} pods",
+        f"{most}",
+        most <= 2 * mean,
+        f"{mean:.0f} on average",
+    )
+    yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (ROUNDS * INTERVAL):.1f} s")
+    yield Row(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
+    scene.remove_all()
+
+
+def _half_hang(scene: Scene, many: int) -> Iterator[Row]:
+    name = f"{many:,} pods of which half hang"
+    quiet = scene.announced()
+    scene.write(ANSWERING, many // 2)
+    scene.write(HANGING, many // 2)
+    _until_all_are_read(scene, many // 2)
+    took = scene.announced()
+    yield Row(
+        f"{name}: a change is announced",
+        f"≤ {GOAL_OF_EVENT:g} s",
+        f"{percentile(took, 50):.2f} s, at most {max(took):.2f} s",
+        max(took) <= GOAL_OF_EVENT,
+        f"of {CHANGES}; without such pods at most {max(quiet):.2f} s",
+    )
+    asked, cpu = scene.during(ROUNDS * INTERVAL)
+    reads = Counter(address for _, address in asked)
+    least = min(reads.values()) if len(reads) == many // 2 else 0
+    yield Row(
+        f"{name}: reads of each that answers",
+        f"{ROUNDS} ± 1",
+        f"{least} to {max(reads.values(), default=0)}",
+        least >= ROUNDS - 1,
+        f"in {ROUNDS} intervals",
+    )
+    yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (ROUNDS * INTERVAL):.1f} s")
+    yield Row(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
+    scene.remove_all()
+
+
+def _newcomer(scene: Scene, many: int) -> Iterator[Row]:
+    scene.write(HANGING, many)
+    time.sleep(HEADSTART)
+    scene.asked()
+    begun = time.time()
+    scene.write(LATE, 1)
+    limit = many * 5 / 40 + 10 * INTERVAL
+    first = until(
+        lambda: next((at for at, each in scene.asked() if each == str(LATE[1])), None),
+        within=limit,
+        what="the new pod is asked",
+    )
+    yield Row(
+        f"a new pod while {many:,} hang: first read",
+        f"≤ {GOAL_OF_NEWCOMER} s",
+        f"{first - begun:.0f} s",
+        first - begun <= GOAL_OF_NEWCOMER,
+        f"they came {HEADSTART} s before it",
+    )
+    scene.remove_all()
+
+
+def _until_all_are_read(scene: Scene, many: int) -> None:
+    seen: set[str] = set()
+
+    def all_seen() -> bool:
+        seen.update(address for _, address in scene.asked())
+        time.sleep(0.5)
+        return len(seen) >= many
+
+    until(all_seen, within=60 + many / 10, what=f"{many} pods are read")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m e2e.bench.scraping",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for name, default, what in (
+        ("inferencesets", 1_000, "among which the pods are"),
+        ("pods", SIZE_OF_GOAL, "that answer, at once and spread"),
+        ("many", 10_000, "of which half hang"),
+        ("hanging", 10_000, "when a new one comes"),
+    ):
+        text = f"{what}; default: {default}"
+        parser.add_argument(f"--{name}", type=natural, default=default, help=text)
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
+    rows.add_argument(parser)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
