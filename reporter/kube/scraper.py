@@ -40,6 +40,11 @@ ROOM = (AT_ONCE, AT_ONCE * 7 // 8, AT_ONCE * 3 // 4)
 Turns at once: all, those of pods that were not read at their last turn, those that failed.
 """
 
+NEW = 1
+"""
+The doubts of a pod before its first turn.
+"""
+
 
 class Samples(Protocol):
     """
@@ -87,7 +92,7 @@ class Scraper:
         self._scraping, self._store, self._clock, self._api = scraping, store, clock, api
         self._counted = counted
         self._rounds = Rounds(scraping.interval)
-        self._room = Room(ROOM)
+        self._room = Room(ROOM, hasty=NEW)
         self._looked: float | None = None
         self._seen: Snapshot | None = None
 

@@ -84,3 +84,32 @@ async def test_a_turn_called_off_gives_its_place_back_whether_it_had_it_or_waite
     await turns.end("c")
     await turns.ask("d", 1)
     assert "d" in turns.inside
+
+
+async def test_of_the_hasty_the_last_that_came_is_let_in_first_and_before_all_others():
+    turns = Turns(Room((3, 1), hasty=1))
+    await turns.ask("a", 1)
+    for name, doubts in {"failed": 2, "b": 1, "c": 1, "failed too": 2}.items():
+        await turns.ask(name, doubts)
+    order = []
+    for _ in range(5):
+        order += turns.inside
+        await turns.end(order[-1])
+    assert order == ["a", "c", "b", "failed", "failed too"]
+
+
+async def test_who_was_read_before_does_not_wait_for_the_hasty():
+    turns = Turns(Room((2, 2), hasty=1))
+    for name, doubts in {"a": 0, "b": 0, "sure": 0, "new": 1}.items():
+        await turns.ask(name, doubts)
+    await turns.end("a")
+    assert turns.inside == ["b", "sure"]
+
+
+async def test_a_turn_called_off_as_it_is_let_in_gives_its_place_to_the_next():
+    turns = Turns(Room((1,)))
+    async with turns.room.place(0):
+        await turns.ask("b", 0)
+        await turns.ask("c", 0)
+    await turns.cancel("b")
+    assert turns.inside == ["c"]
