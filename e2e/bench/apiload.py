@@ -45,6 +45,7 @@ FLAGS = (
     "--renew-deadline-seconds=10",
     "--retry-period-seconds=2",
 )
+START = 300
 AFTERMATH = 20
 """
 Seconds after a start that do not count as steady.
@@ -175,7 +176,8 @@ def _started(
     scales.audit.taken()
     passed, server, begun = relay.counted(), scales.server(), time.monotonic()
     with start.measured():
-        reporter.start(leading=False)
+        reporter.start(ready=False)
+        reporter.until_ready(within=START)
         took = time.monotonic() - begun
         received = relay.counted().received - passed.received
         server = scales.server() - server

@@ -46,6 +46,7 @@ Seconds: an Event of a change; the first page of a pod that has just come.
 """
 
 ROUNDS, CHANGES = 4, 10
+START = 300
 HEADSTART = 10
 """
 Seconds that pods which hang are there before the one that does not comes.
@@ -72,7 +73,8 @@ class Scene:
             "--scrape-mode=direct",
             env={"PYTHONPATH": str(ROOT)},
             program=(sys.executable, "-m", "e2e.faults.loopback_reporter"),
-        ).start()
+        ).start(ready=False)
+        self.reporter.until_ready(within=START)
 
     def write(self, network: IPv4Network, many: int, *, together: bool = False) -> None:
         loading_pods.write(self.plane, network, many, inference_sets=self.sets, together=together)

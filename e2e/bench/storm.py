@@ -58,6 +58,11 @@ Seconds: until the cluster's and the harness's cause can be read; the kubelet's 
 /livez; the deadline of the lease's renewal.
 """
 
+START = 300
+"""
+Seconds after which it is given up.
+"""
+
 QUIET = 30
 """
 Seconds without a new Event after which the last of them has come.
@@ -76,7 +81,9 @@ def main() -> int:
         print("\n".join(machine.lines(plane)))
         sets = f"{arguments.inferencesets:,} InferenceSets, {arguments.of_a_team} a namespace"
         print(f"cluster   {sets}, {objects:,} objects\n", flush=True)
-        reporter = ReporterProcess(plane, *FLAGS).start()
+        reporter = ReporterProcess(plane, *FLAGS).start(ready=False)
+        reporter.until_ready(within=START)
+        reporter.until_leading()
         found = asyncio.run(_all(plane, reporter, arguments))
         reporter.stop()
     return rows.tell(found, arguments.json) and int(arguments.check)
