@@ -46,7 +46,7 @@ class Flood:
         self._send(self._before)
 
     def _send(self, bodies: list[bytes]) -> None:
-        send(self._port, bodies)
+        put_all(self._port, bodies)
 
     def _stored(self, prefix: str) -> Iterator[tuple[str, Json]]:
         start, connection = prefix, http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
@@ -76,13 +76,21 @@ def body(key: str, value: Json) -> bytes:
     return json.dumps({"key": coded(key), "value": coded(json.dumps(value))}).encode()
 
 
-def send(etcd_port: int, bodies: Iterable[bytes]) -> None:
+def put_all(etcd_port: int, bodies: Iterable[bytes]) -> None:
     """
     One after the other, over one connection.
     """
+    _send(etcd_port, "put", bodies)
+
+
+def delete_all(etcd_port: int, keys: Iterable[str]) -> None:
+    _send(etcd_port, "deleterange", (json.dumps({"key": coded(key)}).encode() for key in keys))
+
+
+def _send(etcd_port: int, method: str, bodies: Iterable[bytes]) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", etcd_port, timeout=60)
     for each in bodies:
-        connection.request("POST", "/v3/kv/put", each)
+        connection.request("POST", f"/v3/kv/{method}", each)
         response = connection.getresponse()
         answer = response.read()
         if response.status != http.client.OK:

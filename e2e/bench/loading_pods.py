@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from e2e.bench import flood
 from e2e.bench.teams import MODELS, model, team
 from e2e.controlplane import ControlPlane, Json
-from e2e.faults import etcd
 from reporter.kube.rounds import offset
 
 
@@ -26,27 +25,29 @@ Into which share of an interval the turns of those fall that are asked at once.
 """
 
 
-def write(
-    plane: ControlPlane,
-    network: ipaddress.IPv4Network,
-    many: int,
-    *,
-    inference_sets: int,
-    together: bool = False,
-) -> None:
+class LoadingPods:
     """
-    Spread evenly over so many InferenceSets; *together*: with their turns at the same moment.
+    Spread evenly over so many InferenceSets.
     """
-    pods = (
-        _pod(str(network[number + 1]), number % inference_sets, _uid(together=together))
-        for number in range(many)
-    )
-    flood.send(plane.etcd_port, [flood.body(_key(pod), pod) for pod in pods])
 
+    def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
+        self._etcd, self._sets = plane.etcd_port, inference_sets
+        self._there: list[str] = []
 
-def remove_all(plane: ControlPlane, inference_sets: int) -> None:
-    for number in range(-(-inference_sets // MODELS)):
-        etcd.remove_all(plane, f"/registry/pods/{team(number)}/loading-")
+    def write(self, network: ipaddress.IPv4Network, many: int, *, together: bool = False) -> None:
+        """
+        *together*: with their turns at the same moment.
+        """
+        pods = [
+            _pod(str(network[number + 1]), number % self._sets, _uid(together=together))
+            for number in range(many)
+        ]
+        flood.put_all(self._etcd, [flood.body(_key(pod), pod) for pod in pods])
+        self._there += map(_key, pods)
+
+    def remove_all(self) -> None:
+        flood.delete_all(self._etcd, self._there)
+        self._there.clear()
 
 
 def _uid(*, together: bool) -> str:

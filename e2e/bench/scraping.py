@@ -13,15 +13,14 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from ipaddress import IPv4Network
 from pathlib import Path
 
 from e2e import events
-from e2e.bench import loading_pods, machine, rows
+from e2e.bench import machine, rows
 from e2e.bench.arguments import natural
 from e2e.bench.causes import INFERENCE_SETS
 from e2e.bench.latency import percentile
-from e2e.bench.loading_pods import ANSWERING, HANGING, LATE
+from e2e.bench.loading_pods import ANSWERING, HANGING, LATE, LoadingPods
 from e2e.bench.rows import Row
 from e2e.bench.teams import Teams
 from e2e.controlplane import ControlPlane, assets, until
@@ -59,7 +58,7 @@ class Scene:
     """
 
     def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
-        self.plane, self.sets = plane, inference_sets
+        self.plane, self.pods = plane, LoadingPods(plane, inference_sets)
         self._port = free_port()
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "e2e.bench.pages", str(self._port)]
@@ -75,12 +74,6 @@ class Scene:
             program=(sys.executable, "-m", "e2e.faults.loopback_reporter"),
         ).start(ready=False)
         self.reporter.until_ready(within=START)
-
-    def write(self, network: IPv4Network, many: int, *, together: bool = False) -> None:
-        loading_pods.write(self.plane, network, many, inference_sets=self.sets, together=together)
-
-    def remove_all(self) -> None:
-        loading_pods.remove_all(self.plane, self.sets)
 
     def asked(self) -> list[tuple[float, str]]:
         """
@@ -147,10 +140,10 @@ def _rows(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
 
 
 def _at_once(scene: Scene, many: int) -> Iterator[Row]:
-    scene.write(ANSWERING, many, together=True)
+    scene.pods.write(ANSWERING, many, together=True)
     _until_all_are_read(scene, many)
     asked, _ = scene.during(ROUNDS * INTERVAL)
-    scene.remove_all()
+    scene.pods.remove_all()
     took = max(_bursts(sorted(at for at, _ in asked)))
     goal = GOAL_AT_ONCE * max(many / SIZE_OF_GOAL, 1)
     yield Row(
@@ -176,7 +169,7 @@ def _bursts(times: list[float]) -> Iterator[float]:
 
 
 def _spread(scene: Scene, many: int) -> Iterator[Row]:
-    scene.write(ANSWERING, many)
+    scene.pods.write(ANSWERING, many)
     _until_all_are_read(scene, many)
     asked, cpu = scene.during(ROUNDS * INTERVAL)
     a_second = Counter(int(at) for at, _ in asked)
@@ -191,14 +184,14 @@ def _spread(scene: Scene, many: int) -> Iterator[Row]:
     )
     yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (ROUNDS * INTERVAL):.1f} s")
     yield Row(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
-    scene.remove_all()
+    scene.pods.remove_all()
 
 
 def _half_hang(scene: Scene, many: int) -> Iterator[Row]:
     name = f"{many:,} pods of which half hang"
     quiet = scene.announced()
-    scene.write(ANSWERING, many // 2)
-    scene.write(HANGING, many // 2)
+    scene.pods.write(ANSWERING, many // 2)
+    scene.pods.write(HANGING, many // 2)
     _until_all_are_read(scene, many // 2)
     took = scene.announced()
     yield Row(
@@ -220,15 +213,15 @@ def _half_hang(scene: Scene, many: int) -> Iterator[Row]:
     )
     yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (ROUNDS * INTERVAL):.1f} s")
     yield Row(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
-    scene.remove_all()
+    scene.pods.remove_all()
 
 
 def _newcomer(scene: Scene, many: int) -> Iterator[Row]:
-    scene.write(HANGING, many)
+    scene.pods.write(HANGING, many)
     time.sleep(HEADSTART)
     scene.asked()
     begun = time.time()
-    scene.write(LATE, 1)
+    scene.pods.write(LATE, 1)
     limit = many * 5 / 40 + 10 * INTERVAL
     first = until(
         lambda: next((at for at, each in scene.asked() if each == str(LATE[1])), None),
@@ -242,7 +235,7 @@ def _newcomer(scene: Scene, many: int) -> Iterator[Row]:
         first - begun <= GOAL_OF_NEWCOMER,
         f"they came {HEADSTART} s before it",
     )
-    scene.remove_all()
+    scene.pods.remove_all()
 
 
 def _until_all_are_read(scene: Scene, many: int) -> None:
