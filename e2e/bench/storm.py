@@ -9,7 +9,10 @@ announced before all else.
 
 import argparse
 import asyncio
+import json
 import sys
+import time
+import urllib.request
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any, NoReturn
@@ -25,7 +28,7 @@ from e2e.bench.pulse import Pulse
 from e2e.bench.rows import Row
 from e2e.bench.session import Session
 from e2e.bench.teams import MODELS, Teams
-from e2e.controlplane import ControlPlane, assets
+from e2e.controlplane import ControlPlane, Json, assets
 from e2e.faults.models import CURED
 from e2e.faults.usage import Usage
 from e2e.reporter_process import ReporterProcess
@@ -160,7 +163,7 @@ class Storm:
         await asyncio.sleep(outage.hold)
         yield await self._all_told(name, outage.announced, begun)
         if not outage.announced:
-            yield self._suppressed(name)
+            yield await self._suppressed(name)
         for row in self._costs(name, before):
             yield row
 
@@ -200,11 +203,21 @@ class Storm:
         goal = f"all {self._many:,} InferenceSets"
         return Row(f"{name}: new Events", goal, said, met, f"the last after {last:.0f} s")
 
-    def _suppressed(self, name: str) -> Row:
-        verdicts = [v for each in self._reporter.status()["subjects"] for v in each["verdicts"]]
-        silent = sum(v["state"] == "suppressed" for v in verdicts)
+    async def _suppressed(self, name: str) -> Row:
+        begun = time.monotonic()
+        page = await asyncio.to_thread(self._status)
+        took = time.monotonic() - begun
+        verdicts = [verdict for each in page["subjects"] for verdict in each["verdicts"]]
+        silent = sum(verdict["state"] == "suppressed" for verdict in verdicts)
         met = silent == self._many
-        return Row(f"{name}: suppressed", f"{self._many:,}", f"{silent:,} in /status", met)
+        note = f"/status took {took:.1f} s"
+        return Row(f"{name}: suppressed", f"{self._many:,}", f"{silent:,}", met, note)
+
+    def _status(self) -> Json:
+        url = f"http://127.0.0.1:{self._reporter.health_port}/status"
+        with urllib.request.urlopen(url, timeout=START) as answer:
+            found: Json = json.load(answer)
+            return found
 
     def _costs(self, name: str, before: Usage) -> Iterator[Row]:
         after, most = self._usage(), self.heard.most_in(60)
