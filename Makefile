@@ -18,7 +18,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-faults e2e e2e-kind test-image check unit controlplane bench \
+.PHONY: help setup run test test-faults e2e e2e-kind test-image check unit controlplane bench bench-quick \
   image image-push lock audit soak clean
 
 help: ## show this list
@@ -71,9 +71,31 @@ e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the cha
 unit: $(STAMP) ## the fast tests alone
 	$(BIN)/pytest tests
 
-bench: $(STAMP) ## what judging costs, and the time from a change to its readable Event
-	$(BIN)/python -m e2e.bench.passes
-	$(BIN)/python -m e2e.bench
+MINUTES ?= 20
+MEASURED := .bench
+measure = $(BIN)/python -m e2e.bench.$(1) $(2) --json $(MEASURED)/$(or $(3),$(1)).json
+
+bench: $(STAMP) ## every goal of speed and size, measured; the table is written into the README (an hour)
+	@$(BIN)/python -m e2e.controlplane --quiet
+	rm -rf $(MEASURED)
+	$(call measure,passes)
+	$(call measure,large,--minutes $(MINUTES))
+	$(call measure,apiload,--inferencesets 1000)
+	$(call measure,storm,--inferencesets 1000)
+	$(call measure,storm,--inferencesets 10000 --outages provisioner,storm-of-ten-thousand)
+	$(call measure,scraping)
+	$(BIN)/python -m e2e.bench.rows --readme README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
+	  passes large apiload storm storm-of-ten-thousand scraping))
+
+bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
+	@$(BIN)/python -m e2e.controlplane --quiet
+	rm -rf $(MEASURED)
+	$(call measure,passes,--inferencesets 100 1000 --rounds 3)
+	$(call measure,large,--inferencesets 10 100 --trials 5 --seconds 10 --minutes 0 --failovers 1)
+	$(call measure,apiload,--inferencesets 100 --seconds 30)
+	$(call measure,storm,--inferencesets 100 --outages provisioner)
+	$(call measure,scraping,--inferencesets 10 --pods 200 --many 200 --hanging 200)
+	$(BIN)/python -m e2e.bench.rows $(MEASURED)/*.json
 
 image: ## build the image, as IMAGE=…, with docker, podman or buildah
 	$(call needs-container-tool)

@@ -12,14 +12,16 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from e2e import workload
-from e2e.bench import machine
+from e2e.bench import machine, rows
 from e2e.bench.arguments import natural
+from e2e.bench.rows import Row
+from e2e.controlplane import Json
 from reporter.catalogue.loader import default_folder, load
 from reporter.model.entries import Catalogue
 from reporter.model.kinds import KINDS
@@ -31,6 +33,7 @@ from reporter.settings import NAMES
 from reporter.settings import load as settings
 from reporter.stages.inquiry import inquiry
 from reporter.stages.judgement import Judgement, Terms
+from reporter.stages.models import WORKSPACE
 from reporter.stages.pipeline import Court
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import PENDING_NAMES, SPECS
@@ -39,12 +42,26 @@ from reporter.stages.store import Store
 from reporter.stages.subjects import EVERYTHING, expand
 
 
-GOAL = 100.0
+WHOLE_GOAL, SIZE_OF_GOAL = 1.0, 10_000
 """
-Milliseconds that a pass over a thousand InferenceSets may take.
+Seconds that a pass over so many InferenceSets may take.
 """
 
-SIZE_OF_GOAL = 1_000
+SINGLE_GOAL = 1.0
+"""
+Milliseconds for one subject that was touched.
+"""
+
+LINEAR = 1.5
+"""
+How many times as much an InferenceSet may cost at one size as at another.
+"""
+
+PODS = 3
+"""
+Of each Workspace; with its endpoint picker's an InferenceSet has four.
+"""
+
 ONE = Subject(Layer.MODELDEPLOYMENT, "team-0", "model-0")
 
 
@@ -68,16 +85,14 @@ def main() -> int:
     court = _court()
     print("\n".join(machine.lines()))
     print(f"rounds    {arguments.rounds} of each, medians")
-    missed = False
+    sizes: dict[int, Figures] = {}
     for size in arguments.inferencesets:
-        figures = measure(court, size, arguments.rounds)
+        sizes[size] = measure(court, size, arguments.rounds)
         print()
-        print("\n".join(_lines(figures, size)))
-        missed |= figures.whole * 1000 / size > GOAL / SIZE_OF_GOAL and size >= SIZE_OF_GOAL
-    if missed:
-        goal = f"{GOAL:g} ms for {SIZE_OF_GOAL:,} InferenceSets"
-        print(f"\na full pass takes more than {goal}", file=sys.stderr)
-    return int(missed and arguments.check)
+        print("\n".join(_lines(sizes[size], size)))
+    print()
+    missed = rows.tell(list(_rows(sizes)), arguments.json)
+    return int(arguments.check and missed > 0)
 
 
 def measure(court: Court, size: int, rounds: int) -> Figures:
@@ -132,7 +147,7 @@ def _filled(court: Court, size: int) -> tuple[Store, int]:
     kinds = {kind.kind: kind for kind in KINDS}
     decoders = {kind.kind: msgspec.json.Decoder(kind.type) for kind in KINDS}
     objects = 0
-    for manifest in workload.manifests(size):
+    for manifest in _with_pods(workload.manifests(size)):
         name = manifest["kind"]
         if name in kinds:
             store.put(kinds[name], decoders[name].decode(json.dumps(manifest)))
@@ -142,6 +157,19 @@ def _filled(court: Court, size: int) -> tuple[Store, int]:
     served = dict.fromkeys(crds, ("v1", "v1beta1", "v1alpha1"))
     store.discovered(Discovery(served), now=dt.datetime.now(dt.UTC))
     return store, objects
+
+
+def _with_pods(manifests: Iterable[Json]) -> Iterator[Json]:
+    """
+    As many of each Workspace as there would be.
+    """
+    for each in manifests:
+        yield each
+        meta = each["metadata"]
+        if each["kind"] == "Pod" and WORKSPACE in meta.get("labels", {}):
+            for index in range(1, PODS):
+                name = f"{meta['name'].rpartition('-')[0]}-{index}"
+                yield each | {"metadata": meta | {"name": name, "uid": f"uid-{name}"}}
 
 
 def _median(what: Callable[[], object], rounds: int) -> float:
@@ -168,6 +196,33 @@ def _lines(figures: Figures, size: int) -> Iterator[str]:
         yield _row(reason, seconds, subjects)
 
 
+def _rows(sizes: Mapping[int, Figures]) -> Iterator[Row]:
+    note = "processor time, without an API server"
+    for size, each in sizes.items():
+        goal = WHOLE_GOAL * size / SIZE_OF_GOAL
+        yield Row(
+            f"full pass over {size:,} InferenceSets, {each.objects:,} objects",
+            f"≤ {WHOLE_GOAL:g} s" if size == SIZE_OF_GOAL else "",
+            f"{each.whole:.2f} s, {each.whole / size * 1e6:.0f} µs each",
+            each.whole <= goal if size == SIZE_OF_GOAL else None,
+            note,
+        )
+    largest = max(sizes)
+    single = sizes[largest].single * 1000
+    yield Row(
+        f"pass over one that was touched, of {largest:,}",
+        f"≤ {SINGLE_GOAL:g} ms",
+        f"{single:.2f} ms",
+        single <= SINGLE_GOAL,
+        note,
+    )
+    if len(sizes) > 1:
+        each_costs = [figures.whole / size for size, figures in sizes.items()]
+        ratio = max(each_costs) / min(each_costs)
+        name = f"cost of one at {len(sizes)} sizes from {min(sizes):,} to {largest:,}"
+        yield Row(name, f"linear: ≤ {LINEAR:g} × the least", f"{ratio:.2f} ×", ratio <= LINEAR)
+
+
 def _row(name: str, seconds: float, subjects: int) -> str:
     per = seconds * 1e6 / subjects
     return f"{name:44}{seconds * 1000:9.2f} ms{per:9.1f} µs each of {subjects:,}"
@@ -179,20 +234,17 @@ def _arguments() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    sizes: Sequence[int] = (100, 1_000)
+    sizes: Sequence[int] = (100, 1_000, 3_000, 10_000)
     parser.add_argument(
         "--inferencesets",
         type=natural,
         nargs="+",
         default=sizes,
-        help="how many, one table for each; default: 100 1000",
+        help="how many, one table for each; default: 100 1000 3000 10000",
     )
-    parser.add_argument("--rounds", type=natural, default=15, help="default: 15")
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help=f"exit with 1 when a pass takes longer than {GOAL:g} ms a {SIZE_OF_GOAL:,}",
-    )
+    parser.add_argument("--rounds", type=natural, default=7, help="default: 7")
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
+    rows.add_argument(parser)
     return parser.parse_args()
 
 

@@ -1,7 +1,8 @@
 """
 Each figure of a benchmark beside its goal: as a table in Markdown, and as JSON to be merged.
 
-`python -m e2e.bench.rows a.json b.json …` prints one table of the rows that several programs wrote.
+`python -m e2e.bench.rows a.json b.json …` prints one table of the rows that several programs wrote;
+with `--readme README.md` it takes the place of the one there.
 """
 
 import argparse
@@ -11,7 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from e2e.bench import machine
 
+
+BEGIN, END = "<!-- benchmarks: begin -->\n", "<!-- benchmarks: end -->\n"
 HEAD = ("what", "goal", "measured", "met", "how")
 MET = {True: "yes", False: "**no**", None: ""}
 
@@ -69,6 +73,19 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the rows there too")
 
 
+def put_into(readme: Path, rows: Iterable[Row]) -> None:
+    """
+    Between the two marks. Raises ValueError if they are not there.
+    """
+    before, found, rest = readme.read_text().partition(BEGIN)
+    _, ended, after = rest.partition(END)
+    if not found or not ended:
+        raise ValueError(f"{readme} has no lines {BEGIN.strip()} and {END.strip()}")
+    about = "\n".join(f"    {line}" for line in machine.lines())
+    new = "\n".join(table(rows))
+    readme.write_text(f"{before}{BEGIN}{about}\n\n{new}\n{END}{after}")
+
+
 def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |"
 
@@ -80,9 +97,13 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("paths", type=Path, nargs="+", metavar="PATH")
+    parser.add_argument("--readme", type=Path, metavar="PATH", help="put the table in there too")
     add_argument(parser)
     arguments = parser.parse_args()
-    tell([row for path in arguments.paths for row in read(path)], arguments.json)
+    found = [row for path in arguments.paths for row in read(path)]
+    tell(found, arguments.json)
+    if arguments.readme is not None:
+        put_into(arguments.readme, found)
     return 0
 
 
