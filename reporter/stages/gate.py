@@ -88,10 +88,14 @@ def tick(gate: Gate, *, now: datetime, rules: Rules, patience: Patience) -> Gate
     """
     Let time pass for keys whose state was not looked at, as it has not changed.
     """
+
+    def tick_one(key: Key, record: Record) -> Record | None:
+        return _Step(rules(key.reason), patience).tick(record, now=now)
+
     moved = {
         key: after
         for key, record in gate.records.items()
-        if (after := _Step(rules(key.reason), patience).tick(record, now=now)) is not None
+        if (after := record if record.steady else tick_one(key, record)) is not None
     }
     ended = {key: at for key, at in gate.ended.items() if now - at < READ_BACK}
     ended |= dict.fromkeys(gate.records.keys() - moved.keys(), now)

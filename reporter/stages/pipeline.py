@@ -112,10 +112,11 @@ class Court:
         Who is to be asked about; nobody was yet.
         """
         there = self.roster(snapshot, before.roster)
-        dirty = expand(dirty | (there.subjects - before.subjects), there.subjects)
-        asked = inquiry(
-            snapshot, before.gate, self.catalogue, self.probes, flags=self.flags, now=now
-        )
+        if there is not before.roster:
+            dirty |= there.subjects - before.subjects
+        dirty = expand(dirty, there.subjects)
+        gate = forget(before.gate, lambda key: key.subject not in dirty)
+        asked = inquiry(snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now)
         return Hearing(asked, there, dirty, now)
 
     def opened(self, before: Judgement, hearing: Hearing) -> Heard:
