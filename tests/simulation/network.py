@@ -32,7 +32,8 @@ class Weather(StrEnum):
     ANSWERS_LOST = "answers lost"
     REQUESTS_LOST = "requests lost"
     THROTTLED = "throttled"
-    QUOTA = "quota"
+    QUOTA = "quota"  # of Events; the Lease is not made anew
+    EVENTS_UNANSWERED = "answers about Events lost"
     FAILING = "failing"
     GONE = "gone"  # nothing gets through at all
 
@@ -52,7 +53,7 @@ class Network:
         """
         What was sent arrives within a moment or never, even when its sender waits no longer.
         """
-        weather = self.weather if self.random.random() < 0.8 else Weather.FAIR
+        weather = self._weather_of(doing)
         if self.weather is Weather.GONE:
             raise Unreachable(doing, message="connection refused")
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -82,6 +83,14 @@ class Network:
                 return await answer
         except TimeoutError:
             raise Unreachable(doing, message="no answer in time", arrived=True) from None
+
+    def _weather_of(self, doing: str) -> Weather:
+        weather = self.weather if self.random.random() < 0.8 else Weather.FAIR
+        if weather not in {Weather.QUOTA, Weather.EVENTS_UNANSWERED}:
+            return weather
+        if "lease" in doing:
+            return Weather.FAIR
+        return Weather.ANSWERS_LOST if weather is Weather.EVENTS_UNANSWERED else weather
 
     def _way_back(self, weather: Weather) -> float:
         return (

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from reporter.model.kinds import KINDS
 from tests.simulation.network import Weather
+from tests.simulation.prompt import LATE, Prompt
 from tests.simulation.simulation import Simulation
 from tests.simulation.troubles import TROUBLES
 
@@ -72,6 +73,17 @@ def test_what_is_said_in_any_weather_arrives_once(weather):
             simulation.storm(number, weather, 100)
         simulation.end_all()
         simulation.rest()
+
+
+@pytest.mark.parametrize("weather", list(Weather)[1:])
+def test_what_could_not_be_written_arrives_within_a_minute_after_the_weather(simulation, weather):
+    prompt = Prompt(simulation, late=50 + 66 + LATE)
+    simulation.storm(0, weather, 50)
+    simulation.begin("router at zero")
+    simulation.begin("filter deleted")
+    simulation.after(prompt.late)
+    prompt.is_told()
+    simulation.rest()
 
 
 @pytest.mark.parametrize("end", ["kill", "stop", "pause", "part"])
