@@ -43,7 +43,7 @@ class Arriving:
         lag = self.lag(write, last)
         begin = last.at - lag - 600
         troubles = [t for s in truth.stretches(key, begin, now) for t in s.troubles]
-        quiet = truth.clear_for(key, begin, now)
+        quiet = truth.clear_for(key, last.at - lag, now)
         enough = settle_of(CATALOGUE[key.reason], troubles) - lag
         ended = any(s.paused for s in truth.stretches(key, last.at - lag, now))
         ended |= truth.gone.get(key.subject, 0.0) >= last.at - lag
