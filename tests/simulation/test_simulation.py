@@ -107,6 +107,18 @@ def test_a_successor_goes_on_where_its_predecessor_ended(end):
         simulation.rest()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_who_was_paused_while_heartbeats_fell_due_does_not_write_when_it_wakes(seed):
+    with Simulation(seed) as simulation:
+        for name in SICK:
+            simulation.begin(name)
+        simulation.after(260)
+        (leader,) = [n for n in BOTH if simulation.replicas[n].elector.holds()]
+        simulation.pause(leader, 90)
+        simulation.after(300)
+        assert not simulation.replicas[leader].elector.holds()
+
+
 def break_twice(simulation: Simulation, well: float, late: float, *, led: float) -> set[str]:
     """
     The Events of an outage that comes back, *led* seconds before its leader dies, or after that.
