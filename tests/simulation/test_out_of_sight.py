@@ -5,6 +5,11 @@ What cannot be seen, or was not looked at by its writer yet, is neither guessed 
 import pytest
 
 from reporter.model.kinds import DEPLOYMENTS, GATEWAYS, KINDS, NAMESPACES
+from reporter.model.observations import Unwatched
+from reporter.stages.judgement import Judgement
+from reporter.stages.snapshot import BLIND_AFTER
+from tests.builders import NOON, a_store
+from tests.simulation.replica import COURT
 from tests.simulation.simulation import Simulation
 
 
@@ -97,3 +102,11 @@ def test_what_was_out_just_before_it_was_not_looked_at_goes_on_suppressing(simul
     simulation.after(200)
     simulation.end("istiod is not looked at")
     simulation.rest()
+
+
+def test_the_moment_at_which_a_kind_becomes_blind_is_none_once_it_is_over():
+    store = a_store()
+    store.sight(DEPLOYMENTS, Unwatched(NOON, "gone"))
+    blind, view = NOON + BLIND_AFTER, store.view()
+    assert COURT.wakes(Judgement(), view, now=NOON) == blind
+    assert COURT.wakes(Judgement(), view, now=blind) is None

@@ -83,6 +83,12 @@ def test_at_once_the_cause_of_higher_rank_is_the_only_one_announced():
     assert play.state(BBR) == "outranked"
 
 
+def test_a_higher_cause_that_is_still_held_outranks_nobody():
+    play = a_play()
+    play.says = {BBR: active(BBR), ISTIO: active(ISTIO, a_trouble(kind=Kind.LOST))}
+    assert play.step().said == ["clusterBBR x1"]
+
+
 def test_emission_all_announces_each():
     play = a_play(terms=Terms(emission=Emission.ALL))
     play.says = {BBR: active(BBR), ISTIO: active(ISTIO)}
