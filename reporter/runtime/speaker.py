@@ -149,19 +149,21 @@ class Speaker:
             at = due.at if retry is None else max(due.at, _until(retry))
             if at > now:
                 moments.append(at)
-            elif not self._bucket.may:
-                moments.append(self._bucket.next)
-            elif len(self._under_way) < AT_ONCE:
-                self._bucket = self._bucket.taken()
-                self._under_way.add(due.key)
-                writes.create_task(self._write(due.key), name=f"write {due.key}")
+                continue
+            if len(self._under_way) >= AT_ONCE:
+                break
+            if not self._bucket.may:
+                return self._bucket.next
+            self._bucket = self._bucket.taken()
+            self._under_way.add(due.key)
+            writes.create_task(self._write(due.key), name=f"write {due.key}")
         return min(moments, default=None)
 
     def _plan(self, now: datetime) -> None:
         """
         Thought over as a whole after a pass; after a write only what was written, to the end of all.
 
-        What is not due any more begins anew should it come back.
+        What failed keeps its place. What is not due any more begins anew should it come back.
         """
         stage, agenda = self._controller.stage(), self._agenda
         if stage.judged is not self._judged:
@@ -169,8 +171,9 @@ class Speaker:
             self._judged = stage.judged
         else:
             for key in self._written:
-                agenda.pop(key, None)
                 due = stage.due_again(key, now=now)
+                if due is None or due.at > now:
+                    agenda.pop(key, None)
                 if due is not None:
                     agenda[key] = due
         self._agenda = agenda

@@ -29,6 +29,7 @@ from reporter.kube.events import EventBook
 from reporter.model.events import EventRecord
 from reporter.model.subjects import Subject
 from reporter.model.words import Emission, Kind, Layer
+from reporter.runtime.speaker import AT_ONCE
 from reporter.stages.judgement import Terms
 from reporter.stages.voice import Voice
 from tests.builders import a_catalogue, a_key, a_trouble, active, an_entry
@@ -473,6 +474,23 @@ async def test_a_burst_and_then_ten_a_second_causes_first(server: EmbeddedServer
         assert scene.writes == 60
         scene.after(2)
         await scene.until(lambda: len(scene.said) == 72)
+
+
+async def test_a_cause_that_could_not_be_written_is_tried_again_before_the_rest(
+    server: EmbeddedServer, api: Api
+):
+    first = status(503, "ServiceUnavailable", "unable")
+    server.faults.add(first, method="POST", path="events", times=AT_ONCE)
+    async with speaking(server, api, catalogue=MANY, subjects=MODELS) as scene:
+        scene.says.update({key: active(key) for key in (*PODS_OF, ISTIO)})
+        scene.look()
+        await scene.until(lambda: scene.writes == 50)
+        await scene.quiet()
+        assert "clusterIstio x1" not in scene.said
+        scene.clock.advance(1.1)
+        await scene.until(lambda: scene.writes >= 60)
+        await scene.quiet()
+        assert "clusterIstio x1" in scene.said
 
 
 async def test_what_healed_while_it_waited_its_turn_is_not_said(server: EmbeddedServer, api: Api):
