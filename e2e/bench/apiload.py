@@ -11,20 +11,20 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from e2e import events, workload
 from e2e.bench import machine, rows
 from e2e.bench.arguments import natural
-from e2e.bench.asked import Audit, Requests, everybodys, reads
+from e2e.bench.asked import Request, Requests, reads
 from e2e.bench.causes import INFERENCE_SETS
 from e2e.bench.latency import Latency
-from e2e.bench.relay import Bytes, Relay, relayed
+from e2e.bench.relay import Relay, relayed
 from e2e.bench.rows import Row
+from e2e.bench.scales import Scales, Window
 from e2e.bench.teams import Teams
 from e2e.controlplane import ControlPlane, assets, reporter_rights, until
 from e2e.faults.models import TROUBLE, WRONG
-from e2e.faults.usage import Usage
 from e2e.reporter_process import NAMESPACE, ReporterProcess
 
 
@@ -51,6 +51,11 @@ AFTERMATH = 20
 Seconds after a start that do not count as steady.
 """
 
+EXPECTED = {Request("update", "leases"), Request("get", "/apis")}
+"""
+When nothing changes, besides watches that begin anew after some minutes.
+"""
+
 NAMED = 3
 """
 Resources that are named; more are counted.
@@ -60,52 +65,6 @@ PAGES = "--feature-gates=WatchList=false"
 """
 The flag of an API server without streaming lists.
 """
-
-
-@dataclass(frozen=True)
-class Window:
-    """
-    What *seconds* brought: by the reporter, and (*everybody*) by all. *cpu*: seconds of the
-    reporter's processor, *server*: of the API server's.
-    """
-
-    seconds: float
-    requests: Requests
-    everybody: Requests
-    bytes: Bytes
-    cpu: float
-    server: float
-
-    def a_minute(self, figure: float) -> float:
-        return figure * 60 / self.seconds
-
-
-class Scales:
-    """
-    Weighs windows of time, one after the other, with or without the reporter.
-    """
-
-    def __init__(self, plane: ControlPlane, relay: Relay) -> None:
-        self._plane, self._relay = plane, relay
-        self.audit = Audit(plane)
-
-    def weigh(self, seconds: float, reporter: ReporterProcess | None = None) -> Window:
-        self.audit.taken()
-        everybody, passed = everybodys(self._plane), self._relay.counted()
-        begun, cpu, server = time.monotonic(), _cpu(reporter), self.server()
-        time.sleep(seconds)
-        took, cpu, server = time.monotonic() - begun, _cpu(reporter) - cpu, self.server() - server
-        after = self._relay.counted()
-        counted = Bytes(after.sent - passed.sent, after.received - passed.received)
-        asked = self.audit.taken()
-        return Window(took, asked, everybodys(self._plane) - everybody, counted, cpu, server)
-
-    def server(self) -> float:
-        return Usage.of(self._plane.pids["kube-apiserver"]).cpu
-
-
-def _cpu(reporter: ReporterProcess | None) -> float:
-    return Usage.of(reporter.process.pid).cpu if reporter and reporter.process else 0
 
 
 def main() -> int:
@@ -205,7 +164,10 @@ def _steady(steady: Window, without: Window, many: int) -> Iterator[Row]:
         asked < GOAL_OF_READS,
         f"{asked * 100 / POLLING:.2f} % of the polling reporter's {POLLING:,}, {note}",
     )
-    yield Row(f"{name}: requests", "", _listed(steady.requests), note=f"audit log, {note}")
+    others = [each for each in steady.requests if not _is_expected(each)]
+    goal = "watches, the lease, discovery"
+    listed = _listed(steady.requests)
+    yield Row(f"{name}: requests", goal, listed, not others, f"audit log, {note}")
     more = steady.everybody - without.everybody
     yield Row(
         f"{name}: requests more than without it", "", _listed(more), note="apiserver_request_total"
@@ -220,6 +182,10 @@ def _steady(steady: Window, without: Window, many: int) -> Iterator[Row]:
         f"{steady.a_minute(steady.server):.1f} s",
         note=f"without the reporter {without.a_minute(without.server):.1f} s",
     )
+
+
+def _is_expected(request: Request) -> bool:
+    return request.verb == "watch" or request in EXPECTED
 
 
 def _repeating(window: Window, findings: int) -> Iterator[Row]:

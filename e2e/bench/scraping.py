@@ -6,33 +6,22 @@ moment of the interval.
 """
 
 import argparse
-import json
-import os
 import sys
 import time
-import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
-from e2e import events
 from e2e.bench import machine, rows
 from e2e.bench.arguments import natural
-from e2e.bench.causes import INFERENCE_SETS
 from e2e.bench.latency import percentile
-from e2e.bench.loading_pods import ANSWERING, HANGING, LATE, LoadingPods
+from e2e.bench.loading_pods import ANSWERING, HANGING, LATE
+from e2e.bench.page_scene import CHANGES, INTERVAL, PageScene
 from e2e.bench.rows import Row
 from e2e.bench.teams import Teams
 from e2e.controlplane import ControlPlane, assets, until
-from e2e.controlplane.processes import free_port
-from e2e.faults.models import RIGHT, TROUBLE, WRONG
-from e2e.faults.usage import Usage
-from e2e.reporter_process import ReporterProcess
 from e2e.workload import BARE
 
 
-ROOT = Path(__file__).parent.parent.parent
-INTERVAL = 15
 GOAL_AT_ONCE, SIZE_OF_GOAL = 2.0, 2_000
 """
 Seconds in which so many pods are read.
@@ -44,72 +33,11 @@ GOAL_OF_NEWCOMER = 2 * INTERVAL
 Seconds: an Event of a change; the first page of a pod that has just come.
 """
 
-ROUNDS, CHANGES = 4, 10
-START = 300
+ROUNDS = 4
 HEADSTART = 10
 """
 Seconds that pods which hang are there before the one that does not comes.
 """
-
-
-class Scene:
-    """
-    A reporter that may read this machine's addresses, and what serves them.
-    """
-
-    def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
-        self.plane, self.pods = plane, LoadingPods(plane, inference_sets)
-        self._port = free_port()
-        env = {**os.environ, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "e2e.bench.pages", str(self._port)]
-        plane.run("pages", command, env)
-        self.reporter = ReporterProcess(
-            plane,
-            "--startup-grace-seconds=0",
-            "--settle-seconds=1",
-            f"--scrape-interval-seconds={INTERVAL}",
-            f"--weight-download-metric-port={self._port}",
-            "--scrape-mode=direct",
-            env={"PYTHONPATH": str(ROOT)},
-            program=(sys.executable, "-m", "e2e.faults.loopback_reporter"),
-        ).start(ready=False)
-        self.reporter.until_ready(within=START)
-
-    def asked(self) -> list[tuple[float, str]]:
-        """
-        When which address was asked and answered, since the last call.
-        """
-        with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/asked") as answer:
-            return [(at, address) for at, address in json.load(answer)]
-
-    def during(self, seconds: float) -> tuple[list[tuple[float, str]], float]:
-        """
-        Who is asked in the next *seconds*, and what that costs the reporter of its processor.
-        """
-        self.asked()
-        before = self.usage().cpu
-        time.sleep(seconds)
-        return self.asked(), self.usage().cpu - before
-
-    def usage(self) -> Usage:
-        assert self.reporter.process is not None
-        return Usage.of(self.reporter.process.pid)
-
-    def announced(self) -> list[float]:
-        """
-        Seconds until the Event of a change can be read, of several.
-        """
-        client, took = self.plane.client, []
-        for each in client.list(INFERENCE_SETS, limit=str(CHANGES)):
-            meta = each["metadata"]
-            where = (meta["namespace"], "inferencesets", meta["name"])
-            path = "/".join(("/apis/kaito.sh/v1beta1/namespaces", *where))
-            begun, about = time.monotonic(), f"{meta['namespace']}/{meta['name']}:"
-            client.patch(path, {"metadata": {"annotations": WRONG}})
-            events.wait_for(client, TROUBLE, within=60, saying=about)
-            took.append(time.monotonic() - begun)
-            client.patch(path, {"metadata": {"annotations": RIGHT}})
-        return took
 
 
 def main() -> int:
@@ -124,7 +52,7 @@ def main() -> int:
         teams.grow(arguments.inferencesets)
         print("\n".join(machine.lines(plane)))
         print(f"cluster   {teams.inference_sets:,} InferenceSets\n", flush=True)
-        scene, found = Scene(plane, teams.inference_sets), []
+        scene, found = PageScene(plane, teams.inference_sets), []
         for row in _rows(scene, arguments):
             print(f"  {row.name}: {row.figure}", file=sys.stderr, flush=True)
             found.append(row)
@@ -132,16 +60,16 @@ def main() -> int:
     return rows.tell(found, arguments.json) and int(arguments.check)
 
 
-def _rows(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
+def _rows(scene: PageScene, arguments: argparse.Namespace) -> Iterator[Row]:
     yield from _at_once(scene, arguments.pods)
     yield from _spread(scene, arguments.pods)
     yield from _half_hang(scene, arguments.many)
     yield from _newcomer(scene, arguments.hanging)
 
 
-def _at_once(scene: Scene, many: int) -> Iterator[Row]:
+def _at_once(scene: PageScene, many: int) -> Iterator[Row]:
     scene.pods.write(ANSWERING, many, together=True)
-    _until_all_are_read(scene, many)
+    scene.until_all_are_read(many)
     asked, _ = scene.during(ROUNDS * INTERVAL)
     scene.pods.remove_all()
     took = max(_bursts(sorted(at for at, _ in asked)))
@@ -168,9 +96,9 @@ def _bursts(times: list[float]) -> Iterator[float]:
     yield last - begin
 
 
-def _spread(scene: Scene, many: int) -> Iterator[Row]:
+def _spread(scene: PageScene, many: int) -> Iterator[Row]:
     scene.pods.write(ANSWERING, many)
-    _until_all_are_read(scene, many)
+    scene.until_all_are_read(many)
     asked, cpu = scene.during(ROUNDS * INTERVAL)
     a_second = Counter(int(at) for at, _ in asked)
     mean, most = many / INTERVAL, max(a_second.values())
@@ -187,12 +115,12 @@ def _spread(scene: Scene, many: int) -> Iterator[Row]:
     scene.pods.remove_all()
 
 
-def _half_hang(scene: Scene, many: int) -> Iterator[Row]:
+def _half_hang(scene: PageScene, many: int) -> Iterator[Row]:
     name = f"{many:,} pods of which half hang"
     quiet = scene.announced()
     scene.pods.write(ANSWERING, many // 2)
     scene.pods.write(HANGING, many // 2)
-    _until_all_are_read(scene, many // 2)
+    scene.until_all_are_read(many // 2)
     took = scene.announced()
     yield Row(
         f"{name}: a change is announced",
@@ -216,7 +144,7 @@ def _half_hang(scene: Scene, many: int) -> Iterator[Row]:
     scene.pods.remove_all()
 
 
-def _newcomer(scene: Scene, many: int) -> Iterator[Row]:
+def _newcomer(scene: PageScene, many: int) -> Iterator[Row]:
     scene.pods.write(HANGING, many)
     time.sleep(HEADSTART)
     scene.asked()
@@ -236,17 +164,6 @@ def _newcomer(scene: Scene, many: int) -> Iterator[Row]:
         f"they came {HEADSTART} s before it",
     )
     scene.pods.remove_all()
-
-
-def _until_all_are_read(scene: Scene, many: int) -> None:
-    seen: set[str] = set()
-
-    def all_seen() -> bool:
-        seen.update(address for _, address in scene.asked())
-        time.sleep(0.5)
-        return len(seen) >= many
-
-    until(all_seen, within=60 + many / 10, what=f"{many} pods are read")
 
 
 def _arguments() -> argparse.Namespace:
