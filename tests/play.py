@@ -10,7 +10,8 @@ from reporter.model.entries import Catalogue, ProbeSpec
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.verdicts import Clear, Involved, Unknown, Verdict
 from reporter.stages.judgement import Judgement, Terms
-from reporter.stages.pacing import Outcome, Stage, tell
+from reporter.stages.outcome import Outcome, tell
+from reporter.stages.pacing import Stage
 from reporter.stages.pipeline import Court
 from reporter.stages.probes.probe import Probe
 from reporter.stages.states import states

@@ -18,7 +18,8 @@ from reporter.model.observations import Sight, Unlisted
 from reporter.model.subjects import Key, Subject
 from reporter.model.verdicts import Involved
 from reporter.stages.judgement import Judgement
-from reporter.stages.pacing import Decided, Outcome, Stage, tell
+from reporter.stages.outcome import Outcome, tell
+from reporter.stages.pacing import Decided, Stage
 from reporter.stages.pipeline import Court
 from reporter.stages.snapshot import Snapshot
 from reporter.stages.store import Store

@@ -29,8 +29,9 @@ from reporter.runtime.controller import Controller
 from reporter.runtime.leadership import Leadership
 from reporter.runtime.refusals import Refusals
 from reporter.stages.judgement import Judgement
+from reporter.stages.outcome import Outcome
 from reporter.stages.pacer import Bucket, Retry
-from reporter.stages.pacing import Due, Outcome
+from reporter.stages.pacing import Due
 
 
 AT_ONCE = 8

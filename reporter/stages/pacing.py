@@ -1,5 +1,5 @@
 """
-When an Event is due, what it says at the moment it is sent, and what its sending means.
+When an Event is due, and what it says at the moment it is sent.
 
 Written are: the first announcement, a change of cause, primary or suffixes, a heartbeat, the Ready.
 Nothing is written for what is clear, settling, Unknown, suppressed or outranked; it waits.
@@ -8,7 +8,6 @@ Nothing is written for what is clear, settling, Unknown, suppressed or outranked
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from enum import Enum, unique
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from reporter.model.entries import Catalogue
 from reporter.model.events import EventRecord
 from reporter.model.subjects import Key, Subject
 from reporter.model.verdicts import Involved
-from reporter.model.words import EventType, Kind
+from reporter.model.words import Kind
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.rank import Standing
 from reporter.stages.records import Record, Watch
@@ -28,17 +27,6 @@ _FIRST, _LAST = -1, 10_000
 """
 Ranks of a Ready, and of what has none.
 """
-
-
-@unique
-class Outcome(Enum):
-    """
-    What became of a write.
-    """
-
-    WRITTEN = "written"
-    UNCERTAIN = "uncertain"  # sent, but no answer
-    DROPPED = "dropped"  # the server will never take it
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,30 +257,6 @@ class Stage:
         silence, records = self.judged.silence, self.judged.gate.records
         silent = {k for each in spoken_for for k in silence.of.get(each, ())}
         return [k for k in silent if k in records and records[k].spoken]
-
-
-def tell(voice: Voice, record: EventRecord, outcome: Outcome, catalogue: Catalogue) -> Voice:
-    """
-    Take what became of a write. One whose outcome is not known counts as announced.
-    """
-    key, sent = record.key, outcome is not Outcome.DROPPED
-    episodes, owed = dict(voice.episodes), dict(voice.owed)
-    if record.type is EventType.NORMAL:
-        if outcome is Outcome.UNCERTAIN:
-            episodes[key] = Episode(record, uncertain=True)
-        else:
-            episodes.pop(key, None)
-            owed.pop(key.subject, None)
-        return replace(voice, episodes=episodes, owed=owed)
-    before = episodes.get(key)
-    changed = before is not None and before.record.told != record.told
-    rewritten = before.rewritten if before is not None else None
-    if changed or (before is not None and before.silent):
-        rewritten = record.last
-    episodes[key] = Episode(record, uncertain=outcome is Outcome.UNCERTAIN, rewritten=rewritten)
-    if sent and not catalogue[key.reason].orthogonal:
-        owed.setdefault(key.subject, record.last)
-    return replace(voice, episodes=episodes, owed=owed)
 
 
 def _starts(record: Record) -> bool:

@@ -20,7 +20,7 @@ from reporter.model.subjects import Subject
 from reporter.model.words import Kind, Layer
 from reporter.runtime.controller import Controller
 from reporter.stages.judgement import Judgement, Terms
-from reporter.stages.pacing import Outcome
+from reporter.stages.outcome import Outcome
 from reporter.stages.records import Patience
 from reporter.stages.states import states
 from reporter.stages.store import Store

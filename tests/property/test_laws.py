@@ -16,7 +16,7 @@ from reporter.model.words import Emission, EventType, Kind, Layer, Reason
 from reporter.stages.collapse import group_key
 from reporter.stages.gate import CRASH_SETTLE
 from reporter.stages.judgement import Terms
-from reporter.stages.pacing import Outcome
+from reporter.stages.outcome import Outcome
 from reporter.stages.records import READ_BACK
 from reporter.stages.states import states
 from reporter.stages.voice import speakers

@@ -7,7 +7,7 @@ from datetime import timedelta
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.words import Layer
 from reporter.stages.judgement import Terms
-from reporter.stages.pacing import tell
+from reporter.stages.outcome import tell
 from tests.builders import a_catalogue, a_key, active, an_entry
 from tests.play import Play
 

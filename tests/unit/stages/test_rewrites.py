@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from reporter.model.words import Kind
-from reporter.stages.pacing import Outcome
+from reporter.stages.outcome import Outcome
 from reporter.stages.suppression import wakes as lifts
 from reporter.stages.voice import wakes
 from tests.builders import a_catalogue, a_key, active, an_entry

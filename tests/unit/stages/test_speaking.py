@@ -10,7 +10,7 @@ from reporter.model.entries import Scope
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.words import Emission, Kind, Layer
 from reporter.stages.judgement import Judgement, Terms
-from reporter.stages.pacing import Outcome
+from reporter.stages.outcome import Outcome
 from reporter.stages.voice import Voice
 from tests.builders import a_catalogue, a_key, a_row, a_trouble, active, an_entry
 from tests.play import Play
