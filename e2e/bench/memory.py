@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 
 from e2e.bench import churn
-from e2e.bench.arguments import natural
 from e2e.bench.churn import churning
 from e2e.bench.rows import Row
 from e2e.bench.scene import Scene, Started, parser, program, tell
@@ -38,6 +37,11 @@ RETURNED = 0.5
 How much of what the objects took must be given back at least.
 """
 
+TELLING = 10.0
+"""
+MiB that objects must have taken for their share to tell anything.
+"""
+
 REST = 45.0
 """
 Seconds in which memory comes down: a full pass falls into them.
@@ -52,7 +56,12 @@ def main() -> int:
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--minutes", type=natural, default=20, help="of churn; default: 20")
+    made.add_argument(
+        "--minutes",
+        type=int,
+        default=20,
+        help="of churn, before the mass deletion; 0: neither; default: 20",
+    )
 
 
 def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
@@ -66,6 +75,8 @@ def at_the_largest(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]
     """
     Of one process, and the last that can be measured: little is left of the stack.
     """
+    if arguments.minutes <= 0:
+        return
     with scene.reporting() as started:
         yield under_churn(scene, started, minutes=arguments.minutes, rate=arguments.rate)
         yield after_deletion(scene, started)
@@ -118,12 +129,13 @@ def after_deletion(scene: Scene, started: Started) -> Row:
     after = started.usage().memory
     with scene.reporting(name="other", follows=True) as fresh:
         alone = fresh.usage().memory
-    share = (before - after) / max(before - alone, 1)
+    took = before - alone
+    share = (before - after) / took if took > TELLING else 0.0
     return Row(
         f"memory after a mass deletion, {size:,} → {scene.size:,} InferenceSets",
         f"≥ {RETURNED:.0%} of what the objects took is given back",
-        f"{share:.0%}: {before:.0f} → {after:.0f} MiB",
-        share >= RETURNED,
+        f"{before:.0f} → {after:.0f} MiB, {share:.0%}",
+        share >= RETURNED if took > TELLING else None,
         f"{REST:.0f} s later; a process that is started then has {alone:.0f} MiB",
     )
 
