@@ -5,9 +5,7 @@ The outcome of one look at everything: what every later decision about speaking 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import chain
 
-from reporter.model.entries import Catalogue
 from reporter.model.subjects import Key, Subject
 from reporter.model.words import Emission
 from reporter.stages.rank import Standing
@@ -36,6 +34,7 @@ class Judgement:
     Every key that is not clear, what is silenced by what, and the order among the rest.
 
     *at*: of when it is. *roster*: all subjects. *paused*: those that are scaled to zero on purpose.
+    *unwell*: those of whom a ranked reason has not settled or is Unknown, and the paused ones.
     *notes*: what an operator should set right, by reason and subject.
     """
 
@@ -44,6 +43,7 @@ class Judgement:
     standings: Mapping[Subject, Standing] = field(default_factory=dict)
     roster: Roster = field(default_factory=Roster)
     paused: frozenset[Subject] = frozenset()
+    unwell: frozenset[Subject] = frozenset()
     at: datetime | None = None
     notes: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
 
@@ -60,11 +60,3 @@ class Judgement:
 
     def candidates(self, subject: Subject) -> Standing:
         return self.standings.get(subject, Standing((), ()))
-
-    def unwell(self, catalogue: Catalogue) -> frozenset[Subject]:
-        """
-        The subjects of which a ranked reason has not settled or is Unknown, and the paused ones.
-        """
-        ranked = {e.reason for e in catalogue.entries.values() if not e.orthogonal}
-        every = chain(self.gate.records, self.gate.unseen)
-        return self.paused.union(key.subject for key in every if key.reason in ranked)

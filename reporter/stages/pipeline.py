@@ -174,7 +174,18 @@ class Court:
             changed=unlike(before.gate.records, gate.records)
             | (before.silence.by.keys() ^ silence.by.keys()),
         )
-        return Judgement(gate, silence, standings, hearing.roster, heard.paused, now, heard.notes)
+        ranked = {e.reason for e in self.catalogue.entries.values() if not e.orthogonal}
+        troubled = (k.subject for k in (*gate.records, *gate.unseen) if k.reason in ranked)
+        return Judgement(
+            gate,
+            silence,
+            standings,
+            hearing.roster,
+            paused=heard.paused,
+            unwell=heard.paused.union(troubled),
+            at=now,
+            notes=heard.notes,
+        )
 
     def roster(self, snapshot: Snapshot, before: Roster) -> Roster:
         return roster(snapshot, before)

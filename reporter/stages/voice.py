@@ -212,8 +212,7 @@ def readies(
     """
     if not voice.owed:
         return []
-    unwell, waiting = judged.unwell(catalogue), _open(voice, catalogue)
-    groups = _by_subject(voice)
+    waiting, groups = _open(voice, catalogue), _by_subject(voice)
     return [
         Key(subject, catalogue.ready(subject.layer).reason)
         for subject in (voice.owed if only is None else only)
@@ -221,7 +220,7 @@ def readies(
         and voice.owed[subject] <= now
         and subject not in waiting
         and catalogue.ready(subject.layer).enabled
-        and unwell.isdisjoint(_stood_for(subject, groups.get(subject, ()), judged))
+        and judged.unwell.isdisjoint(_stood_for(subject, groups.get(subject, ()), judged))
     ]
 
 
