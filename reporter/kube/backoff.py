@@ -8,6 +8,13 @@ from datetime import timedelta
 from reporter.kube.errors import KubeError, Throttled, Unreachable
 
 
+OBEDIENT = 10
+"""
+Failures in a row until pauses grow although the server names one, as many as client-go's requests
+take. While an API server that has just started reads its objects it asks for a second, many times.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Growth:
     """
@@ -51,6 +58,12 @@ class Backoff:
         first = calm or (self.deaf and not deaf)
         return replace(self, failures=1 if first else self.failures + 1, last=now, deaf=deaf)
 
+    def as_asked(self, chance: float, asked: timedelta) -> timedelta:
+        """
+        What the server asked for, which knows better when it will have time.
+        """
+        return min(asked, self.growth.patience) * (1 + chance * self.growth.jitter)
+
     def pause(
         self, chance: float, *, deaf: bool = False, at_least: timedelta | None = None
     ) -> timedelta:
@@ -78,4 +91,6 @@ def pause_after(backoff: Backoff, err: KubeError, chance: float) -> timedelta:
     How long to wait after this failure, which *backoff* has counted already.
     """
     asked = err.retry_after if isinstance(err, Throttled | Unreachable) else None
+    if isinstance(err, Throttled) and asked and backoff.failures <= OBEDIENT:
+        return backoff.as_asked(chance, asked)
     return backoff.pause(chance, deaf=is_deaf(err), at_least=asked)

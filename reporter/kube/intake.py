@@ -2,6 +2,7 @@
 Brings what was listed and watched of one kind into the store, and counts it.
 """
 
+import asyncio
 import logging
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -20,12 +21,14 @@ logger = logging.getLogger(__name__)
 
 class Objects(Protocol):
     """
-    *replace* takes a complete list; of names in *unread* the old version stays, marked as by *spoil*.
+    *replacing* takes a complete list, with pauses.
+
+    Of names in *unread* the old version stays, marked as by *spoil*.
     """
 
-    def replace(
+    def replacing(
         self, kind: ResourceKind, objects: Iterable[ApiObject], unread: Collection[Name]
-    ) -> None: ...
+    ) -> Iterable[None]: ...
 
     def put(self, kind: ResourceKind, new: ApiObject) -> None: ...
 
@@ -73,10 +76,13 @@ class Intake:
             last_event=self._clock.now(),
         )
 
-    def replace(self, listing: Listing) -> None:
-        self._store.replace(
-            self._kind, listing.objects, frozenset(each.name for each in listing.spoilt)
-        )
+    async def replace(self, listing: Listing) -> None:
+        """
+        A long list lets others have their turn.
+        """
+        unread = frozenset(each.name for each in listing.spoilt)
+        for _ in self._store.replacing(self._kind, listing.objects, unread):
+            await asyncio.sleep(0)
         self.position = listing.version
         odd = {each.name: each.why for each in listing.spoilt}
         for name in self._odd.keys() - odd.keys():

@@ -98,7 +98,7 @@ class Reflector:
             if self._streams and await self._watched_by_streaming_list():
                 return
             within = self._means.pace.listing
-            self._replace(await list_all(self._means.api, self.kind, version, within=within))
+            await self._replace(await list_all(self._means.api, self.kind, version, within=within))
         await self._watch((("resourceVersion", self._intake.position),))
 
     async def _served(self) -> str:
@@ -156,7 +156,7 @@ class Reflector:
             doing=asked.doing,
         ) as lines:
             if start is INITIAL:
-                self._replace(await read_initial(lines, self.kind, asked, pace=pace))
+                await self._replace(await read_initial(lines, self.kind, asked, pace=pace))
             await self._follow(lines, asked)
         lasted = timedelta(seconds=self._now() - began)
         if not lines.silent and lasted < duration - SECOND:
@@ -180,10 +180,10 @@ class Reflector:
         finally:
             self._standing.ended(self._heard if lines.silent else None)
 
-    def _replace(self, listing: Listing) -> None:
+    async def _replace(self, listing: Listing) -> None:
         pace = self._means.pace
         self._fruitless = 0
-        self._intake.replace(listing)
+        await self._intake.replace(listing)
         self._standing.listed()
         until = pace.jittered(pace.relist, self._means.random)
         self._relist_at = self._now() + until.total_seconds()

@@ -32,11 +32,14 @@ T = TypeVar("T", bound=ApiObject)
 class Table:
     """
     The objects of one kind by name, and their names, sorted, by index key.
+
+    *members* is the same object as long as the kind stands for the same subjects.
     """
 
     objects: Frozen[Name, ApiObject]
     index: Frozen[str, tuple[Name, ...]]
     sight: Sight
+    members: object
 
 
 @dataclass(frozen=True, slots=True)

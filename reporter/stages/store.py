@@ -5,7 +5,7 @@ Decides nothing: a change refreshes what is kept and marks the subjects that it 
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 
 from reporter.model.kaito_objects import Workspace
@@ -23,7 +23,7 @@ from reporter.stages.presence import observe, unanswered
 from reporter.stages.scrapes import Scrapes
 from reporter.stages.sharded import Sharded
 from reporter.stages.snapshot import Name, Snapshot, Table
-from reporter.stages.subjects import EVERYTHING, touched
+from reporter.stages.subjects import EVERYTHING, is_member, touched
 
 
 REMEMBERED = 10_000
@@ -32,9 +32,17 @@ How many deleted objects of each kind are remembered, oldest forgotten first.
 """
 
 
+PART = 500
+"""
+Objects of a list that are taken in one go: some ten milliseconds.
+"""
+
+
 class Kept:
     """
     The objects of one kind. *gone*: uid of those that were deleted.
+
+    *members*: another object each time that there are other subjects because of this kind.
     """
 
     def __init__(self, kind: ResourceKind) -> None:
@@ -42,6 +50,7 @@ class Kept:
         self.objects: Sharded[Name, ApiObject] = Sharded()
         self.index: Sharded[str, tuple[Name, ...]] = Sharded()
         self.sight: Sight = Unlisted()
+        self.members = object()
         self._keys_of = INDEXES.get(kind.resource, unindexed)
 
     def put(self, name: Name, new: ApiObject) -> bool:
@@ -53,11 +62,14 @@ class Kept:
             return False
         self.objects[name] = new
         self._index(name, old, new)
+        if old is None or is_member(old) != is_member(new):
+            self.members = object()
         return True
 
     def drop(self, name: Name) -> ApiObject | None:
         old = self.objects.pop(name)
         self._index(name, old, None)
+        self.members = object()
         return old
 
     def _index(self, name: Name, old: ApiObject | None, new: ApiObject | None) -> None:
@@ -84,7 +96,7 @@ class Kept:
             self.index.pop(key)
 
     def table(self) -> Table:
-        return Table(self.objects.freeze(), self.index.freeze(), self.sight)
+        return Table(self.objects.freeze(), self.index.freeze(), self.sight, self.members)
 
 
 class Store:
@@ -122,13 +134,27 @@ class Store:
         """
         Take a complete list: what is not in it is gone. *unread* are in it, but could not be read.
         """
+        for _ in self.replacing(kind, objects, unread):
+            pass
+
+    def replacing(
+        self, kind: ResourceKind, objects: Iterable[ApiObject], unread: Collection[Name] = ()
+    ) -> Iterator[None]:
+        """
+        The same, yielding where others may have their turn; each part is as good as a watch's.
+        """
         kept = self._kept[kind.resource]
         listed = {(o.metadata.namespace, o.metadata.name): o for o in objects}
         spoilt = {(r.namespace, r.name) for r in self._spoilt if r.resource == kind.qualified}
-        for namespace, name in {*kept.objects.keys(), *spoilt} - listed.keys() - set(unread):
+        gone = {*kept.objects.keys(), *spoilt} - listed.keys() - set(unread)
+        for number, (namespace, name) in enumerate(gone, start=1):
             self.drop(kind, namespace, name)
-        for each in listed.values():
+            if not number % PART:
+                yield
+        for number, each in enumerate(listed.values(), start=1):
             self.put(kind, each)
+            if not number % PART:
+                yield
         for namespace, name in unread:
             self.spoil(kind, namespace, name)
 

@@ -45,11 +45,10 @@ class Roster:
 
     def holds(self, tables: tuple[Table, ...], odd: frozenset[ObjectRef]) -> bool:
         """
-        Whether these tables have the same objects, and the same of them are odd.
+        Whether these tables have the same members, and the same objects are odd.
         """
         return (len(tables), odd) == (len(self.read_from), self.odd) and all(
-            one.objects.is_same(other.objects)
-            for one, other in zip(tables, self.read_from, strict=True)
+            one.members is other.members for one, other in zip(tables, self.read_from, strict=True)
         )
 
 
@@ -100,6 +99,15 @@ def is_never_read(snapshot: Snapshot, subject: Subject) -> bool:
         ref in snapshot.spoilt
         and snapshot.tables[INFERENCE_SETS.resource].objects.get(name) is None
     )
+
+
+def is_member(each: ApiObject) -> bool:
+    """
+    Whether there is a subject because of an object; false for kinds that no subject is about.
+    """
+    if isinstance(each, Namespace):
+        return is_harness(each)
+    return isinstance(each, InferenceSet) and not _is_going(each)
 
 
 def is_harness(namespace: Namespace) -> bool:

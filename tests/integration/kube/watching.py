@@ -63,7 +63,8 @@ class Shelf:
     def names(self) -> list[str]:
         return sorted(name for _, name in self.objects)
 
-    def replace(self, kind, objects, unread) -> None:
+    def replacing(self, kind, objects, unread):
+        yield
         listed = {(o.metadata.namespace, o.metadata.name): o for o in objects}
         kept = {name: old for name, old in self.objects.items() if name in unread}
         self.objects = kept | listed
