@@ -87,6 +87,7 @@ def test_hostile_pages_cost_little_and_hide_neither_pods_nor_changes(
         assert [each.reason for each in events.ours(plane.client)] == [REASON, TROUBLE]
         assert ELSEWHERE not in _asked(server)
         assert reporter.metric("scrapes_total", result="read") > WINDOW
+        assert reporter.metric("scrapes_total", result="timed_out") > 0
         assert spent.within(cpu=20, peak=64, lines=8)
 
 
