@@ -4,7 +4,7 @@ What edges write is what passes read, at one moment.
 
 from datetime import timedelta
 
-from reporter.model.kinds import DEPLOYMENTS, KINDS, NAMESPACES, PODS
+from reporter.model.kinds import DEPLOYMENTS, INFERENCE_SETS, KINDS, NAMESPACES, PODS
 from reporter.model.objects import Deployment, Pod
 from reporter.model.observations import Discovery, Unlisted, Unserved, Unwatched, Watched
 from reporter.model.subjects import CLUSTER, Subject
@@ -181,8 +181,17 @@ def test_the_same_answer_of_discovery_calls_for_no_pass():
 
 
 def test_core_kinds_are_served_and_others_as_discovery_says():
-    store = a_store()
-    assert store.served(NAMESPACES) == "v1"
+    assert a_store(crds=(CRD,)).served(NAMESPACES) == "v1"
+    assert a_store(crds=(CRD,)).served(INFERENCE_SETS) is None
+    for versions, read in (
+        (("v1beta1", "v1alpha1"), "v1beta1"),
+        (("v1alpha1", "v1beta1"), "v1beta1"),
+        (("v2", "v1alpha1"), "v1alpha1"),
+        (("v2",), None),
+    ):
+        store = a_store(crds=(CRD,))
+        store.discovered(Discovery({CRD: versions}), now=NOON)
+        assert store.served(INFERENCE_SETS) == read
 
 
 def test_the_order_of_namespaced_and_cluster_scoped_names_is_kept_apart():
