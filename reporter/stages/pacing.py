@@ -149,7 +149,8 @@ class Stage:
         Whether others are silent because of this subject, which its Event tells.
         """
         of = self.judged.silence.of
-        return bool(of) and standing is not None and any(key in of for key in standing.ranked)
+        every = (*standing.ranked, *standing.orthogonal) if of and standing is not None else ()
+        return any(key in of for key in every)
 
     def _again(self, key: Key, episode: Episode, rank: int) -> Due:
         """
