@@ -95,7 +95,7 @@ class Controller:
 
     async def run(self) -> NoReturn:
         await self._until_listed()
-        resync_at, rest = self._clock.now(), 0.0
+        resync_at, changed = self._clock.now(), False
         while True:
             now = self._clock.now()
             # The first answers of the server may set the clock back.
@@ -103,8 +103,8 @@ class Controller:
             if full:
                 resync_at = now + self._resync
             took = await self._look(full=full)
-            changed = await self._pause(resync_at, rest)
             rest = max(BURST.total_seconds(), took) if changed else 0.0
+            changed = await self._pause(resync_at, rest)
 
     async def _until_listed(self) -> None:
         """

@@ -3,6 +3,7 @@ When passes come: at once, together, at the moment something falls due, and regu
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -161,6 +162,25 @@ async def test_the_changes_of_a_burst_are_judged_together_and_the_last_one_count
         await run.until(lambda: run.state == "announced", within=1)
         lasted = asyncio.get_running_loop().time() - begun
         assert run.passes.number - before <= lasted / 0.1 + 2
+
+
+async def test_a_pass_is_rested_from_for_as_long_as_it_took_itself():
+    async with running() as run:
+        loop = asyncio.get_running_loop()
+        ends: list[float] = []
+
+        def then() -> None:
+            if not ends:
+                time.sleep(1)
+            ends.append(loop.time())
+            run.change(len(ends) + 1)
+
+        run.passes.then = then
+        run.change(1)
+        await run.until(lambda: len(ends) == 3, within=9)
+        slow, after_it, next_one = ends
+        assert after_it - slow > 0.9
+        assert next_one - after_it < 0.9
 
 
 async def test_changes_without_end_starve_neither_passes_nor_resyncs():
