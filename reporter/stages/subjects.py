@@ -16,7 +16,7 @@ from reporter.model.scaling_objects import HorizontalPodAutoscaler, ScaledObject
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.model.words import Layer
-from reporter.stages.snapshot import Snapshot, Table
+from reporter.stages.snapshot import Snapshot
 
 
 HARNESS_LABEL = ("productionstack.kaito.sh/managed-by", "modelharness")
@@ -36,30 +36,24 @@ EVERYTHING = frozenset({CLUSTER, Subject(Layer.MODELHARNESS), Subject(Layer.MODE
 @dataclass(frozen=True, slots=True)
 class Roster:
     """
-    All subjects, and the tables they were read from. *odd*: what could not be read of these.
+    All subjects, and the *members* of the tables they were read from, not these: they grow old.
+
+    *odd*: what could not be read of them.
     """
 
     subjects: frozenset[Subject] = frozenset()
-    read_from: tuple[Table, ...] = ()
+    members: tuple[object, ...] = ()
     odd: frozenset[ObjectRef] = frozenset()
-
-    def holds(self, tables: tuple[Table, ...], odd: frozenset[ObjectRef]) -> bool:
-        """
-        Whether these tables have the same members, and the same objects are odd.
-        """
-        return (len(tables), odd) == (len(self.read_from), self.odd) and all(
-            one.members is other.members for one, other in zip(tables, self.read_from, strict=True)
-        )
 
 
 def roster(snapshot: Snapshot, before: Roster) -> Roster:
     """
-    Who is there now; counted anew only if namespaces or InferenceSets changed.
+    Who is there now; counted anew only if somebody came or went in namespaces or InferenceSets.
     """
     kinds = (NAMESPACES.resource, INFERENCE_SETS.resource)
-    tables = tuple(snapshot.tables[kind] for kind in kinds if kind in snapshot.tables)
-    same = bool(before.subjects) and before.holds(tables, snapshot.spoilt)
-    return before if same else Roster(subjects_of(snapshot), tables, snapshot.spoilt)
+    members = tuple(snapshot.tables[kind].members for kind in kinds if kind in snapshot.tables)
+    same = bool(before.subjects) and (members, snapshot.spoilt) == (before.members, before.odd)
+    return before if same else Roster(subjects_of(snapshot), members, snapshot.spoilt)
 
 
 def subjects_of(snapshot: Snapshot) -> frozenset[Subject]:
