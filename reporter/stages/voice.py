@@ -103,10 +103,11 @@ def _of_those_there(groups: Mapping[Key, Group], judged: Judgement) -> Mapping[K
     """
     Without the deleted ones, which are not said to be ready again.
     """
+    sets = _sets(judged, groups.values())
     there = {
         key: replace(group, ever=group.ever & judged.subjects)
         for key, group in groups.items()
-        if not group.resumed or _sets_of(key.subject, judged)
+        if not group.resumed or key.subject.namespace in sets
     }
     return {key: group for key, group in there.items() if group.ever or group.resumed}
 
@@ -213,6 +214,7 @@ def readies(
     if not voice.owed:
         return []
     waiting, groups = _open(voice, catalogue), _by_subject(voice)
+    sets = _sets(judged, voice.groups.values())
     return [
         Key(subject, catalogue.ready(subject.layer).reason)
         for subject in (voice.owed if only is None else only)
@@ -220,7 +222,7 @@ def readies(
         and voice.owed[subject] <= now
         and subject not in waiting
         and catalogue.ready(subject.layer).enabled
-        and judged.unwell.isdisjoint(_stood_for(subject, groups.get(subject, ()), judged))
+        and judged.unwell.isdisjoint(_stood_for(subject, groups.get(subject, ()), sets))
     ]
 
 
@@ -239,18 +241,24 @@ def _by_subject(voice: Voice) -> Mapping[Subject, list[Group]]:
     return found
 
 
-def _stood_for(subject: Subject, groups: Sequence[Group], judged: Judgement) -> frozenset[Subject]:
+def _stood_for(
+    subject: Subject, groups: Sequence[Group], sets: Mapping[str, set[Subject]]
+) -> frozenset[Subject]:
     found = frozenset({subject}).union(*(group.ever for group in groups))
     unknown = any(group.resumed for group in groups)
-    return found | _sets_of(subject, judged) if unknown else found
+    return found.union(sets.get(subject.namespace, ())) if unknown else found
 
 
-def _sets_of(group: Subject, judged: Judgement) -> frozenset[Subject]:
+def _sets(judged: Judgement, groups: Iterable[Group]) -> Mapping[str, set[Subject]]:
     """
-    Every subject of the layer and namespace of a group.
+    InferenceSets by namespace, if it is not known whom one of the groups stood for.
     """
-    where = group.layer, group.namespace
-    return frozenset(s for s in judged.subjects if (s.layer, s.namespace) == where)
+    found: defaultdict[str, set[Subject]] = defaultdict(set)
+    if any(group.resumed for group in groups):
+        for subject in judged.subjects:
+            if subject.layer is Layer.MODELDEPLOYMENT:
+                found[subject.namespace].add(subject)
+    return found
 
 
 def resume(
