@@ -42,11 +42,15 @@ class History:
             elif key not in self._seen or self._seen[key][0] is not state:
                 self._seen[key] = state, now
 
-    def since(self, key: Key) -> datetime | None:
-        return self._seen[key][1] if key in self._seen else None
+    def since(self, key: Key, state: State) -> datetime:
+        """
+        What a pass has changed that this was not told of yet is so since now.
+        """
+        seen = self._seen.get(key)
+        return seen[1] if seen is not None and seen[0] is state else self._now()
 
 
-Since = Callable[[Key], datetime | None]
+Since = Callable[[Key, State], datetime]
 
 
 def page(stage: Stage, snapshot: Snapshot, *, since: Since, process: Json) -> Json:
@@ -56,7 +60,7 @@ def page(stage: Stage, snapshot: Snapshot, *, since: Since, process: Json) -> Js
     judged = stage.judged
     verdicts: defaultdict[Subject, list[Json]] = defaultdict(list)
     for key, state in sorted(said(states(judged), leading=process["leading"]).items()):
-        verdicts[key.subject].append(_verdict(key, state, stage, since(key)))
+        verdicts[key.subject].append(_verdict(key, state, stage, since(key, state)))
     return {
         **process,
         "kinds": {name: _sight(table.sight) for name, table in snapshot.tables.items()},
@@ -83,7 +87,7 @@ def _subject(subject: Subject, verdicts: list[Json], stage: Stage) -> Json:
     }
 
 
-def _verdict(key: Key, state: State, stage: Stage, since: datetime | None) -> Json:
+def _verdict(key: Key, state: State, stage: Stage, since: datetime) -> Json:
     judged = stage.judged
     record = judged.record(key)
     episode = stage.voice.episodes.get(key)

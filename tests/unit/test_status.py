@@ -215,3 +215,15 @@ def test_a_page_of_thousands_is_made_at_once():
     begun = perf_counter()
     assert len(shown.page()["subjects"]) == 2001
     assert perf_counter() - begun < 2
+
+
+def test_a_page_between_a_pass_and_the_telling_of_it_dates_no_state_by_the_one_before():
+    shown = Shown()
+    shown.play.say(active(ISTIO, a_trouble(kind=Kind.LOST)))
+    shown.page()
+    shown.play.after(60)
+    untold = page(
+        shown.play.stage, shown.store.view(), since=shown.history.since, process={"leading": True}
+    )
+    (verdict,) = untold["subjects"][0]["verdicts"]
+    assert (verdict["state"], verdict["since"]) == ("announced", "2026-05-01T12:01:00Z")
