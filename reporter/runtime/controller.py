@@ -181,7 +181,7 @@ class Controller:
 
     async def _pause(self, resync_at: datetime, rest: float) -> bool:
         """
-        Whether a change ended it, for which it lasts *rest* seconds at least.
+        Whether a change ended it, for which it lasts *rest* seconds unless something falls due.
         """
         await asyncio.sleep(0)
         # From the time that was judged: what fell due since then must not be passed over.
@@ -193,8 +193,8 @@ class Controller:
                 await self._changed.wait()
         except TimeoutError:
             return False
-        rest -= asyncio.get_running_loop().time() - begun
-        await asyncio.sleep(max(rest, 0.0))
+        waited = asyncio.get_running_loop().time() - begun
+        await asyncio.sleep(max(min(rest, left) - waited, 0.0))
         return True
 
     def _wakes(self, *, now: datetime) -> Iterable[datetime]:

@@ -141,18 +141,18 @@ class Store:
         self, kind: ResourceKind, objects: Iterable[ApiObject], unread: Collection[Name] = ()
     ) -> Iterator[None]:
         """
-        The same, yielding where others may have their turn; each part is as good as a watch's.
+        The same, yielding where others may have their turn; what is new comes before what is gone.
         """
         kept = self._kept[kind.resource]
         listed = {(o.metadata.namespace, o.metadata.name): o for o in objects}
         spoilt = {(r.namespace, r.name) for r in self._spoilt if r.resource == kind.qualified}
         gone = {*kept.objects.keys(), *spoilt} - listed.keys() - set(unread)
-        for number, (namespace, name) in enumerate(gone, start=1):
-            self.drop(kind, namespace, name)
-            if not number % PART:
-                yield
         for number, each in enumerate(listed.values(), start=1):
             self.put(kind, each)
+            if not number % PART:
+                yield
+        for number, (namespace, name) in enumerate(gone, start=1):
+            self.drop(kind, namespace, name)
             if not number % PART:
                 yield
         for namespace, name in unread:
