@@ -71,7 +71,8 @@ e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the cha
 unit: $(STAMP) ## the fast tests alone
 	$(BIN)/pytest tests
 
-MINUTES ?= 20
+LIVE ?= --trials 30 --seconds 60 --failovers 3 --minutes 20
+WINDOW ?= 120
 MEASURED := .bench
 measure = $(BIN)/python -m e2e.bench.$(1) $(2) --json $(MEASURED)/$(or $(3),$(1)).json
 
@@ -79,8 +80,8 @@ bench: $(STAMP) ## every goal of speed and size, measured; the table is written 
 	@$(BIN)/python -m e2e.controlplane --quiet
 	rm -rf $(MEASURED)
 	$(call measure,passes)
-	$(call measure,large,--minutes $(MINUTES))
-	$(call measure,apiload,--inferencesets 1000)
+	$(call measure,large,$(LIVE))
+	$(call measure,apiload,--inferencesets 1000 --seconds $(WINDOW))
 	$(call measure,storm,--inferencesets 1000)
 	$(call measure,storm,--inferencesets 10000 --outages provisioner,storm-of-ten-thousand)
 	$(call measure,scraping)
