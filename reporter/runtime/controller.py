@@ -27,7 +27,7 @@ from reporter.stages.subjects import EVERYTHING
 from reporter.stages.voice import Voice, follow, resume, wakes
 
 
-BURST = timedelta(milliseconds=100)
+BURST = timedelta(milliseconds=20)
 """
 Changes within this time after a pass that a change led to are judged together; within more time if
 the pass took more, so that an outage of all models at once leaves time for saying it.
