@@ -19,7 +19,7 @@ from reporter.model.kinds import DEPLOYMENTS, KINDS, NAMESPACES, PODS
 from reporter.model.observations import Sight, Unlisted, Unserved, Unwatched, Watched
 from reporter.model.subjects import Subject
 from reporter.model.words import Kind, Layer
-from reporter.runtime.controller import Controller
+from reporter.runtime.controller import BURST, Controller
 from reporter.stages.judgement import Judgement, Terms
 from reporter.stages.outcome import Outcome
 from reporter.stages.records import Patience
@@ -161,7 +161,7 @@ async def test_the_changes_of_a_burst_are_judged_together_and_the_last_one_count
         run.change(1000)
         await run.until(lambda: run.state == "announced", within=1)
         lasted = asyncio.get_running_loop().time() - begun
-        assert run.passes.number - before <= lasted / 0.1 + 2
+        assert run.passes.number - before <= lasted / BURST.total_seconds() + 2
 
 
 async def test_a_pass_is_rested_from_for_as_long_as_it_took_itself():
