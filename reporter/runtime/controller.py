@@ -30,7 +30,8 @@ from reporter.stages.voice import Voice, follow, resume, wakes
 BURST = timedelta(milliseconds=20)
 """
 Changes within this time after a pass that a change led to are judged together; within more time if
-the pass took more, so that an outage of all models at once leaves time for saying it.
+the pass took more, so that an outage of all models at once leaves time for saying it. Changes that
+waited for a pass over everything have waited enough.
 """
 
 
@@ -103,7 +104,7 @@ class Controller:
             if full:
                 resync_at = now + self._resync
             took = await self._look(full=full)
-            rest = max(BURST.total_seconds(), took) if changed else 0.0
+            rest = max(BURST.total_seconds(), took) if changed and not full else 0.0
             changed = await self._pause(resync_at, rest)
 
     async def _until_listed(self) -> None:
