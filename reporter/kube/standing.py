@@ -54,9 +54,13 @@ class Standing:
     @property
     def lost(self) -> timedelta:
         """
-        For how long nothing has been watched.
+        For how long nothing has been watched; a watch that only was silent shows no such time.
+
+        Of a kind that nobody changes the API server may say nothing for minutes.
         """
-        return timedelta(0) if self._lost is None else self._clock.now() - self._lost
+        if self._lost is None or not self._failures:
+            return timedelta(0)
+        return self._clock.now() - self._lost
 
     def ended(self, heard: datetime | None = None) -> None:
         """

@@ -274,11 +274,13 @@ async def test_throttling_is_honoured_and_the_version_kept(tmp_path):
 
 async def test_a_dead_peer_is_watched_again_without_noise(tmp_path):
     cluster = Cluster(lists=[a_list(version="10")], watches=[says(a_bookmark("20")), says()])
-    async with reflecting(tmp_path, cluster, pace=replace(HASTE, silence=ms(200))) as run:
+    pace = replace(HASTE, silence=ms(200), blind=ms(100))
+    async with reflecting(tmp_path, cluster, pace=pace) as run:
         await until(lambda: len(cluster.watched) >= 2)
         assert run.shelf.sights == [Unlisted(), Watched()]
         assert run.doubts.asked == 0
     assert cluster.watched[1].query["resourceVersion"] == "20"
+    assert len(cluster.listed) == 1
 
 
 async def test_one_odd_object_is_skipped_counted_and_marked(tmp_path):
