@@ -20,6 +20,9 @@ from reporter.stages.snapshot import Snapshot
 from reporter.stages.subjects import is_never_read
 
 
+NOBODY: frozenset[Key] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """
@@ -54,7 +57,7 @@ class Inquiry:
         paused, odd = _is_paused(self.snapshot, subject), _odd(self.snapshot, subject)
         for asked in self.asked[subject.layer]:
             reason = asked.entry.reason
-            keys = self.standing.get((subject, reason), frozenset())
+            keys = self.standing.get((subject, reason), NOBODY)
             if paused and asked.probe.spec.pauses:
                 yield from map(Paused, keys | {Key(subject, reason)})
             elif asked.blind or odd:
@@ -67,7 +70,9 @@ class Inquiry:
         entry = asked.entry
         question = Question(entry.reason, subject, entry.parameters, self.flags, asked.unwatched)
         verdicts = list(asked.probe.judge(self.snapshot, question))
-        left = keys - {verdict.key for verdict in verdicts} if keys else keys
+        if not keys and not asked.unserved:
+            return verdicts
+        left = keys - {verdict.key for verdict in verdicts}
         answers = [*verdicts, *map(Clear, left)]
         if not asked.unserved:
             return answers
