@@ -81,7 +81,7 @@ def put_into(readme: Path, rows: Iterable[Row]) -> None:
     _, ended, after = rest.partition(END)
     if not found or not ended:
         raise ValueError(f"{readme} has no lines {BEGIN.strip()} and {END.strip()}")
-    about = "\n".join(f"    {line}" for line in machine.lines())
+    about = "\n".join(f"    {line.partition(', load ')[0]}" for line in machine.lines())
     new = "\n".join(table(rows))
     readme.write_text(f"{before}{BEGIN}{about}\n\n{new}\n{END}{after}")
 
