@@ -174,18 +174,20 @@ class Court:
             changed=unlike(before.gate.records, gate.records)
             | (before.silence.by.keys() ^ silence.by.keys()),
         )
-        ranked = {e.reason for e in self.catalogue.entries.values() if not e.orthogonal}
-        troubled = (k.subject for k in (*gate.records, *gate.unseen) if k.reason in ranked)
         return Judgement(
             gate,
             silence,
             standings,
             hearing.roster,
             paused=heard.paused,
-            unwell=heard.paused.union(troubled),
+            unwell=heard.paused | self._troubled(gate),
             at=now,
             notes=heard.notes,
         )
+
+    def _troubled(self, gate: Gate) -> frozenset[Subject]:
+        ranked = {e.reason for e in self.catalogue.entries.values() if not e.orthogonal}
+        return frozenset(k.subject for k in (*gate.records, *gate.unseen) if k.reason in ranked)
 
     def roster(self, snapshot: Snapshot, before: Roster) -> Roster:
         return roster(snapshot, before)
