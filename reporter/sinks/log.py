@@ -4,7 +4,7 @@ One line for each change of state, none for a pass; what happens to many subject
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -89,17 +89,19 @@ class StateLog:
             self._told[key] = state
 
 
-def _by_cause(keys: Sequence[Key], judged: Judgement) -> Iterable[tuple[str, Sequence[Key]]]:
+def _by_cause(keys: Sequence[Key], judged: Judgement) -> Iterator[tuple[str, Sequence[Key]]]:
     """
     In which lines they are told: an outage of a thousand models is not a thousand lines.
     """
     if len(keys) > CROWD:
-        return [(_why(keys[0], judged), keys)]
+        yield _why(keys[0], judged), keys
+        return
     whys: defaultdict[str, list[Key]] = defaultdict(list)
     for key in keys:
         whys[_why(key, judged)].append(key)
-    told = [[some] if len(some) > MANY else [[key] for key in some] for some in whys.values()]
-    return [(why, some) for why, lines in zip(whys, told, strict=True) for some in lines]
+    for why, some in whys.items():
+        for told in [some] if len(some) > MANY else [[key] for key in some]:
+            yield why, told
 
 
 def _say(change: Change, keys: Sequence[Key]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.words import Kind, Layer
-from reporter.sinks.log import StateLog
+from reporter.sinks.log import CROWD, StateLog
 from reporter.stages.judgement import Judgement
 from tests.builders import a_catalogue, a_key, a_row, a_trouble, active, an_entry
 from tests.play import Play
@@ -183,3 +183,15 @@ def test_what_happens_to_many_subjects_at_once_is_one_line(caplog):
     where = "modeldeployment/team-a"
     assert one == f"{where}/qwen-0 inferencesetPods and 8 more: unknown, was clear: blind"
     assert other.startswith(f"{where}/qwen-3 inferencesetPods: announced, was unknown: things")
+
+
+@pytest.mark.parametrize(("number", "lines"), [(CROWD, CROWD), (CROWD + 1, 1)])
+def test_what_happens_to_a_crowd_is_one_line_whatever_the_causes(caplog, number, lines):
+    sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"qwen-{n}") for n in range(number)]
+    play = Play(CATALOGUE, subjects=frozenset({CLUSTER, *sets}))
+    log = StateLog(lambda: True)
+    keys = [a_key("inferencesetPods", each) for each in sets]
+    play.say(*(active(key, a_trouble(key.subject.name)) for key in keys))
+    log.passed(Judgement(), play.judged, TOOK)
+    assert len(caplog.records) == lines
+    assert ("and 50 more: announced" in caplog.records[0].getMessage()) is (lines == 1)
