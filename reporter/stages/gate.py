@@ -178,16 +178,21 @@ class _Step:
         """
         How long the hold still lasts.
         """
-        grace = self.patience.grace if self.entry.grace else ZERO
-        left = self.hold(watch) - watch.in_kind()
-        if grace > ZERO and watch.trouble.born is None:
-            return max(left, grace - watch.in_kind())
-        if grace > ZERO and watch.trouble.born is not None:
-            return max(left, min(watch.trouble.born - now, ZERO) + grace)
+        left, born = self.hold(watch) - watch.in_kind(), watch.trouble.born
+        if self._grace > ZERO and born is not None:
+            return max(left, min(born - now, ZERO) + self._grace)
         return left
 
     def hold(self, watch: Watch) -> timedelta:
-        return self.entry.holds.of(watch.trouble.kind, grace=self.patience.grace)
+        """
+        An object that is missing must be so for the grace.
+        """
+        hold = self.entry.holds.of(watch.trouble.kind, grace=self.patience.grace)
+        return max(hold, self._grace) if watch.trouble.born is None else hold
+
+    @property
+    def _grace(self) -> timedelta:
+        return self.patience.grace if self.entry.grace else ZERO
 
     def settle(self, watch: Watch) -> timedelta:
         settle = self.patience.settle if self.entry.settle is None else self.entry.settle

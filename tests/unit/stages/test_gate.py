@@ -198,6 +198,13 @@ def test_what_was_rewound_has_the_settle_left_even_if_it_was_through():
     assert story.wait(seconds(70)).through
 
 
+def test_a_missing_object_that_was_rewound_has_the_settle_left_and_not_the_grace():
+    story = Story().see(seconds(0), active(KEY, a_trouble(born=None))).wait(seconds(70))
+    story.gate = rewind(story.gate, [KEY], now=NOON + seconds(70), **story.terms)
+    assert not story.wait(seconds(99)).through
+    assert story.wait(seconds(100)).through
+
+
 def test_each_cause_object_of_a_reason_has_its_own_clock():
     one, two = a_trouble("one", Kind.LOST), a_trouble("two", Kind.LOST)
     story = Story().see(seconds(0), active(KEY, one)).see(seconds(20), active(KEY, one, two))
