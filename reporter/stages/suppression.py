@@ -98,14 +98,14 @@ class _Reach:
 
     def covering(self, key: Key) -> tuple[Key, ...]:
         """
-        The sources of a key, sorted, itself left out.
+        The sources of a key, sorted. Never itself: the catalogue refuses such a row.
         """
         place = (key.subject.namespace, key.reason)
         known = self.found.get(place)
         if known is None:
             both = {*self.everywhere.get(key.reason, ()), *self.near.get(place, ())}
             known = self.found[place] = tuple(sorted(both))
-        return tuple(s for s in known if s != key) if key in known else known
+        return known
 
 
 def _roots(by: Mapping[Key, tuple[Key, ...]]) -> Mapping[Key, tuple[Key, ...]]:
