@@ -67,7 +67,7 @@ class Ordeal:
 
     def prepare(self) -> None:
         stack.scale(self.plane.client, BODY_BASED_ROUTER, 0)
-        self.warning = events.wait_for(self.plane.client, HEALS, within=5 * AT_ONCE)
+        self.warning = events.wait_for(self.plane.client, HEALS, within=2 * AT_ONCE)
         self.log = self.reporter.log().splitlines()
         self.before, self.begun = self._usage(), time.monotonic()
 
@@ -115,7 +115,7 @@ class Ordeal:
         until(lambda: HEALS not in self.reporter.states(), within=RECOVERY, what="it has healed")
         stack.scale(client, KEDA_KAITO_SCALER, 1)
         stack.until_ready(client, KEDA_KAITO_SCALER)
-        events.wait_for(client, READY, within=SETTLE + 10 * AT_ONCE)
+        events.wait_for(client, READY, within=SETTLE + 3 * AT_ONCE)
         self.said = events.ours(client)
         self.log = self.reporter.log().splitlines()[len(self.log) :]
         print(self.figures)

@@ -32,7 +32,6 @@ BACK_OFF = 60
 Seconds that a refused write waits at the longest.
 """
 
-SOON = 3 * AT_ONCE
 SPENT: dict[str, Any] = {"cpu": 5.0, "peak": 16.0}
 """
 The most that any of these faults may cost, in seconds of CPU and MiB.
@@ -62,17 +61,17 @@ def test_event_deleted_in_mid_episode_comes_back_while_it_is_true_and_only_then(
     with ReporterProcess(plane, *BEATING) as reporter:
         for number in (lasting, cured):
             models.misconfigure(client, number)
-        before = models.wait_for(client, TROUBLE, lasting, within=SOON)
-        models.wait_for(client, TROUBLE, cured, within=SOON)
+        before = models.wait_for(client, TROUBLE, lasting, within=AT_ONCE)
+        models.wait_for(client, TROUBLE, cured, within=AT_ONCE)
         with expense(reporter, "Events deleted by hand") as spent:
             events.clear(client)
             models.cure(client, cured)
-            models.wait_for(client, CURED, cured, within=SETTLE + SOON)
-            again = models.wait_for(client, TROUBLE, lasting, within=HEARTBEAT + SOON)
+            models.wait_for(client, CURED, cured, within=SETTLE + AT_ONCE)
+            again = models.wait_for(client, TROUBLE, lasting, within=HEARTBEAT + AT_ONCE)
         assert again.uid != before.uid
         assert (again.name, again.count > before.count) == (before.name, True)
         models.cure(client, lasting)
-        models.wait_for(client, CURED, lasting, within=SETTLE + SOON)
+        models.wait_for(client, CURED, lasting, within=SETTLE + AT_ONCE)
         said = [(TROUBLE, "model-0"), (CURED, "model-0"), (CURED, "model-1")]
         assert sorted(models.said(client)) == sorted(said)
     assert spent.within(**SPENT, lines=6)
@@ -102,7 +101,7 @@ def test_what_is_refused_like_by_a_quota_is_said_when_there_is_room_if_it_is_tru
                 for number in healed:
                     models.cure(client, number)
                 for number in healed:
-                    models.until_state(reporter, number, "clear", within=SETTLE + SOON)
+                    models.until_state(reporter, number, "clear", within=SETTLE + AT_ONCE)
                 assert events.ours(client) == []
             lasting = [models.name(each) for each in range(MANY) if each not in healed]
             _until_told(client, TROUBLE, lasting)
@@ -119,18 +118,20 @@ def test_without_the_right_to_patch_news_are_told_and_old_ones_renewed_when_it_i
     old, news, client = 0, 1, plane.client
     with ReporterProcess(plane, *BEATING) as reporter:
         models.misconfigure(client, old)
-        first = models.wait_for(client, TROUBLE, old, within=SOON)
+        first = models.wait_for(client, TROUBLE, old, within=AT_ONCE)
         with expense(reporter, "the right to patch revoked") as spent:
             with reporter_rights.revoked(client, NAMESPACE, "events", "patch"):
-                until(lambda: reporter.lines("was refused"), within=HEARTBEAT + SOON, what="403")
+                until(
+                    lambda: reporter.lines("was refused"), within=HEARTBEAT + AT_ONCE, what="403"
+                )
                 for _ in range(2):
                     models.misconfigure(client, news)
-                    models.wait_for(client, TROUBLE, news, within=SOON)
+                    models.wait_for(client, TROUBLE, news, within=AT_ONCE)
                     models.cure(client, news)
-                    models.wait_for(client, CURED, news, within=SETTLE + SOON)
+                    models.wait_for(client, CURED, news, within=SETTLE + AT_ONCE)
                     _forget(client, news)
                 assert models.wait_for(client, TROUBLE, old, within=1).version == first.version
-            renewed = models.wait_for(client, TROUBLE, old, within=BACK_OFF + SOON, count=2)
+            renewed = models.wait_for(client, TROUBLE, old, within=BACK_OFF + AT_ONCE, count=2)
         assert (renewed.uid, renewed.first) == (first.uid, first.first)
         assert len(reporter.lines("was refused")) == 1
         assert len(reporter.lines("its Event is written, after")) == 1
@@ -193,16 +194,16 @@ def test_event_that_expires_is_renewed_by_the_heartbeat_and_still_gets_its_ready
         with ReporterProcess(plane, *flags) as reporter:
             for number in (lasting, cured):
                 models.misconfigure(client, number)
-            before = models.wait_for(client, TROUBLE, lasting, within=SOON)
-            models.wait_for(client, TROUBLE, cured, within=SOON)
+            before = models.wait_for(client, TROUBLE, lasting, within=AT_ONCE)
+            models.wait_for(client, TROUBLE, cured, within=AT_ONCE)
             with expense(reporter, "Events expired") as spent:
                 until(lambda: not events.ours(client), within=90, what="both are expired")
                 models.cure(client, cured)
-                models.wait_for(client, CURED, cured, within=SETTLE + SOON)
+                models.wait_for(client, CURED, cured, within=SETTLE + AT_ONCE)
                 again = models.wait_for(client, TROUBLE, lasting, within=1.1 * beat)
             assert (again.name, again.count) == (before.name, 2)
             models.cure(client, lasting)
-            models.wait_for(client, CURED, lasting, within=SETTLE + SOON)
+            models.wait_for(client, CURED, lasting, within=SETTLE + AT_ONCE)
             assert (TROUBLE, "model-1") not in models.said(client)
     assert spent.within(**SPENT, lines=8)
 

@@ -35,12 +35,8 @@ BY_DEFAULT = (
     "--renew-deadline-seconds=10",
     "--retry-period-seconds=2",
 )
-SLOW = 4 * AT_ONCE
-"""
-Seconds by which this machine may be late.
-"""
 
-TAKEN_OVER = LEASE_SECONDS + SLOW
+TAKEN_OVER = LEASE_SECONDS + AT_ONCE
 
 
 @pytest.fixture
@@ -57,30 +53,30 @@ def test_killed_leader_and_a_stopped_one_are_followed_and_nothing_is_lost_or_sai
 ) -> None:
     with replicas(plane, 3, *BEATING, "--emission=all") as (one, *others):
         stack.scale(plane.client, KEDA_OPERATOR, 0)
-        first = events.wait_for(plane.client, KEDA, within=SLOW)
+        first = events.wait_for(plane.client, KEDA, within=AT_ONCE)
         stack.scale(plane.client, BODY_BASED_ROUTER, 0)
         killed = _kill(one)
         stack.scale(plane.client, ISTIOD, 0)
         said = events.wait_for(plane.client, ISTIO, within=TAKEN_OVER)
         print(f"killed: the next one speaks {time.monotonic() - killed:.2f} s after")
-        two = until_one_leads(others, within=SLOW)
+        two = until_one_leads(others, within=AT_ONCE)
         (three,) = (each for each in others if each is not two)
         assert said.raw["reportingInstance"] == two.name
-        events.wait_for(plane.client, BBR, within=SLOW)
+        events.wait_for(plane.client, BBR, within=AT_ONCE)
         assert three.writes() == 0
 
         stopped = time.monotonic()
         os.kill(two.pid, signal.SIGTERM)
-        until(lambda: three.leads, within=SLOW, what="the third leads")
+        until(lambda: three.leads, within=AT_ONCE, what="the third leads")
         print(f"stopped: the next one leads {time.monotonic() - stopped:.2f} s after")
         (last,) = events.ours(plane.client, KEDA)
         more = last.count + 1
-        again = events.wait_for(plane.client, KEDA, within=HEARTBEAT + SLOW, count=more)
+        again = events.wait_for(plane.client, KEDA, within=HEARTBEAT + AT_ONCE, count=more)
         assert (again.uid, again.first) == (first.uid, first.first)
         assert (again.count, again.raw["reportingInstance"]) == (more, three.name)
 
         _heal(plane)
-        events.wait_for(plane.client, READY, within=SETTLE + SLOW)
+        events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
         assert sorted(events.reasons(plane.client)) == sorted([BBR, ISTIO, KEDA, READY])
 
 
@@ -99,12 +95,12 @@ def test_figures_of_a_failover_with_the_default_terms(plane: ControlPlane) -> No
             assert said.raw["reportingInstance"] == new.name
             _restart(old)
             _heal(plane)
-            events.wait_for(plane.client, READY, within=SETTLE + SLOW, besides=before)
+            events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE, besides=before)
             events.clear(plane.client)
     for number, seconds in took.items():
         print(f"{number.name}: the next one speaks after {[round(each, 2) for each in seconds]} s")
-    assert max(took[signal.SIGKILL]) < 15 + SLOW
-    assert max(took[signal.SIGTERM]) < SLOW
+    assert max(took[signal.SIGKILL]) < 15 + AT_ONCE
+    assert max(took[signal.SIGTERM]) < AT_ONCE
 
 
 # ---------------------------------------------------------------- hung, or cut off
@@ -114,7 +110,7 @@ def test_figures_of_a_failover_with_the_default_terms(plane: ControlPlane) -> No
 def test_hung_leader_writes_nothing_when_it_wakes(plane: ControlPlane, seconds: int) -> None:
     with replicas(plane, 2, *BEATING) as (one, two):
         stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        events.wait_for(plane.client, BBR, within=SLOW)
+        events.wait_for(plane.client, BBR, within=AT_ONCE)
         os.kill(one.pid, signal.SIGSTOP)
         hung = time.monotonic()
         stack.scale(plane.client, ISTIOD, 0)
@@ -124,9 +120,11 @@ def test_hung_leader_writes_nothing_when_it_wakes(plane: ControlPlane, seconds: 
 
         woken = time.monotonic()
         os.kill(one.pid, signal.SIGCONT)
-        until(lambda: one.reporter.lines("no longer leading"), within=SLOW, what="it notices")
-        until(lambda: {BBR, ISTIO} <= one.reporter.states().keys(), within=SLOW, what="it sees it")
-        events.wait_for(plane.client, ISTIO, within=HEARTBEAT + SLOW, count=said.count + 1)
+        until(lambda: one.reporter.lines("no longer leading"), within=AT_ONCE, what="it notices")
+        until(
+            lambda: {BBR, ISTIO} <= one.reporter.states().keys(), within=AT_ONCE, what="it sees it"
+        )
+        events.wait_for(plane.client, ISTIO, within=HEARTBEAT + AT_ONCE, count=said.count + 1)
         assert one.writes(since=woken) == 0
         assert two.leads
         assert not one.leads
@@ -136,7 +134,7 @@ def test_leader_that_is_cut_off_is_silent_before_another_speaks(plane: ControlPl
     with replicas(plane, 2, *QUICK) as (one, two):
         one.proxy.add(Rule("/events", ("POST",), hang=True))
         stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        until(one.writes, within=SLOW, what="its Event is under way")
+        until(one.writes, within=AT_ONCE, what="its Event is under way")
         one.proxy.freeze()
         said = events.wait_for(plane.client, BBR, within=TAKEN_OVER)
         assert said.raw["reportingInstance"] == "two"
@@ -145,10 +143,12 @@ def test_leader_that_is_cut_off_is_silent_before_another_speaks(plane: ControlPl
         back = time.monotonic()
         one.proxy.mend()
         until(
-            lambda: one.reporter.lines("can be read and written again"), within=SLOW, what="back"
+            lambda: one.reporter.lines("can be read and written again"),
+            within=AT_ONCE,
+            what="back",
         )
         _heal(plane)
-        events.wait_for(plane.client, READY, within=SETTLE + SLOW)
+        events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
         assert one.writes(since=back) == 0
         assert [each.count for each in events.ours(plane.client)] == [1, 1]
 
@@ -172,7 +172,7 @@ def test_hold_goes_on_under_the_next_leader(plane: ControlPlane) -> None:
         break_pod(plane.client, pod, IMAGE_PULL)
         stack.scale(plane.client, BODY_BASED_ROUTER, 0)
         held = {ISTIO: "held", BBR: "held"}
-        until(lambda: one.reporter.states() == held, within=SLOW, what="it is held")
+        until(lambda: one.reporter.states() == held, within=AT_ONCE, what="it is held")
         time.sleep(HOLD / 2)
         _kill(one)
         until(lambda: two.leads, within=TAKEN_OVER, what="the next one leads")
@@ -188,7 +188,7 @@ def test_hold_goes_on_under_the_next_leader(plane: ControlPlane) -> None:
 def test_recovery_between_two_leaders_gets_its_ready(plane: ControlPlane) -> None:
     with replicas(plane, 2, *QUICK) as (one, two):
         stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        first = events.wait_for(plane.client, BBR, within=SLOW)
+        first = events.wait_for(plane.client, BBR, within=AT_ONCE)
         _kill(one)
         _heal(plane)
         assert not two.leads
@@ -204,16 +204,16 @@ def test_rolling_update_goes_on_with_the_episode(plane: ControlPlane) -> None:
     old_version, new_version = ({PRETENDED_VERSION: each} for each in ("0.1.0", "0.2.0"))
     with replica(plane, "old-1", *BEATING, env=old_version, leading=True) as old:
         stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        first = events.wait_for(plane.client, BBR, within=SLOW)
+        first = events.wait_for(plane.client, BBR, within=AT_ONCE)
         assert old.reporter.status()["version"] == "0.1.0"
         with replica(plane, "new-1", *BEATING, env=new_version) as new:
             assert old.reporter.stop() == 0
-            again = events.wait_for(plane.client, BBR, within=HEARTBEAT + SLOW, count=2)
+            again = events.wait_for(plane.client, BBR, within=HEARTBEAT + AT_ONCE, count=2)
             assert (again.uid, again.first, again.count) == (first.uid, first.first, 2)
             assert again.raw["reportingInstance"] == "new-1"
             assert new.reporter.status()["version"] == "0.2.0"
             _heal(plane)
-            events.wait_for(plane.client, READY, within=SETTLE + SLOW)
+            events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
             assert events.reasons(plane.client) == [BBR, READY]
 
 
@@ -229,7 +229,7 @@ def _kill(replica: Replica) -> float:
 
 
 def _restart(replica: Replica) -> None:
-    until(lambda: not replica.reporter.running, within=SLOW, what=f"{replica.name} has ended")
+    until(lambda: not replica.reporter.running, within=AT_ONCE, what=f"{replica.name} has ended")
     replica.reporter.start(leading=False)
 
 

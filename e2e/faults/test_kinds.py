@@ -23,7 +23,6 @@ from e2e.stack import namespace_manifest
 SETS, POOLS = "inferencesets.kaito.sh", "inferencepools.inference.networking.k8s.io"
 MISSING, READY = "clusterCRDMissing", "clusterReady"
 IN_EPISODE, HEALTHY = 0, 1
-SOON = 3 * AT_ONCE
 LOOK = 45
 """
 Seconds within which a loss of a kind counts: two looks at discovery, or its return is seen.
@@ -64,7 +63,7 @@ def test_kind_that_is_removed_and_installed_again_is_watched_again(
     made = [models.manifest(client, number) for number in range(3)]
     with ReporterProcess(plane, *QUICK, impatient(plane)) as reporter:
         models.misconfigure(client, IN_EPISODE)
-        models.wait_for(client, TROUBLE, IN_EPISODE, within=SOON)
+        models.wait_for(client, TROUBLE, IN_EPISODE, within=AT_ONCE)
         with expense(reporter, f"{SETS} removed and installed again") as spent:
             plane.remove_crd(SETS)
             if missed:
@@ -75,8 +74,8 @@ def test_kind_that_is_removed_and_installed_again_is_watched_again(
             models.misconfigure(client, HEALTHY)
             models.wait_for(client, TROUBLE, HEALTHY, within=LOOK)
             models.cure(client, HEALTHY)
-            models.wait_for(client, CURED, HEALTHY, within=SETTLE + SOON)
-            models.until_state(reporter, IN_EPISODE, "clear", within=SOON)
+            models.wait_for(client, CURED, HEALTHY, within=SETTLE + AT_ONCE)
+            models.until_state(reporter, IN_EPISODE, "clear", within=AT_ONCE)
         said = [(TROUBLE, "model-0"), (TROUBLE, "model-1"), (CURED, "model-1")]
         cluster = [(MISSING, ""), (READY, "")] if missed else []
         assert sorted(models.said(client)) == sorted([*said, *cluster])
@@ -94,7 +93,7 @@ def test_kind_served_in_an_older_version_is_read_in_that_and_its_episode_goes_on
     client = plane.client
     with ReporterProcess(plane, *QUICK) as reporter:
         models.misconfigure(client, IN_EPISODE)
-        models.wait_for(client, TROUBLE, IN_EPISODE, within=SOON)
+        models.wait_for(client, TROUBLE, IN_EPISODE, within=AT_ONCE)
         with expense(reporter, f"{SETS} as v1alpha1 only") as spent:
             with _served_as(client, SETS, "v1alpha1"):
                 until(
@@ -102,9 +101,9 @@ def test_kind_served_in_an_older_version_is_read_in_that_and_its_episode_goes_on
                 )
                 old = {"version": "v1alpha1"}
                 models.misconfigure(client, HEALTHY, **old)
-                models.wait_for(client, TROUBLE, HEALTHY, within=SOON)
+                models.wait_for(client, TROUBLE, HEALTHY, within=AT_ONCE)
                 models.cure(client, HEALTHY, **old)
-                models.wait_for(client, CURED, HEALTHY, within=SETTLE + SOON)
+                models.wait_for(client, CURED, HEALTHY, within=SETTLE + AT_ONCE)
             until(lambda: "v1beta1" in _sees(reporter, SETS), within=LOOK, what="v1beta1 again")
             models.cure(client, IN_EPISODE)
             models.wait_for(client, CURED, IN_EPISODE, within=LOOK)
@@ -149,7 +148,7 @@ def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
             client.delete(f"/api/v1/namespaces/{TEAM}")
             until(lambda: _is_half_empty(client), within=60, what="only the held one is left")
             before = events.ours(client)
-            until(lambda: not _of_team(reporter), within=SOON, what="it is no subject any more")
+            until(lambda: not _of_team(reporter), within=AT_ONCE, what="it is no subject any more")
             client.patch(_held(), {"metadata": {"finalizers": None}})
             gone = f"/api/v1/namespaces/{TEAM}"
             until(lambda: not client.exists(gone), within=60, what="the namespace is gone")
@@ -236,7 +235,7 @@ def _until_team(client: Client, many: int) -> list[events.Event]:
         found = [e for e in events.ours(client, TROUBLE) if f"{TEAM}/" in e.message]
         return found if len(found) >= many else []
 
-    return until(read, within=2 * SOON, what=f"{many} Events of {TEAM}")
+    return until(read, within=2 * AT_ONCE, what=f"{many} Events of {TEAM}")
 
 
 def _held() -> str:

@@ -15,10 +15,6 @@ from e2e.stack import BODY_BASED_ROUTER
 
 
 BBR, READY = "clusterBBRNotReady", "clusterReady"
-SLOW = 4 * AT_ONCE
-"""
-Seconds; this machine may be busy.
-"""
 
 WAYS = {
     "the disk is full": 'exec "$@" >/dev/full 2>&1',
@@ -42,9 +38,9 @@ def test_process_judges_speaks_and_ends_well_without_its_log(
     flags = (*QUICK, "--zap-log-level=debug")
     with ReporterProcess(plane, *flags, env=buffered, program=program) as reporter:
         stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        events.wait_for(plane.client, BBR, within=SLOW)
+        events.wait_for(plane.client, BBR, within=AT_ONCE)
         stack.scale(plane.client, BODY_BASED_ROUTER, 2)
         stack.until_ready(plane.client, BODY_BASED_ROUTER)
-        events.wait_for(plane.client, READY, within=SETTLE + SLOW)
+        events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
         assert reporter.stop() == 0
         assert reporter.log() == ""

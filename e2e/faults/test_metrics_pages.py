@@ -27,7 +27,6 @@ ROOT = Path(__file__).parent.parent.parent
 REASON = "inferencesetWeightDownloadSlow"
 TEAM, MODEL, OTHER = "team-0", "model-0", 1
 WINDOW = 4
-SOON = 3 * AT_ONCE
 MANY, AT_ONCE_READ = 10_000, 64
 
 
@@ -80,8 +79,8 @@ def test_hostile_pages_cost_little_and_hide_neither_pods_nor_changes(
     etcd.write_all(plane, _loading([*HOSTILE, HEALTHY]))
     with LoopbackReporter(plane, port, interval=1) as reporter:
         with expense(reporter, f"{len(HOSTILE)} hostile pages") as spent:
-            events.wait_for(plane.client, REASON, within=WINDOW + 2 * SOON)
-            until(lambda: set(HOSTILE) <= _asked(server), within=2 * SOON, what="all are asked")
+            events.wait_for(plane.client, REASON, within=WINDOW + 2 * AT_ONCE)
+            until(lambda: set(HOSTILE) <= _asked(server), within=2 * AT_ONCE, what="all are asked")
             time.sleep(20)
             _is_awake(plane, reporter)
         assert [each.reason for each in events.ours(plane.client)] == [REASON, TROUBLE]
@@ -143,7 +142,7 @@ def _is_awake(plane: ControlPlane, reporter: ReporterProcess) -> None:
     """
     begun = time.monotonic()
     models.misconfigure(plane.client, OTHER)
-    models.wait_for(plane.client, TROUBLE, OTHER, within=SOON)
+    models.wait_for(plane.client, TROUBLE, OTHER, within=AT_ONCE)
     print(f"a change is announced after {time.monotonic() - begun:.2f} s")
     with urllib.request.urlopen(f"http://127.0.0.1:{reporter.health_port}/livez") as answer:
         assert answer.status == 200

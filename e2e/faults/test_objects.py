@@ -17,7 +17,6 @@ from e2e.reporter_process import ReporterProcess
 
 
 ODD, HEALTHY, NEW, HUGE, SPARE = 0, 1, 7, 3, 5
-SOON = 3 * AT_ONCE
 CHANGES = 50
 LARGE = 3_000_000
 """
@@ -66,29 +65,29 @@ def test_object_that_cannot_be_decoded_hides_no_other_and_is_judged_when_it_can_
     client = plane.client
     with ReporterProcess(plane, *QUICK) as reporter:
         models.misconfigure(client, ODD)
-        models.wait_for(client, TROUBLE, ODD, within=SOON)
+        models.wait_for(client, TROUBLE, ODD, within=AT_ONCE)
         with expense(reporter, f"{CHANGES} changes of an undecodable object") as spent:
             _spoil(plane, ODD)
             models.cure(client, ODD)
             client.create(models.GROUP + "/v1beta1/namespaces/team-0/inferencesets", _new(plane))
             for number in range(CHANGES):
                 client.patch(models.path(ODD), _noted(number))
-            models.until_state(reporter, ODD, "unknown", within=SOON)
+            models.until_state(reporter, ODD, "unknown", within=AT_ONCE)
             models.misconfigure(client, HEALTHY)
-            models.wait_for(client, TROUBLE, HEALTHY, within=SOON)
+            models.wait_for(client, TROUBLE, HEALTHY, within=AT_ONCE)
             models.cure(client, HEALTHY)
-            models.wait_for(client, CURED, HEALTHY, within=SETTLE + SOON)
+            models.wait_for(client, CURED, HEALTHY, within=SETTLE + AT_ONCE)
         of_others = [(TROUBLE, "model-0"), (TROUBLE, "model-1"), (CURED, "model-1")]
         assert models.said(client) == of_others
         assert len(reporter.lines("cannot be decoded")) == 2
         assert spent.within(cpu=5, peak=16, lines=10)
         reporter.stop()
         reporter.start()
-        models.until_state(reporter, ODD, "unknown", within=SOON)
+        models.until_state(reporter, ODD, "unknown", within=AT_ONCE)
         _mend(plane, ODD)
         _mend(plane, NEW)
-        models.wait_for(client, CURED, ODD, within=SETTLE + SOON)
-        models.wait_for(client, TROUBLE, NEW, within=SOON)
+        models.wait_for(client, CURED, ODD, within=SETTLE + AT_ONCE)
+        models.wait_for(client, TROUBLE, NEW, within=AT_ONCE)
         later = [(CURED, "model-0"), (TROUBLE, "model-7")]
         assert sorted(models.said(client)) == sorted([*of_others, *later])
         assert all(each.count == 1 for each in events.ours(client))
@@ -145,16 +144,16 @@ def test_object_of_three_megabytes_is_read_like_any_other_and_leaves_no_memory_b
         with expense(reporter, f"an object of {LARGE} bytes, 20 times") as spent:
             for number in range(20):
                 etcd.write(plane, _key(HUGE), _large(small, models.WRONG, number))
-            models.wait_for(client, TROUBLE, HUGE, within=2 * SOON)
+            models.wait_for(client, TROUBLE, HUGE, within=2 * AT_ONCE)
             assert len(client.raw("GET", models.path(HUGE))) > LARGE
             etcd.write(plane, _key(HUGE), _large(small, {}, 20))
-            models.wait_for(client, CURED, HUGE, within=SETTLE + 2 * SOON)
+            models.wait_for(client, CURED, HUGE, within=SETTLE + 2 * AT_ONCE)
         assert _lists(reporter) == before
         reporter.stop()
         reporter.start()
         etcd.write(plane, _key(HUGE), small)
         models.misconfigure(client, HEALTHY)
-        models.wait_for(client, TROUBLE, HEALTHY, within=SOON)
+        models.wait_for(client, TROUBLE, HEALTHY, within=AT_ONCE)
         assert models.said(client) == [
             (TROUBLE, "model-3"),
             (CURED, "model-3"),

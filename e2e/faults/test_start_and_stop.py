@@ -34,7 +34,6 @@ RELEASE = 2.5
 Seconds in which the Lease is given back or left to run out: half the renew deadline.
 """
 
-SLOW = 4 * AT_ONCE
 WRITES = ("POST", "PUT", "PATCH")
 
 
@@ -81,13 +80,13 @@ def test_stop_while_a_credential_plugin_runs_ends_both(
     kubeconfig.write_text(json.dumps(_with_plugin(plugin)))
     command = (*PROGRAM, "run", f"--kubeconfig={kubeconfig}", "--leader-elect=false")
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        until(pid_file.exists, within=SLOW, what="the plugin runs")
+        until(pid_file.exists, within=AT_ONCE, what="the plugin runs")
         process.send_signal(number)
         assert process.wait(GRACE) == 0
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
     pid = pid_file.read_text().strip()
-    until(lambda: not Path("/proc", pid).exists(), within=SLOW, what="the plugin has ended")
+    until(lambda: not Path("/proc", pid).exists(), within=AT_ONCE, what="the plugin has ended")
 
 
 # ---------------------------------------------------------------- with a server that hangs
@@ -128,7 +127,7 @@ def test_stop_while_something_hangs_ends_in_time_and_gives_the_lease_back(
     ):
         until(
             lambda: proxy.count(phase.where, methods=phase.methods, since=begun),
-            within=SLOW,
+            within=AT_ONCE,
             what=f"{phase} is reached",
         )
         if phase.holds:
@@ -143,7 +142,7 @@ def test_stop_while_the_server_is_silent_ends_in_time_and_says_that_the_lease_st
 ) -> None:
     with _reporter(proxy, stack) as reporter:
         proxy.freeze()
-        _assert_stops_well(reporter, grace=RELEASE + SLOW / 2)
+        _assert_stops_well(reporter, grace=RELEASE + AT_ONCE / 2)
         assert len(reporter.lines("was not released and must run out")) == 1
     proxy.thaw()
     assert _holder(stack).startswith("reporter_")
@@ -156,7 +155,7 @@ def test_stop_of_one_that_stands_by_leaves_the_lease_to_its_holder(
     with _reporter(proxy, stack):
         pass  # so that there is a Lease
     with _held_by(stack, "another"), _ended(_reporter(proxy, stack).start(leading=False)) as one:
-        until(lambda: one.lines("standing by: another leads"), within=SLOW, what="it stands by")
+        until(lambda: one.lines("standing by: another leads"), within=AT_ONCE, what="it stands by")
         _assert_stops_well(one)
         assert _holder(stack) == "another"
 
@@ -169,11 +168,11 @@ def test_event_that_was_under_way_at_the_stop_is_said_once_by_the_next(
     """
     with _broken(stack), proxy.ruled(Rule(r"/events", ("POST",), swallow=True, hang=True)):
         with _reporter(proxy, stack) as one:
-            events.wait_for(stack.client, BBR, within=SLOW)
+            events.wait_for(stack.client, BBR, within=AT_ONCE)
             _assert_stops_well(one)
         proxy.mend()
         with _reporter(proxy, stack), _out(stack, ISTIOD):
-            events.wait_for(stack.client, ISTIO, within=SLOW)
+            events.wait_for(stack.client, ISTIO, within=AT_ONCE)
         assert events.reasons(stack.client) == [BBR, ISTIO]
 
 

@@ -152,7 +152,7 @@ def test_container_speaks_an_event_and_stops_when_asked(
     control_plane: ControlPlane, running: Running
 ) -> None:
     stack.scale(control_plane.client, stack.BODY_BASED_ROUTER, 0)
-    said = events.wait_for(control_plane.client, "clusterBBRNotReady", within=4 * AT_ONCE)
+    said = events.wait_for(control_plane.client, "clusterBBRNotReady", within=2 * AT_ONCE)
     assert said.raw["reportingInstance"] == "reporter-in-a-container"
     print(f"ready after {running.seconds:.2f} s, RSS {_memory(running) / MEBIBYTE:.0f} MiB")
     assert _memory(running) < 128 * MEBIBYTE
