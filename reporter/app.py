@@ -19,7 +19,6 @@ from reporter.kube.access import Right
 from reporter.kube.client import Api, connect
 from reporter.kube.errors import ConfigurationError
 from reporter.kube.events import EventBook
-from reporter.kube.leases import LeaseBook
 from reporter.kube.lookout import Lookout
 from reporter.kube.means import Means
 from reporter.kube.reflector import Reflector
@@ -34,6 +33,7 @@ from reporter.runtime import scraping, turns
 from reporter.runtime.controller import Controller
 from reporter.runtime.elector import Elector
 from reporter.runtime.leadership import Alone
+from reporter.runtime.ownership import Ownership
 from reporter.runtime.rights import check, crds_of, kinds_of, rights
 from reporter.runtime.server import Pages, Server
 from reporter.runtime.speaker import Speaker
@@ -115,6 +115,7 @@ class Reporter:
         self.metrics = Metrics(catalogue, self._watches)
         self._scraper = Scraper(how, self._store, clock, api, counted=self.metrics.scraped)
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
+        self._ownership = Ownership(api, settings, self._store.view)
         self._leadership = self._elector() if settings.leader_elect else Alone()
         self.metrics.leads(lambda: self._leadership.leading)
         self._history = History(clock.now, lambda: self._leadership.leading)
@@ -191,6 +192,8 @@ class Reporter:
         )
         yield "rights", check(self._api, needed, mode=self._scraper.mode)
         yield "settling in", self._settle_in()
+        if isinstance(self._leadership, Elector) and self._settings.deployment:
+            yield "ownership", self._ownership.run(self._leadership)
         if scraping.reasons(catalogue, SPECS):
             yield "scraper", self._scraper.run()
 
@@ -229,8 +232,7 @@ class Reporter:
             renew=settings.renew_deadline,
             retry=settings.retry_period,
         )
-        book = LeaseBook(self._api, settings.lease_namespace, settings.leader_election_id)
-        return Elector(book, terms, me=self._identity, wall=self._clock.now)
+        return Elector(self._ownership.book, terms, me=self._identity, wall=self._clock.now)
 
     # ------------------------------------------------------------ what is shown
 

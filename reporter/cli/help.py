@@ -28,6 +28,7 @@ stand alone, --leader-elect, which is --leader-elect=true.
 Each flag may be given as an environment variable too, --resync-seconds as
 STATUS_REPORTER_RESYNC_SECONDS; the flag wins. POD_NAME and POD_NAMESPACE tell
 who and where we are: Events carry the one, the Lease is in the other.
+DEPLOYMENT_NAME tells what runs the pod: the Lease is removed together with it.
 
 Exit codes: 0 it ended as told, 1 it failed, 2 the configuration is refused."""
 

@@ -6,6 +6,7 @@ so that fields unknown to us (strategy, preferredHolder, labels of an administra
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeAlias
@@ -15,9 +16,10 @@ import msgspec
 from reporter.kube.client import Answer, Api
 from reporter.kube.decoding import decoded
 from reporter.kube.errors import NotFound, Unreachable
+from reporter.kube.lease_owners import belongs, given, reference
 from reporter.kube.redaction import clean
 from reporter.kube.wire_time import micro_time, wire_time
-from reporter.model.leases import LeaseRecord
+from reporter.model.leases import LeaseOwner, LeaseRecord
 
 
 Json: TypeAlias = dict[str, Any]
@@ -38,13 +40,29 @@ class Lease:
     source: bytes = field(repr=False, compare=False)
 
 
+def nobody() -> None:
+    """
+    For a process that no Deployment runs.
+    """
+
+
 class LeaseBook:
     """
     Raises KubeError for all that goes wrong; repeats nothing.
+
+    *owner*: whose a Lease is from its creation on; one that was made already needs *own*.
     """
 
-    def __init__(self, api: Api, namespace: str, name: str) -> None:
+    def __init__(
+        self,
+        api: Api,
+        namespace: str,
+        name: str,
+        *,
+        owner: Callable[[], LeaseOwner | None] = nobody,
+    ) -> None:
         self._api = api
+        self._owner = owner
         self._namespace = namespace
         self._name = name
         self._path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
@@ -64,10 +82,13 @@ class LeaseBook:
         """
         Conflict: another candidate was faster.
         """
+        metadata: Json = {"namespace": self._namespace, "name": self._name}
+        if (owner := self._owner()) is not None:
+            metadata["ownerReferences"] = [reference(owner)]
         body = {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
-            "metadata": {"namespace": self._namespace, "name": self._name},
+            "metadata": metadata,
             "spec": encode_record(record),
         }
         doing = f"create lease {self}"
@@ -79,12 +100,24 @@ class LeaseBook:
         """
         Conflict: it was written since *lease* was read. NotFound: it was deleted.
         """
-        path, doing = f"{self._path}/{self._name}", f"update lease {self}"
-        try:
-            body = decoded(_OBJECTS, lease.source)
-        except msgspec.DecodeError as err:
-            raise Unreachable(doing, message=clean(str(err))) from err
+        doing = f"update lease {self}"
+        body = _object(lease, doing)
         body["spec"] = {**(body.get("spec") or {}), **encode_record(record)}
+        return await self._put(body, doing)
+
+    async def own(self, lease: Lease, owner: LeaseOwner) -> Lease:
+        """
+        Make *owner* one of its owners, unless it is. Conflict: it was written since *lease* was read.
+
+        Raises msgspec.DecodeError for owners such as no API server writes.
+        """
+        doing = f"make deployment {owner.name} the owner of lease {self}"
+        if belongs(lease.source, owner):
+            return lease
+        return await self._put(given(_object(lease, doing), owner), doing)
+
+    async def _put(self, body: Json, doing: str) -> Lease:
+        path = f"{self._path}/{self._name}"
         return _lease(await self._api.call("PUT", path, body=_json(body), doing=doing), doing)
 
 
@@ -129,6 +162,13 @@ def decode_record(raw: bytes) -> LeaseRecord:
         renewed=wire_time(spec.renew_time),
         transitions=min(max(spec.lease_transitions or 0, 0), INT32 - 1),
     )
+
+
+def _object(lease: Lease, doing: str) -> Json:
+    try:
+        return decoded(_OBJECTS, lease.source)
+    except msgspec.DecodeError as err:
+        raise Unreachable(doing, message=clean(str(err))) from err
 
 
 def _lease(answer: Answer, doing: str) -> Lease:

@@ -19,3 +19,13 @@ class LeaseRecord:
     acquired: datetime | None
     renewed: datetime | None
     transitions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseOwner:
+    """
+    The Deployment, in the Lease's namespace, with which the garbage collector removes the Lease.
+    """
+
+    name: str
+    uid: str

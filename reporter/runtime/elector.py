@@ -82,6 +82,13 @@ class Elector:
         return self._up.is_set()
 
     @property
+    def lease(self) -> Lease | None:
+        """
+        As it was last read or written here, for what else is to be written of it.
+        """
+        return self._lease
+
+    @property
     def holder(self) -> str:
         """
         Who leads, as far as it was seen; empty if nobody does.

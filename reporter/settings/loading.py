@@ -14,7 +14,7 @@ from reporter.settings.arguments import Given, given, slips
 from reporter.settings.errors import SettingsError
 from reporter.settings.flags import FLAGS, Flag
 from reporter.settings.settings import Settings
-from reporter.settings.values import optional_namespace
+from reporter.settings.values import optional_namespace, optional_object_name
 
 
 NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -57,6 +57,7 @@ def load(
         log_level=level,
         instance=environ.get("POD_NAME") or hostname or socket.gethostname(),
         lease_namespace=_lease_namespace(environ, namespace_file) or values["release-namespace"],
+        deployment=_deployment(environ),
         flags=MappingProxyType(texts),
         given=frozenset(found),
         notes=notes,
@@ -83,6 +84,14 @@ def _lease_namespace(environ: Mapping[str, str], file: Path) -> str:
         return ""
     except ValueError as err:
         raise SettingsError(f"POD_NAMESPACE={told}" if told else str(file), str(err)) from err
+
+
+def _deployment(environ: Mapping[str, str]) -> str:
+    told = environ.get("DEPLOYMENT_NAME", "")
+    try:
+        return optional_object_name(told)
+    except ValueError as err:
+        raise SettingsError(f"DEPLOYMENT_NAME={told}", str(err)) from err
 
 
 def _check_election(values: Mapping[str, Any], found: Mapping[str, Given]) -> None:

@@ -18,7 +18,8 @@ class Settings:
     What each field means, ``--help`` says under the flag of its name.
 
     *log_level* is one of the logging module's. *instance*: name of the pod, or of the host where
-    there is none. *lease_namespace*: where the Lease is. *flags*: the text of every flag in effect,
+    there is none. *lease_namespace*: where the Lease is. *deployment*: name of the Deployment that
+    runs the pod, there too; empty where there is none. *flags*: the text of every flag in effect,
     *given*: names of those that were set. *notes*: what an operator should set right.
     """
 
@@ -71,6 +72,7 @@ class Settings:
 
     instance: str
     lease_namespace: str
+    deployment: str
     flags: Mapping[str, str]
     given: frozenset[str]
     notes: tuple[str, ...] = ()

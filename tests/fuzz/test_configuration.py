@@ -41,7 +41,7 @@ arguments = st.lists(
 )
 environments = st.dictionaries(
     flags.map(lambda flag: flag.variable)
-    | st.sampled_from(["POD_NAME", "POD_NAMESPACE", "STATUS_REPORTER_EMISION"]),
+    | st.sampled_from(["POD_NAME", "POD_NAMESPACE", "DEPLOYMENT_NAME", "STATUS_REPORTER_EMISION"]),
     values,
     max_size=3,
 )

@@ -117,7 +117,7 @@ class Reporter:
 
 
 def environment(**given: str) -> dict[str, str]:
-    ours = ("STATUS_REPORTER_", "POD_", "KUBECONFIG", "KUBERNETES_")
+    ours = ("STATUS_REPORTER_", "POD_", "DEPLOYMENT_NAME", "KUBECONFIG", "KUBERNETES_")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return {**clean, **given}
 

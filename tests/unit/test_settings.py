@@ -209,6 +209,7 @@ def test_a_bad_variable_is_refused_by_its_name():
         "STATUS_REPORTER_RESYNC_SECONDS=x: must be a whole number of seconds"
     )
     assert refusal(POD_NAMESPACE="No").startswith("POD_NAMESPACE=No: must be the name of a")
+    assert refusal(DEPLOYMENT_NAME="No!").startswith("DEPLOYMENT_NAME=No!: must be the name of")
 
 
 @pytest.mark.parametrize(
@@ -275,6 +276,11 @@ def test_the_lease_is_where_the_pod_is(tmp_path):
 def test_an_instance_is_its_pod_or_its_host():
     assert settings(POD_NAME="reporter-1").instance == "reporter-1"
     assert settings().instance == "laptop"
+
+
+def test_a_pod_is_told_by_which_deployment_it_runs():
+    assert settings(DEPLOYMENT_NAME="stack-status-reporter").deployment == "stack-status-reporter"
+    assert settings().deployment == ""
 
 
 def test_azure_authorization_is_where_gateway_auth_is_unless_told():
