@@ -27,6 +27,11 @@ BBR = "clusterBBRNotReady"
 SLOW = 60
 KINDS = (
     "/apis/apps/v1/deployments",
+    "/apis/apps/v1/replicasets",
+    "/api/v1/pods",
+    "/api/v1/configmaps",
+    "/api/v1/secrets",
+    "/apis/coordination.k8s.io/v1/leases",
     "/api/v1/serviceaccounts",
     "/apis/rbac.authorization.k8s.io/v1/clusterroles",
     "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
@@ -69,7 +74,9 @@ def test_umbrella_with_yesterday_s_values_brings_up_what_its_users_expect(
         stack.scale(plane.client, BODY_BASED_ROUTER, 0)
         said = events.wait_for(plane.client, BBR, within=SLOW)
         assert said.involved == ("Namespace", BODY_BASED_ROUTER.namespace)
-    helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
+        _until_owned(plane)
+        helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
+        _until_nothing_is_left(plane)
     assert _left_over(plane) == []
 
 
@@ -99,12 +106,35 @@ def test_upgrade_from_the_earlier_reporter_takes_over_and_can_be_rolled_back(
         stack.scale(client, BODY_BASED_ROUTER, 0)
         until(lambda: len(events.ours(client, BBR)) == 2, within=SLOW, what="our own Event")
         assert [each for each in events.ours(client) if each.uid == old.uid] == [old]
+        _until_owned(plane)
 
     helm("rollback", "stack", "1", f"--namespace={NAMESPACE}", "--wait", "--timeout=90s")
     assert _deployment(plane)["spec"]["template"] == before["spec"]["template"]
+    assert client.get(LEASE)["spec"]["leaseTransitions"] == 5
     helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
-    client.delete(LEASE)
-    assert _left_over(plane) == []
+    _until_nothing_is_left(plane)
+
+
+def test_deployment_made_anew_costs_no_lead_and_is_the_new_owner(
+    plane: ControlPlane, installer: Helm
+) -> None:
+    helm, client = installer, plane.client
+    words = ("stack", str(CHART), f"--namespace={NAMESPACE}")
+    helm("install", *words)
+    with _as_installed(plane) as reporter:
+        _until_owned(plane)
+        before = _deployment(plane)["metadata"]["uid"]
+        lease = client.get(LEASE)["metadata"]["uid"]
+        client.delete(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/stack-status-reporter")
+        collected = lambda: _uid_of_lease(plane) != lease  # noqa: E731
+        until(collected, within=SLOW, what="the Lease went with its Deployment")
+        helm("upgrade", *words)
+        assert _deployment(plane)["metadata"]["uid"] != before
+        _until_owned(plane)
+        assert reporter.metric("leader") == 1
+        assert reporter.lines("no longer leading") == []
+    helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
+    _until_nothing_is_left(plane)
 
 
 def test_every_value_at_once_is_accepted_by_the_api_server(
@@ -160,13 +190,14 @@ def _as_installed(plane: ControlPlane) -> ReporterProcess:
     container = _deployment(plane)["spec"]["template"]["spec"]["containers"][0]
     flags = [each for each in container["args"] if "bind-address" not in each]
     kubeconfig = plane.service_account_kubeconfig(NAMESPACE, "stack-status-reporter")
+    given = {each["name"]: each["value"] for each in container["env"] if "value" in each}
     return ReporterProcess(
         plane,
         *flags,
         *QUICK,
         "--kaito-namespace=kaito-system",
         f"--kubeconfig={kubeconfig}",
-        env={"POD_NAMESPACE": NAMESPACE},
+        env={"POD_NAMESPACE": NAMESPACE, **given},
         name="stack-status-reporter-0",
     )
 
@@ -187,13 +218,42 @@ def _ready_pods(plane: ControlPlane) -> list[Json]:
     return [p for p in pods if any(ready <= c.items() for c in p["status"]["conditions"])]
 
 
+def _until_owned(plane: ControlPlane) -> None:
+    """
+    The Lease by the Deployment as it is now.
+    """
+    found = _deployment(plane)["metadata"]
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment"}
+    owner |= {"name": found["name"], "uid": found["uid"]}
+
+    def owned() -> bool:
+        if not plane.client.exists(LEASE):
+            return False
+        return plane.client.get(LEASE)["metadata"].get("ownerReferences") == [owner]
+
+    until(owned, within=SLOW, what="the Lease belongs to the Deployment")
+
+
+def _uid_of_lease(plane: ControlPlane) -> str:
+    found = plane.client.list(LEASE.rpartition("/")[0])
+    return "".join(each["metadata"]["uid"] for each in found)
+
+
+def _until_nothing_is_left(plane: ControlPlane) -> None:
+    """
+    What has an owner is the garbage collector's, which comes a moment later.
+    """
+    until(lambda: not _left_over(plane), within=SLOW, what="nothing is left")
+
+
 def _left_over(plane: ControlPlane) -> list[str]:
     return [
         f"{path} {each['metadata']['name']}"
         for path in KINDS
         for each in plane.client.list(path)
         if each["metadata"].get("labels", {}).get("app.kubernetes.io/managed-by") == "Helm"
-        or each["metadata"]["name"].startswith("stack-status-reporter")
+        or each["metadata"]["name"].startswith(("stack-status-reporter", "sh.helm.release"))
+        or (path.endswith("/leases") and each["metadata"]["namespace"] == NAMESPACE)
     ]
 
 
