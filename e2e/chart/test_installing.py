@@ -3,15 +3,13 @@ The chart installed, upgraded to, rolled back and removed by the real helm on th
 """
 
 import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from e2e import events, repair, stack
+from e2e import events, stack
 from e2e.chart import CHART, golden
 from e2e.chart.helm import Helm, Json
+from e2e.chart.installed import NAMESPACE, difference
+from e2e.chart.leftovers import until_nothing_is_left
 from e2e.controlplane import ControlPlane, until
 from e2e.patience import QUICK
 from e2e.reporter_process import ReporterProcess
@@ -19,40 +17,11 @@ from e2e.stack import BODY_BASED_ROUTER
 
 
 HERE = golden.HERE
-NAMESPACE = "kaito-stack"
 LEASE = (
     f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/productionstack-status-reporter"
 )
 BBR = "clusterBBRNotReady"
 SLOW = 60
-KINDS = (
-    "/apis/apps/v1/deployments",
-    "/apis/apps/v1/replicasets",
-    "/api/v1/pods",
-    "/api/v1/configmaps",
-    "/api/v1/secrets",
-    "/apis/coordination.k8s.io/v1/leases",
-    "/api/v1/serviceaccounts",
-    "/apis/rbac.authorization.k8s.io/v1/clusterroles",
-    "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-    "/apis/rbac.authorization.k8s.io/v1/roles",
-    "/apis/rbac.authorization.k8s.io/v1/rolebindings",
-)
-
-
-@pytest.fixture
-def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
-    """
-    With a namespace in which Pod Security lets nothing pass that is not restricted.
-    """
-    restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
-    meta = {"name": NAMESPACE, "labels": restricted}
-    stack.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
-    with repair.mended(stack) as plane:
-        yield plane
-    stack.client.delete(f"/api/v1/namespaces/{NAMESPACE}")
-    gone = lambda: not stack.client.exists(f"/api/v1/namespaces/{NAMESPACE}")  # noqa: E731
-    until(gone, within=SLOW, what="the namespace of the releases is gone")
 
 
 def test_umbrella_with_yesterday_s_values_brings_up_what_its_users_expect(
@@ -68,7 +37,7 @@ def test_umbrella_with_yesterday_s_values_brings_up_what_its_users_expect(
     )
     assert len(_ready_pods(plane)) == 2
     manifest = helm("get", "manifest", "stack", f"--namespace={NAMESPACE}")
-    assert _difference(plane, manifest) == ""
+    assert difference(plane, manifest) == ""
     with _as_installed(plane) as reporter:
         assert reporter.lines("rights that are needed are granted")
         stack.scale(plane.client, BODY_BASED_ROUTER, 0)
@@ -76,8 +45,7 @@ def test_umbrella_with_yesterday_s_values_brings_up_what_its_users_expect(
         assert said.involved == ("Namespace", BODY_BASED_ROUTER.namespace)
         _until_owned(plane)
         helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
-        _until_nothing_is_left(plane)
-    assert _left_over(plane) == []
+        until_nothing_is_left(plane, NAMESPACE)
 
 
 def test_subchart_that_is_switched_off_installs_nothing(
@@ -112,7 +80,7 @@ def test_upgrade_from_the_earlier_reporter_takes_over_and_can_be_rolled_back(
     assert _deployment(plane)["spec"]["template"] == before["spec"]["template"]
     assert client.get(LEASE)["spec"]["leaseTransitions"] == 5
     helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
-    _until_nothing_is_left(plane)
+    until_nothing_is_left(plane, NAMESPACE)
 
 
 def test_deployment_made_anew_costs_no_lead_and_is_the_new_owner(
@@ -134,36 +102,10 @@ def test_deployment_made_anew_costs_no_lead_and_is_the_new_owner(
         assert reporter.metric("leader") == 1
         assert reporter.lines("no longer leading") == []
     helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
-    _until_nothing_is_left(plane)
-
-
-def test_every_value_at_once_is_accepted_by_the_api_server(
-    plane: ControlPlane, installer: Helm
-) -> None:
-    """
-    But for the kinds of the Prometheus Operator, whose CRDs are not there.
-    """
-    monitors = ("serviceMonitor", "podMonitor", "prometheusRule")
-    off = ",".join(f"{each}.enabled=false" for each in monitors)
-    helm, values = installer, HERE / "values" / "everything.yaml"
-    words = (f"--namespace={NAMESPACE}", f"--values={values}", f"--set={off}")
-    helm("install", "all", str(CHART), *words, f"--set=namespaceOverride={NAMESPACE}")
-    notes = helm("get", "notes", "all", f"--namespace={NAMESPACE}")
-    assert "kubectl get events -n kube-system --field-selector source=" in notes
-    helm("uninstall", "all", f"--namespace={NAMESPACE}", "--wait")
+    until_nothing_is_left(plane, NAMESPACE)
 
 
 # ---------------------------------------------------------------- used above
-
-
-def _difference(plane: ControlPlane, manifest: str) -> str:
-    """
-    Between what was asked for and what is there, as users compare it.
-    """
-    try:
-        return plane.kubectl("diff", "-f", "-", stdin=manifest)
-    except subprocess.CalledProcessError as err:
-        return str(err.stdout) + str(err.stderr)
 
 
 def _umbrella(folder: Path) -> Path:
@@ -237,24 +179,6 @@ def _until_owned(plane: ControlPlane) -> None:
 def _uid_of_lease(plane: ControlPlane) -> str:
     found = plane.client.list(LEASE.rpartition("/")[0])
     return "".join(each["metadata"]["uid"] for each in found)
-
-
-def _until_nothing_is_left(plane: ControlPlane) -> None:
-    """
-    What has an owner is the garbage collector's, which comes a moment later.
-    """
-    until(lambda: not _left_over(plane), within=SLOW, what="nothing is left")
-
-
-def _left_over(plane: ControlPlane) -> list[str]:
-    return [
-        f"{path} {each['metadata']['name']}"
-        for path in KINDS
-        for each in plane.client.list(path)
-        if each["metadata"].get("labels", {}).get("app.kubernetes.io/managed-by") == "Helm"
-        or each["metadata"]["name"].startswith(("stack-status-reporter", "sh.helm.release"))
-        or (path.endswith("/leases") and each["metadata"]["namespace"] == NAMESPACE)
-    ]
 
 
 def _held_by_the_earlier() -> Json:

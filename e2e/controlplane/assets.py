@@ -59,6 +59,7 @@ PROGRAMS = (
         *("helm", "helm", "helm.sh/helm/v3/cmd/helm", "about 2 minutes the first time"),
         _OF_HELM,
     ),
+    Program("prometheus-rules", "rules", ".", "some seconds"),
 )
 ENVTEST = frozenset({"etcd", "kube-apiserver", "kubectl"})
 HOW = (
@@ -83,6 +84,12 @@ class Assets:
 
     def crds(self) -> list[Json]:
         return [*self._read("crds.json"), *manifests.own_crds()]
+
+    def monitoring_crds(self) -> list[Json]:
+        """
+        Of kinds that the reporter does not read, so they are in a control plane only on demand.
+        """
+        return self._read("monitoring-crds.json")
 
     def kwok_stages(self) -> list[Json]:
         return self._read("kwok-stages.json")

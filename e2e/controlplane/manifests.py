@@ -28,6 +28,8 @@ _CRD_FILES = {
     "github.com/kedacore/keda/v2": "config/crd/bases/*.yaml",
     "istio.io/api": "kubernetes/customresourcedefinitions.gen.yaml",
 }
+_OPERATOR = "github.com/prometheus-operator/prometheus-operator"
+_MONITORING = ("servicemonitors", "podmonitors", "prometheusrules")
 _APIKEY_CHART = "charts/kaito/workspace/charts/productionstack-*.tgz"
 _APIKEY_MEMBER = "/kaito.sh_apikeys.yaml"
 _STAGE_FOLDERS = ("node/fast", "node/heartbeat-with-lease", "pod/fast")
@@ -45,6 +47,15 @@ def _crds() -> Iterator[Json]:
     for module, pattern in _CRD_FILES.items():
         yield from _of_kind("CustomResourceDefinition", folders[module].glob(pattern))
     yield from _documents(_apikey_crd(folders[_KAITO]))
+
+
+def _monitoring_crds() -> Iterator[Json]:
+    """
+    Not those of what the operator runs: they are ten times as large, and nobody here makes any.
+    """
+    folder = golang.download("monitoring")[_OPERATOR] / "example" / "prometheus-operator-crd"
+    files = [folder / f"monitoring.coreos.com_{each}.yaml" for each in _MONITORING]
+    yield from _of_kind("CustomResourceDefinition", files)
 
 
 def _stages() -> Iterator[Json]:
@@ -85,4 +96,5 @@ def _documents(text: str) -> list[Json]:
 FILES: dict[str, Callable[[], Iterator[Json]]] = {
     "crds.json": _crds,
     "kwok-stages.json": _stages,
+    "monitoring-crds.json": _monitoring_crds,
 }

@@ -1,0 +1,20 @@
+"""
+A release as it is on the control plane.
+"""
+
+import subprocess
+
+from e2e.controlplane import ControlPlane
+
+
+NAMESPACE = "kaito-stack"
+
+
+def difference(plane: ControlPlane, manifest: str) -> str:
+    """
+    Between what was asked for and what is there, as users compare it.
+    """
+    try:
+        return plane.kubectl("diff", "-f", "-", stdin=manifest)
+    except subprocess.CalledProcessError as err:
+        return str(err.stdout) + str(err.stderr)

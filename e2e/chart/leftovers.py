@@ -1,0 +1,53 @@
+"""
+What a release leaves behind in a cluster.
+"""
+
+from e2e.controlplane import ControlPlane, until
+
+
+KINDS = (
+    "/apis/apps/v1/deployments",
+    "/apis/apps/v1/replicasets",
+    "/apis/coordination.k8s.io/v1/leases",
+    "/apis/networking.k8s.io/v1/networkpolicies",
+    "/apis/policy/v1/poddisruptionbudgets",
+    "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "/apis/rbac.authorization.k8s.io/v1/roles",
+    "/apis/rbac.authorization.k8s.io/v1/rolebindings",
+    "/api/v1/configmaps",
+    "/api/v1/pods",
+    "/api/v1/secrets",
+    "/api/v1/serviceaccounts",
+    "/api/v1/services",
+)
+
+
+def until_nothing_is_left(plane: ControlPlane, namespace: str, *more: str) -> None:
+    """
+    What has an owner is the garbage collector's, which comes a moment later. *more*: other kinds.
+    """
+    kinds = (*KINDS, *more)
+
+    def gone() -> bool:
+        return not left_over(plane, namespace, kinds)
+
+    try:
+        until(gone, within=60, what="nothing is left")
+    except AssertionError as err:
+        raise AssertionError(f"{err}: {left_over(plane, namespace, kinds)}") from err
+
+
+def left_over(plane: ControlPlane, namespace: str, kinds: tuple[str, ...]) -> list[str]:
+    """
+    Of the releases whose pods are in *namespace*, which holds no Lease but theirs.
+    """
+    return [
+        f"{path} {meta['name']}"
+        for path in kinds
+        for meta in (each["metadata"] for each in plane.client.list(path))
+        if meta.get("labels", {}).get("app.kubernetes.io/managed-by") == "Helm"
+        or "-status-reporter" in meta["name"].removeprefix("productionstack-status-reporter")
+        or meta["name"].startswith("sh.helm.release")
+        or (path.endswith("/leases") and meta["namespace"] == namespace)
+    ]

@@ -1,0 +1,112 @@
+"""
+What the chart renders for the Prometheus Operator, read by those who will read it: an API server
+with its CRDs, and Prometheus.
+"""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.chart import CHART, golden
+from e2e.chart.helm import Helm, Json
+from e2e.chart.installed import NAMESPACE, difference
+from e2e.chart.leftovers import until_nothing_is_left
+from e2e.controlplane import ControlPlane, assets, crds
+from reporter.sinks.metrics import RESULTS, Metrics
+from tests.shipped import CATALOGUE
+
+
+pytestmark = pytest.mark.controlplane
+
+EVERYTHING = golden.HERE / "values" / "everything.yaml"
+ROOT = "/apis/monitoring.coreos.com/v1"
+MONITORS = {
+    "ServiceMonitor": "servicemonitors",
+    "PodMonitor": "podmonitors",
+    "PrometheusRule": "prometheusrules",
+}
+OURS = "productionstack_status_reporter_"
+
+
+@pytest.fixture
+def monitored(plane: ControlPlane) -> Iterator[ControlPlane]:
+    """
+    Only for as long as it is needed: other tests count what the cluster has.
+    """
+    wanted = assets.find().monitoring_crds()
+    crds.install(plane.client, wanted)
+    yield plane
+    for crd in wanted:
+        crds.remove(plane.client, crds.name(crd))
+
+
+def test_every_value_at_once_is_accepted_by_the_api_server(
+    monitored: ControlPlane, installer: Helm
+) -> None:
+    helm, client = installer, monitored.client
+    where = f"--namespace={NAMESPACE}"
+    override = f"--set=namespaceOverride={NAMESPACE}"
+    helm("install", "all", str(CHART), where, f"--values={EVERYTHING}", override)
+    notes = helm("get", "notes", "all", where)
+    assert "kubectl get events -n kube-system --field-selector source=" in notes
+
+    manifest = helm("get", "manifest", "all", where)
+    # Refuses with their names what the schema does not know and what is there twice.
+    strictly = ("--dry-run=server", "--validate=strict", "-f", "-")
+    applied = monitored.kubectl("apply", *strictly, stdin=manifest)
+    assert applied.count("monitoring.coreos.com/all-status-reporter") == len(MONITORS)
+    assert difference(monitored, manifest) == ""
+    for rendered in helm.render(
+        CHART, f"--values={EVERYTHING}", override, release="all", namespace=NAMESPACE
+    ):
+        if rendered["kind"] in MONITORS:
+            stored = client.get(client.path(rendered))
+            assert stored["spec"] == rendered["spec"]
+
+    helm("uninstall", "all", where, "--wait")
+    kinds = (f"{ROOT}/{plural}" for plural in MONITORS.values())
+    until_nothing_is_left(monitored, NAMESPACE, *kinds)
+
+
+def test_prometheus_understands_every_rule(helm: Helm) -> None:
+    rules = _rules(helm)
+    assert len(rules["groups"][0]["rules"]) > 3
+    assert _complaints(rules) == ""
+
+
+def test_a_rule_that_prometheus_does_not_understand_is_seen(helm: Helm) -> None:
+    for place, wrong in (("expr", "sum(x"), ("annotations", {"summary": "{{ $labels.reason }"})):
+        rules = _rules(helm)
+        rules["groups"][0]["rules"][0][place] = wrong
+        assert "ProductionStackFinding" in _complaints(rules)
+
+
+def test_rules_ask_for_metrics_and_results_that_there_are(helm: Helm) -> None:
+    expressions = " ".join(rule["expr"] for rule in _rules(helm)["groups"][0]["rules"])
+    page = Metrics(CATALOGUE, list).page().decode()
+    asked = set(re.findall(rf"{OURS}\w+", expressions))
+    assert {f"{OURS}finding", f"{OURS}leader"} <= asked
+    assert asked <= set(re.findall(rf"^{OURS}\w+", page, re.MULTILINE))
+    (results,) = re.findall(r'result=~"([^"]+)"', expressions)
+    assert set(results.split("|")) <= set(RESULTS)
+
+
+def _rules(helm: Helm) -> Json:
+    rendered = helm.render(CHART, f"--values={EVERYTHING}", golden.OPERATOR)
+    (found,) = (each["spec"] for each in rendered if each["kind"] == "PrometheusRule")
+    return dict(found)
+
+
+def _complaints(rules: Json) -> str:
+    """
+    Prometheus' own, of expressions, templates and durations; JSON is YAML too.
+    """
+    program = assets.find().program("prometheus-rules")
+    done = subprocess.run(
+        [program], input=json.dumps(rules), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode == 0) == (done.stdout == ""), done
+    return done.stdout
