@@ -14,7 +14,14 @@ def difference(plane: ControlPlane, manifest: str) -> str:
     """
     Between what was asked for and what is there, as users compare it.
     """
+    return answer(plane, "diff", manifest)
+
+
+def answer(plane: ControlPlane, command: str, manifest: str, *flags: str) -> str:
+    """
+    What kubectl says of it, be it a refusal.
+    """
     try:
-        return plane.kubectl("diff", "-f", "-", stdin=manifest)
+        return plane.kubectl(command, *flags, "-f", "-", stdin=manifest)
     except subprocess.CalledProcessError as err:
         return str(err.stdout) + str(err.stderr)

@@ -12,7 +12,7 @@ import pytest
 
 from e2e.chart import CHART, golden
 from e2e.chart.helm import Helm, Json
-from e2e.chart.installed import NAMESPACE, difference
+from e2e.chart.installed import NAMESPACE, answer, difference
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.controlplane import ControlPlane, assets, crds
 from reporter.sinks.metrics import RESULTS, Metrics
@@ -55,8 +55,8 @@ def test_every_value_at_once_is_accepted_by_the_api_server(
 
     manifest = helm("get", "manifest", "all", where)
     # Refuses with their names what the schema does not know and what is there twice.
-    strictly = ("--dry-run=server", "--validate=strict", "-f", "-")
-    applied = monitored.kubectl("apply", *strictly, stdin=manifest)
+    applied = answer(monitored, "apply", manifest, "--dry-run=server", "--validate=strict")
+    assert "unknown field" not in applied
     assert applied.count("monitoring.coreos.com/all-status-reporter") == len(MONITORS)
     assert difference(monitored, manifest) == ""
     for rendered in helm.render(
