@@ -106,6 +106,11 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
         ("image.digest=latest", "digest"),
         ("controlPlane.weightDownload.metricPort=70000", "metricPort"),
         ("extraArgs={resync-seconds=5}", "extraArgs"),
+        ("resources.limit.memory=1Gi", "'limit'"),
+        ("affinity.nodeAfinity.x=1", "nodeAfinity"),
+        ("tolerations[0].efect=NoSchedule", "efect"),
+        ("topologySpreadConstraints[0].labelSelectr.a=b", "labelSelectr"),
+        ("networkPolicy.metricsFrom[0].podSelectr.a=b", "podSelectr"),
     ],
 )
 def test_wrong_value_is_refused_with_its_name(helm: Helm, setting: str, named: str) -> None:
