@@ -46,6 +46,7 @@ def test_umbrella_with_yesterday_s_values_brings_up_what_its_users_expect(
         _until_owned(plane)
         helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
         until_nothing_is_left(plane, NAMESPACE)
+    until_nothing_is_left(plane, NAMESPACE)
 
 
 def test_subchart_that_is_switched_off_installs_nothing(
@@ -83,24 +84,24 @@ def test_upgrade_from_the_earlier_reporter_takes_over_and_can_be_rolled_back(
     until_nothing_is_left(plane, NAMESPACE)
 
 
-def test_deployment_made_anew_costs_no_lead_and_is_the_new_owner(
+def test_deployment_deleted_by_hand_takes_the_lease_along_and_costs_no_lead(
     plane: ControlPlane, installer: Helm
 ) -> None:
+    """
+    Its last pod runs on for a while, with every right, and makes the Lease anew meanwhile.
+    """
     helm, client = installer, plane.client
     words = ("stack", str(CHART), f"--namespace={NAMESPACE}")
     helm("install", *words)
     with _as_installed(plane) as reporter:
-        _until_owned(plane)
-        before = _deployment(plane)["metadata"]["uid"]
-        lease = client.get(LEASE)["metadata"]["uid"]
-        client.delete(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/stack-status-reporter")
-        collected = lambda: _uid_of_lease(plane) != lease  # noqa: E731
-        until(collected, within=SLOW, what="the Lease went with its Deployment")
+        _delete_deployment(plane)
         helm("upgrade", *words)
-        assert _deployment(plane)["metadata"]["uid"] != before
         _until_owned(plane)
+        _delete_deployment(plane)
+        until(lambda: client.exists(LEASE), within=2 * SLOW, what="the Lease is there again")
         assert reporter.metric("leader") == 1
         assert reporter.lines("no longer leading") == []
+    until(lambda: not client.exists(LEASE), within=SLOW, what="the last Lease is gone")
     helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
     until_nothing_is_left(plane, NAMESPACE)
 
@@ -160,6 +161,21 @@ def _ready_pods(plane: ControlPlane) -> list[Json]:
     return [p for p in pods if any(ready <= c.items() for c in p["status"]["conditions"])]
 
 
+def _delete_deployment(plane: ControlPlane) -> None:
+    """
+    Returns when the Lease went with it, be there a new one or not.
+    """
+    _until_owned(plane)
+    lease = plane.client.get(LEASE)["metadata"]["uid"]
+    plane.client.delete(plane.client.path(_deployment(plane)))
+
+    def collected() -> bool:
+        found = plane.client.list(LEASE.rpartition("/")[0])
+        return all(each["metadata"]["uid"] != lease for each in found)
+
+    until(collected, within=SLOW, what="the Lease went with its Deployment")
+
+
 def _until_owned(plane: ControlPlane) -> None:
     """
     The Lease by the Deployment as it is now.
@@ -174,11 +190,6 @@ def _until_owned(plane: ControlPlane) -> None:
         return plane.client.get(LEASE)["metadata"].get("ownerReferences") == [owner]
 
     until(owned, within=SLOW, what="the Lease belongs to the Deployment")
-
-
-def _uid_of_lease(plane: ControlPlane) -> str:
-    found = plane.client.list(LEASE.rpartition("/")[0])
-    return "".join(each["metadata"]["uid"] for each in found)
 
 
 def _held_by_the_earlier() -> Json:
