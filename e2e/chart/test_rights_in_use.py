@@ -2,7 +2,7 @@
 Each rule of the chart is needed: without it the check at start names it and what goes blind.
 """
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterator
 
 import pytest
 import pytest_asyncio
@@ -25,18 +25,22 @@ All of them, so that every rule there is has its turn.
 
 
 @pytest.fixture
-def roles(installer: Helm, control_plane: ControlPlane) -> list[Json]:
+def roles(installer: Helm, control_plane: ControlPlane) -> Iterator[list[Json]]:
     """
-    Installed, with what binds them.
+    Installed, with what binds them; taken away for the releases of other tests.
     """
+    client = control_plane.client
     rendered = installer.render(
         CHART, f"--set=sources={{{SOURCES}}}", release=RELEASE, namespace=NAMESPACE
     )
     kinds = {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
-    for manifest in (space, *(each for each in rendered if each["kind"] in kinds)):
-        control_plane.client.apply(manifest)
-    return [each for each in rendered if each["kind"] in {"ClusterRole", "Role"}]
+    manifests = (space, *(each for each in rendered if each["kind"] in kinds))
+    for manifest in manifests:
+        client.apply(manifest)
+    yield [each for each in rendered if each["kind"] in {"ClusterRole", "Role"}]
+    for manifest in reversed(manifests):
+        client.delete(client.path(manifest))
 
 
 @pytest_asyncio.fixture
