@@ -5,8 +5,10 @@ What answers is a container that anyone may have built: it gets no credentials, 
 and neither its size nor its slowness costs more than is set here.
 """
 
+import asyncio
 import re
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Self
@@ -17,6 +19,7 @@ from reporter.kube.addresses import in_url, is_address_of_a_pod
 from reporter.kube.client import Api
 from reporter.kube.connections import user_agent
 from reporter.kube.errors import KubeError, Refused
+from reporter.kube.rounds import Trust
 from reporter.kube.translation import TRANSPORT_FAILURES, is_page
 from reporter.model.objects import Pod
 from reporter.model.samples import ScrapeResult
@@ -24,12 +27,23 @@ from reporter.model.samples import ScrapeResult
 
 TOTAL = timedelta(seconds=5)
 CONNECTING = timedelta(seconds=1)
+FIRST_SILENCE = timedelta(seconds=2)
+"""
+How long a pod may send nothing when it is read for the first time; later it has all of TOTAL.
+"""
+
 LARGEST = 4 * 1024 * 1024
 """
 Bytes of a page.
 """
 
-AT_ONCE = 64
+SMALL, MANY_LARGE = 64 * 1024, 16
+"""
+Bytes of a page, and how many pages at once may have more: of pods that were read before, and of
+others. Hundreds of pods are waited for at once, but no more than 2 * 16 * 4 MiB are kept of what they
+send, beside what a connection buffers of each.
+"""
+
 ACCEPT = "text/plain;version=0.0.4"
 """
 OpenMetrics would name some families otherwise.
@@ -58,6 +72,8 @@ class NoPage(Exception):
 class AtPods:
     """
     Pages at the pods' own addresses. *allowed* tells which of these may be read.
+
+    *within*: how long one may take. *silence*: for how long a pod may send nothing at its first turn.
     """
 
     def __init__(
@@ -66,13 +82,13 @@ class AtPods:
         *,
         allowed: Callable[[str], bool] = is_address_of_a_pod,
         within: timedelta = TOTAL,
+        silence: timedelta = FIRST_SILENCE,
     ) -> None:
-        self._port, self._allowed = port, allowed
+        self._port, self._allowed, self._within = port, allowed, within.total_seconds()
+        self._first, self._later = _timeout(silence), _timeout(within)
+        self._large = {known: asyncio.Semaphore(MANY_LARGE) for known in (True, False)}
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=AT_ONCE, force_close=True),
-            timeout=aiohttp.ClientTimeout(
-                total=within.total_seconds(), sock_connect=CONNECTING.total_seconds()
-            ),
+            connector=aiohttp.TCPConnector(limit=0, force_close=True),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,
@@ -89,7 +105,7 @@ class AtPods:
     async def __aexit__(self, *_: object) -> None:
         await self._session.close()
 
-    async def read(self, pod: Pod) -> bytes:
+    async def read(self, pod: Pod, trust: Trust) -> bytes:
         """
         Raises NoPage.
         """
@@ -97,10 +113,15 @@ class AtPods:
         if not self._allowed(address):
             raise NoPage(ScrapeResult.BARRED, "its address is none that pods have")
         url = f"http://{in_url(address)}:{self._port}{PATH}"
+        large = self._large[trust is Trust.READ]
+        timeout = self._first if trust is Trust.NEW else self._later
         try:
-            async with self._session.get(url, allow_redirects=False) as response:
+            async with (
+                asyncio.timeout(self._within),
+                self._session.get(url, allow_redirects=False, timeout=timeout) as response,
+            ):
                 _check(response)
-                return await _body(response)
+                return await _body(response, large)
         except TRANSPORT_FAILURES as err:
             raise _no_page(err, self._port) from err
 
@@ -113,7 +134,7 @@ class ThroughServer:
     def __init__(self, api: Api, port: int) -> None:
         self._api, self._port = api, port
 
-    async def read(self, pod: Pod) -> bytes:
+    async def read(self, pod: Pod, _: Trust) -> bytes:
         """
         Raises NoPage.
         """
@@ -148,13 +169,28 @@ def _check(response: aiohttp.ClientResponse) -> None:
         raise NoPage(ScrapeResult.UNUSABLE, "its page is HTML")
 
 
-async def _body(response: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    async for piece in response.content.iter_any():
-        body += piece
-        if len(body) > LARGEST:
-            raise NoPage(ScrapeResult.UNUSABLE, f"its page has more than {LARGEST} bytes")
-    return bytes(body)
+async def _body(response: aiohttp.ClientResponse, large: asyncio.Semaphore) -> bytes:
+    """
+    *large*: the places for pages that are not small.
+    """
+    body, small = bytearray(), True
+    async with AsyncExitStack() as place:
+        async for piece in response.content.iter_any():
+            body += piece
+            if len(body) > LARGEST:
+                raise NoPage(ScrapeResult.UNUSABLE, f"its page has more than {LARGEST} bytes")
+            if small and len(body) > SMALL:
+                small = False
+                await place.enter_async_context(large)
+        return bytes(body)
+
+
+def _timeout(silence: timedelta) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(
+        total=None,
+        sock_connect=CONNECTING.total_seconds(),
+        sock_read=silence.total_seconds(),
+    )
 
 
 def _no_page(err: BaseException, port: int) -> NoPage:

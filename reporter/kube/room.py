@@ -1,69 +1,64 @@
 """
-Places for turns at once, some of them kept for pods that were read before.
-
-However many pods hang, one that answers does not wait for them, nor does one that is new.
+Places for so many at once, who waits for one, and who is let in next. Pure.
 """
 
-import asyncio
+import heapq
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 
-class Room:
+Guest = TypeVar("Guest")
+
+
+@dataclass(slots=True)
+class _Group(Generic[Guest]):
     """
-    *places*: for how many turns there is room, by doubts: the last number for all who have more.
-
-    Who waits first is let in first, but at their door those of *hasty* doubts: of them the last that
-    came, and before who has more. They are new: of thousands that came together all may hang, each for
-    seconds, and one that has come since must not wait for them.
-    """
-
-    def __init__(self, places: Sequence[int], *, hasty: int | None = None) -> None:
-        self._doors, self._hasty = [_Door(each) for each in places], hasty
-
-    @asynccontextmanager
-    async def place(self, doubts: int) -> AsyncIterator[None]:
-        """
-        Who has doubts passes the narrower doors first.
-        """
-        level = min(doubts, len(self._doors) - 1)
-        async with AsyncExitStack() as held:
-            for number in reversed(range(level + 1)):
-                await self._doors[number].enter(ahead=number == doubts == self._hasty)
-                held.callback(self._doors[number].leave)
-            yield
-
-
-class _Door:
-    """
-    Lets only so many in at a time.
+    How many more of it may come in, and who waits, by rank and then by who asked first.
     """
 
-    def __init__(self, places: int) -> None:
+    left: int
+    waiting: list[tuple[tuple[float, ...], int, Guest]] = field(default_factory=list)
+
+
+class Room(Generic[Guest]):
+    """
+    *places* for all, and the *most* that each group has of them; the rest are kept for the others.
+
+    Groups take turns, so that none waits for ever while another comes again and again.
+    """
+
+    def __init__(self, places: int, most: Sequence[int]) -> None:
         self._left = places
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._groups = [_Group[Guest](each) for each in most]
+        self._order = deque(range(len(most)))
+        self._asked = 0
 
-    async def enter(self, *, ahead: bool) -> None:
-        if self._left:
-            self._left -= 1
-            return
-        turn = asyncio.get_running_loop().create_future()
-        if ahead:
-            self._waiting.append(turn)
-        else:
-            self._waiting.appendleft(turn)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if not turn.cancelled():  # it was let in at the same moment
-                self.leave()
-            raise
+    def ask(self, guest: Guest, group: int, rank: tuple[float, ...] = ()) -> None:
+        """
+        Within a group, the lowest *rank* is let in first.
+        """
+        self._asked += 1
+        heapq.heappush(self._groups[group].waiting, (rank, self._asked, guest))
 
-    def leave(self) -> None:
-        while self._waiting:
-            turn = self._waiting.pop()
-            if not turn.done():
-                turn.set_result(None)
-                return
+    def enter(self) -> tuple[Guest, int] | None:
+        """
+        Who has a place now, and its group, to be told when it leaves; None if none may come in.
+        """
+        if not self._left:
+            return None
+        for number in self._order:
+            group = self._groups[number]
+            if group.left and group.waiting:
+                self._left -= 1
+                group.left -= 1
+                self._order.remove(number)
+                self._order.append(number)
+                _, _, guest = heapq.heappop(group.waiting)
+                return guest, number
+        return None
+
+    def leave(self, group: int) -> None:
         self._left += 1
+        self._groups[group].left += 1

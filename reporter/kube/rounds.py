@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import Enum
 from math import floor
 from zlib import crc32
 
@@ -35,16 +36,38 @@ def moment(uid: str, *, after: float, interval: float, skip: int = 0) -> float:
     return (found if found > after else found + interval) + skip * interval
 
 
-@dataclass(slots=True)
-class Turn:
+class Trust(Enum):
     """
-    *due* in seconds of the event loop; None while it is being read. *read*: whether it was at last.
+    What is to be expected of a pod: it was READ at its last turn, or had none, or FAILED.
     """
 
+    READ = "read"
+    NEW = "new"
+    FAILED = "failed"
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """
+    *seen* and *due* in seconds of the event loop; not due while it is being read, or waits for that.
+    """
+
+    name: PodName
     uid: str
+    seen: float
     due: float | None
     failures: int = 0
-    read: bool = False
+    trust: Trust = Trust.NEW
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """
+        Who has failed less goes first, and of the new ones who was seen last.
+
+        Of thousands that came together all may hang, and one that has come since must not wait.
+        """
+        new = self.trust is Trust.NEW
+        return min(self.failures, len(SKIPPED) - 1), -self.seen if new else 0.0
 
 
 class Rounds:
@@ -70,12 +93,12 @@ class Rounds:
             known = self._turns.get(name)
             if known is None or known.uid != uid:
                 due = moment(uid, after=now, interval=self._interval)
-                self._turns[name] = Turn(uid, due)
+                self._turns[name] = Turn(name, uid, now, due)
                 heapq.heappush(self._queue, (due, name))
 
-    def due(self, now: float) -> list[tuple[PodName, str]]:
+    def due(self, now: float) -> list[Turn]:
         """
-        Names and uids of those whose turn has come; each must be given back as *done*.
+        Those that have come; each must be given back as *done*.
         """
         found = []
         while self._queue and self._queue[0][0] <= now:
@@ -83,26 +106,17 @@ class Rounds:
             turn = self._turns.get(name)
             if turn is not None and turn.due == due:
                 turn.due = None
-                found.append((name, turn.uid))
+                found.append(turn)
         return found
 
-    def doubts(self, name: PodName) -> int:
-        """
-        0 of a pod that was read at its last turn, 1 before its first, 2 of one that was not.
-        """
-        turn = self._turns.get(name)
-        if turn is None:
-            return 1
-        return 0 if turn.read else 1 + min(turn.failures, 1)
-
-    def done(self, name: PodName, uid: str, *, failed: bool, now: float) -> None:
-        turn = self._turns.get(name)
-        if turn is None or turn.uid != uid or turn.due is not None:
+    def done(self, turn: Turn, *, failed: bool, now: float) -> None:
+        if self._turns.get(turn.name) is not turn:
             return
-        turn.failures, turn.read = turn.failures + 1 if failed else 0, not failed
+        turn.failures = turn.failures + 1 if failed else 0
+        turn.trust = Trust.FAILED if failed else Trust.READ
         skip = SKIPPED[min(turn.failures, len(SKIPPED) - 1)]
         turn.due = moment(turn.uid, after=now, interval=self._interval, skip=skip)
-        heapq.heappush(self._queue, (turn.due, name))
+        heapq.heappush(self._queue, (turn.due, turn.name))
 
     def next(self) -> float | None:
         return self._queue[0][0] if self._queue else None

@@ -6,7 +6,8 @@ slow pod costs nobody else anything.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -15,10 +16,10 @@ from typing import NoReturn, Protocol
 from reporter.kube.addresses import is_address_of_a_pod
 from reporter.kube.client import Api
 from reporter.kube.means import Clock
-from reporter.kube.pages import AT_ONCE, AtPods, NoPage, ThroughServer
+from reporter.kube.pages import AtPods, NoPage, ThroughServer
 from reporter.kube.room import Room
-from reporter.kube.rounds import PodName, Rounds
-from reporter.kube.ways import Ways, may_proxy
+from reporter.kube.rounds import Rounds, Trust, Turn
+from reporter.kube.ways import Way, Ways, may_proxy
 from reporter.model.kinds import NAMESPACES, PODS
 from reporter.model.objects import Pod
 from reporter.model.samples import Scrape, ScrapeResult, Unread
@@ -35,14 +36,27 @@ LOOK = timedelta(seconds=5)
 How often, at the longest, new targets are looked for.
 """
 
-ROOM = (AT_ONCE, AT_ONCE * 7 // 8, AT_ONCE * 3 // 4)
+PLACES = {Way.DIRECT: (512, (448, 384)), Way.PROXY: (64, (56, 48))}
 """
-Turns at once: all, those of pods that were not read at their last turn, those that failed.
+How many pods are waited for at once, by the way to them: in all, and at most of those that were read
+at their last turn, and of the others. So 128 are kept for the former, who answer in milliseconds.
+
+A pod that accepts and sends nothing holds a place for 2 s at its first turn and for 5 s at later ones,
+which come after 1, 2 and then 4 intervals each. Of 10,000 new pods of which half hang all have had a
+first turn after 5,000 * 2 s / 384 = 26 s beside the interval over which these are spread; those that
+answered are read every interval from then on. To try the 5,000 every 60 s takes
+5,000 * 5 s / 60 s = 417 places: it is every 65 s, and every 130 s with 10,000 that hang. New ones do
+not wait for these: a place is left every 5 s / 384 = 13 ms. If 5,000 that were read begin to hang all
+at once, the others wait for 5,000 * 5 s / 448 = 56 s, once.
+
+They are 512 open files, which with those to the API server (at most 128) stay below the usual limit of
+1,024. Through the API server there are fewer, since these are connections that watches and the lease
+share: 5,000 that hang there have had their first turn after 5,000 * 5 s / 48 = 9 min.
 """
 
-NEW = 1
+BURST = 16
 """
-The doubts of a pod before its first turn.
+Turns that are begun before all else that is due has its own.
 """
 
 
@@ -92,7 +106,8 @@ class Scraper:
         self._scraping, self._store, self._clock, self._api = scraping, store, clock, api
         self._counted = counted
         self._rounds = Rounds(scraping.interval)
-        self._room = Room(ROOM, hasty=NEW)
+        self._rooms = {way: Room[Turn](*places) for way, places in PLACES.items()}
+        self._left = asyncio.Event()
         self._looked: float | None = None
         self._seen: Snapshot | None = None
 
@@ -106,17 +121,42 @@ class Scraper:
         granted = partial(may_proxy, self._api)
         async with (
             AtPods(port, allowed=self._scraping.allowed) as at_pods,
-            asyncio.TaskGroup() as group,
+            asyncio.TaskGroup() as tasks,
         ):
             ways = Ways(self._scraping.mode, at_pods, through, allowed=granted)
             while True:
                 now = asyncio.get_running_loop().time()
                 look = self._follow(now)
-                for name, uid in self._rounds.due(now):
-                    turn = self._turn(ways, name, uid)
-                    group.create_task(turn, name=f"scrape {'/'.join(name)}")
+                for turn in self._rounds.due(now):
+                    room = self._rooms[ways.way(turn.name[0])]
+                    room.ask(turn, int(turn.trust is not Trust.READ), turn.rank)
+                if self._begin(ways, tasks) == BURST:
+                    await asyncio.sleep(0)
+                    continue
                 due = self._rounds.next()
-                await asyncio.sleep(min(look, look if due is None else max(due - now, 0.0)))
+                pause = min(look, look if due is None else max(due - now, 0.0))
+                self._left.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause):
+                        await self._left.wait()
+
+    def _begin(self, ways: Ways, tasks: asyncio.TaskGroup) -> int:
+        """
+        Begin turns for which there is a place, and return how many: BURST at most.
+        """
+        begun = 0
+        for way, room in self._rooms.items():
+            while begun < BURST and (entered := room.enter()) is not None:
+                begun += 1
+                turn, group = entered
+                name = f"scrape {'/'.join(turn.name)}"
+                task = tasks.create_task(self._turn(ways, turn, way), name=name)
+                task.add_done_callback(partial(self._ended, room, group))
+        return begun
+
+    def _ended(self, room: Room[Turn], group: int, _: asyncio.Task[None]) -> None:
+        room.leave(group)
+        self._left.set()
 
     def _follow(self, now: float) -> float:
         """
@@ -133,20 +173,19 @@ class Scraper:
             self._rounds.follow(uids, now=now)
         return every
 
-    async def _turn(self, ways: Ways, name: PodName, uid: str) -> None:
+    async def _turn(self, ways: Ways, turn: Turn, way: Way) -> None:
         read = False
         try:
-            async with self._room.place(self._rounds.doubts(name)):
-                pod = self._store.pod(*name)
-                if pod is not None and pod.status.pod_ip and is_loading(pod):
-                    read = await self._scrape(ways, pod)
+            pod = self._store.pod(*turn.name)
+            if pod is not None and pod.metadata.uid == turn.uid and _has_page(pod):
+                read = await self._scrape(pod, ways.read(pod, turn.trust, way))
         finally:
             now = asyncio.get_running_loop().time()
-            self._rounds.done(name, uid, failed=not read, now=now)
+            self._rounds.done(turn, failed=not read, now=now)
 
-    async def _scrape(self, ways: Ways, pod: Pod) -> bool:
+    async def _scrape(self, pod: Pod, page: Awaitable[bytes]) -> bool:
         try:
-            scrape = self._read(await ways.read(pod))
+            scrape = self._read(await page)
         except NoPage as err:
             self._store.unread(pod, Unread(self._clock.now(), err.why))
             self._counted(err.result)
@@ -160,6 +199,10 @@ class Scraper:
         if isinstance(found, Malformed):
             raise NoPage(ScrapeResult.UNUSABLE, f"its page cannot be used: {found.why}")
         return Scrape(self._clock.now(), found, engine=has_family(page, ENGINE))
+
+
+def _has_page(pod: Pod) -> bool:
+    return bool(pod.status.pod_ip) and is_loading(pod)
 
 
 def _is_same(one: Snapshot, other: Snapshot) -> bool:

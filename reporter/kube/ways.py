@@ -7,11 +7,13 @@ Under a network policy our packets are dropped, while the API server may still r
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 from reporter.kube.access import Grant, Right, review
 from reporter.kube.client import Api
 from reporter.kube.pages import NoPage
+from reporter.kube.rounds import Trust
 from reporter.model.objects import Pod
 from reporter.model.samples import ScrapeResult
 from reporter.settings import ScrapeMode
@@ -25,12 +27,21 @@ Failures to connect in a row, in one namespace, after which the other way is tak
 logger = logging.getLogger(__name__)
 
 
+class Way(Enum):
+    """
+    To the page of a pod.
+    """
+
+    DIRECT = "direct"
+    PROXY = "proxy"
+
+
 class Reader(Protocol):
     """
     Reads the page of a pod, or raises NoPage.
     """
 
-    async def read(self, pod: Pod) -> bytes: ...
+    async def read(self, pod: Pod, trust: Trust) -> bytes: ...
 
 
 @dataclass(slots=True)
@@ -58,43 +69,46 @@ class Ways:
         *,
         allowed: Callable[[str], Awaitable[Grant]],
     ) -> None:
-        self._mode, self._direct, self._proxy, self._allowed = mode, direct, proxy, allowed
+        self._mode, self._allowed = mode, allowed
+        self._readers = {Way.DIRECT: direct, Way.PROXY: proxy}
         self._namespaces: dict[str, _Namespace] = {}
 
-    async def read(self, pod: Pod) -> bytes:
+    def way(self, namespace: str) -> Way:
+        """
+        By which its pods are to be read now.
+        """
+        if self._mode is ScrapeMode.AUTO:
+            return Way.PROXY if self._known(namespace).detour else Way.DIRECT
+        return Way.PROXY if self._mode is ScrapeMode.PROXY else Way.DIRECT
+
+    async def read(self, pod: Pod, trust: Trust, way: Way) -> bytes:
         """
         Raises NoPage.
         """
-        match self._mode:
-            case ScrapeMode.DIRECT:
-                return await self._direct.read(pod)
-            case ScrapeMode.PROXY:
-                return await self._proxy.read(pod)
-            case ScrapeMode.AUTO:
-                return await self._whichever(pod)
-
-    async def _whichever(self, pod: Pod) -> bytes:
-        known = self._namespaces.setdefault(pod.metadata.namespace, _Namespace())
-        if known.detour:
-            return await self._by_detour(pod, known)
+        known = self._known(pod.metadata.namespace)
         try:
-            page = await self._direct.read(pod)
+            page = await self._readers[way].read(pod, trust)
         except NoPage as err:
-            if err.result is ScrapeResult.UNREACHABLE:
-                await self._unreachable(pod.metadata.namespace, known)
-            elif err.result is not ScrapeResult.BARRED:
-                known.failures = 0
+            if self._mode is ScrapeMode.AUTO:
+                await self._failed(pod.metadata.namespace, known, way, err.result)
             raise
-        known.failures = 0
+        if way is Way.DIRECT:
+            known.failures = 0
         return page
 
-    async def _by_detour(self, pod: Pod, known: _Namespace) -> bytes:
-        try:
-            return await self._proxy.read(pod)
-        except NoPage as err:
-            if err.result is ScrapeResult.FORBIDDEN:
+    def _known(self, namespace: str) -> _Namespace:
+        return self._namespaces.setdefault(namespace, _Namespace())
+
+    async def _failed(
+        self, namespace: str, known: _Namespace, way: Way, result: ScrapeResult
+    ) -> None:
+        match way, result:
+            case Way.PROXY, ScrapeResult.FORBIDDEN:
                 known.detour, known.failures = False, 0
-            raise
+            case Way.DIRECT, ScrapeResult.UNREACHABLE if not known.detour:
+                await self._unreachable(namespace, known)
+            case Way.DIRECT, _ if result is not ScrapeResult.BARRED:
+                known.failures = 0
 
     async def _unreachable(self, namespace: str, known: _Namespace) -> None:
         known.failures += 1

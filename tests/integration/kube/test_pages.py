@@ -13,9 +13,10 @@ from aiohttp import web
 
 from e2e import stub_pages
 from reporter.embedded.server import EmbeddedServer
-from reporter.kube.pages import LARGEST, AtPods, NoPage, ThroughServer
+from reporter.kube.pages import LARGEST, MANY_LARGE, SMALL, AtPods, NoPage, ThroughServer
+from reporter.kube.rounds import Trust
 from reporter.model.samples import ScrapeResult
-from tests.integration.kube.servers import a_kubeconfig, an_answer, connected, cut, serving
+from tests.integration.kube.servers import a_kubeconfig, an_answer, connected, cut, serving, until
 from tests.loading import a_loading_pod
 
 
@@ -46,9 +47,9 @@ async def at_pod(handler, **how):
         yield server, pages
 
 
-async def failure(pages, pod=POD) -> tuple[str, str]:
+async def failure(pages, pod=POD, trust=Trust.READ) -> tuple[str, str]:
     with pytest.raises(NoPage) as caught:
-        await pages.read(pod)
+        await pages.read(pod, trust)
     return caught.value.result, caught.value.why
 
 
@@ -57,7 +58,7 @@ async def failure(pages, pod=POD) -> tuple[str, str]:
 
 async def test_a_page_is_read_as_it_is():
     async with at_pod(always(a_pod_page)) as (server, pages):
-        assert await pages.read(POD) == PAGE
+        assert await pages.read(POD, Trust.READ) == PAGE
         (request,) = server.requests
         assert (request.method, request.path) == ("GET", "/metrics")
         assert request.headers["Accept"] == "text/plain;version=0.0.4"
@@ -74,7 +75,7 @@ async def test_a_pod_of_version_six_is_read():
     try:
         await web.TCPSite(runner, "::1", 0).start()
         async with AtPods(runner.addresses[0][1], allowed=lambda _: True) as pages:
-            assert await pages.read(a_loading_pod(ip="::1")) == PAGE
+            assert await pages.read(a_loading_pod(ip="::1"), Trust.READ) == PAGE
     finally:
         await runner.cleanup()
 
@@ -137,7 +138,7 @@ async def test_a_page_without_end_is_left_at_the_limit():
 
 async def test_a_page_of_the_largest_size_is_read():
     async with at_pod(always(lambda: a_pod_page(b"x" * LARGEST))) as (_, pages):
-        assert len(await pages.read(POD)) == LARGEST
+        assert len(await pages.read(POD, Trust.READ)) == LARGEST
 
 
 async def test_a_page_that_trickles_is_given_up():
@@ -150,6 +151,63 @@ async def test_a_page_that_trickles_is_given_up():
 
     async with at_pod(trickle, within=timedelta(seconds=0.3)) as (_, pages):
         assert (await failure(pages))[0] == ScrapeResult.TIMED_OUT
+
+
+async def test_a_pod_that_is_silent_is_given_up_sooner_at_its_first_turn():
+    async def late(request):
+        await asyncio.sleep(0.6)
+        return a_pod_page()
+
+    async with at_pod(late, silence=timedelta(seconds=0.2)) as (_, pages):
+        assert (await failure(pages, trust=Trust.NEW))[0] == ScrapeResult.TIMED_OUT
+        for trust in (Trust.FAILED, Trust.READ):
+            assert await pages.read(POD, trust) == PAGE
+
+
+async def test_a_pod_that_sends_has_all_of_its_time_at_its_first_turn_too():
+    async def slowly(request):
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for line in PAGE.splitlines(keepends=True):
+            await response.write(line)
+            await asyncio.sleep(0.05)
+        return response
+
+    silence = timedelta(seconds=0.3)
+    assert PAGE.count(b"\n") * 0.05 > silence.total_seconds()
+    async with at_pod(slowly, silence=silence) as (_, pages):
+        assert await pages.read(POD, Trust.NEW) == PAGE
+
+
+async def test_only_so_many_large_pages_are_received_at_once_and_no_others_wait():
+    """
+    The first ones do not end until they are told to.
+    """
+    large = b"# a comment\n" * (2 * SMALL // 12)
+    begun, end = 0, asyncio.Event()
+
+    async def answer(request):
+        nonlocal begun
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(PAGE if small else large)
+        begun += 1
+        if begun <= MANY_LARGE:
+            await end.wait()
+        return response
+
+    small = False
+    async with at_pod(answer) as (_, pages), asyncio.TaskGroup() as group:
+        first = [group.create_task(pages.read(POD, Trust.NEW)) for _ in range(MANY_LARGE)]
+        await until(lambda: begun == MANY_LARGE)
+        late = group.create_task(pages.read(POD, Trust.FAILED))
+        await until(lambda: begun > MANY_LARGE)
+        assert await pages.read(POD, Trust.READ) == large
+        small = True
+        assert await pages.read(POD, Trust.NEW) == PAGE
+        assert not late.done()
+        end.set()
+    assert {each.result() for each in (late, *first)} == {large}
 
 
 async def test_a_page_that_is_cut_off_is_no_page():
@@ -166,8 +224,8 @@ async def test_a_page_that_is_cut_off_is_no_page():
 
 async def test_a_cookie_is_not_brought_back():
     async with at_pod(always(lambda: a_pod_page(Set_Cookie="a=b"))) as (server, pages):
-        await pages.read(POD)
-        await pages.read(POD)
+        await pages.read(POD, Trust.READ)
+        await pages.read(POD, Trust.READ)
         assert "Cookie" not in server.requests[1].headers
 
 
@@ -175,7 +233,7 @@ async def test_no_proxy_of_the_environment_is_used(monkeypatch):
     async with serving(always(a_pod_page)) as proxy, at_pod(always(a_pod_page)) as (pod, pages):
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url)
-        await pages.read(POD)
+        await pages.read(POD, Trust.READ)
         assert (len(pod.requests), proxy.requests) == (1, [])
 
 
@@ -232,7 +290,7 @@ def _put(server: EmbeddedServer) -> None:
 
 async def test_a_page_is_read_through_the_api_server(tmp_path):
     async with through_server(tmp_path, always(a_pod_page)) as (server, pod, pages):
-        assert await pages.read(POD) == PAGE
+        assert await pages.read(POD, Trust.READ) == PAGE
         path = f"/api/v1/namespaces/team-a/pods/qwen-7rk2p-0:{pod.url[-5:]}/proxy/metrics"
         assert list(server.requests) == [("GET", path)]
         assert pod.requests[0].headers["Accept"] == "text/plain;version=0.0.4"

@@ -49,14 +49,15 @@ class HastyClock:
 
 class Run:
     """
-    *verdicts*: of each model, in words, whenever something that matters changed.
+    *verdicts*: of each model, in words, whenever something that matters changed; if it is judged.
     """
 
-    def __init__(self, store) -> None:
+    def __init__(self, store, *, judging: bool) -> None:
         self.store = store
         self.results: Counter[str] = Counter()
         self.verdicts: dict[str, list[str]] = {}
-        store.notify(self._changed)
+        if judging:
+            store.notify(self._changed)
 
     def _changed(self) -> None:
         for subject in sorted(self.store.take_dirty()):
@@ -88,7 +89,7 @@ async def scraping(folder, *pods, mode=ScrapeMode.DIRECT, port, **how):
         for pod in pods:
             _put(server, pod)
         store = a_loading_store(*pods)
-        run = Run(store)
+        run = Run(store, judging=how.pop("judging", True))
         allowed = how.pop("allowed", lambda _: True)
         plan = Scraping((SPEED, REMAINING), port, how.pop("interval", INTERVAL), mode, allowed)
         scraper = Scraper(plan, store, HastyClock(), api, counted=run.counted)
@@ -116,6 +117,10 @@ def a_cast(*names: str, one_model: str = ""):
         pods.append(a_loading_pod(pod_name, model=one_model or name, ip=address))
         scenes[address] = SCENES[name]
     return pods, StubExporter(scenes, haste=HASTE)
+
+
+def a_crowd(many: int):
+    return [a_loading_pod(f"p{n}-0", ip=f"127.0.{8 + n // 256}.{n % 256}") for n in range(many)]
 
 
 async def test_each_scene_is_judged_as_it_is(tmp_path):
@@ -227,16 +232,48 @@ async def test_many_pods_are_read_in_time_but_never_too_many_at_once(tmp_path):
     await runner.setup()
     await web.TCPSite(runner, "0.0.0.0", 0).start()
     port = runner.addresses[0][1]
-    pods = [a_loading_pod(f"p{n}-0", ip=f"127.0.8.{n}") for n in range(1, 251)]
+    pods = a_crowd(600)
     interval = timedelta(seconds=0.5)  # far too short for so many, so that they queue
     try:
-        async with scraping(tmp_path, *pods, port=port, interval=interval):
-            await until(lambda: len(asked) == 250, within=30)
+        async with scraping(tmp_path, *pods, port=port, interval=interval, judging=False):
+            await until(lambda: len(asked) == len(pods), within=30)
             await until(lambda: min(asked.values()) > 1, within=30)
     finally:
         await runner.cleanup()
-    assert 30 < most <= 64
+    assert 64 < most <= 512
     assert max(asked.values()) - min(asked.values()) <= 4
+
+
+async def test_of_thousands_that_hang_none_keeps_others_from_being_read_old_or_new(tmp_path):
+    """
+    In far less time than it takes to try each of them once.
+    """
+    asked: Counter[str] = Counter()
+
+    async def hang_or_answer(reader, writer):
+        address = writer.get_extra_info("sockname")[0]
+        asked[address] += 1
+        if address.startswith("127.0.7."):
+            writer.write(b"HTTP/1.1 200 OK\r\n\r\n" + SCENES["fast"](30))
+        else:
+            await reader.read()
+        writer.close()
+
+    pods, _ = a_cast("fast", "fast", "fast")
+    hanging = [a_loading_pod(f"p{n}-0", ip=f"127.0.{8 + n // 256}.{n % 256}") for n in range(2000)]
+    async with await asyncio.start_server(hang_or_answer, "0.0.0.0", 0, backlog=1024) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with scraping(tmp_path, pods[0], port=port, judging=False) as (run, _):
+            await until(lambda: run.results["read"] > 0)
+            for each in (*hanging, pods[1]):
+                run.store.put(PODS, each)
+            await until(lambda: len(asked) > 300)
+            run.store.put(PODS, pods[2])
+            before = asked["127.0.7.1"]
+            await until(lambda: asked["127.0.7.3"] > 2)
+            assert asked["127.0.7.1"] - before >= 2
+            assert len(asked) < len(hanging)
+            await until(lambda: asked["127.0.7.2"] > 0, within=60)
 
 
 @pytest.mark.parametrize(

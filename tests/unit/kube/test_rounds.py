@@ -9,7 +9,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.kube.rounds import Rounds, moment
+from reporter.kube.rounds import Rounds, Trust, Turn, moment
 
 
 INTERVAL = timedelta(seconds=15)
@@ -21,9 +21,9 @@ def turns(rounds, *, begin: float, end: float, failing=frozenset(), step: float 
     """
     found, now = [], begin
     while now <= end:
-        for name, uid in rounds.due(now):
-            found.append((now, name[1]))
-            rounds.done(name, uid, failed=name[1] in failing, now=now)
+        for turn in rounds.due(now):
+            found.append((now, turn.name[1]))
+            rounds.done(turn, failed=turn.name[1] in failing, now=now)
         now += step
     return found
 
@@ -86,10 +86,10 @@ def test_a_replaced_pod_has_turns_of_its_own_and_none_of_the_old_ones():
 def test_a_pod_that_is_being_read_is_not_read_twice_at_once():
     rounds = Rounds(INTERVAL)
     rounds.follow(of("a"), now=1000)
-    ((name, uid),) = rounds.due(1015)
+    (turn,) = rounds.due(1015)
     rounds.follow(of("a"), now=1016)
     assert (rounds.due(1100), rounds.next()) == ([], None)
-    rounds.done(name, uid, failed=False, now=1100)
+    rounds.done(turn, failed=False, now=1100)
     due = rounds.next()
     assert due is not None
     assert 1100 < due <= 1115
@@ -98,10 +98,10 @@ def test_a_pod_that_is_being_read_is_not_read_twice_at_once():
 def test_what_ends_after_its_pod_was_replaced_changes_nothing():
     rounds = Rounds(INTERVAL)
     rounds.follow(of("a"), now=1000)
-    ((name, uid),) = rounds.due(1015)
+    (turn,) = rounds.due(1015)
     rounds.follow(of("a", uid="new"), now=1016)
     before = rounds.next()
-    rounds.done(name, uid, failed=True, now=1017)
+    rounds.done(turn, failed=True, now=1017)
     assert rounds.next() == before
 
 
@@ -115,12 +115,36 @@ def test_the_next_moment_is_later_and_within_an_interval(uid, now, interval):
     assert now < due <= now + interval * 1.001 + 1e-6
 
 
-def test_a_pod_is_doubtful_until_it_is_read_and_again_when_it_is_not():
-    rounds, a, doubts = Rounds(INTERVAL), ("team", "a"), []
+def test_a_pod_is_trusted_while_it_was_read_at_its_last_turn():
+    rounds, trust = Rounds(INTERVAL), []
     rounds.follow(of("a"), now=0)
-    for now, failed in enumerate((True, True, False, False, True), start=1):
-        doubts.append(rounds.doubts(a))
-        rounds.due(now * 1000.0)
-        rounds.done(a, "uid-a", failed=failed, now=now * 1000.0)
-    assert doubts == [1, 2, 2, 0, 0]
-    assert (rounds.doubts(a), rounds.doubts(("team", "b"))) == (2, 1)
+    for now, failed in enumerate((True, True, False, False, True, True), start=1):
+        (turn,) = rounds.due(now * 1000.0)
+        trust.append(turn.trust)
+        rounds.done(turn, failed=failed, now=now * 1000.0)
+    assert trust == [Trust.NEW, *[Trust.FAILED] * 2, *[Trust.READ] * 2, Trust.FAILED]
+
+
+def order(rounds: Rounds, now: float) -> list[str]:
+    """
+    Of those that are due, who goes first.
+    """
+    return [turn.name[1] for turn in sorted(rounds.due(now), key=lambda turn: turn.rank)]
+
+
+def test_who_was_seen_last_goes_first_and_who_failed_before_goes_behind():
+    rounds = Rounds(INTERVAL)
+    names: list[str] = []
+    for now, name in enumerate(("failed", "old", "new", "newest")):
+        rounds.follow(of(*names, name), now=now / 1000)
+        names.append(name)
+        if name == "failed":
+            rounds.done(*rounds.due(15), failed=True, now=0)
+    assert order(rounds, 100) == ["newest", "new", "old", "failed"]
+
+
+def test_who_failed_less_goes_first_but_at_last_all_that_fail_are_equal():
+    def failed(times: int, seen: float) -> tuple[float, float]:
+        return Turn(("team", "a"), "uid", seen, None, times, Trust.FAILED).rank
+
+    assert failed(1, 0) < failed(2, 7) < failed(3, 0) == failed(4, 0) == failed(1000, 9)

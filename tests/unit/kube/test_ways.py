@@ -8,7 +8,8 @@ import pytest
 
 from reporter.kube.access import Grant
 from reporter.kube.pages import NoPage
-from reporter.kube.ways import Ways
+from reporter.kube.rounds import Trust
+from reporter.kube.ways import Way, Ways
 from reporter.model.samples import ScrapeResult
 from reporter.settings import ScrapeMode
 from tests.loading import a_loading_pod
@@ -17,7 +18,7 @@ from tests.loading import a_loading_pod
 POD, OTHER = a_loading_pod(), a_loading_pod(namespace="team-b")
 
 
-class Way:
+class Reader:
     """
     Brings its name as a page, or fails as it is told to.
     """
@@ -26,7 +27,7 @@ class Way:
         self.name = name
         self.fails: dict[str, ScrapeResult] = {}
 
-    async def read(self, pod) -> bytes:
+    async def read(self, pod, _: Trust) -> bytes:
         result = self.fails.get(pod.metadata.namespace)
         if result is not None:
             raise NoPage(result, "no")
@@ -35,7 +36,7 @@ class Way:
 
 class Pods:
     def __init__(self, mode=ScrapeMode.AUTO, grant=Grant.GRANTED) -> None:
-        self.direct, self.proxy = Way("direct"), Way("proxy")
+        self.direct, self.proxy = Reader("direct"), Reader("proxy")
         self.grant: Grant = grant
         self.asked: list[str] = []
         self.ways = Ways(mode, self.direct, self.proxy, allowed=self._allowed)
@@ -51,10 +52,13 @@ class Pods:
         last = ""
         for _ in range(times):
             try:
-                last = (await self.ways.read(pod)).decode()
+                last = (await self.ways.read(pod, Trust.NEW, self.way(pod))).decode()
             except NoPage as err:
                 last = err.result
         return last
+
+    def way(self, pod=POD) -> Way:
+        return self.ways.way(pod.metadata.namespace)
 
     def unreachable(self, pod=POD, result=ScrapeResult.UNREACHABLE) -> None:
         self.direct.fails[pod.metadata.namespace] = result
@@ -150,3 +154,16 @@ async def test_a_mode_that_was_chosen_is_kept(mode, expected):
     pods.unreachable()
     assert await pods.read(times=10) == expected
     assert pods.asked == []
+
+
+async def test_who_waited_for_one_way_goes_it_whatever_has_turned_out_since():
+    pods = Pods()
+    pods.unreachable()
+    before = pods.way()
+    await pods.read(times=3)
+    assert (before, pods.way()) == (Way.DIRECT, Way.PROXY)
+    for _ in range(2 * 3):
+        with pytest.raises(NoPage) as caught:
+            await pods.ways.read(POD, Trust.NEW, before)
+        assert caught.value.result is ScrapeResult.UNREACHABLE
+    assert (pods.way(), pods.asked) == (Way.PROXY, ["team-a"])
