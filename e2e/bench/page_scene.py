@@ -14,7 +14,7 @@ from pathlib import Path
 from e2e import events
 from e2e.bench.causes import INFERENCE_SETS
 from e2e.bench.loading_pods import LoadingPods
-from e2e.controlplane import ControlPlane, NotWithin
+from e2e.controlplane import ControlPlane, NotWithin, until
 from e2e.controlplane.processes import free_port
 from e2e.faults.models import RIGHT, TROUBLE, WRONG
 from e2e.faults.usage import Usage
@@ -26,6 +26,11 @@ INTERVAL = 15
 CHANGES = 10
 START = 300
 PATIENCE = 60
+SETTLED = 10
+"""
+Seconds in which the reporter notices which pods it has no longer to ask, and what waits is dropped.
+"""
+
 FILES = 1_024
 """
 That the reporter may have open, which is the usual limit.
@@ -55,6 +60,7 @@ class PageScene:
         ).start(ready=False)
         resource.prlimit(self._pid, resource.RLIMIT_NOFILE, (FILES, FILES))
         self.reporter.until_ready(within=START)
+        self._others = self._pods()
 
     @property
     def _pid(self) -> int:
@@ -82,6 +88,18 @@ class PageScene:
 
     def open_files(self) -> int:
         return len(list(Path(f"/proc/{self._pid}/fd").iterdir()))
+
+    def clear(self) -> None:
+        """
+        Without pods that load a model, none of which is asked any more.
+        """
+        self.pods.remove_all()
+        until(lambda: self._pods() == self._others, within=START, what="the pods are gone")
+        time.sleep(SETTLED)
+        self.asked()
+
+    def _pods(self) -> float:
+        return self.reporter.metric("objects", kind="pods")
 
     def announced(self) -> list[float]:
         """

@@ -82,7 +82,7 @@ def _at_once(scene: PageScene, many: int) -> Iterator[Row]:
     scene.pods.write(ANSWERING, many, together=True)
     scene.until_all_are_read(many, within=PATIENCE)
     asked, _ = scene.during(ROUNDS * INTERVAL)
-    scene.pods.remove_all()
+    scene.clear()
     took = max(_bursts(sorted(at for at, _ in asked)))
     goal = GOAL_AT_ONCE * max(many / SIZE_OF_GOAL, 1)
     yield Row(
@@ -126,7 +126,7 @@ def _spread(scene: PageScene, many: int) -> Iterator[Row]:
     )
     yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (ROUNDS * INTERVAL):.1f} s")
     yield Row(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
-    scene.pods.remove_all()
+    scene.clear()
 
 
 def _half_hang(scene: PageScene, many: int) -> Iterator[Row]:
@@ -162,13 +162,12 @@ def _half_hang(scene: PageScene, many: int) -> Iterator[Row]:
     )
     yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (ROUNDS * INTERVAL):.1f} s")
     yield Row(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
-    scene.pods.remove_all()
+    scene.clear()
 
 
 def _newcomer(scene: PageScene, many: int) -> Iterator[Row]:
     scene.pods.write(HANGING, many)
     time.sleep(HEADSTART)
-    scene.asked()
     scene.pods.write(LATE, 1)
     read, after = scene.until_all_are_read(1, within=PATIENCE)
     yield Row(
@@ -182,7 +181,7 @@ def _newcomer(scene: PageScene, many: int) -> Iterator[Row]:
     yield Row(f"{many:,} hang: open files", f"< {FILES:,}", f"{files}", files < FILES)
     _, cpu = scene.during(ROUNDS * INTERVAL)
     yield Row(f"{many:,} hang: CPU a minute", "", f"{cpu * 60 / (ROUNDS * INTERVAL):.1f} s")
-    scene.pods.remove_all()
+    scene.clear()
 
 
 def _arguments() -> argparse.Namespace:

@@ -4,6 +4,7 @@ Pods whose pages of metrics are hostile, or never come: what is read of the othe
 
 import contextlib
 import os
+import resource
 import sys
 import time
 import urllib.request
@@ -27,7 +28,11 @@ ROOT = Path(__file__).parent.parent.parent
 REASON = "inferencesetWeightDownloadSlow"
 TEAM, MODEL, OTHER = "team-0", "model-0", 1
 WINDOW = 4
-MANY, AT_ONCE_READ = 10_000, 64
+MANY, AT_ONCE_READ = 10_000, 512
+FILES = 1_024
+"""
+That may be open, which is the usual limit.
+"""
 
 
 class LoopbackReporter(ReporterProcess):
@@ -99,6 +104,8 @@ def test_of_ten_thousand_pods_that_hang_none_keeps_a_healthy_one_from_being_read
     """
     port, _ = pages
     with LoopbackReporter(plane, port, interval=5) as reporter:
+        assert reporter.process is not None
+        resource.prlimit(reporter.process.pid, resource.RLIMIT_NOFILE, (FILES, FILES))
         etcd.write_all(plane, _loading([HEALTHY]))
         until(lambda: reporter.metric("scrapes_total", result="read") > 0, within=30, what="read")
         with expense(reporter, f"{MANY} pods that hang") as spent:

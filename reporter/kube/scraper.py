@@ -36,7 +36,7 @@ LOOK = timedelta(seconds=5)
 How often, at the longest, new targets are looked for.
 """
 
-PLACES = {Way.DIRECT: (512, (448, 384)), Way.PROXY: (64, (56, 48))}
+PLACES = {Way.DIRECT: (512, (256, 384)), Way.PROXY: (64, (56, 48))}
 """
 How many pods are waited for at once, by the way to them: in all, and at most of those that were read
 at their last turn, and of the others. So 128 are kept for the former, who answer in milliseconds.
@@ -47,7 +47,8 @@ first turn after 5,000 * 2 s / 384 = 26 s beside the interval over which these a
 answered are read every interval from then on. To try the 5,000 every 60 s takes
 5,000 * 5 s / 60 s = 417 places: it is every 65 s, and every 130 s with 10,000 that hang. New ones do
 not wait for these: a place is left every 5 s / 384 = 13 ms. If 5,000 that were read begin to hang all
-at once, the others wait for 5,000 * 5 s / 448 = 56 s, once.
+at once, the others wait for 5,000 * 5 s / 256 = 98 s, once; more places for these would have their
+pages arrive in such numbers that the loop is held for more than 50 ms.
 
 They are 512 open files, which with those to the API server (at most 128) stay below the usual limit of
 1,024. Through the API server there are fewer, since these are connections that watches and the lease

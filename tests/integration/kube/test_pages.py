@@ -149,7 +149,7 @@ async def test_a_page_that_trickles_is_given_up():
             await response.write(b"a 1\n")
             await asyncio.sleep(0.02)
 
-    async with at_pod(trickle, within=timedelta(seconds=0.3)) as (_, pages):
+    async with at_pod(trickle, within=timedelta(seconds=0.3)) as (_, pages), asyncio.timeout(10):
         assert (await failure(pages))[0] == ScrapeResult.TIMED_OUT
 
 
