@@ -251,7 +251,7 @@ class Reporter:
                 undecodable=progress.spoilt,
             )
 
-    def _status(self) -> dict[str, Any]:
+    def _status(self) -> Iterator[str]:
         controller = self._controller
         process = {
             "version": version("productionstack-status-reporter"),
@@ -261,7 +261,7 @@ class Reporter:
             "lastPass": controller.pulse.at.isoformat() if controller.pulse.at else None,
         }
         return page(
-            controller.stage(), self._store.view(), since=self._history.since, process=process
+            controller.stage(), self._store.view(), since=self._history.since(), process=process
         )
 
     def _alive(self) -> str:

@@ -4,10 +4,12 @@ What is served over HTTP: metrics on one address, health and readiness on anothe
 The status page is with these, or where only its readers are.
 """
 
-import json
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import timedelta
+from itertools import chain
 from typing import Any
 
 from aiohttp import web
@@ -15,14 +17,20 @@ from aiohttp import web
 from reporter.settings import Address
 
 
+PATIENCE = timedelta(seconds=60)
+"""
+With one who reads the status page: what it tells of is kept for as long.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Pages:
     """
-    *alive* and *ready* return why not, or nothing.
+    *status* returns its parts. *alive* and *ready* return why not, or nothing.
     """
 
     metrics: Callable[[], bytes]
-    status: Callable[[], dict[str, Any]]
+    status: Callable[[], Iterator[str]]
     alive: Callable[[], str]
     ready: Callable[[], str]
 
@@ -79,9 +87,24 @@ class Server:
             headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"},
         )
 
-    async def _show_status(self, _: web.Request) -> web.Response:
-        text = json.dumps(self._pages.status(), indent=2) + "\n"
-        return web.Response(text=text, content_type="application/json")
+    async def _show_status(self, request: web.Request) -> web.StreamResponse:
+        """
+        Part by part, each made when the one before was sent and all else had its turn.
+        """
+        parts = self._pages.status()
+        first = next(parts)
+        response = web.StreamResponse(headers={"Content-Type": "application/json; charset=utf-8"})
+        try:
+            async with asyncio.timeout(PATIENCE.total_seconds()):
+                await response.prepare(request)
+                for part in chain((first,), parts):
+                    await response.write(part.encode())
+                    await asyncio.sleep(0)
+        except TimeoutError:
+            response.force_close()
+            if request.transport is not None:
+                request.transport.abort()
+        return response
 
     async def _show_alive(self, _: web.Request) -> web.Response:
         return _answer(self._pages.alive())

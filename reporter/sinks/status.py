@@ -4,9 +4,11 @@ The status page: every subject, what is known of it, since when, and why it is s
 Texts of others appear as in Events: cleaned and shortened. Contents of objects do not.
 """
 
+import json
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
+from itertools import chain, islice
 from typing import Any
 
 from reporter.model.observations import Sight, Unlisted, Unserved, Unwatched
@@ -16,12 +18,19 @@ from reporter.stages.judgement import Judgement
 from reporter.stages.pacing import Stage
 from reporter.stages.records import Gate, Record
 from reporter.stages.snapshot import Snapshot
-from reporter.stages.states import Changes, State, said, states
+from reporter.stages.states import Changes, State, said
+from reporter.stages.states import state as state_of
 from reporter.stages.wording import Speech, Told, message
 
 
 Json = dict[str, Any]
+Since = Callable[[Key, State], datetime]
 ZERO = timedelta(0)
+
+PART = 16
+"""
+Subjects: a few milliseconds' work.
+"""
 
 
 class History:
@@ -42,36 +51,68 @@ class History:
             elif key not in self._seen or self._seen[key][0] is not state:
                 self._seen[key] = state, now
 
-    def since(self, key: Key, state: State) -> datetime:
+    def since(self) -> Since:
         """
+        As it is at this moment, whatever comes after.
+
         What a pass has changed that this was not told of yet is so since now.
         """
-        seen = self._seen.get(key)
-        return seen[1] if seen is not None and seen[0] is state else self._now()
+        found, now = self._seen.copy(), self._now()
+
+        def since(key: Key, state: State) -> datetime:
+            seen = found.get(key)
+            return seen[1] if seen is not None and seen[0] is state else now
+
+        return since
 
 
-Since = Callable[[Key, State], datetime]
-
-
-def page(stage: Stage, snapshot: Snapshot, *, since: Since, process: Json) -> Json:
+def page(stage: Stage, snapshot: Snapshot, *, since: Since, process: Json) -> Iterator[str]:
     """
-    *since*: from when a key is in its state. *process*: what is known of it, "leading" among that.
+    JSON in parts, which are made one by one: all of it would hold the loop for a second.
+
+    It tells of one moment, that of the arguments: none of them changes afterwards. *since*: from when
+    a key is in its state. *process*: what is known of it, "leading" among that.
     """
     judged = stage.judged
-    verdicts: defaultdict[Subject, list[Json]] = defaultdict(list)
-    for key, state in sorted(said(states(judged), leading=process["leading"]).items()):
-        verdicts[key.subject].append(_verdict(key, state, stage, since(key, state)))
-    return {
+    head = {
         **process,
         "kinds": {name: _sight(table.sight) for name, table in snapshot.tables.items()},
         "crds": {name: _presence(snapshot, name) for name in sorted(snapshot.presences)},
         "pendingReasons": list(stage.catalogue.pending),
         "notes": [note for key in sorted(judged.notes) for note in judged.notes[key]],
-        "subjects": [
-            _subject(subject, verdicts.get(subject, []), stage)
-            for subject in sorted(judged.subjects)
-        ],
     }
+    yield json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "subjects": ['
+    keys: defaultdict[Subject, set[Key]] = defaultdict(set)
+    for key in chain(judged.gate.records, judged.gate.unseen):
+        keys[key.subject].add(key)
+    subjects = iter(sorted(judged.subjects))
+    comma = ""
+    while part := list(islice(subjects, PART)):
+        texts = []
+        for subject in part:
+            known = _states(keys.get(subject, ()), judged, leading=process["leading"])
+            verdicts = [_verdict(key, each, stage, since(key, each)) for key, each in known]
+            texts.append(_indented(_subject(subject, verdicts, stage)))
+        yield comma + ",".join(texts)
+        comma = ","
+    yield "\n  ]\n}\n"
+
+
+def _states(
+    keys: Iterable[Key], judged: Judgement, *, leading: bool
+) -> Iterable[tuple[Key, State]]:
+    found = {
+        key: State.UNKNOWN if key in judged.gate.unseen else state_of(judged, key)
+        for key in sorted(keys)
+    }
+    return said(found, leading=leading).items()
+
+
+def _indented(value: Json) -> str:
+    """
+    As in a list that is the value of a key of the page. Texts have no line breaks in JSON.
+    """
+    return ("\n" + json.dumps(value, indent=2)).replace("\n", "\n    ")
 
 
 def _subject(subject: Subject, verdicts: list[Json], stage: Stage) -> Json:

@@ -155,9 +155,9 @@ class Stack(Play):
         for each in (self.history, self.log, self.metrics):
             each.passed(before, self.judged, timedelta(milliseconds=1))
         shown = page(
-            self.stage, self.store.view(), since=self.history.since, process={"leading": True}
+            self.stage, self.store.view(), since=self.history.since(), process={"leading": True}
         )
-        self.pages = [json.dumps(shown), self.metrics.page().decode()]
+        self.pages = ["".join(shown), self.metrics.page().decode()]
         return self
 
     def play(self, story: list[Line]) -> "Stack":

@@ -5,9 +5,10 @@ What is served over HTTP, and where.
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import aiohttp
@@ -29,7 +30,9 @@ from tests.shipped import CATALOGUE
 
 __all__ = ["api", "server"]
 
-WELL = Pages(metrics=lambda: b"a 1\n", status=dict, alive=lambda: "", ready=lambda: "")
+WELL = Pages(
+    metrics=lambda: b"a 1\n", status=lambda: iter(("{}\n",)), alive=lambda: "", ready=lambda: ""
+)
 
 
 def free() -> Address:
@@ -87,11 +90,65 @@ async def test_what_is_not_well_says_why():
 
 
 async def test_the_status_is_json_that_people_can_read():
-    async with serving(replace(WELL, status=lambda: {"subjects": [{"name": "ü"}]})) as served:
+    async with serving(replace(WELL, status=lambda: iter(('{"name":\n', '"ü"}\n')))) as served:
         status, kind, text = await served.get(served.health, "/status")
         assert (status, kind) == (200, "application/json; charset=utf-8")
-        assert json.loads(text) == {"subjects": [{"name": "ü"}]}
-        assert "\n" in text.strip()
+        assert json.loads(text) == {"name": "ü"}
+
+
+async def test_all_else_has_its_turn_between_two_parts_of_the_status():
+    turns, seen = 0, []
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    def parts() -> Iterator[str]:
+        for _ in range(5):
+            seen.append(turns)
+            yield " "
+        yield "1"
+
+    async with serving(replace(WELL, status=parts)) as served:
+        counting = asyncio.create_task(count())
+        assert (await served.get(served.health, "/status"))[2] == " " * 5 + "1"
+        counting.cancel()
+    assert sorted(set(seen)) == seen
+    assert len(seen) == 5
+
+
+async def test_who_does_not_read_the_status_to_its_end_is_left(monkeypatch):
+    monkeypatch.setattr("reporter.runtime.server.PATIENCE", timedelta(seconds=0.3))
+    made, left = 0, asyncio.Event()
+
+    def endless() -> Iterator[str]:
+        nonlocal made
+        try:
+            while True:
+                made += 1
+                yield "x" * 2**16
+        finally:
+            left.set()
+
+    async with serving(replace(WELL, status=endless)) as served:
+        _, writer = await asyncio.open_connection(served.health.host, served.health.port)
+        writer.write(b"GET /status HTTP/1.1\r\nHost: reporter\r\n\r\n")
+        async with asyncio.timeout(10):
+            await left.wait()
+        writer.close()
+        assert made < 1_000
+        assert (await served.get(served.health, "/livez"))[0] == 200
+
+
+async def test_a_status_that_cannot_be_made_is_an_error():
+    def broken() -> Iterator[str]:
+        yield str(1 // 0)
+
+    async with serving(replace(WELL, status=broken)) as served:
+        assert (await served.get(served.health, "/status"))[0] == 500
+        assert (await served.get(served.health, "/status", "HEAD"))[0] == 500
 
 
 async def test_each_address_has_its_own_pages_only():
@@ -191,13 +248,13 @@ async def test_a_server_that_lists_slowly_is_not_mended_by_another_start(reporte
 
 
 async def test_the_status_of_a_process_that_saw_nothing_yet(reporter: Reporter):
-    status = json.loads(json.dumps(reporter._status()))
+    status = json.loads("".join(reporter._status()))
     assert (status["leading"], status["lastPass"]) == (False, None)
     assert status["identity"].startswith("laptop_")
     assert set(status["kinds"].values()) == {"being listed"}
     see_everything(reporter)
     reporter._controller.look(full=True)
-    status = reporter._status()
+    status = json.loads("".join(reporter._status()))
     assert status["lastPass"]
     (cluster,) = (s for s in status["subjects"] if s["layer"] == "cluster")
     (missing,) = (v for v in cluster["verdicts"] if v["reason"] == "clusterBBRNotReady")
@@ -206,7 +263,7 @@ async def test_the_status_of_a_process_that_saw_nothing_yet(reporter: Reporter):
 
 async def test_status_can_be_where_only_this_machine_reads_it():
     alone = free()
-    async with serving(replace(WELL, status=lambda: {"a": 1}), alone) as served:
+    async with serving(replace(WELL, status=lambda: iter(('{"a": 1}',))), alone) as served:
         assert (await served.get(alone, "/status"))[0] == 200
         assert (await served.get(served.health, "/status"))[0] == 404
         assert (await served.get(alone, "/readyz"))[0] == 404

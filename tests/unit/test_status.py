@@ -11,8 +11,9 @@ import pytest
 from reporter.model.kinds import DEPLOYMENTS, NAMESPACES, PODS
 from reporter.model.observations import Discovery, Unlisted, Unserved, Unwatched
 from reporter.model.subjects import CLUSTER, Subject
+from reporter.model.verdicts import Clear
 from reporter.model.words import Kind, Layer
-from reporter.sinks.status import History, page
+from reporter.sinks.status import PART, History, page
 from tests.builders import (
     NOON,
     a_catalogue,
@@ -54,10 +55,10 @@ class Shown:
         shown = page(
             self.play.stage,
             self.store.view(),
-            since=self.history.since,
+            since=self.history.since(),
             process={"identity": "reporter-0", "leading": self.leading},
         )
-        return json.loads(json.dumps(shown))
+        return json.loads("".join(shown))
 
     def subject(self, subject: Subject = CLUSTER):
         (found,) = (
@@ -217,13 +218,39 @@ def test_a_page_of_thousands_is_made_at_once():
     assert perf_counter() - begun < 2
 
 
+def test_a_page_is_made_in_small_parts_and_tells_of_one_moment_whatever_comes_meanwhile():
+    sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i}") for i in range(10 * PART)]
+    shown = Shown(frozenset({CLUSTER, *sets}))
+    pods = [a_key("inferencesetPods", each) for each in sets]
+
+    def say(verdict) -> None:
+        before = shown.play.judged
+        shown.play.say(*map(verdict, pods))
+        shown.history.passed(before, shown.play.judged, timedelta(0))
+
+    def parts():
+        since, process = shown.history.since(), {"leading": True}
+        return page(shown.play.stage, shown.store.view(), since=since, process=process)
+
+    say(lambda key: active(key, a_trouble(kind=Kind.LOST)))
+    shown.play.after(120)
+    whole, found, changes = "".join(parts()), [], [Clear, lambda key: active(key, a_trouble())]
+    for number, part in enumerate(parts()):
+        found.append(part)
+        shown.play.after(50)
+        say(changes[number % 2])
+    assert "".join(found) == whole != "".join(parts())
+    assert len(json.loads(whole)["subjects"]) == len(sets) + 1
+    assert max(part.count('"verdicts": [') for part in found) == PART
+
+
 def test_a_page_between_a_pass_and_the_telling_of_it_dates_no_state_by_the_one_before():
     shown = Shown()
     shown.play.say(active(ISTIO, a_trouble(kind=Kind.LOST)))
     shown.page()
     shown.play.after(60)
-    untold = page(
-        shown.play.stage, shown.store.view(), since=shown.history.since, process={"leading": True}
-    )
+    since = shown.history.since()
+    parts = page(shown.play.stage, shown.store.view(), since=since, process={"leading": True})
+    untold = json.loads("".join(parts))
     (verdict,) = untold["subjects"][0]["verdicts"]
     assert (verdict["state"], verdict["since"]) == ("announced", "2026-05-01T12:01:00Z")
