@@ -178,7 +178,7 @@ class Scraper:
         read = False
         try:
             pod = self._store.pod(*turn.name)
-            if pod is not None and pod.metadata.uid == turn.uid and _has_page(pod):
+            if pod is not None and pod.status.pod_ip and is_loading(pod):
                 read = await self._scrape(pod, ways.read(pod, turn.trust, way))
         finally:
             now = asyncio.get_running_loop().time()
@@ -200,10 +200,6 @@ class Scraper:
         if isinstance(found, Malformed):
             raise NoPage(ScrapeResult.UNUSABLE, f"its page cannot be used: {found.why}")
         return Scrape(self._clock.now(), found, engine=has_family(page, ENGINE))
-
-
-def _has_page(pod: Pod) -> bool:
-    return bool(pod.status.pod_ip) and is_loading(pod)
 
 
 def _is_same(one: Snapshot, other: Snapshot) -> bool:

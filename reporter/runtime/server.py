@@ -12,7 +12,7 @@ from datetime import timedelta
 from itertools import chain
 from typing import Any
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from reporter.settings import Address
 
@@ -97,6 +97,8 @@ class Server:
         try:
             async with asyncio.timeout(PATIENCE.total_seconds()):
                 await response.prepare(request)
+                if request.method == hdrs.METH_HEAD:
+                    return response
                 for part in chain((first,), parts):
                     await response.write(part.encode())
                     await asyncio.sleep(0)

@@ -94,6 +94,7 @@ async def test_the_status_is_json_that_people_can_read():
         status, kind, text = await served.get(served.health, "/status")
         assert (status, kind) == (200, "application/json; charset=utf-8")
         assert json.loads(text) == {"name": "ü"}
+        assert (await served.get(served.health, "/status", "HEAD"))[::2] == (200, "")
 
 
 async def test_all_else_has_its_turn_between_two_parts_of_the_status():

@@ -218,6 +218,13 @@ def test_a_page_of_thousands_is_made_at_once():
     assert perf_counter() - begun < 2
 
 
+def test_what_is_said_of_a_subject_stands_in_the_order_of_reasons():
+    shown = Shown()
+    shown.play.say(*(active(key, a_trouble(kind=Kind.LOST)) for key in (KAITO, ISTIO, BBR)))
+    reasons = [verdict["reason"] for verdict in shown.subject()["verdicts"]]
+    assert reasons == ["clusterBBR", "clusterIstio", "clusterKaito"]
+
+
 def test_a_page_is_made_in_small_parts_and_tells_of_one_moment_whatever_comes_meanwhile():
     sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i}") for i in range(10 * PART)]
     shown = Shown(frozenset({CLUSTER, *sets}))
