@@ -37,10 +37,10 @@ LARGEST = 4 * 1024 * 1024
 Bytes of a page.
 """
 
-SMALL, MANY_LARGE = 64 * 1024, 16
+SMALL, MANY_LARGE = 64 * 1024, 8
 """
 Bytes of a page, and how many pages at once may have more: of pods that were read before, and of
-others. Hundreds of pods are waited for at once, but no more than 2 * 16 * 4 MiB are kept of what they
+others. Hundreds of pods are waited for at once, but no more than 2 * 8 * 4 MiB are kept of what they
 send, beside what a connection buffers of each.
 """
 
