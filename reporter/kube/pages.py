@@ -41,7 +41,7 @@ SMALL, MANY_LARGE = 64 * 1024, 8
 """
 Bytes of a page, and how many pages at once may have more: of pods that were read before, and of
 others. Hundreds of pods are waited for at once, but no more than 2 * 8 * 4 MiB are kept of what they
-send, beside what a connection buffers of each.
+send, beside what a connection buffers of each: 0.4 MiB if it does not end.
 """
 
 ACCEPT = "text/plain;version=0.0.4"
