@@ -19,7 +19,8 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-faults e2e e2e-kind test-image check unit controlplane bench bench-quick \
-  image image-push lock audit soak clean
+  image image-push lock audit soak clean \
+  quick-apiload quick-storm quick-scraping
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,15 +89,22 @@ bench: $(STAMP) ## every goal of speed and size, measured; the table is written 
 	$(BIN)/python -m e2e.bench.rows --readme README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
 	  passes large apiload storm storm-of-ten-thousand scraping))
 
-bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
+bench-quick: $(STAMP) ## the same at small sizes, in five minutes, half of it side by side; only printed
 	@$(BIN)/python -m e2e.controlplane --quiet
 	rm -rf $(MEASURED)
 	$(call measure,passes,--inferencesets 100 1000 --rounds 3)
-	$(call measure,large,--inferencesets 10 100 --trials 5 --seconds 10 --minutes 0 --failovers 1)
-	$(call measure,apiload,--inferencesets 100 --seconds 30)
-	$(call measure,storm,--inferencesets 100 --outages provisioner)
-	$(call measure,scraping,--inferencesets 10 --pods 200 --many 200 --hanging 200)
+	$(call measure,large,--inferencesets 100 --trials 5 --seconds 5 --minutes 0 --failovers 1)
+	$(MAKE) --jobs=3 --output-sync=target quick-apiload quick-storm quick-scraping
 	$(BIN)/python -m e2e.bench.rows $(MEASURED)/*.json
+
+quick-apiload:
+	$(call measure,apiload,--inferencesets 100 --seconds 20)
+
+quick-storm:
+	$(call measure,storm,--inferencesets 100 --outages provisioner)
+
+quick-scraping:
+	$(call measure,scraping,--inferencesets 10 --pods 200 --many 200 --hanging 200 --rounds 1)
 
 image: ## build the image, as IMAGE=…, with docker, podman or buildah
 	$(call needs-container-tool)

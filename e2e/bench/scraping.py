@@ -39,7 +39,6 @@ GOAL_OF_FIRST = 4 * INTERVAL
 Seconds until all pods that answer were read once while as many hang.
 """
 
-ROUNDS = 4
 PATIENCE = 20 * INTERVAL
 """
 Seconds after which a read that has not come about is given up, which is a figure too.
@@ -72,16 +71,17 @@ def main() -> int:
 
 
 def _rows(scene: PageScene, arguments: argparse.Namespace) -> Iterator[Row]:
-    yield from _at_once(scene, arguments.pods)
-    yield from _spread(scene, arguments.pods)
-    yield from _half_hang(scene, arguments.many)
-    yield from _newcomer(scene, arguments.hanging)
+    rounds = arguments.rounds
+    yield from _at_once(scene, arguments.pods, rounds)
+    yield from _spread(scene, arguments.pods, rounds)
+    yield from _half_hang(scene, arguments.many, rounds)
+    yield from _newcomer(scene, arguments.hanging, rounds)
 
 
-def _at_once(scene: PageScene, many: int) -> Iterator[Row]:
+def _at_once(scene: PageScene, many: int, rounds: int) -> Iterator[Row]:
     scene.pods.write(ANSWERING, many, together=True)
     scene.until_all_are_read(many, within=PATIENCE)
-    asked, _ = scene.during(ROUNDS * INTERVAL)
+    asked, _ = scene.during(rounds * INTERVAL)
     scene.clear()
     took = max(_bursts(sorted(at for at, _ in asked)))
     goal = GOAL_AT_ONCE * max(many / SIZE_OF_GOAL, 1)
@@ -90,7 +90,7 @@ def _at_once(scene: PageScene, many: int) -> Iterator[Row]:
         f"≤ {goal:g} s",
         f"{took:.2f} s",
         took <= goal,
-        f"the slowest of {ROUNDS}, first to last request",
+        f"the slowest of {rounds}, first to last request",
     )
 
 
@@ -110,10 +110,10 @@ def _bursts(times: list[float]) -> Iterator[float]:
     yield last - begin
 
 
-def _spread(scene: PageScene, many: int) -> Iterator[Row]:
+def _spread(scene: PageScene, many: int, rounds: int) -> Iterator[Row]:
     scene.pods.write(ANSWERING, many)
     scene.until_all_are_read(many, within=PATIENCE)
-    asked, cpu = scene.during(ROUNDS * INTERVAL)
+    asked, cpu = scene.during(rounds * INTERVAL)
     a_second = Counter(int(at) for at, _ in asked)
     mean, most = many / INTERVAL, max(a_second.values(), default=0)
     name = f"{many:,} pods spread over {INTERVAL} s"
@@ -124,12 +124,12 @@ def _spread(scene: PageScene, many: int) -> Iterator[Row]:
         most <= 2 * mean,
         f"{mean:.0f} on average",
     )
-    yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (ROUNDS * INTERVAL):.1f} s")
+    yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
     yield Row(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
     scene.clear()
 
 
-def _half_hang(scene: PageScene, many: int) -> Iterator[Row]:
+def _half_hang(scene: PageScene, many: int, rounds: int) -> Iterator[Row]:
     name = f"{many:,} pods of which half hang"
     quiet = scene.announced()
     scene.pods.write(ANSWERING, many // 2)
@@ -150,22 +150,22 @@ def _half_hang(scene: PageScene, many: int) -> Iterator[Row]:
         max(took) <= GOAL_OF_EVENT,
         f"of {CHANGES}; without such pods at most {max(quiet):.2f} s",
     )
-    asked, cpu = scene.during(ROUNDS * INTERVAL)
+    asked, cpu = scene.during(rounds * INTERVAL)
     reads = Counter(address for _, address in asked)
     least = min(reads.values()) if len(reads) == many // 2 else 0
     yield Row(
         f"{name}: reads of each that answers",
-        f"{ROUNDS} ± 1",
+        f"{rounds} ± 1",
         f"{least} to {max(reads.values(), default=0)}",
-        least >= ROUNDS - 1,
-        f"in {ROUNDS} intervals",
+        least >= rounds - 1,
+        f"in {rounds} intervals",
     )
-    yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (ROUNDS * INTERVAL):.1f} s")
+    yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
     yield Row(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
     scene.clear()
 
 
-def _newcomer(scene: PageScene, many: int) -> Iterator[Row]:
+def _newcomer(scene: PageScene, many: int, rounds: int) -> Iterator[Row]:
     scene.pods.write(HANGING, many)
     time.sleep(HEADSTART)
     scene.pods.write(LATE, 1)
@@ -179,8 +179,8 @@ def _newcomer(scene: PageScene, many: int) -> Iterator[Row]:
     )
     files = scene.open_files()
     yield Row(f"{many:,} hang: open files", f"< {FILES:,}", f"{files}", files < FILES)
-    _, cpu = scene.during(ROUNDS * INTERVAL)
-    yield Row(f"{many:,} hang: CPU a minute", "", f"{cpu * 60 / (ROUNDS * INTERVAL):.1f} s")
+    _, cpu = scene.during(rounds * INTERVAL)
+    yield Row(f"{many:,} hang: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
     scene.clear()
 
 
@@ -195,6 +195,7 @@ def _arguments() -> argparse.Namespace:
         ("pods", SIZE_OF_GOAL, "that answer, at once and spread"),
         ("many", 10_000, "of which half hang"),
         ("hanging", 10_000, "when a new one comes"),
+        ("rounds", 4, "of 15 s, for which each is measured"),
     ):
         text = f"{what}; default: {default}"
         parser.add_argument(f"--{name}", type=natural, default=default, help=text)
