@@ -4,7 +4,6 @@ All that was observed, kept by the edges and read by passes through an immutable
 Decides nothing: a change refreshes what is kept and marks the subjects that it touches.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 
@@ -12,91 +11,24 @@ from reporter.model.kaito_objects import Workspace
 from reporter.model.kinds import PODS, WORKSPACES, ResourceKind
 from reporter.model.node_objects import NodeClaim
 from reporter.model.objects import ApiObject, Condition, Pod
-from reporter.model.observations import Discovery, Presence, Sight, Unlisted
+from reporter.model.observations import Discovery, Presence, Sight
 from reporter.model.samples import Life, Scrape, Unread
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.indexes import INDEXES, unindexed
+from reporter.stages.kept import Kept
 from reporter.stages.node_claims import refusal
 from reporter.stages.nodes import remember
 from reporter.stages.presence import observe, unanswered
 from reporter.stages.scrapes import Scrapes
 from reporter.stages.sharded import Sharded
-from reporter.stages.snapshot import Name, Snapshot, Table
-from reporter.stages.subjects import EVERYTHING, is_member, touched
-
-
-REMEMBERED = 10_000
-"""
-How many deleted objects of each kind are remembered, oldest forgotten first.
-"""
+from reporter.stages.snapshot import Name, Snapshot
+from reporter.stages.subjects import EVERYTHING, touched
 
 
 PART = 500
 """
 Objects of a list that are taken in one go: some ten milliseconds.
 """
-
-
-class Kept:
-    """
-    The objects of one kind. *gone*: uid of those that were deleted.
-
-    *members*: another object each time that there are other subjects because of this kind.
-    """
-
-    def __init__(self, kind: ResourceKind) -> None:
-        self.gone: dict[ObjectRef, str] = {}
-        self.objects: Sharded[Name, ApiObject] = Sharded()
-        self.index: Sharded[str, tuple[Name, ...]] = Sharded()
-        self.sight: Sight = Unlisted()
-        self.members = object()
-        self._keys_of = INDEXES.get(kind.resource, unindexed)
-
-    def put(self, name: Name, new: ApiObject) -> bool:
-        """
-        Whether anything changed that we read.
-        """
-        old = self.objects.get(name)
-        if old == new:
-            return False
-        self.objects[name] = new
-        self._index(name, old, new)
-        if old is None or is_member(old) != is_member(new):
-            self.members = object()
-        return True
-
-    def drop(self, name: Name) -> ApiObject | None:
-        old = self.objects.pop(name)
-        self._index(name, old, None)
-        self.members = object()
-        return old
-
-    def _index(self, name: Name, old: ApiObject | None, new: ApiObject | None) -> None:
-        """
-        Most changes of an object leave its keys as they are.
-        """
-        before = self._keys_of(old) if old is not None else ()
-        after = self._keys_of(new) if new is not None else ()
-        for key in before:
-            if key not in after:
-                self._unlist(key, name)
-        for key in after:
-            if key not in before:
-                names = self.index.get(key) or ()
-                place = bisect_left(names, name)
-                self.index[key] = (*names[:place], name, *names[place:])
-
-    def _unlist(self, key: str, name: Name) -> None:
-        names = self.index.get(key) or ()
-        place = bisect_left(names, name)
-        if len(names) > 1:
-            self.index[key] = names[:place] + names[place + 1 :]
-        else:
-            self.index.pop(key)
-
-    def table(self) -> Table:
-        return Table(self.objects.freeze(), self.index.freeze(), self.sight, self.members)
 
 
 class Store:
@@ -186,9 +118,7 @@ class Store:
             self._scrapes.forget((namespace, name))
         if isinstance(old, Workspace):
             self._refusals.pop((namespace, name))
-        kept.gone[ref] = old.metadata.uid if old is not None else ""
-        if len(kept.gone) > REMEMBERED:
-            del kept.gone[next(iter(kept.gone))]
+        kept.remember((namespace, name), old.metadata.uid if old is not None else "")
         self._touch(touched(kind, old) if old is not None else EVERYTHING)
 
     def _remember(self, workspace: Workspace) -> None:

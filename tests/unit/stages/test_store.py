@@ -10,7 +10,7 @@ from reporter.model.observations import Discovery, Unlisted, Unserved, Unwatched
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.model.words import Layer
-from reporter.stages import store as stores
+from reporter.stages import kept
 from reporter.stages.indexes import by_label, by_name, by_workload
 from reporter.stages.store import Store
 from tests.builders import NOON, SECOND, a_deployment, a_namespace, a_pod, a_store
@@ -122,14 +122,21 @@ def test_what_is_gone_is_remembered_with_its_uid_until_it_is_back():
     assert store.view().gone == {}
 
 
-def test_pods_that_come_and_go_do_not_displace_what_else_is_remembered(monkeypatch):
-    monkeypatch.setattr(stores, "REMEMBERED", 3)
-    store = a_store(a_deployment(), *(a_pod(f"router-6c9f-{i}") for i in range(9)))
-    store.drop(DEPLOYMENTS, *BBR)
-    for number in range(9):
-        store.drop(PODS, "kaito-system", f"router-6c9f-{number}")
-    assert REF in store.view().gone
-    assert len(store.view().gone) == 1 + 3
+def test_of_each_kind_only_the_last_that_went_are_remembered(monkeypatch):
+    monkeypatch.setattr(kept, "REMEMBERED", 3)
+    routers = [f"router-{number}" for number in range(9)]
+    store = a_store(*map(a_deployment, routers))
+    store.put(NAMESPACES, a_namespace("chat"))
+    store.drop(NAMESPACES, "", "chat")
+    for name in routers:
+        store.drop(DEPLOYMENTS, "kaito-system", name)
+    assert [ref.name for ref in store.view().gone] == ["chat", *routers[-3:]]
+
+
+def test_what_no_probe_asks_for_by_name_is_not_remembered():
+    store = a_store(a_pod())
+    store.drop(PODS, "kaito-system", a_pod().metadata.name)
+    assert store.view().gone == {}
 
 
 def test_only_a_change_of_what_is_read_calls_for_a_pass():
