@@ -61,11 +61,6 @@ NAMED = 3
 Resources that are named; more are counted.
 """
 
-PAGES = "--feature-gates=WatchList=false"
-"""
-The flag of an API server without streaming lists.
-"""
-
 
 def main() -> int:
     arguments = _arguments()
@@ -74,9 +69,8 @@ def main() -> int:
     except assets.Missing as err:
         print(err, file=sys.stderr)
         return 1
-    flags = (PAGES,) if arguments.pages else ()
     with (
-        ControlPlane(replace(workload.BARE, audit=True, apiserver_flags=flags)) as plane,
+        ControlPlane(replace(workload.BARE, audit=True)) as plane,
         relayed(plane.client.port) as relay,
     ):
         teams = Teams(plane)
@@ -236,9 +230,6 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--findings", type=natural, default=10, help="that are repeated; default: 10"
-    )
-    parser.add_argument(
-        "--pages", action="store_true", help="by an API server without streaming lists"
     )
     parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
     rows.add_argument(parser)

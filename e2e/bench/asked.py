@@ -13,7 +13,7 @@ from e2e.reporter_process import NAMESPACE
 
 
 REPORTER = f"system:serviceaccount:{NAMESPACE}:{reporter_rights.NAME}"
-READS = ("get", "list", "watch", "watch with a list")
+READS = ("get", "list", "watch")
 
 
 class Request(NamedTuple):
@@ -64,10 +64,9 @@ def _is_one(entry: Json) -> bool:
 
 def _request(entry: Json) -> Request:
     reference = entry.get("objectRef", {})
-    path, _, query = entry["requestURI"].partition("?")
+    path = entry["requestURI"].partition("?")[0]
     resource = "/".join(filter(None, (reference.get("resource"), reference.get("subresource"))))
-    streamed = entry["verb"] == "watch" and "sendInitialEvents=true" in query
-    return Request("watch with a list" if streamed else entry["verb"], resource or path)
+    return Request(entry["verb"], resource or path)
 
 
 def everybodys(plane: ControlPlane) -> Requests:

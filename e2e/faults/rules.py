@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 WATCH = r"[?&]watch=1"
 """
-Matches watches, and streaming lists among them, of all kinds.
+Matches watches of all kinds.
 """
 
 

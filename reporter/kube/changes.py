@@ -18,11 +18,6 @@ from reporter.model.kinds import ResourceKind
 from reporter.model.objects import ApiObject
 
 
-INITIAL_EVENTS_END = "k8s.io/initial-events-end"
-"""
-The annotation of the bookmark that ends a streaming list.
-"""
-
 Name: TypeAlias = tuple[str, str]
 """
 Namespace, empty for cluster-scoped kinds, and name.
@@ -58,11 +53,10 @@ class Spoilt:
 @dataclass(frozen=True, slots=True)
 class Bookmark:
     """
-    Everything up to *version* was told; *complete* if that ends a streaming list.
+    Everything up to *version* was told.
     """
 
     version: str
-    complete: bool
 
 
 Change: TypeAlias = Put | Drop | Spoilt | Bookmark
@@ -84,7 +78,6 @@ class _Metadata(msgspec.Struct, rename="camel"):
     name: str = ""
     namespace: str = ""
     resource_version: str = ""
-    annotations: dict[str, str] | None = None
 
 
 class _Object(msgspec.Struct):
@@ -122,8 +115,7 @@ def read_event(line: bytes, kind: ResourceKind, asked: Asked) -> Change:
         case "DELETED":
             return Drop((meta.namespace, meta.name), meta.resource_version)
         case "BOOKMARK":
-            complete = (meta.annotations or {}).get(INITIAL_EVENTS_END) == "true"
-            return Bookmark(meta.resource_version, complete=complete)
+            return Bookmark(meta.resource_version)
         case other:
             raise _garbage(asked, f"unknown type of watch event {other[:40]!r}")
 

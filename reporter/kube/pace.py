@@ -16,16 +16,13 @@ class Pace:
     The defaults are those of client-go where it has one.
 
     *silence*: a watch says nothing for so long that its peer may be dead; API servers send a
-    bookmark about once a minute. *bookmark*: how long a streaming list may be silent before its
-    end; *streaming*: how long it may take. *blind*: how long without a watch until nothing is judged
-    by what it last said. *spread*: by how much regular actions are jittered.
+    bookmark about once a minute. *listing*: how long a page may take. *blind*: how long without a watch
+    until nothing is judged by what it last said. *spread*: by how much regular actions are jittered.
     """
 
     growth: Growth = field(default_factory=Growth)
     rewatch: timedelta = timedelta(seconds=1)
     silence: timedelta = timedelta(seconds=90)
-    bookmark: timedelta = timedelta(seconds=10)
-    streaming: timedelta = timedelta(minutes=2)
     listing: timedelta = timedelta(seconds=60)
     shortest_watch: timedelta = timedelta(minutes=5)
     longest_watch: timedelta = timedelta(minutes=10)

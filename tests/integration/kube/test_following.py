@@ -4,8 +4,7 @@ Reflectors, discovery and the real store together follow an API server through i
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import dataclass
 from random import Random
 
 import pytest
@@ -26,7 +25,6 @@ from tests.integration.kube.watching import HASTE, LocalClock
 WORKSPACES = ResourceKind("workspaces", "kaito.sh", ("v1", "v1beta1"), "Workspace", ApiObject)
 WORKSPACES_CRD = crd("workspaces.kaito.sh")
 BUILT_IN = (NAMESPACES, PODS, DEPLOYMENTS)
-PACE = replace(HASTE, bookmark=timedelta(seconds=5))
 
 
 @dataclass
@@ -62,7 +60,7 @@ async def at_work(server, folder):
     store = Store(kinds, [WORKSPACES.qualified])
     kubeconfig = str(server.kubeconfig(folder / "kubeconfig"))
     async with connected(kubeconfig) as api, asyncio.TaskGroup() as group:
-        means = Means(api, LocalClock(), PACE, Random(5))
+        means = Means(api, LocalClock(), HASTE, Random(5))
         lookout = Lookout(means, store, [WORKSPACES.qualified])
         reflectors = [Reflector(means, kind, store, lookout) for kind in kinds]
         tasks = [group.create_task(each.run()) for each in reflectors]

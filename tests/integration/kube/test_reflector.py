@@ -55,73 +55,6 @@ async def test_a_list_is_read_in_pages_and_watched_from_its_version(tmp_path):
     assert 300 <= int(watch["timeoutSeconds"]) <= 600
 
 
-async def test_a_streaming_list_goes_on_as_the_watch(tmp_path):
-    cluster = Cluster(
-        streams=[
-            says(
-                an_event("ADDED", a_deployment("a")),
-                an_event("ADDED", a_deployment("b")),
-                a_bookmark("12", end=True),
-                an_event("DELETED", a_deployment("a", "13")),
-            )
-        ]
-    )
-    async with reflecting(tmp_path, cluster) as run:
-        await until(lambda: run.shelf.names == ["b"])
-        assert run.shelf.sights == [Unlisted(), Watched()]
-        assert run.reflector.progress.objects == 1
-    query = cluster.streamed[0].query
-    assert query["resourceVersionMatch"] == "NotOlderThan"
-    assert "resourceVersion" not in query
-    assert cluster.listed == cluster.watched == []
-
-
-NO_PROGRESS = "the required storage feature RequestWatchProgress is disabled"
-
-
-@pytest.mark.parametrize(
-    "stream",
-    [
-        a_status(400, "BadRequest"),
-        a_status(422, "Invalid", "sendInitialEvents is forbidden"),
-        a_status(500, "InternalError", NO_PROGRESS),
-        says(an_error(500, "InternalError", NO_PROGRESS)),
-        says(an_event("ADDED", a_deployment("gone"))),
-        says(an_event("ADDED", a_deployment("gone")), then="end"),
-        says(an_event("ADDED", a_deployment("gone")), then="cut"),
-        says(b"<html>\n", then="end"),
-        a_status(403, "Forbidden"),
-    ],
-    ids=[
-        "400",
-        "422",
-        "500 of etcd",
-        "ERROR of etcd",
-        "no bookmark",
-        "end",
-        "cut",
-        "garbage",
-        "403",
-    ],
-)
-async def test_without_streaming_lists_pages_are_read(tmp_path, stream):
-    cluster = Cluster(streams=[stream], lists=[a_list(a_deployment("a"))], watches=[says()])
-    async with reflecting(tmp_path, cluster) as run:
-        await until(is_watched(run))
-        assert run.shelf.names == ["a"]
-        assert run.shelf.sights == [Unlisted(), Watched()]
-
-
-async def test_a_server_that_refused_one_streaming_list_is_not_asked_for_another(tmp_path):
-    cluster = Cluster(
-        lists=[a_list()],
-        watches=[says(an_error(410, "Expired"), then="end"), says()],
-    )
-    async with reflecting(tmp_path, cluster) as run:
-        await until(lambda: run.reflector.progress.relists == 1)
-    assert len(cluster.streamed) == 1
-
-
 async def test_a_bookmark_moves_the_version_to_watch_from(tmp_path):
     cluster = Cluster(
         lists=[a_list(version="10")],
@@ -321,7 +254,6 @@ async def test_an_odd_object_is_logged_once_for_as_long_as_it_is_odd(tmp_path, c
 
 async def test_what_is_forbidden_is_told_and_tried_until_it_is_granted(tmp_path, caplog):
     cluster = Cluster(
-        streams=[a_status(403, "Forbidden", "no")],
         lists=[*[a_status(403, "Forbidden", "no")] * 4, a_list(a_deployment("a"))],
         watches=[says()],
     )
@@ -350,15 +282,12 @@ async def test_a_right_taken_away_leaves_what_was_known(tmp_path):
 
 async def test_a_kind_that_is_not_served_waits_for_discovery(tmp_path):
     missing = an_answer(b"404 page not found\n", status=404, Content_Type="text/plain")
-    cluster = Cluster(
-        lists=[missing, a_list(a_deployment("a"))], streams=[missing], watches=[says()]
-    )
+    cluster = Cluster(lists=[missing, a_list(a_deployment("a"))], watches=[says()])
     async with reflecting(tmp_path, cluster) as run:
         await until(lambda: run.doubts.asked == 1)
         assert run.shelf.sights == [Unlisted(), Unserved()]
         run.doubts.lacking, run.shelf.version = True, None
         run.doubts.answer()
-        cluster.streams = []
         asked = len(run.server.requests)
         await asyncio.sleep(0.1)
         run.doubts.answer()
@@ -414,7 +343,7 @@ async def test_core_kinds_and_selectors_are_asked_for_as_they_should(tmp_path):
     cluster = Cluster(lists=[a_list()], watches=[says()])
     async with reflecting(tmp_path, cluster, kind=kind) as run:
         await until(is_watched(run))
-    for request in (*cluster.streamed, *cluster.listed, *cluster.watched):
+    for request in (*cluster.listed, *cluster.watched):
         assert request.path == "/api/v1/pods"
         assert request.query["labelSelector"] == "app in (a, b)"
 

@@ -18,7 +18,6 @@ from reporter.model.kinds import DEPLOYMENTS
 from reporter.model.observations import Sight, Unlisted
 from tests.integration.kube.servers import (
     a_kubeconfig,
-    a_status,
     an_answer,
     connected,
     cut,
@@ -35,8 +34,6 @@ HASTE = Pace(
     growth=Growth(first=ms(10), longest=ms(40), deaf=ms(20)),
     rewatch=ms(5),
     silence=timedelta(seconds=20),
-    bookmark=ms(300),
-    streaming=timedelta(seconds=5),
     discovery=ms(100),
     second_look=ms(50),
     discovery_spacing=ms(10),
@@ -121,10 +118,8 @@ def an_event(kind, thing) -> bytes:
     return json.dumps({"type": kind, "object": thing}).encode() + b"\n"
 
 
-def a_bookmark(version, *, end=False) -> bytes:
-    annotations = {"k8s.io/initial-events-end": "true"} if end else {}
-    meta = {"resourceVersion": version, "annotations": annotations}
-    return an_event("BOOKMARK", {"metadata": meta})
+def a_bookmark(version) -> bytes:
+    return an_event("BOOKMARK", {"metadata": {"resourceVersion": version}})
 
 
 def an_error(code, reason="", message="") -> bytes:
@@ -141,21 +136,16 @@ class Cluster:
     """
     Answers lists from *lists* and watches from *watches*, the last of each again and again.
 
-    An answer is a function of the request; streaming lists are refused unless *streams*.
+    An answer is a function of the request.
     """
 
-    def __init__(self, *, lists=(), watches=(), streams=()) -> None:
+    def __init__(self, *, lists=(), watches=()) -> None:
         self.lists = list(lists)
         self.watches = list(watches)
-        self.streams = list(streams)
         self.watched: list[web.BaseRequest] = []
         self.listed: list[web.BaseRequest] = []
-        self.streamed: list[web.BaseRequest] = []
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
-        if request.query.get("sendInitialEvents") == "true":
-            self.streamed.append(request)
-            return await self._next(self.streams, request)
         if request.query.get("watch"):
             self.watched.append(request)
             return await self._next(self.watches, request)
@@ -163,8 +153,6 @@ class Cluster:
         return await self._next(self.lists, request)
 
     async def _next(self, answers, request) -> web.StreamResponse:
-        if not answers:
-            return a_status(422, "Invalid", "not enabled here")
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
         if isinstance(answer, web.Response):  # which aiohttp sends only once
             return web.Response(body=answer.body, status=answer.status, headers=answer.headers)

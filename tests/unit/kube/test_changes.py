@@ -50,13 +50,9 @@ def test_an_odd_object_can_still_be_deleted():
     assert read_event(a_line("DELETED", odd), PODS, ASKED) == Drop(("shop", "web"), "7")
 
 
-def test_a_bookmark_moves_the_version_and_may_end_a_streaming_list():
+def test_a_bookmark_moves_the_version():
     mark = {"metadata": {"resourceVersion": "9"}}
-    end = {
-        "metadata": {"resourceVersion": "9", "annotations": {"k8s.io/initial-events-end": "true"}}
-    }
-    assert read_event(a_line("BOOKMARK", mark), PODS, ASKED) == Bookmark("9", complete=False)
-    assert read_event(a_line("BOOKMARK", end), PODS, ASKED) == Bookmark("9", complete=True)
+    assert read_event(a_line("BOOKMARK", mark), PODS, ASKED) == Bookmark("9")
 
 
 def test_an_error_event_raises_what_it_stands_for():
