@@ -149,6 +149,7 @@ class Reporter:
         stop = asyncio.Event()
         _on_stop(stop.set)
         self._started = asyncio.get_running_loop().time()
+        gc.freeze()  # what was imported stays: the collector need not walk it in the start
         self._greet()
         try:
             await self._server.start()

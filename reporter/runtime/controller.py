@@ -153,6 +153,7 @@ class Controller:
         if full or self._blindness_changed(snapshot, now):
             dirty |= EVERYTHING
         hearing = self._court.hear(before, snapshot, dirty, now=now)
+        yield
         heard = self._court.opened(before, hearing)
         for verdicts in hearing.parts():
             heard = self._court.take(heard, verdicts, now=now)
