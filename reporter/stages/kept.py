@@ -61,15 +61,18 @@ class Kept:
         self.members = object()
         return old
 
-    def remember(self, name: Name, uid: str) -> None:
+    def remember(self, name: Name, uid: str) -> bool:
         """
         In fresh texts: the old ones lie among all else that goes, and would pin its memory.
+
+        False if nobody will ask.
         """
         if not self._missed:
-            return
+            return False
         self.gone[ObjectRef(self._resource, name[0], _fresh(name[1]))] = _fresh(uid)
         if len(self.gone) > REMEMBERED:
             del self.gone[next(iter(self.gone))]
+        return True
 
     def _index(self, name: Name, old: ApiObject | None, new: ApiObject | None) -> None:
         """

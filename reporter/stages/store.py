@@ -4,7 +4,7 @@ All that was observed, kept by the edges and read by passes through an immutable
 Decides nothing: a change refreshes what is kept and marks the subjects that it touches.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from reporter.model.kaito_objects import Workspace
@@ -51,6 +51,7 @@ class Store:
         self._scrapes = scrapes or Scrapes()
         self._refusals: Sharded[Name, Condition] = Sharded()
         self._spoilt: set[ObjectRef] = set()
+        self._gone: Mapping[ObjectRef, str] | None = None
         self._dirty: set[Subject] = set()
         self._changed: Callable[[], None] = lambda: None
 
@@ -94,7 +95,8 @@ class Store:
         meta = new.metadata
         ref = ObjectRef(kind.qualified, meta.namespace, meta.name)
         kept = self._kept[kind.resource]
-        kept.gone.pop(ref, None)
+        if kept.gone.pop(ref, None) is not None:
+            self._gone = None
         healed = ref in self._spoilt
         self._spoilt.discard(ref)
         old = kept.objects.get((meta.namespace, meta.name))
@@ -118,7 +120,8 @@ class Store:
             self._scrapes.forget((namespace, name))
         if isinstance(old, Workspace):
             self._refusals.pop((namespace, name))
-        kept.remember((namespace, name), old.metadata.uid if old is not None else "")
+        if kept.remember((namespace, name), old.metadata.uid if old is not None else ""):
+            self._gone = None
         self._touch(touched(kind, old) if old is not None else EVERYTHING)
 
     def _remember(self, workspace: Workspace) -> None:
@@ -212,11 +215,20 @@ class Store:
         return Snapshot(
             tables={resource: kept.table() for resource, kept in self._kept.items()},
             presences=dict(self._presences),
-            gone={ref: uid for kept in self._kept.values() for ref, uid in kept.gone.items()},
+            gone=self._all_gone(),
             spoilt=frozenset(self._spoilt),
             windows=self._scrapes.view(),
             refusals=self._refusals.freeze(),
         )
+
+    def _all_gone(self) -> Mapping[ObjectRef, str]:
+        """
+        Put together anew only after a change: a pass over one subject must not pay for thousands.
+        """
+        if self._gone is None:
+            kept = self._kept.values()
+            self._gone = {ref: uid for each in kept for ref, uid in each.gone.items()}
+        return self._gone
 
     def take_dirty(self) -> frozenset[Subject]:
         """

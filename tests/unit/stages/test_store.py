@@ -133,6 +133,29 @@ def test_of_each_kind_only_the_last_that_went_are_remembered(monkeypatch):
     assert [ref.name for ref in store.view().gone] == ["chat", *routers[-3:]]
 
 
+def test_a_view_keeps_what_was_gone_when_it_was_taken():
+    store = a_store(a_deployment(), a_deployment("old"))
+    views = [store.view()]
+    for change in (
+        lambda: store.drop(DEPLOYMENTS, *BBR),
+        lambda: store.drop(DEPLOYMENTS, "kaito-system", "old"),
+        lambda: store.put(DEPLOYMENTS, a_deployment()),
+    ):
+        change()
+        views.append(store.view())
+    names = [[ref.name for ref in view.gone] for view in views]
+    assert names == [[], ["body-based-router"], ["body-based-router", "old"], ["old"]]
+
+
+def test_what_is_gone_is_put_together_anew_only_after_a_change():
+    store = a_store(a_deployment(), a_deployment("old"), a_pod())
+    store.drop(DEPLOYMENTS, *BBR)
+    before = store.view().gone
+    store.put(DEPLOYMENTS, a_deployment("old", replicas=0))
+    store.drop(PODS, "kaito-system", a_pod().metadata.name)
+    assert store.view().gone is before
+
+
 def test_what_no_probe_asks_for_by_name_is_not_remembered():
     store = a_store(a_pod())
     store.drop(PODS, "kaito-system", a_pod().metadata.name)
