@@ -4,7 +4,7 @@ All that was observed, kept by the edges and read by passes through an immutable
 Decides nothing: a change refreshes what is kept and marks the subjects that it touches.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 
 from reporter.model.kaito_objects import Workspace
@@ -31,6 +31,12 @@ Objects of a list that are taken in one go: some ten milliseconds.
 """
 
 
+MANY = 100
+"""
+Deletions of a kind after which it is worth while to write what is remembered of them anew.
+"""
+
+
 class Store:
     """
     What the edges write to and passes take views of.
@@ -51,7 +57,7 @@ class Store:
         self._scrapes = scrapes or Scrapes()
         self._refusals: Sharded[Name, Condition] = Sharded()
         self._spoilt: set[ObjectRef] = set()
-        self._gone: Mapping[ObjectRef, str] | None = None
+        self._gone: dict[ObjectRef, str] | None = None
         self._dirty: set[Subject] = set()
         self._changed: Callable[[], None] = lambda: None
 
@@ -221,7 +227,7 @@ class Store:
             refusals=self._refusals.freeze(),
         )
 
-    def _all_gone(self) -> Mapping[ObjectRef, str]:
+    def _all_gone(self) -> dict[ObjectRef, str]:
         """
         Put together anew only after a change: a pass over one subject must not pay for thousands.
         """
@@ -229,6 +235,17 @@ class Store:
             kept = self._kept.values()
             self._gone = {ref: uid for each in kept for ref, uid in each.gone.items()}
         return self._gone
+
+    def repacking(self) -> Iterator[None]:
+        """
+        Write what is remembered of many deleted objects anew, which frees the memory that it pinned.
+
+        Yields where others may have their turn; no view changes.
+        """
+        for kept in self._kept.values():
+            if kept.scattered >= MANY:
+                kept.repack(self._all_gone())
+                yield
 
     def take_dirty(self) -> frozenset[Subject]:
         """
