@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from e2e.bench import churn, failover, lag, memory, reaction, start
+from e2e.bench import bare_list, churn, failover, lag, memory, reaction, start
 from e2e.bench.rows import Row
 from e2e.bench.scene import Scene, parser, program
 
@@ -26,8 +26,9 @@ def main() -> int:
 
 
 def _measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
+    floor = bare_list.seconds(scene.plane)
     with scene.reporting() as started:
-        yield start.row(scene, started, "warm")
+        yield start.row(scene, started, "warm", floor)
         yield memory.at_rest(scene, started)
         yield from reaction.measured(scene, started, arguments)
     if scene.size >= max(arguments.inferencesets):

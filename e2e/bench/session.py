@@ -45,6 +45,13 @@ class Session:
             found: Json = await answer.json()
             return found
 
+    async def read(self, path: str) -> bytes:
+        """
+        Undecoded and uncompressed.
+        """
+        async with self._http.get(path, headers={"Accept-Encoding": "identity"}) as answer:
+            return await answer.read()
+
     async def create(self, path: str, body: Json) -> None:
         headers = {"Content-Type": "application/json"}
         async with self._http.post(path, data=json.dumps(body), headers=headers) as answer:
