@@ -33,7 +33,7 @@ from reporter.runtime import scraping, turns
 from reporter.runtime.controller import Controller
 from reporter.runtime.elector import Elector
 from reporter.runtime.leadership import Alone
-from reporter.runtime.memory import keep_low
+from reporter.runtime.memory import settle
 from reporter.runtime.ownership import Ownership
 from reporter.runtime.rights import check, crds_of, kinds_of, rights
 from reporter.runtime.server import Pages, Server
@@ -193,12 +193,15 @@ class Reporter:
             mode=self._scraper.mode,
         )
         yield "rights", check(self._api, needed, mode=self._scraper.mode)
-        first, resync = self._controller.pulse.first, self._settings.resync
-        yield "memory", keep_low(first, self._store.repacking, every=resync)
+        yield "settling in", self._settle_in()
         if isinstance(self._leadership, Elector) and self._settings.deployment:
             yield "ownership", self._ownership.run(self._leadership)
         if scraping.reasons(catalogue, SPECS):
             yield "scraper", self._scraper.run()
+
+    async def _settle_in(self) -> None:
+        await self._controller.pulse.first.wait()
+        settle()
 
     def _greet(self) -> None:
         catalogue = self._catalogue

@@ -2,10 +2,7 @@
 The objects of one kind, found by name and by index key, and the names of those that went.
 """
 
-import sys
 from bisect import bisect_left
-
-import msgspec
 
 from reporter.model.kinds import INFERENCE_SETS, PODS, WORKSPACES, ResourceKind
 from reporter.model.objects import ApiObject
@@ -24,8 +21,7 @@ How many deleted objects of each kind are remembered, oldest forgotten first.
 
 UNMISSED = frozenset({PODS.resource, INFERENCE_SETS.resource, WORKSPACES.resource})
 """
-Kinds of which no probe asks whether an object of a name ever was there. They have the most objects, and
-after a mass deletion what is remembered pins the memory that all of them took.
+Kinds of which no probe asks whether an object of a name ever was there; they have the most objects.
 """
 
 
@@ -34,13 +30,11 @@ class Kept:
     The objects of one kind. *gone*: uid of those that were deleted.
 
     *members*: another object each time that there are other subjects because of this kind.
-    *scattered*: how many of those gone lie in memory among what was deleted, which they pin.
     """
 
     def __init__(self, kind: ResourceKind) -> None:
         self.gone: dict[ObjectRef, str] = {}
         self._resource, self._missed = kind.qualified, kind.resource not in UNMISSED
-        self.scattered = 0
         self.objects: Sharded[Name, ApiObject] = Sharded()
         self.index: Sharded[str, tuple[Name, ...]] = Sharded()
         self.sight: Sight = Unlisted()
@@ -73,29 +67,9 @@ class Kept:
         if not self._missed:
             return False
         self.gone[ObjectRef(self._resource, *name)] = uid
-        self.scattered += 1
         if len(self.gone) > REMEMBERED:
             del self.gone[next(iter(self.gone))]
         return True
-
-    def repack(self, shared: dict[ObjectRef, str]) -> None:
-        """
-        Write what is remembered anew, here and in *shared*, side by side in memory.
-
-        In between it is one text: while the old words were there, new ones would lie beside them.
-        """
-        packed = msgspec.msgpack.encode(
-            [(r.namespace, r.name, uid) for r, uid in self.gone.items()]
-        )
-        for ref in self.gone:
-            shared.pop(ref, None)
-        self.gone.clear()
-        for namespace, name, uid in msgspec.msgpack.decode(
-            packed, type=list[tuple[str, str, str]]
-        ):
-            ref = ObjectRef(self._resource, sys.intern(namespace), name)
-            self.gone[ref] = shared[ref] = uid
-        self.scattered = 0
 
     def _index(self, name: Name, old: ApiObject | None, new: ApiObject | None) -> None:
         """

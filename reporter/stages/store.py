@@ -31,12 +31,6 @@ Objects of a list that are taken in one go: some ten milliseconds.
 """
 
 
-MANY = 100
-"""
-Deletions of a kind after which it is worth while to write what is remembered of them anew.
-"""
-
-
 class Store:
     """
     What the edges write to and passes take views of.
@@ -235,17 +229,6 @@ class Store:
             kept = self._kept.values()
             self._gone = {ref: uid for each in kept for ref, uid in each.gone.items()}
         return self._gone
-
-    def repacking(self) -> Iterator[None]:
-        """
-        Write what is remembered of many deleted objects anew, which frees the memory that it pinned.
-
-        Yields where others may have their turn; no view changes.
-        """
-        for kept in self._kept.values():
-            if kept.scattered >= MANY:
-                kept.repack(self._all_gone())
-                yield
 
     def take_dirty(self) -> frozenset[Subject]:
         """

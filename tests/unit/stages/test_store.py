@@ -11,7 +11,6 @@ from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.model.words import Layer
 from reporter.stages import kept
-from reporter.stages import store as stores
 from reporter.stages.indexes import by_label, by_name, by_workload
 from reporter.stages.store import Store
 from tests.builders import NOON, SECOND, a_deployment, a_namespace, a_pod, a_store
@@ -235,21 +234,3 @@ def test_an_object_that_changes_hands_touches_both_its_old_and_its_new_subject()
     store.take_dirty()
     store.put(DEPLOYMENTS, a_deployment("router", "team-a"))
     assert store.take_dirty() == {CLUSTER, Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")}
-
-
-def test_what_is_remembered_is_the_same_after_it_was_written_anew(monkeypatch):
-    monkeypatch.setattr(stores, "MANY", 3)
-    names = [f"router-{number}" for number in range(9)]
-    store = a_store(*map(a_deployment, names))
-    store.put(NAMESPACES, a_namespace("chat"))
-    store.drop(NAMESPACES, "", "chat")
-    for name in names:
-        store.drop(DEPLOYMENTS, "kaito-system", name)
-    view = store.view()
-    before, old = dict(view.gone), next(iter(view.gone))
-    assert len(list(store.repacking())) == 1
-    assert view.gone == store.view().gone == before
-    assert len(before) == 10
-    words = {id(ref.name) for ref in before if ref != old}
-    assert not words & {id(ref.name) for ref in view.gone if ref != old}
-    assert list(store.repacking()) == []
