@@ -61,7 +61,8 @@ test-faults: check ## every fault there is, also those that take minutes, on the
 e2e: $(STAMP) ## what users rely on, on a control plane made here; KUBECONFIG=… on that cluster
 ifeq ($(KUBECONFIG_GIVEN),)
 	@$(BIN)/python -m e2e.controlplane --quiet
-	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/suite $(SIDE_BY_SIDE)
+	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/suite $(SIDE_BY_SIDE) --numprocesses=4 \
+	  --heartbeat-seconds=60 --quiet-seconds=180
 else
 	$(BIN)/pytest e2e/suite --kubeconfig=$(KUBECONFIG_GIVEN) $(if $(YES),--yes)
 endif

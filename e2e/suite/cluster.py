@@ -64,7 +64,7 @@ class Patience:
                 f"The reporters repeat themselves every {heartbeat:g} s, so {quiet:g} s of silence"
                 " mean nothing: helm upgrade … --reuse-values --set heartbeatSeconds=60"
             )
-        return cls(settle, within=60 + 3 * (grace + settle), quiet=quiet)
+        return cls(settle, within=60 + 2 * heartbeat + 3 * (grace + settle), quiet=quiet)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,11 @@ from e2e.team import register_class
 
 CLASS = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/istio"
 SEEN = "what the reporters saw"
+THERE = 180
+"""
+Seconds of silence after a recovery on a cluster made by someone else.
+"""
+
 GIVEN = pytest.StashKey[Cluster]()
 BROKEN = pytest.StashKey[Cluster | None]()
 """
@@ -32,8 +37,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--quiet-seconds",
         type=float,
-        default=180,
-        help="of silence after a recovery there, longer than the reporters' heartbeat",
+        help=f"of silence after a recovery, longer than the reporters' heartbeat; default: {THERE} there,"
+        f" {local.QUIET} on a control plane that is made here",
+    )
+    group.addoption(
+        "--heartbeat-seconds",
+        type=int,
+        default=local.HEARTBEAT,
+        help="of the reporters on a control plane that is made here; default: %(default)s",
     )
     group.addoption(
         "--within-seconds",
@@ -53,8 +64,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in ours:
             item.add_marker(pytest.mark.controlplane)
     elif ours:
-        spans = (config.getoption(f"{each}_seconds") for each in ("quiet", "within"))
-        config.stash[GIVEN] = _checked(Cluster(path, *spans))
+        quiet, within = (config.getoption(f"{each}_seconds") for each in ("quiet", "within"))
+        config.stash[GIVEN] = _checked(Cluster(path, quiet or THERE, within))
         if not (config.stash[GIVEN].own or config.getoption("yes")):
             _ask(config.stash[GIVEN].client.host)
 
@@ -119,8 +130,10 @@ def recording(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Ite
 @contextlib.contextmanager
 def _made(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     plane = request.getfixturevalue("stack")
-    with repair.mended(plane), local.reporters(plane):
-        yield Cluster(plane.kubeconfig(), local.QUIET)
+    heartbeat = request.config.getoption("heartbeat_seconds", local.HEARTBEAT)
+    quiet = request.config.getoption("quiet_seconds", None) or local.QUIET
+    with repair.mended(plane), local.reporters(plane, heartbeat=heartbeat):
+        yield Cluster(plane.kubeconfig(), quiet)
     events.clear(plane.client)
 
 

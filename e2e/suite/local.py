@@ -23,7 +23,7 @@ from e2e.suite.reporters import NAME
 HEARTBEAT = 10
 QUIET = 13
 """
-Seconds after which a heartbeat would have come.
+Seconds after which such a heartbeat would have come.
 """
 
 _NUMBERS = itertools.count(1)
@@ -31,14 +31,16 @@ _SYSTEM = "/api/v1/namespaces/kube-system"
 
 
 @contextlib.contextmanager
-def reporters(plane: ControlPlane, *, replicas: int = 2, off: str = "") -> Iterator[None]:
+def reporters(
+    plane: ControlPlane, *, replicas: int = 2, off: str = "", heartbeat: int = HEARTBEAT
+) -> Iterator[None]:
     """
     With the stack installed before. All traces of them go at the end. *off*: a reason that they
-    do not judge.
+    do not judge. *heartbeat* in seconds.
     """
     plane.client.patch(_SYSTEM, _labelled("true"))
     reporter_rights.install(plane.client, NAMESPACE)
-    keeper = _Keeper(plane, flags(plane, off))
+    keeper = _Keeper(plane, flags(plane, off, heartbeat))
     try:
         keeper.start(replicas)
         yield
@@ -47,14 +49,14 @@ def reporters(plane: ControlPlane, *, replicas: int = 2, off: str = "") -> Itera
         plane.client.patch(_SYSTEM, _labelled(None))
 
 
-def flags(plane: ControlPlane, off: str = "") -> tuple[str, ...]:
+def flags(plane: ControlPlane, off: str = "", heartbeat: int = HEARTBEAT) -> tuple[str, ...]:
     """
     What starts has minutes, all else is told after a moment.
     """
     return (
         *ears.impatient(plane, off=off),
         "--startup-grace-seconds=2",
-        f"--heartbeat-seconds={HEARTBEAT}",
+        f"--heartbeat-seconds={heartbeat}",
         f"--node-provisioner-name={stack.NODE_PROVISIONER.name}",
         f"--node-provisioner-namespace={stack.NODE_PROVISIONER.namespace}",
         "--scrape-interval-seconds=1",
