@@ -9,27 +9,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2e import events, repair, stack
+from e2e import events, repair
 from e2e.controlplane import ControlPlane, Json, until
 from e2e.faults.replicas import Replica, replicas, until_one_leads
 from e2e.faults.rules import Answer, Rule
-from e2e.patience import AT_ONCE, QUICK, SETTLE
+from e2e.faults.silenced import assert_says_all_once, silenced_and_back
+from e2e.patience import AT_ONCE, QUICK
 from e2e.reporter_process import LEASE
-from e2e.stack import BODY_BASED_ROUTER
 
 
-BBR, READY = "clusterBBRNotReady", "clusterReady"
 LEASE_SECONDS, GIVES_UP = 6, 5
 FOR_EVER = 2**31 - 1
 """
 The longest duration, in seconds, that the API server takes.
 """
 
-BY_DEFAULT = (
-    "--lease-duration-seconds=15",
-    "--renew-deadline-seconds=10",
-    "--retry-period-seconds=2",
-)
 LEASES = r"/leases"
 WRITES = ("POST", "PUT", "PATCH")
 
@@ -53,7 +47,7 @@ def plane(stack: ControlPlane, both: list[Replica]) -> Iterator[ControlPlane]:
     yield stack
     for each in both:
         each.proxy.mend()
-    _assert_says_all_once(stack, both)
+    assert_says_all_once(stack, both)
 
 
 # ---------------------------------------------------------------- by hand
@@ -146,17 +140,7 @@ def test_lease_api_that_fails_for_all_silences_all_until_it_is_over(
     """
     Long enough for a bid that is answered only just too late, after a look that was.
     """
-    _silenced_and_back(plane, both, rule, 2 * LEASE_SECONDS)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seconds", [9])
-def test_lease_api_that_takes_nine_seconds_silences_all_until_it_is_over(
-    stack: ControlPlane, seconds: int
-) -> None:
-    with repair.mended(stack) as plane, replicas(plane, 2, *QUICK, *BY_DEFAULT) as both:
-        _silenced_and_back(plane, both, Rule(LEASES, delay=seconds), 40)
-        _assert_says_all_once(plane, both)
+    silenced_and_back(plane, both, rule, 2 * LEASE_SECONDS)
 
 
 @pytest.mark.parametrize("status", [429, 409, 500])
@@ -185,47 +169,6 @@ def test_leader_for_whom_alone_it_fails_is_silent_before_the_other_speaks(
 
 
 # ---------------------------------------------------------------- used above
-
-
-def _silenced_and_back(
-    plane: ControlPlane, both: list[Replica], rule: Rule, seconds: float
-) -> None:
-    before = [len(each.reporter.lines()) for each in both]
-    for each in both:
-        each.proxy.add(rule)
-    until(lambda: not any(each.leads for each in both), within=seconds, what="nobody leads")
-    asked, begun = rule.taken, time.monotonic()
-    stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-    time.sleep(seconds)
-    assert not any(each.leads for each in both)
-    assert events.ours(plane.client) == []
-    assert (rule.taken - asked) / (time.monotonic() - begun) < 20  # a second, of both
-    for each, lines in zip(both, before, strict=True):
-        assert len(each.reporter.lines()) - lines < 10
-        each.proxy.mend()
-    began = time.monotonic()
-    events.wait_for(plane.client, BBR, within=LEASE_SECONDS + AT_ONCE)
-    print(f"it was said {time.monotonic() - began:.2f} s after the end")
-    stack.scale(plane.client, BODY_BASED_ROUTER, BODY_BASED_ROUTER.replicas)
-    events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
-    assert sorted(events.reasons(plane.client)) == [BBR, READY]
-    events.clear(plane.client)
-
-
-def _assert_says_all_once(plane: ControlPlane, both: list[Replica]) -> None:
-    """
-    What is announced now, and its end, is announced by the one that leads.
-    """
-    leader = until_one_leads(both, within=LEASE_SECONDS + AT_ONCE)
-    begun = time.monotonic()
-    stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-    events.wait_for(plane.client, BBR, within=AT_ONCE)
-    stack.scale(plane.client, BODY_BASED_ROUTER, BODY_BASED_ROUTER.replicas)
-    stack.until_ready(plane.client, BODY_BASED_ROUTER)
-    events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
-    said = [(each.reason, each.count) for each in events.ours(plane.client)]
-    assert said == [(BBR, 1), (READY, 1)]
-    assert [each.name for each in both if each.writes(since=begun)] == [leader.name]
 
 
 def _assert_one_leads(plane: ControlPlane, both: list[Replica]) -> None:

@@ -91,15 +91,11 @@ FAULTS = (
         "410 on every watch",
         (Rule(WATCH, answer=Answer(410, EXPIRED, JSON)),),
         says="not watched: too old resource version",
+        blind=False,
     ),
     Fault(
         "410 within every watch",
         (Rule(WATCH, change=lambda _: ERROR),),
-        says="not watched: too old resource version",
-    ),
-    Fault(
-        "410 on a watch that goes on",
-        (Rule(CONTINUED, answer=Answer(410, EXPIRED, JSON)),),
         blind=False,
     ),
     Fault("watch that is cut every second", (Rule(WATCH, cut_after=1),), blind=False),
