@@ -99,7 +99,7 @@ bench-quick: $(STAMP) ## the same at small sizes, in five minutes, half of it si
 	$(BIN)/python -m e2e.bench.rows $(MEASURED)/*.json
 
 quick-apiload:
-	$(call measure,apiload,--inferencesets 100 --seconds 20)
+	$(call measure,apiload,--inferencesets 100 --seconds 35)
 
 quick-storm:
 	$(call measure,storm,--inferencesets 100 --outages provisioner)
