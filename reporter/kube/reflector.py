@@ -2,8 +2,8 @@
 Keeps the objects of one kind in the store, by a list and a watch from its version on.
 
 Works after client-go's reflector, but lists in pages: a streaming list of 40,000 pods costs the API
-server twice as much processor time and more, and one that has just started refuses it until it has
-read etcd. Every duration is in *Pace*.
+server one and a half times to four times as much processor time, and one that has just started
+refuses it until it has read etcd. Every duration is in *Pace*.
 """
 
 import asyncio
