@@ -36,7 +36,7 @@ class Kept:
         self.gone: dict[ObjectRef, str] = {}
         self._resource, self._missed = kind.qualified, kind.resource not in UNMISSED
         self.objects: Sharded[Name, ApiObject] = Sharded()
-        self.index: Sharded[str, tuple[Name, ...]] = Sharded()
+        self.index: Sharded[str, tuple[ApiObject, ...]] = Sharded()
         self.sight: Sight = Unlisted()
         self.members = object()
         self._keys_of = INDEXES.get(kind.resource, unindexed)
@@ -73,26 +73,23 @@ class Kept:
 
     def _index(self, name: Name, old: ApiObject | None, new: ApiObject | None) -> None:
         """
-        Most changes of an object leave its keys as they are.
+        Objects themselves stand under a key: they are looked for more often than they change.
         """
         before = self._keys_of(old) if old is not None else ()
         after = self._keys_of(new) if new is not None else ()
-        for key in before:
-            if key not in after:
-                self._unlist(key, name)
-        for key in after:
-            if key not in before:
-                names = self.index.get(key) or ()
-                place = bisect_left(names, name)
-                self.index[key] = (*names[:place], name, *names[place:])
-
-    def _unlist(self, key: str, name: Name) -> None:
-        names = self.index.get(key) or ()
-        place = bisect_left(names, name)
-        if len(names) > 1:
-            self.index[key] = names[:place] + names[place + 1 :]
-        else:
-            self.index.pop(key)
+        for key in {*before, *after}:
+            listed = self.index.get(key) or ()
+            place = bisect_left(listed, name, key=_name)
+            put = (new,) if new is not None and key in after else ()
+            listed = listed[:place] + put + listed[place + (key in before) :]
+            if listed:
+                self.index[key] = listed
+            else:
+                self.index.pop(key)
 
     def table(self) -> Table:
         return Table(self.objects.freeze(), self.index.freeze(), self.sight, self.members)
+
+
+def _name(listed: ApiObject) -> Name:
+    return (listed.metadata.namespace, listed.metadata.name)

@@ -31,13 +31,13 @@ T = TypeVar("T", bound=ApiObject)
 @dataclass(frozen=True, slots=True)
 class Table:
     """
-    The objects of one kind by name, and their names, sorted, by index key.
+    The objects of one kind by name, and by index key, those in the order of their names.
 
     *members* is the same object as long as the kind stands for the same subjects.
     """
 
     objects: Frozen[Name, ApiObject]
-    index: Frozen[str, tuple[Name, ...]]
+    index: Frozen[str, tuple[ApiObject, ...]]
     sight: Sight
     members: object
 
@@ -67,8 +67,7 @@ class Snapshot:
         """
         Objects under an index key, in the order of their names.
         """
-        table = self.tables[kind.resource]
-        found = map(table.objects.get, table.index.get(key) or ())
+        found = self.tables[kind.resource].index.get(key) or ()
         return tuple([each for each in found if isinstance(each, type_)])
 
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
