@@ -6,6 +6,7 @@ import asyncio
 import json
 import ssl
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 from typing import Any, Self
 
 import aiohttp
@@ -45,12 +46,19 @@ class Session:
             found: Json = await answer.json()
             return found
 
-    async def read(self, path: str) -> bytes:
+    async def drained(self, path: str) -> bool:
         """
-        Undecoded and uncompressed.
+        Whether all of it was sent, uncompressed; not if the server asks to come again later.
         """
-        async with self._http.get(path, headers={"Accept-Encoding": "identity"}) as answer:
-            return await answer.read()
+        try:
+            async with self._http.get(path, headers={"Accept-Encoding": "identity"}) as answer:
+                async for _ in answer.content.iter_any():
+                    pass
+        except aiohttp.ClientResponseError as err:
+            if err.status != HTTPStatus.TOO_MANY_REQUESTS:
+                raise
+            return False
+        return True
 
     async def create(self, path: str, body: Json) -> None:
         headers = {"Content-Type": "application/json"}

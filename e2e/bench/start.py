@@ -3,7 +3,7 @@ Measure how long the reporter takes from its start to its first full pass, and i
 
 Once with an API server that has served the same lists before, once with one that was itself started
 just before and has to read everything from etcd. Each beside the floor: a bare client that reads the
-same pages of the same server in the same state.
+same lists of the same server in the same state.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def row(scene: Scene, started: Started, how: str, floor: float) -> Row:
         f"≤ {GOAL:g} s",
         f"{started.took:.1f} s",
         started.took <= GOAL,
-        f"floor {floor:.1f} s: the pages alone, by a bare client;"
+        f"floor {floor:.1f} s: the lists alone, by a bare client;"
         f" {started.cost.cpu:.1f} s of CPU, {started.cost.peak:.0f} MiB at most until then",
     )
 

@@ -91,6 +91,8 @@ def pause_after(backoff: Backoff, err: KubeError, chance: float) -> timedelta:
     How long to wait after this failure, which *backoff* has counted already.
     """
     asked = err.retry_after if isinstance(err, Throttled | Unreachable) else None
-    if isinstance(err, Throttled) and asked and backoff.failures <= OBEDIENT:
-        return backoff.as_asked(chance, asked)
+    if isinstance(err, Throttled) and asked:
+        if backoff.failures <= OBEDIENT:
+            return backoff.as_asked(chance, asked)
+        backoff = replace(backoff, failures=backoff.failures - OBEDIENT)
     return backoff.pause(chance, deaf=is_deaf(err), at_least=asked)

@@ -4,10 +4,11 @@ What a line of a watch or a page of a list says, decoded object by object. Pure.
 An object that cannot be decoded is named instead: one odd object never hides the others.
 """
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import msgspec
 
@@ -18,8 +19,6 @@ from reporter.kube.translation import Asked, watch_failure
 from reporter.model.kinds import ResourceKind
 from reporter.model.objects import ApiObject
 
-
-T = TypeVar("T")
 
 Name: TypeAlias = tuple[str, str]
 """
@@ -64,6 +63,11 @@ class Bookmark:
 
 Change: TypeAlias = Put | Drop | Spoilt | Bookmark
 
+Items: TypeAlias = tuple[tuple[ApiObject, ...], tuple[Spoilt, ...]]
+"""
+Objects, and those that could not be decoded.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -97,14 +101,15 @@ class _ListMetadata(msgspec.Struct, rename={"version": "resourceVersion", "token
     token: str | None = ""
 
 
-class _List(msgspec.Struct, Generic[T]):
+class _List(msgspec.Struct):
     metadata: _ListMetadata
-    items: tuple[T, ...] | None
+    items: msgspec.Raw
 
 
 _EVENTS = msgspec.json.Decoder(_Event)
 _OBJECTS = msgspec.json.Decoder(_Object)
-_LISTS = msgspec.json.Decoder(_List[msgspec.Raw])
+_LISTS = msgspec.json.Decoder(_List)
+_ARRAYS = msgspec.json.Decoder(tuple[msgspec.Raw, ...] | None)
 
 
 def read_event(line: bytes, kind: ResourceKind, asked: Asked) -> Change:
@@ -127,30 +132,35 @@ def read_page(body: bytes, kind: ResourceKind, asked: Asked) -> Page:
     """
     Raises Unreachable for what is no list.
     """
-    with suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return _whole(_pages(kind).decode(body))
     try:
-        return _by_object(decoded(_LISTS, body), kind)
+        page = decoded(_LISTS, body)
+        items = read_items(bytes(page.items), kind)
     except msgspec.DecodeError as err:
         raise _garbage(asked, f"not a list: {err}") from err
+    if items is None:
+        raise _garbage(asked, "not a list: its items are none")
+    return Page(page.metadata.version, page.metadata.token or "", *items)
 
 
-def _whole(page: "_List[ApiObject]") -> Page:
-    return Page(page.metadata.version, page.metadata.token or "", page.items or (), ())
+def read_items(text: bytes, kind: ResourceKind) -> Items | None:
+    """
+    None for what is no array of objects.
+    """
+    with suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return _arrays(kind).decode(text) or (), ()
+    with suppress(msgspec.DecodeError):
+        return _by_object(decoded(_ARRAYS, text) or (), kind)
+    return None
 
 
-def _by_object(page: "_List[msgspec.Raw]", kind: ResourceKind) -> Page:
+def _by_object(raws: Iterable[msgspec.Raw], kind: ResourceKind) -> Items:
     """
     Takes twice as long, but one odd object does not hide the others.
     """
-    found = [
-        _put(raw, kind, decoded(_OBJECTS, raw).metadata, new=True) for raw in page.items or ()
-    ]
-    return Page(
-        version=page.metadata.version,
-        token=page.metadata.token or "",
-        objects=tuple(each.object for each in found if isinstance(each, Put)),
-        spoilt=tuple(each for each in found if isinstance(each, Spoilt)),
+    found = [_put(raw, kind, decoded(_OBJECTS, raw).metadata, new=True) for raw in raws]
+    return (
+        tuple(each.object for each in found if isinstance(each, Put)),
+        tuple(each for each in found if isinstance(each, Spoilt)),
     )
 
 
@@ -186,5 +196,5 @@ def _decoder(kind: ResourceKind) -> "msgspec.json.Decoder[ApiObject]":
 
 
 @cache
-def _pages(kind: ResourceKind) -> "msgspec.json.Decoder[_List[ApiObject]]":
-    return msgspec.json.Decoder(_List[kind.type])  # type: ignore[name-defined]
+def _arrays(kind: ResourceKind) -> "msgspec.json.Decoder[tuple[ApiObject, ...] | None]":
+    return msgspec.json.Decoder(tuple[kind.type, ...] | None)  # type: ignore[name-defined]

@@ -119,20 +119,39 @@ class Api:
         The lines of a watch. They end, without an error, after *silence* without any, or *longest*.
         """
         asked = Asked(doing or f"watch {path}", "GET", path, query)
-        request = Request(
-            headers={"Accept": JSON},
-            body=None,
-            timeout=aiohttp.ClientTimeout(
-                total=None if longest is None else longest.total_seconds(),
-                sock_connect=CONNECTING.total_seconds(),
-                sock_read=silence.total_seconds(),
-            ),
-            beginning=min(BEGINNING, silence),
+        timeout = aiohttp.ClientTimeout(
+            total=None if longest is None else longest.total_seconds(),
+            sock_connect=CONNECTING.total_seconds(),
+            sock_read=silence.total_seconds(),
         )
+        request = Request({"Accept": JSON}, None, timeout, beginning=min(BEGINNING, silence))
+        async with self._opened(asked, request) as response:
+            yield Lines(asked, response)
+
+    @asynccontextmanager
+    async def pieces(
+        self, path: str, query: Query, *, within: timedelta, doing: str = ""
+    ) -> AsyncIterator[AsyncIterator[bytes]]:
+        """
+        A long answer as it comes, *within* so much time in all.
+        """
+        asked = Asked(doing or f"get {path}", "GET", path, query)
+        timeout = aiohttp.ClientTimeout(
+            total=within.total_seconds(), sock_connect=CONNECTING.total_seconds()
+        )
+        request = Request({"Accept": JSON}, None, timeout, beginning=within)
+        async with self._opened(asked, request) as response:
+            yield _pieces(asked, response)
+
+    @asynccontextmanager
+    async def _opened(self, asked: Asked, request: Request) -> AsyncIterator[Any]:
+        """
+        A success of which nothing was read.
+        """
         async with self._transport.answered(asked, request) as response:
             if response.status != HTTPStatus.OK or is_page(response.headers):
                 _checked(asked, response, await _beginning_of(response))
-            yield Lines(asked, response)
+            yield response
 
     async def close(self) -> None:
         await self._transport.close()
@@ -158,6 +177,14 @@ async def _whole(asked: Asked, response: Any, largest: int | None) -> bytes:
             text = f"the answer has more than {largest} bytes"
             raise Unreachable(asked.doing, status=response.status, message=text, arrived=True)
     return bytes(body)
+
+
+async def _pieces(asked: Asked, response: Any) -> AsyncIterator[bytes]:
+    try:
+        async for piece in response.content.iter_any():
+            yield piece
+    except TRANSPORT_FAILURES as err:
+        raise no_answer(asked, err) from err
 
 
 async def _beginning_of(response: Any) -> bytes:

@@ -16,8 +16,9 @@ class Pace:
     The defaults are those of client-go where it has one.
 
     *silence*: a watch says nothing for so long that its peer may be dead; API servers send a
-    bookmark about once a minute. *listing*: how long a page may take. *blind*: how long without a watch
-    until nothing is judged by what it last said. *spread*: by how much regular actions are jittered.
+    bookmark about once a minute. *listing*: how long a list may take, or a page of one. *blind*: how
+    long without a watch until nothing is judged by what it last said. *spread*: by how much regular
+    actions are jittered.
     """
 
     growth: Growth = field(default_factory=Growth)

@@ -1,9 +1,7 @@
 """
 Keeps the objects of one kind in the store, by a list and a watch from its version on.
 
-Works after client-go's reflector, but lists in pages: a streaming list of 40,000 pods costs the API
-server one and a half times to four times as much processor time, and one that has just started
-refuses it until it has read etcd. Every duration is in *Pace*.
+Works after client-go's reflector. Every duration is in *Pace*.
 """
 
 import asyncio

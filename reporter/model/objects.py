@@ -5,6 +5,7 @@ Names are those of the API in snake case. Go writes empty lists and maps as null
 """
 
 import sys
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated as Narrowed
 from typing import Any, ClassVar, TypeAlias
@@ -91,6 +92,13 @@ class Condition(Part, frozen=True):
     observed_generation: int = 0
 
 
+def condition(conditions: Iterable[Condition] | None, kind: str) -> Condition | None:
+    for each in conditions or ():
+        if each.type == kind:
+            return each
+    return None
+
+
 class ApiObject(Part, frozen=True):
     """
     What every kept object has.
@@ -121,7 +129,7 @@ class DeploymentStatus(Part, frozen=True):
     conditions: tuple[Condition, ...] | None = ()
 
     def condition(self, kind: str) -> Condition | None:
-        return next((c for c in self.conditions or () if c.type == kind), None)
+        return condition(self.conditions, kind)
 
 
 class Deployment(ApiObject, frozen=True):
@@ -168,7 +176,17 @@ class ContainerStatus(Part, frozen=True):
     last_state: ContainerState = ContainerState()
 
 
+TOLD = frozenset({"DisruptionTarget", "PodScheduled", "Ready"})
+"""
+Conditions of a pod that are read; those that are not take a sixth of what a large stack does.
+"""
+
+
 class PodStatus(Part, frozen=True):
+    """
+    Without conditions that nobody reads.
+    """
+
     common: ClassVar[tuple[str, ...]] = ("phase",)
 
     phase: str | None = ""
@@ -180,8 +198,13 @@ class PodStatus(Part, frozen=True):
     container_statuses: tuple[ContainerStatus, ...] | None = ()
     init_container_statuses: tuple[ContainerStatus, ...] | None = ()
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        told = tuple([each for each in self.conditions or () if each.type in TOLD])
+        msgspec.structs.force_setattr(self, "conditions", told)
+
     def condition(self, kind: str) -> Condition | None:
-        return next((c for c in self.conditions or () if c.type == kind), None)
+        return condition(self.conditions, kind)
 
 
 class PodSpec(Part, frozen=True):

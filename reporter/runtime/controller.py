@@ -14,7 +14,7 @@ from typing import NoReturn, Protocol
 
 from reporter.clock import Clock
 from reporter.model.events import EventRecord
-from reporter.model.observations import Sight, Unlisted
+from reporter.model.observations import Unlisted
 from reporter.model.subjects import Key, Subject
 from reporter.model.verdicts import Involved
 from reporter.stages.judgement import Judgement
@@ -92,7 +92,7 @@ class Controller:
         """
         Whether every kind was listed once or is known to be out of sight.
         """
-        return all(sight != Unlisted() for sight in self._sights())
+        return all(sight != Unlisted() for sight in self._store.sights)
 
     async def run(self) -> NoReturn:
         await self._until_listed()
@@ -113,15 +113,12 @@ class Controller:
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(SECOND_TRY.total_seconds()):
-                while any(isinstance(sight, Unlisted) for sight in self._sights()):
+                while any(isinstance(sight, Unlisted) for sight in self._store.sights):
                     self._changed.clear()
                     await self._changed.wait()
         while not self.listed:
             self._changed.clear()
             await self._changed.wait()
-
-    def _sights(self) -> Iterable[Sight]:
-        return [table.sight for table in self._store.view().tables.values()]
 
     def look(self, *, full: bool) -> None:
         """

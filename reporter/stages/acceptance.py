@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from reporter.model.gateway_objects import HTTPRoute, InferencePool, ParentStatus
 from reporter.model.kinds import HTTP_ROUTES, INFERENCE_POOLS, ResourceKind
-from reporter.model.objects import ApiObject, Condition
+from reporter.model.objects import ApiObject, Condition, condition
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.model.words import Kind
-from reporter.stages.conditions import condition, named, since, stale
+from reporter.stages.conditions import named, since, stale
 from reporter.stages.ruling import Found
 
 
@@ -75,9 +75,11 @@ def _both(entry: ParentStatus) -> tuple[Condition | None, Condition | None]:
 
 def _stale(kind: ResourceKind, about: ApiObject, *found: Condition | None) -> Found | None:
     meta = about.metadata
-    what = f"{kind.kind} {meta.namespace}/{meta.name}"
-    late = (stale(each, meta, what) for each in found if each is not None)
-    return next((each for each in late if each is not None), None)
+    for each in found:
+        late = stale(each, meta, f"{kind.kind} {meta.namespace}/{meta.name}") if each else None
+        if late:
+            return late
+    return None
 
 
 def trouble(

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 
 from reporter.model.kaito_objects import InferenceSet
 from reporter.model.kinds import AUTOSCALERS, SCALED_OBJECTS, ResourceKind
-from reporter.model.objects import ApiObject, Condition
+from reporter.model.objects import ApiObject, Condition, condition
 from reporter.model.scaling_objects import HorizontalPodAutoscaler, ScaledObject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.model.words import Kind
-from reporter.stages.conditions import condition, named
+from reporter.stages.conditions import named
 from reporter.stages.deployments import Stale
 from reporter.stages.indexes import by_model
 from reporter.stages.nodes import holds

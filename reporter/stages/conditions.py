@@ -5,7 +5,6 @@ Gateway API's conventions: a condition tells of the generation it observed, and 
 wrote, its default is Unknown since 1970.
 """
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from reporter.model.objects import Condition, Metadata
@@ -19,13 +18,6 @@ Bytes of a reason; these are words of others, which nobody checks.
 """
 
 NO_YEAR = 1970
-
-
-def condition(conditions: Iterable[Condition] | None, kind: str) -> Condition | None:
-    for each in conditions or ():
-        if each.type == kind:
-            return each
-    return None
 
 
 def since(found: Condition, meta: Metadata) -> datetime | None:

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 
 from reporter.model.gateway_objects import Gateway, HTTPRoute, ParentReference
 from reporter.model.kinds import GATEWAY_API, GATEWAYS, HTTP_ROUTES
-from reporter.model.objects import ApiObject, Condition
+from reporter.model.objects import ApiObject, Condition, condition
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.conditions import condition
 from reporter.stages.indexes import in_namespace
 from reporter.stages.snapshot import Snapshot
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from reporter.model.kaito_objects import InferenceSet, Workspace
 from reporter.model.kinds import INFERENCE_SETS, PODS, WORKSPACES, ResourceKind
-from reporter.model.objects import ApiObject, Pod
+from reporter.model.objects import ApiObject, Pod, condition
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.conditions import condition
 from reporter.stages.deployments import Stale
 from reporter.stages.indexes import by_model, workload
 from reporter.stages.loading import POD_INDEX

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from reporter.model.node_objects import NodeClaim
-from reporter.model.objects import Condition
-from reporter.stages.conditions import condition, stale
+from reporter.model.objects import Condition, condition
+from reporter.stages.conditions import stale
 from reporter.stages.nodes import TRANSIENT, holds
 
 

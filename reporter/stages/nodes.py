@@ -7,8 +7,7 @@ error and waiting; and a transition time moves with the status only.
 """
 
 from reporter.model.kaito_objects import Workspace
-from reporter.model.objects import Condition
-from reporter.stages.conditions import condition
+from reporter.model.objects import Condition, condition
 
 
 CLAIMS = "NodeClaimReady"

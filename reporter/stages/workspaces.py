@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from reporter.model.kaito_objects import Workspace
-from reporter.model.objects import Condition, Pod
+from reporter.model.objects import Condition, Pod, condition
 from reporter.model.verdicts import Cause, Trouble
 from reporter.model.words import Kind
-from reporter.stages.conditions import condition, named, since, stale
+from reporter.stages.conditions import named, since, stale
 from reporter.stages.models import counted, reference, serves
 from reporter.stages.nodes import CLAIMS, RESOURCES, TRANSIENT, came, holds
 from reporter.stages.pods import NEVER, Ailment, ailments

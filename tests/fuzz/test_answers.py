@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.kube import access, discovery, event_format, events, leases, statuses
+from reporter.kube.arriving import Arriving
 from reporter.kube.changes import Bookmark, Drop, Page, Put, Spoilt, read_event, read_page
 from reporter.kube.client import Answer
 from reporter.kube.errors import KubeError
@@ -68,6 +69,19 @@ def test_a_line_of_a_watch_is_a_change_or_an_error(data, kind):
 def test_a_page_of_a_list_is_a_page_or_an_error(data, kind):
     body = data.draw(pages(kind))
     assert isinstance(told(read_page, body, kind, ASKED), Page | KubeError)
+
+
+@given(st.data(), kinds, st.integers(1, 200), st.integers(1, 400))
+def test_a_list_in_pieces_is_the_list_that_it_is_as_a_whole(data, kind, size, batch):
+    body = data.draw(pages(kind))
+    arriving = Arriving(kind, ASKED, batch)
+    for begin in range(0, len(body), size):
+        arriving.feed(body[begin : begin + size])
+    whole = told(read_page, body, kind, ASKED)
+    if isinstance(whole, Page):
+        assert arriving.end() == whole
+    else:
+        assert isinstance(told(arriving.end), KubeError)
 
 
 @given(

@@ -36,9 +36,9 @@ def is_watched(run):
     return lambda: run.shelf.sights[-1] == Watched()
 
 
-async def test_a_list_is_read_in_pages_and_watched_from_its_version(tmp_path):
+async def test_a_list_is_read_and_watched_from_its_version(tmp_path):
     cluster = Cluster(
-        lists=[a_list(a_deployment("a"), token="p+1"), a_list(a_deployment("b"))],
+        lists=[a_list(a_deployment("a"), a_deployment("b"))],
         watches=[says(an_event("ADDED", a_deployment("c", "11")))],
     )
     async with reflecting(tmp_path, cluster) as run:
@@ -46,9 +46,7 @@ async def test_a_list_is_read_in_pages_and_watched_from_its_version(tmp_path):
         await until(is_watched(run))
         assert run.reflector.progress.objects == 3
         assert run.reflector.progress.relists == 0
-    first, second = (request.query for request in cluster.listed)
-    assert (first["limit"], "continue" in first) == ("500", False)
-    assert second["continue"] == "p+1"
+    assert len(cluster.listed) == 1
     watch = cluster.watched[0].query
     assert watch["resourceVersion"] == "10"
     assert watch["allowWatchBookmarks"] == "true"
@@ -109,19 +107,6 @@ async def test_a_version_that_expires_again_and_again_is_no_reason_to_hammer(tmp
         start = asyncio.get_running_loop().time()
         await until(lambda: len(cluster.listed) >= 5)
         assert asyncio.get_running_loop().time() - start >= 0.2
-
-
-async def test_a_list_whose_continue_token_expired_starts_over(tmp_path):
-    cluster = Cluster(
-        lists=[
-            a_list(a_deployment("old"), token="1"),
-            a_status(410, "Expired"),
-            a_list(a_deployment("new")),
-        ],
-        watches=[says()],
-    )
-    async with reflecting(tmp_path, cluster) as run:
-        await until(lambda: run.shelf.names == ["new"])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 How a condition is read.
 """
 
-from reporter.stages.conditions import condition
+from reporter.model.objects import condition
 from tests.builders import a_condition
 
 

@@ -5,7 +5,7 @@ What edges write is what passes read, at one moment.
 from datetime import timedelta
 
 from reporter.model.kinds import DEPLOYMENTS, INFERENCE_SETS, KINDS, NAMESPACES, PODS
-from reporter.model.objects import Deployment, Pod
+from reporter.model.objects import Deployment, Metadata, Namespace, Pod
 from reporter.model.observations import Discovery, Unlisted, Unserved, Unwatched, Watched
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.verdicts import ObjectRef
@@ -13,12 +13,18 @@ from reporter.model.words import Layer
 from reporter.stages import kept
 from reporter.stages.indexes import by_label, by_name, by_workload
 from reporter.stages.store import Store
+from reporter.stages.subjects import HARNESS_LABEL
 from tests.builders import NOON, SECOND, a_deployment, a_namespace, a_pod, a_store
 
 
 BBR = ("kaito-system", "body-based-router")
 REF = ObjectRef("deployments.apps", *BBR)
 CRD = "inferencesets.kaito.sh"
+
+
+def a_workload_namespace(name):
+    label, value = HARNESS_LABEL
+    return Namespace(metadata=Metadata(name=name, labels={label: value}))
 
 
 def deployment(snapshot):
@@ -154,6 +160,31 @@ def test_what_is_gone_is_put_together_anew_only_after_a_change():
     store.put(DEPLOYMENTS, a_deployment("old", replicas=0))
     store.drop(PODS, "kaito-system", a_pod().metadata.name)
     assert store.view().gone is before
+
+
+def test_nothing_is_remembered_of_a_workload_namespace_that_went():
+    """
+    Whatever comes first: watches of several kinds are in no order.
+    """
+    store = a_store(*(a_deployment(name, "chat") for name in ("before", "after")))
+    store.put(NAMESPACES, a_workload_namespace("chat"))
+    store.drop(DEPLOYMENTS, "chat", "before")
+    store.drop(NAMESPACES, "", "chat")
+    store.drop(DEPLOYMENTS, "chat", "after")
+    assert [ref.name for ref in store.view().gone] == ["chat"]
+
+    store.put(NAMESPACES, a_workload_namespace("chat"))
+    store.put(DEPLOYMENTS, a_deployment("again", "chat"))
+    store.drop(DEPLOYMENTS, "chat", "again")
+    assert [ref.name for ref in store.view().gone] == ["again"]
+
+
+def test_what_went_with_another_namespace_is_remembered():
+    store = a_store(a_deployment())
+    store.put(NAMESPACES, a_namespace("kaito-system"))
+    store.drop(NAMESPACES, "", "kaito-system")
+    store.drop(DEPLOYMENTS, *BBR)
+    assert {ref.name for ref in store.view().gone} == {"kaito-system", "body-based-router"}
 
 
 def test_what_no_probe_asks_for_by_name_is_not_remembered():

@@ -8,10 +8,11 @@ from dataclasses import replace
 from reporter.model.entries import ProbeSpec
 from reporter.model.kaito_objects import InferenceSet
 from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, PODS, WORKSPACES
+from reporter.model.objects import condition
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.model.words import Kind
-from reporter.stages.conditions import condition, since, stale
+from reporter.stages.conditions import since, stale
 from reporter.stages.models import inference_set, model_pods, of_workspace, unread, workspaces
 from reporter.stages.probes.probe import NoParameters, Probe, Question
 from reporter.stages.ruling import Found, ruling, undecoded

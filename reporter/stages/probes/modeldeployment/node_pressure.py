@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from reporter.model.entries import ProbeSpec
 from reporter.model.kaito_objects import Workspace
 from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, PODS, WORKSPACES
-from reporter.model.objects import Pod
+from reporter.model.objects import Pod, condition
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.model.words import Kind
-from reporter.stages.conditions import condition, stale
+from reporter.stages.conditions import stale
 from reporter.stages.deployments import Stale
 from reporter.stages.models import (
     counted,

@@ -12,10 +12,10 @@ from reporter.model.entries import ProbeSpec
 from reporter.model.kaito_objects import Workspace
 from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, NODE_CLAIMS, PODS, WORKSPACES
 from reporter.model.node_objects import NodeClaim
-from reporter.model.objects import Condition
+from reporter.model.objects import Condition, condition
 from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.model.words import Kind, Source
-from reporter.stages.conditions import condition, named, since, stale
+from reporter.stages.conditions import named, since, stale
 from reporter.stages.indexes import by_workspace
 from reporter.stages.models import (
     inference_set,

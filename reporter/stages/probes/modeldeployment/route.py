@@ -6,8 +6,9 @@ looked up first, and a status is believed only from the Gateway's own controller
 exists.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.gateway_objects import (
@@ -52,6 +53,12 @@ from reporter.stages.snapshot import Snapshot
 from reporter.stages.subjects import PICKER_SUFFIX
 
 
+Gateways: TypeAlias = Sequence[tuple[ParentReference, str]]
+"""
+What a route refers to, each with who writes about it.
+"""
+
+
 def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
     yield ruling(snapshot, question.key(), _found(snapshot, question.subject))
 
@@ -67,12 +74,12 @@ def _found(snapshot: Snapshot, subject: Subject) -> Sequence[Found | None]:
         return [late]
     if not every:
         return [_absent(snapshot, subject, staying(behind))]
-    here = staying(every)
-    found = [each for each in (_route(snapshot, route) for route in here) if each is not None]
+    here = [(route, _gateways(snapshot, route)) for route in staying(every)]
+    found = [found for each in here if (found := _route(snapshot, *each)) is not None]
     if found or not here:
         return found
     pods = counted(model_pods(snapshot, subject))
-    return [_pool(snapshot, pool, here, pods) for pool in staying(behind)]
+    return [_pool(pool, here, pods) for pool in staying(behind)]
 
 
 def _absent(
@@ -103,7 +110,20 @@ def _lacks(*, seen: bool) -> str:
 # ---------------------------------------------------------------- one route
 
 
-def _route(snapshot: Snapshot, route: HTTPRoute) -> Found | None:
+def _gateways(snapshot: Snapshot, route: HTTPRoute) -> Gateways:
+    """
+    One on its way out accepts nothing any more, and its entries stay as they were.
+    """
+    found = []
+    for parent in parents(route):
+        namespace = parent.namespace or route.metadata.namespace
+        gateway = snapshot.get(GATEWAYS, Gateway, namespace, parent.name)
+        if gateway is not None and gateway.metadata.deletion_timestamp is None:
+            found.append((parent, controller(snapshot, gateway)))
+    return found
+
+
+def _route(snapshot: Snapshot, route: HTTPRoute, gateways: Gateways) -> Found | None:
     if not route.spec.parent_refs:
         return trouble(HTTP_ROUTES, route, "GatewayNotFound", Kind.DECLARED, "names no Gateway")
     for parent in parents(route):
@@ -114,23 +134,12 @@ def _route(snapshot: Snapshot, route: HTTPRoute) -> Found | None:
         found = _exists(snapshot, route, INFERENCE_POOLS, backend)
         if found is not None:
             return found
-    for parent, gateway in _gateways(snapshot, route):
+    for parent, writer in gateways:
         entries = about(route.status, parent, route.metadata.namespace)
-        found = of_route(route, ours(entries, controller(snapshot, gateway)), parent.name)
+        found = of_route(route, ours(entries, writer), parent.name)
         if found is not None:
             return found
     return None
-
-
-def _gateways(snapshot: Snapshot, route: HTTPRoute) -> Iterator[tuple[ParentReference, Gateway]]:
-    """
-    What it refers to; one on its way out accepts nothing any more, and its entries stay as they were.
-    """
-    for parent in parents(route):
-        namespace = parent.namespace or route.metadata.namespace
-        gateway = snapshot.get(GATEWAYS, Gateway, namespace, parent.name)
-        if gateway is not None and gateway.metadata.deletion_timestamp is None:
-            yield parent, gateway
 
 
 def _exists(
@@ -160,14 +169,14 @@ def _exists(
 
 
 def _pool(
-    snapshot: Snapshot, pool: InferencePool, here: Iterable[HTTPRoute], pods: Sequence[Pod]
+    pool: InferencePool, here: Iterable[tuple[HTTPRoute, Gateways]], pods: Sequence[Pod]
 ) -> Found | None:
-    for route in here:
-        for parent, gateway in _gateways(snapshot, route):
+    for route, gateways in here:
+        for parent, writer in gateways:
             namespace = parent.namespace or route.metadata.namespace
             wanted = ParentReference(name=parent.name, namespace=namespace)
             entries = about(pool.status, wanted, pool.metadata.namespace)
-            found = of_pool(pool, ours(entries, controller(snapshot, gateway)), parent.name)
+            found = of_pool(pool, ours(entries, writer), parent.name)
             if found is not None:
                 return found
     return _selection(pool, pods)

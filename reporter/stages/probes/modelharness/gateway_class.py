@@ -13,10 +13,10 @@ from msgspec import Struct
 from reporter.model.entries import ProbeSpec
 from reporter.model.gateway_objects import Gateway, GatewayClass
 from reporter.model.kinds import GATEWAY_CLASSES, GATEWAYS, HTTP_ROUTES, NAMESPACES
-from reporter.model.objects import Condition, Metadata
+from reporter.model.objects import Condition, Metadata, condition
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.model.words import Kind
-from reporter.stages.conditions import condition, named, since, stale
+from reporter.stages.conditions import named, since, stale
 from reporter.stages.deployments import Stale
 from reporter.stages.gateways import gateways, parents, reference, staying
 from reporter.stages.likeness import nearest

@@ -13,10 +13,10 @@ from msgspec import Struct
 from reporter.model.entries import ProbeSpec
 from reporter.model.gateway_objects import Gateway, ListenerStatus
 from reporter.model.kinds import DEPLOYMENTS, GATEWAYS, HTTP_ROUTES, NAMESPACES
-from reporter.model.objects import Condition, Deployment
+from reporter.model.objects import Condition, Deployment, condition
 from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.model.words import Kind
-from reporter.stages.conditions import condition, named, since, stale
+from reporter.stages.conditions import named, since, stale
 from reporter.stages.gateways import accepted, gateways, reference, staying
 from reporter.stages.indexes import by_gateway
 from reporter.stages.probes.probe import Probe, Question

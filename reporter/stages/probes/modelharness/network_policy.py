@@ -11,11 +11,11 @@ from msgspec import Struct
 from reporter.model.entries import ProbeSpec
 from reporter.model.kinds import DEPLOYMENTS, NAMESPACES, NETWORK_POLICIES
 from reporter.model.mesh_objects import CiliumNetworkPolicy, EndpointSelector
-from reporter.model.objects import Namespace
+from reporter.model.objects import Namespace, condition
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.model.words import Kind
 from reporter.stages.components import Component, locate
-from reporter.stages.conditions import condition, named, since
+from reporter.stages.conditions import named, since
 from reporter.stages.likeness import nearest
 from reporter.stages.probes.probe import Probe, Question
 from reporter.stages.ruling import Found, ruling, undecoded, unserved
