@@ -73,8 +73,8 @@ e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the cha
 unit: $(STAMP) ## the fast tests alone
 	$(BIN)/pytest tests
 
-LIVE ?= --trials 30 --seconds 60 --failovers 3 --minutes 20
-WINDOW ?= 120
+LIVE ?= --trials 20 --seconds 30 --failovers 2 --minutes 20
+WINDOW ?= 60
 MEASURED := .bench
 measure = $(BIN)/python -m e2e.bench.$(1) $(2) --json $(MEASURED)/$(or $(3),$(1)).json
 
