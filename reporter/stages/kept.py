@@ -71,12 +71,6 @@ class Kept:
             del self.gone[next(iter(self.gone))]
         return True
 
-    def forget(self, namespace: str) -> None:
-        """
-        All that was remembered of what went from there.
-        """
-        self.gone = {ref: uid for ref, uid in self.gone.items() if ref.namespace != namespace}
-
     def _index(self, name: Name, old: ApiObject | None, new: ApiObject | None) -> None:
         """
         Objects themselves stand under a key: they are looked for more often than they change.

@@ -10,7 +10,7 @@ from datetime import datetime
 from reporter.model.kaito_objects import Workspace
 from reporter.model.kinds import PODS, WORKSPACES, ResourceKind
 from reporter.model.node_objects import NodeClaim
-from reporter.model.objects import ApiObject, Condition, Namespace, Pod
+from reporter.model.objects import ApiObject, Condition, Pod
 from reporter.model.observations import Discovery, Presence, Sight
 from reporter.model.samples import Life, Scrape, Unread
 from reporter.model.subjects import Subject
@@ -22,7 +22,7 @@ from reporter.stages.presence import observe, unanswered
 from reporter.stages.scrapes import Scrapes
 from reporter.stages.sharded import Sharded
 from reporter.stages.snapshot import Name, Snapshot
-from reporter.stages.subjects import EVERYTHING, is_workload, touched
+from reporter.stages.subjects import EVERYTHING, touched
 
 
 PART = 500
@@ -52,7 +52,6 @@ class Store:
         self._refusals: Sharded[Name, Condition] = Sharded()
         self._spoilt: set[ObjectRef] = set()
         self._gone: dict[ObjectRef, str] | None = None
-        self._deserted: set[str] = set()
         self._dirty: set[Subject] = set()
         self._changed: Callable[[], None] = lambda: None
 
@@ -107,8 +106,6 @@ class Store:
             self._remember(new)
         if isinstance(new, NodeClaim):
             self._refused(new)
-        if isinstance(new, Namespace):
-            self._deserted.discard(meta.name)
         if kept.put((meta.namespace, meta.name), new) or healed:
             self._touch(touched(kind, new), touched(kind, old) if old is not None else ())
 
@@ -123,24 +120,9 @@ class Store:
             self._scrapes.forget((namespace, name))
         if isinstance(old, Workspace):
             self._refusals.pop((namespace, name))
-        if isinstance(old, Namespace) and is_workload(old):
-            self._desert(name)
-        if namespace not in self._deserted:
-            remembered = kept.remember((namespace, name), old.metadata.uid if old else "")
-            self._gone = None if remembered else self._gone
+        if kept.remember((namespace, name), old.metadata.uid if old is not None else ""):
+            self._gone = None
         self._touch(touched(kind, old) if old is not None else EVERYTHING)
-
-    def _desert(self, namespace: str) -> None:
-        """
-        Nobody is left in it who could miss anything.
-
-        Of a thousand namespaces that go at once no name stays, each of which would hold some memory
-        that is free but for it.
-        """
-        self._deserted.add(namespace)
-        for kept in self._kept.values():
-            kept.forget(namespace)
-        self._gone = None
 
     def _remember(self, workspace: Workspace) -> None:
         name = (workspace.metadata.namespace, workspace.metadata.name)

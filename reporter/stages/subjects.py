@@ -105,17 +105,10 @@ def is_member(each: ApiObject) -> bool:
 
 
 def is_harness(namespace: Namespace) -> bool:
+    label, value = HARNESS_LABEL
     going = namespace.metadata.deletion_timestamp is not None
     terminating = namespace.status.phase == "Terminating"
-    return is_workload(namespace) and not going and not terminating
-
-
-def is_workload(namespace: Namespace) -> bool:
-    """
-    Also one on its way out.
-    """
-    label, value = HARNESS_LABEL
-    return namespace.metadata.label(label) == value
+    return namespace.metadata.label(label) == value and not going and not terminating
 
 
 def _is_going(inference_set: InferenceSet) -> bool:

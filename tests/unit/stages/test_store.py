@@ -4,8 +4,10 @@ What edges write is what passes read, at one moment.
 
 from datetime import timedelta
 
+from msgspec import structs
+
 from reporter.model.kinds import DEPLOYMENTS, INFERENCE_SETS, KINDS, NAMESPACES, PODS
-from reporter.model.objects import Deployment, Metadata, Namespace, Pod
+from reporter.model.objects import Condition, Deployment, Pod, PodStatus
 from reporter.model.observations import Discovery, Unlisted, Unserved, Unwatched, Watched
 from reporter.model.subjects import CLUSTER, Subject
 from reporter.model.verdicts import ObjectRef
@@ -13,18 +15,12 @@ from reporter.model.words import Layer
 from reporter.stages import kept
 from reporter.stages.indexes import by_label, by_name, by_workload
 from reporter.stages.store import Store
-from reporter.stages.subjects import HARNESS_LABEL
 from tests.builders import NOON, SECOND, a_deployment, a_namespace, a_pod, a_store
 
 
 BBR = ("kaito-system", "body-based-router")
 REF = ObjectRef("deployments.apps", *BBR)
 CRD = "inferencesets.kaito.sh"
-
-
-def a_workload_namespace(name):
-    label, value = HARNESS_LABEL
-    return Namespace(metadata=Metadata(name=name, labels={label: value}))
 
 
 def deployment(snapshot):
@@ -162,31 +158,6 @@ def test_what_is_gone_is_put_together_anew_only_after_a_change():
     assert store.view().gone is before
 
 
-def test_nothing_is_remembered_of_a_workload_namespace_that_went():
-    """
-    Whatever comes first: watches of several kinds are in no order.
-    """
-    store = a_store(*(a_deployment(name, "chat") for name in ("before", "after")))
-    store.put(NAMESPACES, a_workload_namespace("chat"))
-    store.drop(DEPLOYMENTS, "chat", "before")
-    store.drop(NAMESPACES, "", "chat")
-    store.drop(DEPLOYMENTS, "chat", "after")
-    assert [ref.name for ref in store.view().gone] == ["chat"]
-
-    store.put(NAMESPACES, a_workload_namespace("chat"))
-    store.put(DEPLOYMENTS, a_deployment("again", "chat"))
-    store.drop(DEPLOYMENTS, "chat", "again")
-    assert [ref.name for ref in store.view().gone] == ["again"]
-
-
-def test_what_went_with_another_namespace_is_remembered():
-    store = a_store(a_deployment())
-    store.put(NAMESPACES, a_namespace("kaito-system"))
-    store.drop(NAMESPACES, "", "kaito-system")
-    store.drop(DEPLOYMENTS, *BBR)
-    assert {ref.name for ref in store.view().gone} == {"kaito-system", "body-based-router"}
-
-
 def test_what_no_probe_asks_for_by_name_is_not_remembered():
     store = a_store(a_pod())
     store.drop(PODS, "kaito-system", a_pod().metadata.name)
@@ -204,6 +175,17 @@ def test_only_a_change_of_what_is_read_calls_for_a_pass():
     assert (calls, store.take_dirty()) == ([], frozenset())
     store.put(DEPLOYMENTS, a_deployment(ready=1))
     assert (calls, store.take_dirty(), store.take_dirty()) == ([1], {CLUSTER}, frozenset())
+
+
+def test_a_condition_of_a_pod_that_nobody_reads_is_no_change():
+    store, told = a_store(), [Condition(type="Ready", status="True")]
+    for unread in ([], [Condition(type="ContainersReady", status="True")]):
+        store.take_dirty()
+        status = PodStatus(conditions=(*told, *unread))
+        store.put(PODS, structs.replace(a_pod(), status=status))
+    assert store.take_dirty() == frozenset()
+    store.put(PODS, structs.replace(a_pod(), status=PodStatus(conditions=())))
+    assert store.take_dirty() == {CLUSTER}
 
 
 def test_a_kind_is_blind_until_listed_and_again_half_a_minute_after_its_watch_is_lost():
