@@ -27,7 +27,7 @@ REQUESTS = 20
 A second: twelve kinds, and a lease that is tried twice as fast as a kind may be.
 """
 
-CONTINUED = r"\?.*resourceVersion="
+CONTINUED = r"\?(.*&)?resourceVersion="
 """
 Of watches that begin where a list ended.
 """

@@ -89,21 +89,14 @@ class Api:
         *largest*: bytes of an answer that are too many, where those are not the API server's own.
         """
         asked = Asked(doing or f"{method.lower()} {path}", method, path, query)
-        total = timeout.total_seconds()
         request = Request(
             headers={"Accept": accept, "Content-Type": content_type, **headers},
             body=None if body is None else msgspec.json.decode(body),
-            timeout=aiohttp.ClientTimeout(
-                total=total, sock_connect=min(CONNECTING.total_seconds(), total)
-            ),
+            timeout=_in_all(timeout),
             beginning=timeout,
         )
         async with self._transport.answered(asked, request) as response:
-            try:
-                read = await _whole(asked, response, largest)
-            except TRANSPORT_FAILURES as err:
-                raise no_answer(asked, err) from err
-            return _checked(asked, response, read)
+            return _checked(asked, response, await _whole(asked, response, largest))
 
     @asynccontextmanager
     async def stream(
@@ -136,10 +129,7 @@ class Api:
         A long answer as it comes, *within* so much time in all.
         """
         asked = Asked(doing or f"get {path}", "GET", path, query)
-        timeout = aiohttp.ClientTimeout(
-            total=within.total_seconds(), sock_connect=CONNECTING.total_seconds()
-        )
-        request = Request({"Accept": JSON}, None, timeout, beginning=within)
+        request = Request({"Accept": JSON}, None, _in_all(within), beginning=within)
         async with self._opened(asked, request) as response:
             yield _pieces(asked, response)
 
@@ -157,6 +147,11 @@ class Api:
         await self._transport.close()
 
 
+def _in_all(within: timedelta) -> aiohttp.ClientTimeout:
+    total = within.total_seconds()
+    return aiohttp.ClientTimeout(total=total, sock_connect=min(CONNECTING.total_seconds(), total))
+
+
 def _checked(asked: Asked, response: Any, body: bytes) -> Answer:
     success = HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
     if success and is_page(response.headers):
@@ -167,13 +162,10 @@ def _checked(asked: Asked, response: Any, body: bytes) -> Answer:
 
 
 async def _whole(asked: Asked, response: Any, largest: int | None) -> bytes:
-    if largest is None:
-        read: bytes = await response.read()
-        return read
     body = bytearray()
-    async for piece in response.content.iter_any():
+    async for piece in _pieces(asked, response):
         body += piece
-        if len(body) > largest:
+        if largest is not None and len(body) > largest:
             text = f"the answer has more than {largest} bytes"
             raise Unreachable(asked.doing, status=response.status, message=text, arrived=True)
     return bytes(body)

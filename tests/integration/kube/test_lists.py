@@ -26,10 +26,11 @@ async def listed(folder, *lists) -> tuple[Listing | KubeError, list[dict[str, st
     """
     cluster = Cluster(lists=lists)
     async with serving(cluster) as server, connected(a_kubeconfig(folder, server.url)) as api:
+        found: Listing | KubeError
         try:
             found = await list_all(api, DEPLOYMENTS, "v1", within=HASTE.listing)
         except KubeError as err:
-            return err, [dict(request.query) for request in cluster.listed]
+            found = err
     return found, [dict(request.query) for request in cluster.listed]
 
 

@@ -109,6 +109,19 @@ async def test_a_version_that_expires_again_and_again_is_no_reason_to_hammer(tmp
         assert asyncio.get_running_loop().time() - start >= 0.2
 
 
+async def test_a_list_whose_continue_token_expired_starts_over(tmp_path):
+    cluster = Cluster(
+        lists=[
+            a_list(a_deployment("old"), token="1"),
+            a_status(410, "Expired"),
+            a_list(a_deployment("new")),
+        ],
+        watches=[says()],
+    )
+    async with reflecting(tmp_path, cluster) as run:
+        await until(lambda: run.shelf.names == ["new"])
+
+
 @pytest.mark.parametrize(
     "failure",
     [
