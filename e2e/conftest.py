@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from e2e import stack as example
 from e2e.controlplane import ControlPlane, Options, assets
-from e2e.stack import namespace_manifest
+from e2e.support.production_stack import components as example
+from e2e.support.production_stack.components import namespace_manifest
 
 
 FIXTURES = {"control_plane", "new_control_plane"}
@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     try:
         assets.find()
-    except assets.Missing as err:
+    except assets.AssetsMissing as err:
         if os.environ.get("CONTROLPLANE_REQUIRED") == "1":
             raise pytest.UsageError(f"CONTROLPLANE_REQUIRED=1, but: {err}") from err
         for item in concerned:
@@ -47,7 +47,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.line(f"{count} test(s) on the real control plane did NOT run.", red=True)
     try:
         assets.find()
-    except assets.Missing as err:
+    except assets.AssetsMissing as err:
         for line in str(err).splitlines():
             terminalreporter.line(line)
 

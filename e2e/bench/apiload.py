@@ -13,19 +13,21 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from e2e import events, workload
-from e2e.bench import machine, rows
-from e2e.bench.arguments import natural
-from e2e.bench.asked import Request, Requests, reads
-from e2e.bench.causes import INFERENCE_SETS
-from e2e.bench.latency import Latency
-from e2e.bench.relay import Relay, relayed
-from e2e.bench.rows import Row
-from e2e.bench.scales import Scales, Window
-from e2e.bench.teams import Teams
+from e2e.bench import rows
+from e2e.bench.load.deployments import INFERENCE_SETS
+from e2e.bench.load.teams import BenchTeams
+from e2e.bench.rows import BenchRow
+from e2e.bench.support import machine
+from e2e.bench.support.arguments import natural
+from e2e.bench.support.cost_meter import CostMeter, CostSample
+from e2e.bench.support.counting_proxy import CountingProxy, counting_proxy
+from e2e.bench.support.latency_probe import LatencyProbe
+from e2e.bench.support.request_audit import ApiRequest, Requests, reads
 from e2e.controlplane import ControlPlane, assets, reporter_rights, until
-from e2e.faults.models import TROUBLE, WRONG
-from e2e.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support import events
+from e2e.support.production_stack import workload
+from e2e.support.production_stack.inference_sets import INVALID_REASON, WRONG
+from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 
 
 POLLING = 4_000
@@ -51,7 +53,7 @@ AFTERMATH = 20
 Seconds after a start that do not count as steady.
 """
 
-EXPECTED = {Request("update", "leases"), Request("get", "/apis")}
+EXPECTED = {ApiRequest("update", "leases"), ApiRequest("get", "/apis")}
 """
 When nothing changes, besides watches that begin anew after some minutes.
 """
@@ -66,32 +68,34 @@ def main() -> int:
     arguments = _arguments()
     try:
         assets.find()
-    except assets.Missing as err:
+    except assets.AssetsMissing as err:
         print(err, file=sys.stderr)
         return 1
     with (
-        ControlPlane(replace(workload.BARE, audit=True)) as plane,
-        relayed(plane.client.port) as relay,
+        ControlPlane(replace(workload.MINIMAL_OPTIONS, audit=True)) as plane,
+        counting_proxy(plane.client.port) as relay,
     ):
-        teams = Teams(plane)
+        teams = BenchTeams(plane)
         teams.grow(arguments.inferencesets)
         objects = teams.objects()
         print("\n".join(machine.lines(plane)))
         print(f"cluster   {arguments.inferencesets:,} InferenceSets, {objects:,} objects\n")
         found = list(_measured(plane, relay, arguments))
-    return rows.tell(found, arguments.json) and int(arguments.check)
+    return rows.report(found, arguments.json) and int(arguments.check)
 
 
-def _measured(plane: ControlPlane, relay: Relay, arguments: argparse.Namespace) -> Iterator[Row]:
-    scales, many = Scales(plane, relay), arguments.inferencesets
-    without = scales.weigh(arguments.seconds)
+def _measured(
+    plane: ControlPlane, relay: CountingProxy, arguments: argparse.Namespace
+) -> Iterator[BenchRow]:
+    scales, many = CostMeter(plane, relay), arguments.inferencesets
+    without = scales.measure(arguments.seconds)
     reporter = _reporter(plane, relay)
     yield from _started(plane, relay, scales, reporter, f"start at {many:,}")
     try:
-        steady = scales.weigh(arguments.seconds, reporter)
+        steady = scales.measure(arguments.seconds, reporter)
         yield from _steady(steady, without, many)
         _trouble(plane, arguments.findings)
-        repeating = scales.weigh(arguments.seconds, reporter)
+        repeating = scales.measure(arguments.seconds, reporter)
         yield from _repeating(repeating, arguments.findings)
     finally:
         reporter.stop()
@@ -99,7 +103,7 @@ def _measured(plane: ControlPlane, relay: Relay, arguments: argparse.Namespace) 
     reporter.stop()
 
 
-def _reporter(plane: ControlPlane, relay: Relay) -> ReporterProcess:
+def _reporter(plane: ControlPlane, relay: CountingProxy) -> ReporterProcess:
     reporter_rights.install(plane.client, NAMESPACE)
     mine = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
     return ReporterProcess(plane, *FLAGS, f"--kubeconfig={relay.kubeconfig(mine)}", grant=False)
@@ -111,7 +115,7 @@ def _trouble(plane: ControlPlane, findings: int) -> None:
         path = "/".join(("/apis/kaito.sh/v1beta1/namespaces", *where))
         plane.client.patch(path, {"metadata": {"annotations": WRONG}})
     until(
-        lambda: len(events.ours(plane.client, TROUBLE)) >= findings,
+        lambda: len(events.reporter_events(plane.client, INVALID_REASON)) >= findings,
         within=60,
         what=f"{findings} findings are announced",
     )
@@ -121,26 +125,32 @@ def _trouble(plane: ControlPlane, findings: int) -> None:
 
 
 def _started(
-    plane: ControlPlane, relay: Relay, scales: Scales, reporter: ReporterProcess, name: str
-) -> Iterator[Row]:
-    before, start = Latency(plane), Latency(plane)
+    plane: ControlPlane,
+    relay: CountingProxy,
+    scales: CostMeter,
+    reporter: ReporterProcess,
+    name: str,
+) -> Iterator[BenchRow]:
+    before, start = LatencyProbe(plane), LatencyProbe(plane)
     with before.measured():
         time.sleep(5)
-    scales.audit.taken()
-    passed, server, begun = relay.counted(), scales.server(), time.monotonic()
+    scales.audit.take_requests()
+    passed, server, begun = relay.byte_counts(), scales.server_cpu(), time.monotonic()
     with start.measured():
         reporter.start(ready=False)
         reporter.until_ready(within=START)
         took = time.monotonic() - begun
-        received = relay.counted().received - passed.received
-        server = scales.server() - server
+        received = relay.byte_counts().received - passed.received
+        server = scales.server_cpu() - server
     time.sleep(AFTERMATH)
-    requests = scales.audit.taken()
-    yield Row(f"{name}: ready", "≤ 10 s", f"{took:.1f} s", took <= 10, "through a relay")
-    yield Row(f"{name}: received", "", f"{received / 2**20:.1f} MiB")
-    yield Row(f"{name}: requests", "", _listed(requests), note=f"until {AFTERMATH} s later")
-    yield Row(f"{name}: CPU of kube-apiserver", "", f"{server:.2f} s", note="until it is ready")
-    yield Row(
+    requests = scales.audit.take_requests()
+    yield BenchRow(f"{name}: ready", "≤ 10 s", f"{took:.1f} s", took <= 10, "through a relay")
+    yield BenchRow(f"{name}: received", "", f"{received / 2**20:.1f} MiB")
+    yield BenchRow(f"{name}: requests", "", _listed(requests), note=f"until {AFTERMATH} s later")
+    yield BenchRow(
+        f"{name}: CPU of kube-apiserver", "", f"{server:.2f} s", note="until it is ready"
+    )
+    yield BenchRow(
         f"{name}: latency of the API server for others",
         "",
         f"{start} ms",
@@ -148,10 +158,10 @@ def _started(
     )
 
 
-def _steady(steady: Window, without: Window, many: int) -> Iterator[Row]:
+def _steady(steady: CostSample, without: CostSample, many: int) -> Iterator[BenchRow]:
     name, note = f"idle at {many:,}", f"in {steady.seconds:.0f} s"
-    asked = steady.a_minute(reads(steady.requests))
-    yield Row(
+    asked = steady.per_minute(reads(steady.requests))
+    yield BenchRow(
         f"{name}: reads a minute",
         f"< {GOAL_OF_READS:g}",
         f"{asked:.1f}",
@@ -161,46 +171,48 @@ def _steady(steady: Window, without: Window, many: int) -> Iterator[Row]:
     others = [each for each in steady.requests if not _is_expected(each)]
     goal = "watches, the lease, discovery"
     listed = _listed(steady.requests)
-    yield Row(f"{name}: requests", goal, listed, not others, f"audit log, {note}")
+    yield BenchRow(f"{name}: requests", goal, listed, not others, f"audit log, {note}")
     more = steady.everybody - without.everybody
-    yield Row(
+    yield BenchRow(
         f"{name}: requests more than without it", "", _listed(more), note="apiserver_request_total"
     )
     yield _bytes(f"{name}: bytes a minute", steady)
-    cpu = steady.a_minute(steady.cpu)
+    cpu = steady.per_minute(steady.cpu)
     met = cpu <= GOAL_OF_CPU
-    yield Row(f"{name}: CPU a minute", f"≤ {GOAL_OF_CPU:g} s", f"{cpu:.2f} s", met, note)
-    yield Row(
+    yield BenchRow(f"{name}: CPU a minute", f"≤ {GOAL_OF_CPU:g} s", f"{cpu:.2f} s", met, note)
+    yield BenchRow(
         f"{name}: CPU of kube-apiserver a minute",
         "",
-        f"{steady.a_minute(steady.server):.1f} s",
-        note=f"without the reporter {without.a_minute(without.server):.1f} s",
+        f"{steady.per_minute(steady.server):.1f} s",
+        note=f"without the reporter {without.per_minute(without.server):.1f} s",
     )
 
 
-def _is_expected(request: Request) -> bool:
+def _is_expected(request: ApiRequest) -> bool:
     return request.verb == "watch" or request in EXPECTED
 
 
-def _repeating(window: Window, findings: int) -> Iterator[Row]:
+def _repeating(window: CostSample, findings: int) -> Iterator[BenchRow]:
     name = f"{findings} findings announced"
     patches = sum(n for each, n in window.requests.items() if each.resource == "events")
     expected = window.seconds / HEARTBEAT * findings
-    yield Row(
+    yield BenchRow(
         f"{name}: writes of Events a minute",
         "one per finding and heartbeat",
-        f"{window.a_minute(patches):.1f}",
+        f"{window.per_minute(patches):.1f}",
         abs(patches - expected) <= 0.1 * expected + findings,
         f"heartbeat {HEARTBEAT} s here, 300 s by default",
     )
-    yield Row(f"{name}: requests", "", _listed(window.requests), note=f"in {window.seconds:.0f} s")
+    yield BenchRow(
+        f"{name}: requests", "", _listed(window.requests), note=f"in {window.seconds:.0f} s"
+    )
     yield _bytes(f"{name}: bytes a minute", window)
-    yield Row(f"{name}: CPU a minute", "", f"{window.a_minute(window.cpu):.2f} s")
+    yield BenchRow(f"{name}: CPU a minute", "", f"{window.per_minute(window.cpu):.2f} s")
 
 
-def _bytes(name: str, window: Window) -> Row:
-    up, down = (window.a_minute(each) / 1024 for each in window.bytes)
-    return Row(name, "", f"{up:.0f} KiB sent, {down:.0f} KiB received", note="TLS included")
+def _bytes(name: str, window: CostSample) -> BenchRow:
+    up, down = (window.per_minute(each) / 1024 for each in window.bytes)
+    return BenchRow(name, "", f"{up:.0f} KiB sent, {down:.0f} KiB received", note="TLS included")
 
 
 def _listed(requests: Requests) -> str:

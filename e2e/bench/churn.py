@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 
-from e2e import statuses
-from e2e.bench import teams
-from e2e.bench.arguments import natural
-from e2e.bench.session import Json, Session
+from e2e.bench.load import teams
+from e2e.bench.support.arguments import natural
+from e2e.bench.support.plain_client import Json, PlainClient
 from e2e.controlplane import Client
 from e2e.controlplane.client import MERGE, STRATEGIC
+from e2e.support.production_stack import statuses
 
 
 AT_ONCE = 16
@@ -34,7 +34,7 @@ _SET_BY_THE_SERVER = ("uid", "resourceVersion", "creationTimestamp", "managedFie
 
 
 @dataclass(frozen=True)
-class Kind:
+class ChurnedKind:
     """
     *name*: of the object, from its model's. *weight*: how many of a hundred changes.
     """
@@ -50,12 +50,12 @@ class Kind:
 
 
 KINDS = (
-    Kind("/api/v1", "pods", "{model}-7rk2p-{pod}", 50),
-    Kind("/apis/apps/v1", "deployments", "{model}-inferencepool-epp", 20),
-    Kind(KAITO, "workspaces", "{model}-7rk2p", 10),
-    Kind(KAITO, "inferencesets", "{model}", 8),
-    Kind(GATEWAY, "httproutes", "{model}-route", 4),
-    Kind(INFERENCE, "inferencepools", "{model}-inferencepool", 4),
+    ChurnedKind("/api/v1", "pods", "{model}-7rk2p-{pod}", 50),
+    ChurnedKind("/apis/apps/v1", "deployments", "{model}-inferencepool-epp", 20),
+    ChurnedKind(KAITO, "workspaces", "{model}-7rk2p", 10),
+    ChurnedKind(KAITO, "inferencesets", "{model}", 8),
+    ChurnedKind(GATEWAY, "httproutes", "{model}-route", 4),
+    ChurnedKind(INFERENCE, "inferencepools", "{model}-inferencepool", 4),
 )
 REPLACED = 4
 """
@@ -86,10 +86,10 @@ def churning(client: Client, team_count: int, rate: float) -> Iterator[Callable[
 
 
 def _run(client: Client, team_count: int, rate: float, made: "Synchronized[int]") -> None:
-    asyncio.run(_Churn(client, team_count, made).run(rate))
+    asyncio.run(_ChurnLoop(client, team_count, made).run(rate))
 
 
-class _Churn:
+class _ChurnLoop:
     def __init__(self, client: Client, team_count: int, made: "Synchronized[int]") -> None:
         self._client, self._teams, self._made = client, team_count, made
         self._room = asyncio.Semaphore(AT_ONCE)
@@ -102,7 +102,7 @@ class _Churn:
         """
         loop = asyncio.get_running_loop()
         weights = [*(kind.weight for kind in KINDS), REPLACED]
-        async with Session(self._client) as self._session, asyncio.TaskGroup() as group:
+        async with PlainClient(self._client) as self._session, asyncio.TaskGroup() as group:
             due = loop.time()
             while True:
                 (kind,) = random.choices([*KINDS, None], weights)
@@ -120,7 +120,7 @@ class _Churn:
         with self._made.get_lock():
             self._made.value += 1
 
-    async def _touch(self, kind: Kind) -> None:
+    async def _touch(self, kind: ChurnedKind) -> None:
         """
         Its conditions hold anew, with another message.
         """
@@ -171,6 +171,6 @@ def _renewed(status: Any, team: str) -> Any:
         return status
     found = {key: _renewed(each, team) for key, each in status.items()}
     if "lastTransitionTime" in found:
-        found["lastTransitionTime"] = statuses.now()
+        found["lastTransitionTime"] = statuses.timestamp()
         found["message"] = f"seen {random.randrange(1000)} times"
     return found

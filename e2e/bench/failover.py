@@ -14,17 +14,23 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
-from e2e import events
-from e2e.bench import teams
-from e2e.bench.arguments import natural
-from e2e.bench.arrivals import Arrivals
-from e2e.bench.rows import Row
-from e2e.bench.scene import PATIENCE, Scene, parser, program, tell
-from e2e.bench.session import Session
-from e2e.bench.trials import READY, WARNING, Router
+from e2e.bench.load import teams
+from e2e.bench.rows import BenchRow
+from e2e.bench.support.arguments import natural
+from e2e.bench.support.bench_cluster import (
+    READY_TIMEOUT,
+    BenchCluster,
+    log_progress,
+    parser,
+    run_program,
+)
+from e2e.bench.support.event_waiter import EventWaiter
+from e2e.bench.support.plain_client import PlainClient
+from e2e.bench.trials import READY, WARNING, RouterTrials
 from e2e.controlplane import Client
-from e2e.reporter_process import ReporterProcess
-from e2e.stack import BODY_BASED_ROUTER, path
+from e2e.support import events
+from e2e.support.production_stack.components import BODY_BASED_ROUTER, path
+from e2e.support.reporter_process import ReporterProcess
 
 
 LEASE = 15
@@ -34,7 +40,7 @@ Seconds until the other one's Event can be read.
 """
 
 HOW = {signal.SIGKILL: "killed leader", signal.SIGTERM: "graceful stop"}
-STANDING = "inferencesetEPPNotReady"
+STANDING_REASON = "inferencesetEPPNotReady"
 """
 What is wrong all the time.
 """
@@ -47,31 +53,34 @@ PICKER = (
 def main() -> int:
     made = parser("failover", __doc__, (100,))
     add_arguments(made)
-    return program(made.parse_args(), measure)
+    return run_program(made.parse_args(), measure)
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument("--failovers", type=natural, default=3, help="of each kind; default: 3")
 
 
-def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
+def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
     events.clear(scene.plane.client)
-    with scene.reporting(name="one") as one, scene.reporting(name="two", follows=True) as two:
+    with (
+        scene.running_reporter(name="one") as one,
+        scene.running_reporter(name="two", follows=True) as two,
+    ):
         pair = [one.reporter, two.reporter]
         with _standing_trouble(scene.plane.client):
             took = asyncio.run(_failovers(scene, pair, arguments.failovers))
             counted = Counter(events.reasons(scene.plane.client))
     trials = sum(len(each) for each in took.values())
-    wanted = Counter({STANDING: 1, WARNING: trials, READY: trials})
+    wanted = Counter({STANDING_REASON: 1, WARNING: trials, READY: trials})
     for number, seconds in took.items():
-        yield Row(
+        yield BenchRow(
             f"failover, {HOW[number]}, {scene.size:,} InferenceSets",
             f"≤ {GOALS[number]:g} s",
             f"at most {max(seconds):.2f} s",
             max(seconds) <= GOALS[number],
             f"until the other's Event can be read; {len(seconds)} times",
         )
-    yield Row(
+    yield BenchRow(
         f"Events over {trials} failovers, {scene.size:,} InferenceSets",
         "none lost, none doubled",
         f"{counted.total()} of {wanted.total()}",
@@ -84,7 +93,7 @@ def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
 def _standing_trouble(client: Client) -> Iterator[None]:
     before = client.get(PICKER)["spec"]["replicas"]
     client.patch(PICKER, {"spec": {"replicas": 0}})
-    events.wait_for(client, STANDING, within=PATIENCE)
+    events.wait_for(client, STANDING_REASON, within=READY_TIMEOUT)
     yield
     client.patch(PICKER, {"spec": {"replicas": before}})
     generation = client.get(PICKER)["metadata"]["generation"]
@@ -92,20 +101,20 @@ def _standing_trouble(client: Client) -> Iterator[None]:
 
 
 async def _failovers(
-    scene: Scene, pair: list[ReporterProcess], times: int
+    scene: BenchCluster, pair: list[ReporterProcess], times: int
 ) -> dict[signal.Signals, list[float]]:
     took: dict[signal.Signals, list[float]] = {number: [] for number in GOALS}
-    async with Session(scene.plane) as session, asyncio.TaskGroup() as group:
-        arrivals = Arrivals(session)
+    async with PlainClient(scene.plane) as session, asyncio.TaskGroup() as group:
+        arrivals = EventWaiter(session)
         watch = group.create_task(arrivals.run())
         await arrivals.opened.wait()
-        router = Router(session, arrivals, await session.get(path(BODY_BASED_ROUTER)))
+        router = RouterTrials(session, arrivals, await session.get(path(BODY_BASED_ROUTER)))
         for number in [*GOALS] * times:
             (leader,) = (each for each in pair if each.metric("leader") == 1)
             assert leader.process is not None
             leader.process.signal(number)
             took[number].append((await router.trial()).read)
-            tell(f"{HOW[number]}: {took[number][-1]:.2f} s")
+            log_progress(f"{HOW[number]}: {took[number][-1]:.2f} s")
             await asyncio.to_thread(_restart, leader)
         watch.cancel()
     return took
@@ -114,7 +123,7 @@ async def _failovers(
 def _restart(reporter: ReporterProcess) -> None:
     reporter.stop()
     reporter.start(ready=False)
-    reporter.until_ready(within=PATIENCE)
+    reporter.until_ready(within=READY_TIMEOUT)
 
 
 if __name__ == "__main__":

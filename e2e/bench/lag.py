@@ -13,11 +13,11 @@ import time
 from collections.abc import Iterator
 
 from e2e.bench import churn
-from e2e.bench.arguments import natural
 from e2e.bench.churn import churning
-from e2e.bench.holds import Holds
-from e2e.bench.rows import Row
-from e2e.bench.scene import Scene, Started, parser, program
+from e2e.bench.rows import BenchRow
+from e2e.bench.support.arguments import natural
+from e2e.bench.support.bench_cluster import BenchCluster, RunningReporter, parser, run_program
+from e2e.bench.support.loop_lag import LoopLagHistogram
 
 
 GOAL = 0.05
@@ -25,7 +25,7 @@ GOAL = 0.05
 Seconds that the loop may be held at a time.
 """
 
-OFTEN = "--resync-seconds=5"
+RESYNC_FLAG = "--resync-seconds=5"
 """
 Six times as many full passes as by default.
 """
@@ -40,7 +40,7 @@ def main() -> int:
     made = parser("lag", __doc__, (100, 1_000))
     add_arguments(made)
     churn.add_arguments(made)
-    return program(made.parse_args(), measure)
+    return run_program(made.parse_args(), measure)
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
@@ -49,9 +49,9 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     )
 
 
-def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
-    with scene.reporting(OFTEN) as started:
-        first = Holds.of(started.reporter)
+def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+    with scene.running_reporter(RESYNC_FLAG) as started:
+        first = LoopLagHistogram.read(started.reporter)
         yield _row(scene, "start", first, "until it leads; /livez was not asked")
         yield _during(scene, started, "full passes", arguments.seconds)
         with churning(scene.plane.client, scene.teams.count, arguments.rate):
@@ -59,23 +59,26 @@ def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
             yield _during(scene, started, how, arguments.seconds)
 
 
-def _during(scene: Scene, started: Started, how: str, seconds: int) -> Row:
+def _during(scene: BenchCluster, started: RunningReporter, how: str, seconds: int) -> BenchRow:
     reporter = started.reporter
-    before, passes = Holds.of(reporter), reporter.metric("pass_duration_seconds_count")
+    before, passes = (
+        LoopLagHistogram.read(reporter),
+        reporter.metric("pass_duration_seconds_count"),
+    )
     cpu, end, slowest = started.usage().cpu, time.monotonic() + seconds, 0.0
     while time.monotonic() < end:
         time.sleep(PAUSE)
         slowest = max(slowest, _asked(reporter.health_port))
-    holds = Holds.of(reporter).since(before)
+    holds = LoopLagHistogram.read(reporter).since(before)
     passes = reporter.metric("pass_duration_seconds_count") - passes
     cpu = started.usage().cpu - cpu
     note = f"{passes:.0f} passes and {cpu:.1f} s of CPU in {seconds} s"
     return _row(scene, how, holds, f"{note}; slowest /livez {slowest * 1000:.0f} ms")
 
 
-def _row(scene: Scene, how: str, holds: Holds, note: str) -> Row:
-    over = holds.over(GOAL)
-    return Row(
+def _row(scene: BenchCluster, how: str, holds: LoopLagHistogram, note: str) -> BenchRow:
+    over = holds.count_over(GOAL)
+    return BenchRow(
         f"longest hold of the loop, {scene.size:,} InferenceSets, {how}",
         f"≤ {GOAL * 1000:g} ms",
         f"{holds.longest}; {over} of {holds.count:,} are longer than {GOAL * 1000:g} ms",

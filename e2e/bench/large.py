@@ -10,9 +10,10 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from e2e.bench import bare_list, churn, failover, lag, memory, reaction, start
-from e2e.bench.rows import Row
-from e2e.bench.scene import Scene, parser, program
+from e2e.bench import churn, failover, lag, memory, reaction, start
+from e2e.bench.rows import BenchRow
+from e2e.bench.support import bare_list
+from e2e.bench.support.bench_cluster import BenchCluster, parser, run_program
 
 
 SIZES = (10, 100, 1_000, 10_000)
@@ -22,12 +23,12 @@ def main() -> int:
     made = parser("large", __doc__, SIZES)
     for each in (churn, reaction, lag, failover, memory):
         each.add_arguments(made)
-    return program(made.parse_args(), _measure)
+    return run_program(made.parse_args(), _measure)
 
 
-def _measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
+def _measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
     floor = bare_list.seconds(scene.plane)
-    with scene.reporting() as started:
+    with scene.running_reporter() as started:
         yield start.row(scene, started, "warm", floor)
         yield memory.at_rest(scene, started)
         yield from reaction.measured(scene, started, arguments)

@@ -13,8 +13,14 @@ from collections.abc import Iterator
 
 from e2e.bench import churn
 from e2e.bench.churn import churning
-from e2e.bench.rows import Row
-from e2e.bench.scene import Scene, Started, parser, program, tell
+from e2e.bench.rows import BenchRow
+from e2e.bench.support.bench_cluster import (
+    BenchCluster,
+    RunningReporter,
+    log_progress,
+    parser,
+    run_program,
+)
 
 
 GOALS = {100: 80, 1_000: 100, 10_000: 256}
@@ -37,12 +43,12 @@ RETURNED = 0.5
 How much of what the objects took must be given back at least.
 """
 
-TELLING = 10.0
+MIN_MEASURABLE_MIB = 10.0
 """
 MiB that objects must have taken for their share to tell anything.
 """
 
-REST = 11 * 60.0
+RELEASE_SECONDS = 11 * 60.0
 """
 Seconds in which memory comes down: between what was freed lies what open watches hold, each of which
 ends after ten minutes at most.
@@ -53,7 +59,7 @@ def main() -> int:
     made = parser("memory", __doc__, (100, 1_000))
     add_arguments(made)
     churn.add_arguments(made)
-    return program(made.parse_args(), measure)
+    return run_program(made.parse_args(), measure)
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
@@ -65,32 +71,32 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     )
 
 
-def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
-    with scene.reporting() as started:
+def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+    with scene.running_reporter() as started:
         yield at_rest(scene, started)
     if scene.size >= max(arguments.inferencesets):
         yield from at_the_largest(scene, arguments)
 
 
-def at_the_largest(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
+def at_the_largest(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
     """
     Of one process, and the last that can be measured: little is left of the stack.
     """
     if arguments.minutes <= 0:
         return
-    with scene.reporting() as started:
+    with scene.running_reporter() as started:
         yield under_churn(scene, started, minutes=arguments.minutes, rate=arguments.rate)
         yield after_deletion(scene, started)
 
 
-def at_rest(scene: Scene, started: Started) -> Row:
+def at_rest(scene: BenchCluster, started: RunningReporter) -> BenchRow:
     """
     After the first pass and what is tidied up then.
     """
     time.sleep(SAMPLE)
     used = started.usage()
     goal = next((mib for size, mib in GOALS.items() if scene.size <= size), None)
-    return Row(
+    return BenchRow(
         f"memory, {scene.size:,} InferenceSets",
         f"≤ {goal} MiB" if goal else "",
         f"{used.memory:.0f} MiB (at most {used.peak:.0f} MiB)",
@@ -99,7 +105,9 @@ def at_rest(scene: Scene, started: Started) -> Row:
     )
 
 
-def under_churn(scene: Scene, started: Started, *, minutes: int, rate: int) -> Row:
+def under_churn(
+    scene: BenchCluster, started: RunningReporter, *, minutes: int, rate: int
+) -> BenchRow:
     """
     The second quarter of the time is compared with the last: in the first, memory settles.
     """
@@ -110,11 +118,11 @@ def under_churn(scene: Scene, started: Started, *, minutes: int, rate: int) -> R
             time.sleep(SAMPLE)
             seen.append(started.usage().memory)
             if not len(seen) % 12:
-                tell(f"{seen[-1]:.0f} MiB after {made()} changes")
+                log_progress(f"{seen[-1]:.0f} MiB after {made()} changes")
         changes = made()
     quarter = len(seen) // 4
     early, late = (statistics.mean(seen[at:][:quarter]) for at in (quarter, len(seen) - quarter))
-    return Row(
+    return BenchRow(
         f"memory under churn, {scene.size:,} InferenceSets",
         f"flat: ± {GROWTH:.0%}",
         f"{early:.1f} MiB early, {late:.1f} MiB late",
@@ -123,24 +131,24 @@ def under_churn(scene: Scene, started: Started, *, minutes: int, rate: int) -> R
     )
 
 
-def after_deletion(scene: Scene, started: Started) -> Row:
+def after_deletion(scene: BenchCluster, started: RunningReporter) -> BenchRow:
     before, size = started.usage().memory, scene.size
     scene.teams.shrink(0)
     begun = time.monotonic()
-    with scene.reporting(name="other", follows=True) as fresh:
+    with scene.running_reporter(name="other", follows=True) as fresh:
         alone = fresh.usage().memory
     took = before - alone
-    until = time.monotonic() + (REST if took > TELLING else SAMPLE)
+    until = time.monotonic() + (RELEASE_SECONDS if took > MIN_MEASURABLE_MIB else SAMPLE)
     after, share = before, 0.0
     while share < RETURNED and time.monotonic() < until:
         time.sleep(SAMPLE)
         after = started.usage().memory
-        share = (before - after) / took if took > TELLING else 0.0
-    return Row(
+        share = (before - after) / took if took > MIN_MEASURABLE_MIB else 0.0
+    return BenchRow(
         f"memory after a mass deletion, {size:,} → {scene.size:,} InferenceSets",
         f"≥ {RETURNED:.0%} of what the objects took is given back",
         f"{before:.0f} → {after:.0f} MiB, {share:.0%}",
-        share >= RETURNED if took > TELLING else None,
+        share >= RETURNED if took > MIN_MEASURABLE_MIB else None,
         f"after {(time.monotonic() - begun) / 60:.1f} min;"
         f" a process that is started then has {alone:.0f} MiB",
     )

@@ -17,29 +17,30 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from e2e import workload
-from e2e.bench import machine, rows
-from e2e.bench.arguments import natural
-from e2e.bench.rows import Row
+from e2e.bench import rows
+from e2e.bench.rows import BenchRow
+from e2e.bench.support import machine
+from e2e.bench.support.arguments import natural
 from e2e.controlplane import Json
-from reporter.catalogue.loader import default_folder, load
+from e2e.support.production_stack import workload
+from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.model.entries import Catalogue
-from reporter.model.kinds import KINDS
-from reporter.model.observations import Discovery, Watched
+from reporter.model.enums import Layer
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.observations import DiscoveryResult, Watching
 from reporter.model.subjects import Subject
-from reporter.model.words import Layer
-from reporter.runtime.rights import crds_of
-from reporter.settings import NAMES
-from reporter.settings import load as settings
-from reporter.stages.inquiry import inquiry
-from reporter.stages.judgement import Judgement, Terms
-from reporter.stages.models import WORKSPACE
-from reporter.stages.pipeline import Court
+from reporter.runtime.permissions import crds_to_track
+from reporter.settings import FLAG_NAMES
+from reporter.settings import load_settings as settings
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.probe_run import prepare_probe_run
+from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import PENDING_NAMES, SPECS
-from reporter.stages.snapshot import Snapshot
-from reporter.stages.store import Store
-from reporter.stages.subjects import EVERYTHING, expand
+from reporter.stages.resources.kaito.inference_sets import WORKSPACE_LABEL
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.snapshot.subjects import ALL_LAYERS, expand_placeholders
+from reporter.stages.store.store import Store
 
 
 WHOLE_GOAL, SIZE_OF_GOAL = 1.0, 10_000
@@ -66,7 +67,7 @@ ONE = Subject(Layer.MODELDEPLOYMENT, "team-0", "model-0")
 
 
 @dataclass
-class Figures:
+class PassTimings:
     """
     Seconds of the processor. *asking*: all probes about all subjects. *probes*: one alone, with how
     many subjects it was asked about.
@@ -74,9 +75,9 @@ class Figures:
 
     objects: int
     loaded: float
-    whole: float
+    full_pass: float
     single: float
-    asking: float
+    probing: float
     probes: dict[str, tuple[float, int]] = field(default_factory=dict)
 
 
@@ -85,77 +86,85 @@ def main() -> int:
     court = _court()
     print("\n".join(machine.lines()))
     print(f"rounds    {arguments.rounds} of each, medians")
-    sizes: dict[int, Figures] = {}
+    sizes: dict[int, PassTimings] = {}
     for size in arguments.inferencesets:
         sizes[size] = measure(court, size, arguments.rounds)
         print()
         print("\n".join(_lines(sizes[size], size)))
     print()
-    missed = rows.tell(list(_rows(sizes)), arguments.json)
+    missed = rows.report(list(_rows(sizes)), arguments.json)
     return int(arguments.check and missed > 0)
 
 
-def measure(court: Court, size: int, rounds: int) -> Figures:
+def measure(court: Evaluator, size: int, rounds: int) -> PassTimings:
     begun = time.thread_time()
     store, objects = _filled(court, size)
     loaded = time.thread_time() - begun
     now = dt.datetime.now(dt.UTC)
-    snapshot = store.view()
-    judged = court.judge(Judgement(), snapshot, EVERYTHING, now=now)
-    if judged.gate.records or judged.gate.unseen:
-        raise RuntimeError(f"the stack is not healthy: {next(iter(judged.gate.records), None)}")
-    asked = inquiry(
+    snapshot = store.snapshot()
+    judged = court.evaluate(Evaluation(), snapshot, ALL_LAYERS, now=now)
+    if judged.gate.finding_states or judged.gate.unknown_states:
+        raise RuntimeError(
+            f"the stack is not healthy: {next(iter(judged.gate.finding_states), None)}"
+        )
+    asked = prepare_probe_run(
         snapshot, judged.gate, court.catalogue, court.probes, flags=court.flags, now=now
     )
-    everyone = sorted(expand(EVERYTHING, judged.subjects))
-    return Figures(
+    everyone = sorted(expand_placeholders(ALL_LAYERS, judged.subjects))
+    return PassTimings(
         objects,
         loaded,
-        whole=_median(lambda: court.judge(judged, snapshot, EVERYTHING, now=now), rounds),
-        single=_median(lambda: court.judge(judged, snapshot, frozenset({ONE}), now=now), rounds),
-        asking=_median(lambda: asked.verdicts(everyone), rounds),
+        full_pass=_median(lambda: court.evaluate(judged, snapshot, ALL_LAYERS, now=now), rounds),
+        single=_median(
+            lambda: court.evaluate(judged, snapshot, frozenset({ONE}), now=now), rounds
+        ),
+        probing=_median(lambda: asked.run(everyone), rounds),
         probes=dict(_of_each(court, snapshot, judged, rounds)),
     )
 
 
 def _of_each(
-    court: Court, snapshot: Snapshot, judged: Judgement, rounds: int
+    court: Evaluator, snapshot: Snapshot, judged: Evaluation, rounds: int
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     now = dt.datetime.now(dt.UTC)
     for layer in Layer:
         subjects = sorted(each for each in judged.subjects if each.layer is layer)
-        for entry in court.catalogue.of(layer):
+        for entry in court.catalogue.evaluated_entries(layer):
             alone = Catalogue({entry.reason: entry})
-            asked = inquiry(snapshot, judged.gate, alone, court.probes, flags=court.flags, now=now)
+            asked = prepare_probe_run(
+                snapshot, judged.gate, alone, court.probes, flags=court.flags, now=now
+            )
             yield (
                 entry.reason,
-                (_median(lambda: asked.verdicts(subjects), rounds), len(subjects)),  # noqa: B023
+                (_median(lambda: asked.run(subjects), rounds), len(subjects)),  # noqa: B023
             )
 
 
 # ---------------------------------------------------------------- what is judged
 
 
-def _court() -> Court:
-    catalogue = load(default_folder(), specs=SPECS, pending=PENDING_NAMES, flags=NAMES)
-    return Court(catalogue, PROBES, settings([], {}).flags, Terms())
+def _court() -> Evaluator:
+    catalogue = load_catalogue(
+        default_folder(), specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES
+    )
+    return Evaluator(catalogue, PROBES, settings([], {}).flag_texts, EvaluationSettings())
 
 
-def _filled(court: Court, size: int) -> tuple[Store, int]:
-    crds = crds_of(court.catalogue, SPECS)
-    store = Store(KINDS, crds)
-    kinds = {kind.kind: kind for kind in KINDS}
-    decoders = {kind.kind: msgspec.json.Decoder(kind.type) for kind in KINDS}
+def _filled(court: Evaluator, size: int) -> tuple[Store, int]:
+    crds = crds_to_track(court.catalogue, SPECS)
+    store = Store(DEFAULT_KINDS, crds)
+    kinds = {kind.kind: kind for kind in DEFAULT_KINDS}
+    decoders = {kind.kind: msgspec.json.Decoder(kind.type) for kind in DEFAULT_KINDS}
     objects = 0
     for manifest in _with_pods(workload.manifests(size)):
         name = manifest["kind"]
         if name in kinds:
-            store.put(kinds[name], decoders[name].decode(json.dumps(manifest)))
+            store.upsert(kinds[name], decoders[name].decode(json.dumps(manifest)))
             objects += 1
-    for kind in KINDS:
-        store.sight(kind, Watched())
+    for kind in DEFAULT_KINDS:
+        store.set_watch_state(kind, Watching())
     served = dict.fromkeys(crds, ("v1", "v1beta1", "v1alpha1"))
-    store.discovered(Discovery(served), now=dt.datetime.now(dt.UTC))
+    store.record_discovery(DiscoveryResult(served), now=dt.datetime.now(dt.UTC))
     return store, objects
 
 
@@ -166,7 +175,7 @@ def _with_pods(manifests: Iterable[Json]) -> Iterator[Json]:
     for each in manifests:
         yield each
         meta = each["metadata"]
-        if each["kind"] == "Pod" and WORKSPACE in meta.get("labels", {}):
+        if each["kind"] == "Pod" and WORKSPACE_LABEL in meta.get("labels", {}):
             for index in range(1, PODS):
                 name = f"{meta['name'].rpartition('-')[0]}-{index}"
                 yield each | {"metadata": meta | {"name": name, "uid": f"uid-{name}"}}
@@ -184,11 +193,11 @@ def _median(what: Callable[[], object], rounds: int) -> float:
 # ---------------------------------------------------------------- how it reads
 
 
-def _lines(figures: Figures, size: int) -> Iterator[str]:
+def _lines(figures: PassTimings, size: int) -> Iterator[str]:
     yield f"{size:,} InferenceSets, {figures.objects:,} objects"
-    yield _row("full pass", figures.whole, size)
-    yield _row("  probes", figures.asking, size)
-    yield _row("  stages", figures.whole - figures.asking, size)
+    yield _row("full pass", figures.full_pass, size)
+    yield _row("  probes", figures.probing, size)
+    yield _row("  stages", figures.full_pass - figures.probing, size)
     yield f"{'one dirty InferenceSet':44}{figures.single * 1000:9.2f} ms"
     yield f"{'decoded and stored':44}{figures.loaded * 1000:9.1f} ms"
     slowest = sorted(figures.probes.items(), key=lambda each: -each[1][0])
@@ -196,20 +205,20 @@ def _lines(figures: Figures, size: int) -> Iterator[str]:
         yield _row(reason, seconds, subjects)
 
 
-def _rows(sizes: Mapping[int, Figures]) -> Iterator[Row]:
+def _rows(sizes: Mapping[int, PassTimings]) -> Iterator[BenchRow]:
     note = "processor time, without an API server"
     for size, each in sizes.items():
         goal = WHOLE_GOAL * size / SIZE_OF_GOAL
-        yield Row(
+        yield BenchRow(
             f"full pass over {size:,} InferenceSets, {each.objects:,} objects",
             f"≤ {WHOLE_GOAL:g} s" if size == SIZE_OF_GOAL else "",
-            f"{each.whole:.2f} s, {each.whole / size * 1e6:.0f} µs each",
-            each.whole <= goal if size == SIZE_OF_GOAL else None,
+            f"{each.full_pass:.2f} s, {each.full_pass / size * 1e6:.0f} µs each",
+            each.full_pass <= goal if size == SIZE_OF_GOAL else None,
             note,
         )
     largest = max(sizes)
     single = sizes[largest].single * 1000
-    yield Row(
+    yield BenchRow(
         f"pass over one that was touched, of {largest:,}",
         f"≤ {SINGLE_GOAL:g} ms",
         f"{single:.2f} ms",
@@ -217,10 +226,12 @@ def _rows(sizes: Mapping[int, Figures]) -> Iterator[Row]:
         note,
     )
     if len(sizes) > 1:
-        each_costs = [figures.whole / size for size, figures in sizes.items()]
+        each_costs = [figures.full_pass / size for size, figures in sizes.items()]
         ratio = max(each_costs) / min(each_costs)
         name = f"cost of one at {len(sizes)} sizes from {min(sizes):,} to {largest:,}"
-        yield Row(name, f"linear: ≤ {LINEAR:g} × the least", f"{ratio:.2f} ×", ratio <= LINEAR)
+        yield BenchRow(
+            name, f"linear: ≤ {LINEAR:g} × the least", f"{ratio:.2f} ×", ratio <= LINEAR
+        )
 
 
 def _row(name: str, seconds: float, subjects: int) -> str:

@@ -15,13 +15,20 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from e2e.bench import churn, table, trials
-from e2e.bench.arguments import natural
-from e2e.bench.arrivals import Took
+from e2e.bench import churn, trials
 from e2e.bench.churn import churning
-from e2e.bench.rows import Row
-from e2e.bench.scene import Scene, Started, parser, program, tell
-from e2e.bench.trials import Figures
+from e2e.bench.rows import BenchRow
+from e2e.bench.support import table
+from e2e.bench.support.arguments import natural
+from e2e.bench.support.bench_cluster import (
+    BenchCluster,
+    RunningReporter,
+    log_progress,
+    parser,
+    run_program,
+)
+from e2e.bench.support.event_waiter import Latencies
+from e2e.bench.trials import TrialLatencies
 
 
 RATIO = 3.0
@@ -39,19 +46,21 @@ def main() -> int:
     made = parser("reaction", __doc__, (100,))
     add_arguments(made)
     churn.add_arguments(made)
-    return program(made.parse_args(), measure)
+    return run_program(made.parse_args(), measure)
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument("--trials", type=natural, default=30, help="of each; default: 30")
 
 
-def measure(scene: Scene, arguments: argparse.Namespace) -> Iterator[Row]:
-    with scene.reporting() as started:
+def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+    with scene.running_reporter() as started:
         yield from measured(scene, started, arguments)
 
 
-def measured(scene: Scene, started: Started, arguments: argparse.Namespace) -> Iterator[Row]:
+def measured(
+    scene: BenchCluster, started: RunningReporter, arguments: argparse.Namespace
+) -> Iterator[BenchRow]:
     """
     Of a process that runs already.
     """
@@ -59,7 +68,9 @@ def measured(scene: Scene, started: Started, arguments: argparse.Namespace) -> I
     yield from _rows(scene, started, arguments.trials, arguments.rate)
 
 
-def _rows(scene: Scene, started: Started, number: int, rate: int) -> Iterator[Row]:
+def _rows(
+    scene: BenchCluster, started: RunningReporter, number: int, rate: int
+) -> Iterator[BenchRow]:
     how = "churn" if rate else "idle"
     before, begun = started.usage().cpu, time.monotonic()
     with contextlib.ExitStack() as stack:
@@ -69,7 +80,7 @@ def _rows(scene: Scene, started: Started, number: int, rate: int) -> Iterator[Ro
         figures = asyncio.run(trials.measure(scene.plane, number))
         changes = made()
     took, cpu = time.monotonic() - begun, started.usage().cpu - before
-    tell(f"{cpu:.1f} s of CPU in {took:.0f} s\n" + "\n".join(table.lines(figures)))
+    log_progress(f"{cpu:.1f} s of CPU in {took:.0f} s\n" + "\n".join(table.lines(figures)))
     note = f"{number} trials of each in turn" + (f", {changes / took:.0f} changes/s" * bool(rate))
     yield _median(figures, f"{scene.size:,} InferenceSets, {how}", note)
     yield _slowest(figures, scene.size, how, note)
@@ -79,10 +90,10 @@ def _nothing() -> int:
     return 0
 
 
-def _median(figures: Figures, where: str, note: str) -> Row:
+def _median(figures: TrialLatencies, where: str, note: str) -> BenchRow:
     reporter, floor = (_seconds(each) for each in (figures.reporter, figures.floor))
     ratio = table.ratio(figures)
-    return Row(
+    return BenchRow(
         f"change → Event readable, median, {where}",
         f"≤ {RATIO:g} × the floor",
         f"{ratio:.2f} × ({_ms(statistics.median(reporter))},"
@@ -92,12 +103,12 @@ def _median(figures: Figures, where: str, note: str) -> Row:
     )
 
 
-def _slowest(figures: Figures, size: int, how: str, note: str) -> Row:
+def _slowest(figures: TrialLatencies, size: int, how: str, note: str) -> BenchRow:
     goal = size <= SIZE_OF_SLOWEST
     reporter, floor = (
         table.percentile(_seconds(each), 99) for each in (figures.reporter, figures.floor)
     )
-    return Row(
+    return BenchRow(
         f"change → Event readable, 99th percentile, {size:,} InferenceSets, {how}",
         f"≤ {SLOWEST * 1000:g} ms" if goal else "",
         f"{_ms(reporter)} (floor {_ms(floor)})",
@@ -106,7 +117,7 @@ def _slowest(figures: Figures, size: int, how: str, note: str) -> Row:
     )
 
 
-def _seconds(taken: Sequence[Took]) -> list[float]:
+def _seconds(taken: Sequence[Latencies]) -> list[float]:
     return [took.read for took in taken]
 
 

@@ -12,16 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from e2e.bench import machine
+from e2e.bench.support import machine
 
 
 BEGIN, END = "<!-- benchmarks: begin -->\n", "<!-- benchmarks: end -->\n"
 HEAD = ("what", "goal", "measured", "met", "how")
-MET = {True: "yes", False: "**no**", None: ""}
+GOAL_MET_TEXT = {True: "yes", False: "**no**", None: ""}
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchRow:
     """
     *goal* and *figure* with their units. *met*: None for a figure that has no goal. *note*: under
     what conditions it was measured.
@@ -34,7 +34,7 @@ class Row:
     note: str = ""
 
 
-def tell(rows: Sequence[Row], path: Path | None) -> int:
+def report(rows: Sequence[BenchRow], path: Path | None) -> int:
     """
     Print the table, and write the rows to *path* too if there is one. Returns how many miss their goal.
     """
@@ -44,26 +44,26 @@ def tell(rows: Sequence[Row], path: Path | None) -> int:
     return sum(row.met is False for row in rows)
 
 
-def table(rows: Iterable[Row]) -> Iterator[str]:
+def table(rows: Iterable[BenchRow]) -> Iterator[str]:
     """
     In Markdown; what would end a cell early is escaped.
     """
     yield _line(HEAD)
     yield _line("---" for _ in HEAD)
     for row in rows:
-        yield _line((row.name, row.goal, row.figure, MET[row.met], row.note))
+        yield _line((row.name, row.goal, row.figure, GOAL_MET_TEXT[row.met], row.note))
 
 
-def write(rows: Iterable[Row], path: Path) -> None:
+def write(rows: Iterable[BenchRow], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
 
 
-def read(path: Path) -> list[Row]:
+def read(path: Path) -> list[BenchRow]:
     """
     What *write* has written.
     """
-    return [Row(**each) for each in json.loads(path.read_text())]
+    return [BenchRow(**each) for each in json.loads(path.read_text())]
 
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +73,7 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the rows there too")
 
 
-def put_into(readme: Path, rows: Iterable[Row]) -> None:
+def update_readme(readme: Path, rows: Iterable[BenchRow]) -> None:
     """
     Between the two marks. Raises ValueError if they are not there.
     """
@@ -101,9 +101,9 @@ def main() -> int:
     add_argument(parser)
     arguments = parser.parse_args()
     found = [row for path in arguments.paths for row in read(path)]
-    tell(found, arguments.json)
+    report(found, arguments.json)
     if arguments.readme is not None:
-        put_into(arguments.readme, found)
+        update_readme(arguments.readme, found)
     return 0
 
 

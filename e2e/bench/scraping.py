@@ -12,15 +12,16 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from e2e.bench import machine, rows
-from e2e.bench.arguments import natural
-from e2e.bench.latency import percentile
-from e2e.bench.loading_pods import ANSWERING, HANGING, LATE
-from e2e.bench.page_scene import CHANGES, FILES, INTERVAL, PageScene
-from e2e.bench.rows import Row
-from e2e.bench.teams import Teams
+from e2e.bench import rows
+from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE
+from e2e.bench.load.scrape_bench import CHANGES, FILES, INTERVAL, ScrapeBench
+from e2e.bench.load.teams import BenchTeams
+from e2e.bench.rows import BenchRow
+from e2e.bench.support import machine
+from e2e.bench.support.arguments import natural
+from e2e.bench.support.latency_probe import percentile
 from e2e.controlplane import ControlPlane, assets
-from e2e.workload import BARE
+from e2e.support.production_stack.workload import MINIMAL_OPTIONS
 
 
 GOAL_AT_ONCE, SIZE_OF_GOAL = 2.0, 2_000
@@ -39,7 +40,7 @@ GOAL_OF_FIRST = 4 * INTERVAL
 Seconds until all pods that answer were read once while as many hang.
 """
 
-PATIENCE = 20 * INTERVAL
+SCRAPE_TIMEOUT = 20 * INTERVAL
 """
 Seconds after which a read that has not come about is given up, which is a figure too.
 """
@@ -54,23 +55,23 @@ def main() -> int:
     arguments = _arguments()
     try:
         assets.find()
-    except assets.Missing as err:
+    except assets.AssetsMissing as err:
         print(err, file=sys.stderr)
         return 1
-    with ControlPlane(BARE) as plane:
-        teams = Teams(plane)
+    with ControlPlane(MINIMAL_OPTIONS) as plane:
+        teams = BenchTeams(plane)
         teams.grow(arguments.inferencesets)
         print("\n".join(machine.lines(plane)))
         print(f"cluster   {teams.inference_sets:,} InferenceSets\n", flush=True)
-        scene, found = PageScene(plane, teams.inference_sets), []
+        scene, found = ScrapeBench(plane, teams.inference_sets), []
         for row in _rows(scene, arguments):
             print(f"  {row.name}: {row.figure}", file=sys.stderr, flush=True)
             found.append(row)
         scene.reporter.stop()
-    return rows.tell(found, arguments.json) and int(arguments.check)
+    return rows.report(found, arguments.json) and int(arguments.check)
 
 
-def _rows(scene: PageScene, arguments: argparse.Namespace) -> Iterator[Row]:
+def _rows(scene: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRow]:
     rounds = arguments.rounds
     yield from _at_once(scene, arguments.pods, rounds)
     yield from _spread(scene, arguments.pods, rounds)
@@ -78,14 +79,14 @@ def _rows(scene: PageScene, arguments: argparse.Namespace) -> Iterator[Row]:
     yield from _newcomer(scene, arguments.hanging, rounds)
 
 
-def _at_once(scene: PageScene, many: int, rounds: int) -> Iterator[Row]:
+def _at_once(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
     scene.pods.write(ANSWERING, many, together=True)
-    scene.until_all_are_read(many, within=PATIENCE)
+    scene.wait_all_read(many, within=SCRAPE_TIMEOUT)
     asked, _ = scene.during(rounds * INTERVAL)
     scene.clear()
     took = max(_bursts(sorted(at for at, _ in asked)))
     goal = GOAL_AT_ONCE * max(many / SIZE_OF_GOAL, 1)
-    yield Row(
+    yield BenchRow(
         f"{many:,} pods asked at once: a round",
         f"≤ {goal:g} s",
         f"{took:.2f} s",
@@ -110,40 +111,42 @@ def _bursts(times: list[float]) -> Iterator[float]:
     yield last - begin
 
 
-def _spread(scene: PageScene, many: int, rounds: int) -> Iterator[Row]:
+def _spread(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
     scene.pods.write(ANSWERING, many)
-    scene.until_all_are_read(many, within=PATIENCE)
+    scene.wait_all_read(many, within=SCRAPE_TIMEOUT)
     asked, cpu = scene.during(rounds * INTERVAL)
     a_second = Counter(int(at) for at, _ in asked)
     mean, most = many / INTERVAL, max(a_second.values(), default=0)
     name = f"{many:,} pods spread over {INTERVAL} s"
-    yield Row(
+    yield BenchRow(
         f"{name}: busiest second",
         f"≤ {2 * mean:.0f} pods",
         f"{most}",
         most <= 2 * mean,
         f"{mean:.0f} on average",
     )
-    yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
-    yield Row(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
+    yield BenchRow(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
+    yield BenchRow(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
     scene.clear()
 
 
-def _half_hang(scene: PageScene, many: int, rounds: int) -> Iterator[Row]:
+def _half_hang(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
     name = f"{many:,} pods of which half hang"
-    quiet = scene.announced()
+    quiet = scene.measure_announcements()
     scene.pods.write(ANSWERING, many // 2)
     scene.pods.write(HANGING, many // 2)
-    read, after = scene.until_all_are_read(many // 2, within=PATIENCE)
-    yield Row(
+    read, after = scene.wait_all_read(many // 2, within=SCRAPE_TIMEOUT)
+    yield BenchRow(
         f"{name}: each that answers was read",
         f"≤ {GOAL_OF_FIRST} s",
-        f"{after:.0f} s" if read == many // 2 else f"{read:,} of {many // 2:,} in {PATIENCE} s",
+        f"{after:.0f} s"
+        if read == many // 2
+        else f"{read:,} of {many // 2:,} in {SCRAPE_TIMEOUT} s",
         read == many // 2 and after <= GOAL_OF_FIRST,
         "from when the last was written",
     )
-    took = scene.announced()
-    yield Row(
+    took = scene.measure_announcements()
+    yield BenchRow(
         f"{name}: a change is announced",
         f"≤ {GOAL_OF_EVENT:g} s",
         f"{percentile(took, 50):.2f} s, at most {max(took):.2f} s",
@@ -153,34 +156,34 @@ def _half_hang(scene: PageScene, many: int, rounds: int) -> Iterator[Row]:
     asked, cpu = scene.during(rounds * INTERVAL)
     reads = Counter(address for _, address in asked)
     least = min(reads.values()) if len(reads) == many // 2 else 0
-    yield Row(
+    yield BenchRow(
         f"{name}: reads of each that answers",
         f"{rounds} ± 1",
         f"{least} to {max(reads.values(), default=0)}",
         least >= max(rounds - 1, 1),
         f"in {rounds} intervals",
     )
-    yield Row(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
-    yield Row(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
+    yield BenchRow(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
+    yield BenchRow(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
     scene.clear()
 
 
-def _newcomer(scene: PageScene, many: int, rounds: int) -> Iterator[Row]:
+def _newcomer(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
     scene.pods.write(HANGING, many)
     time.sleep(HEADSTART)
     scene.pods.write(LATE, 1)
-    read, after = scene.until_all_are_read(1, within=PATIENCE)
-    yield Row(
+    read, after = scene.wait_all_read(1, within=SCRAPE_TIMEOUT)
+    yield BenchRow(
         f"a new pod while {many:,} hang: first read",
         f"≤ {GOAL_OF_NEWCOMER} s",
-        f"{after:.0f} s" if read else f"not in {PATIENCE} s",
+        f"{after:.0f} s" if read else f"not in {SCRAPE_TIMEOUT} s",
         bool(read) and after <= GOAL_OF_NEWCOMER,
         f"they came {HEADSTART} s before it",
     )
     files = scene.open_files()
-    yield Row(f"{many:,} hang: open files", f"< {FILES:,}", f"{files}", files < FILES)
+    yield BenchRow(f"{many:,} hang: open files", f"< {FILES:,}", f"{files}", files < FILES)
     _, cpu = scene.during(rounds * INTERVAL)
-    yield Row(f"{many:,} hang: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
+    yield BenchRow(f"{many:,} hang: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
     scene.clear()
 
 

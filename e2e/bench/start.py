@@ -10,9 +10,9 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from e2e.bench import bare_list
-from e2e.bench.rows import Row
-from e2e.bench.scene import Scene, Started, parser, program
+from e2e.bench.rows import BenchRow
+from e2e.bench.support import bare_list
+from e2e.bench.support.bench_cluster import BenchCluster, RunningReporter, parser, run_program
 
 
 GOAL = 10.0
@@ -22,37 +22,37 @@ Seconds to the first full pass.
 
 
 def main() -> int:
-    return program(parser("start", __doc__, (100, 1_000)).parse_args(), measure)
+    return run_program(parser("start", __doc__, (100, 1_000)).parse_args(), measure)
 
 
-def measure(scene: Scene, _: argparse.Namespace) -> Iterator[Row]:
+def measure(scene: BenchCluster, _: argparse.Namespace) -> Iterator[BenchRow]:
     yield warm(scene)
     yield cold(scene)
 
 
-def warm(scene: Scene) -> Row:
-    with scene.reporting():
+def warm(scene: BenchCluster) -> BenchRow:
+    with scene.running_reporter():
         pass  # so that the API server has served it all once
     floor = bare_list.seconds(scene.plane)
-    with scene.reporting() as started:
+    with scene.running_reporter() as started:
         return row(scene, started, "warm", floor)
 
 
-def cold(scene: Scene) -> Row:
+def cold(scene: BenchCluster) -> BenchRow:
     _restart(scene)
     floor = bare_list.seconds(scene.plane)
     _restart(scene)
-    with scene.reporting() as started:
+    with scene.running_reporter() as started:
         return row(scene, started, "API server just started", floor)
 
 
-def _restart(scene: Scene) -> None:
+def _restart(scene: BenchCluster) -> None:
     scene.plane.stop_api_server()
     scene.plane.start_api_server()
 
 
-def row(scene: Scene, started: Started, how: str, floor: float) -> Row:
-    return Row(
+def row(scene: BenchCluster, started: RunningReporter, how: str, floor: float) -> BenchRow:
+    return BenchRow(
         f"start to first full pass, {scene.size:,} InferenceSets, {how}",
         f"≤ {GOAL:g} s",
         f"{started.took:.1f} s",

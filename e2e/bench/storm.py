@@ -11,22 +11,23 @@ import argparse
 import asyncio
 import sys
 
-from e2e import workload
-from e2e.bench import machine, rows
-from e2e.bench.arguments import natural
-from e2e.bench.causes import PROVISIONER, provisioner
-from e2e.bench.outage_rows import Storm
-from e2e.bench.outages import OUTAGES
-from e2e.bench.rows import Row
-from e2e.bench.session import Session
-from e2e.bench.teams import MODELS, Teams
+from e2e.bench import rows
+from e2e.bench.load.deployments import NODE_PROVISIONER, node_provisioner
+from e2e.bench.load.outages import OUTAGES
+from e2e.bench.load.teams import MODELS, BenchTeams
+from e2e.bench.outage_rows import OutageMeasurement
+from e2e.bench.rows import BenchRow
+from e2e.bench.support import machine
+from e2e.bench.support.arguments import natural
+from e2e.bench.support.plain_client import PlainClient
 from e2e.controlplane import ControlPlane, assets
-from e2e.reporter_process import ReporterProcess
+from e2e.support.production_stack import workload
+from e2e.support.reporter_process import ReporterProcess
 
 
 FLAGS = (
-    f"--node-provisioner-namespace={PROVISIONER.namespace}",
-    f"--node-provisioner-name={PROVISIONER.name}",
+    f"--node-provisioner-namespace={NODE_PROVISIONER.namespace}",
+    f"--node-provisioner-name={NODE_PROVISIONER.name}",
     "--startup-grace-seconds=0",
     "--lease-duration-seconds=15",
     "--renew-deadline-seconds=10",
@@ -42,10 +43,10 @@ def main() -> int:
     arguments = _arguments()
     try:
         assets.find()
-    except assets.Missing as err:
+    except assets.AssetsMissing as err:
         print(err, file=sys.stderr)
         return 1
-    with ControlPlane(workload.BARE) as plane:
+    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
         objects = _fill(plane, arguments.inferencesets, arguments.of_a_team)
         print("\n".join(machine.lines(plane)))
         sets = f"{arguments.inferencesets:,} InferenceSets, {arguments.of_a_team} a namespace"
@@ -55,26 +56,26 @@ def main() -> int:
         reporter.until_leading()
         found = asyncio.run(_all(plane, reporter, arguments))
         reporter.stop()
-    return rows.tell(found, arguments.json) and int(arguments.check)
+    return rows.report(found, arguments.json) and int(arguments.check)
 
 
 def _fill(plane: ControlPlane, many: int, of_a_team: int) -> int:
     if of_a_team == MODELS:
-        teams = Teams(plane)
+        teams = BenchTeams(plane)
         teams.grow(many)
         objects = teams.objects()
     else:
         objects = workload.write_all(plane, workload.manifests(many, of_a_team=of_a_team))
-    return objects + workload.write_all(plane, provisioner())
+    return objects + workload.write_all(plane, node_provisioner())
 
 
 async def _all(
     plane: ControlPlane, reporter: ReporterProcess, arguments: argparse.Namespace
-) -> list[Row]:
+) -> list[BenchRow]:
     found = []
-    async with Session(plane) as session, asyncio.TaskGroup() as group:
-        storm = Storm(plane, reporter, session, arguments)
-        watching = [group.create_task(each) for each in storm.watching()]
+    async with PlainClient(plane) as session, asyncio.TaskGroup() as group:
+        storm = OutageMeasurement(plane, reporter, session, arguments)
+        watching = [group.create_task(each) for each in storm.background_tasks()]
         await storm.heard.opened.wait()
         for name in arguments.outages:
             async for row in storm.rows(OUTAGES[name]):

@@ -6,17 +6,17 @@ import math
 from pathlib import Path
 
 from e2e.bench import rows
-from e2e.bench.holds import Holds
-from e2e.bench.rows import Row
+from e2e.bench.rows import BenchRow
+from e2e.bench.support.loop_lag import LoopLagHistogram
 
 
-MISSED = Row("start", "≤ 10 s", "12.0 s", met=False, note="a | b")
-MET, SHOWN = Row("memory", "≤ 80 MiB", "76 MiB", met=True), Row("events", "", "12")
+MISSED = BenchRow("start", "≤ 10 s", "12.0 s", met=False, note="a | b")
+MET, SHOWN = BenchRow("memory", "≤ 80 MiB", "76 MiB", met=True), BenchRow("events", "", "12")
 
 
 def test_rows_that_were_written_are_read_again(tmp_path: Path):
     path = tmp_path / "new" / "rows.json"
-    assert rows.tell([MISSED, MET, SHOWN], path) == 1
+    assert rows.report([MISSED, MET, SHOWN], path) == 1
     assert rows.read(path) == [MISSED, MET, SHOWN]
 
 
@@ -28,8 +28,8 @@ def test_a_table_has_a_line_for_each_row_and_as_many_cells_in_each():
 
 
 def test_the_longest_hold_is_told_by_its_bounds():
-    before = Holds({0.01: 5, 0.05: 6, 0.1: 7, math.inf: 7})
-    after = Holds({0.01: 9, 0.05: 12, 0.1: 13, math.inf: 13}).since(before)
-    assert (after.count, after.over(0.05), after.longest) == (6, 0, "10 to 50 ms")
-    assert before.over(0.05) == 1
-    assert Holds({0.1: 0, math.inf: 1}).longest == "> 0.1 s"
+    before = LoopLagHistogram({0.01: 5, 0.05: 6, 0.1: 7, math.inf: 7})
+    after = LoopLagHistogram({0.01: 9, 0.05: 12, 0.1: 13, math.inf: 13}).since(before)
+    assert (after.count, after.count_over(0.05), after.longest) == (6, 0, "10 to 50 ms")
+    assert before.count_over(0.05) == 1
+    assert LoopLagHistogram({0.1: 0, math.inf: 1}).longest == "> 0.1 s"

@@ -4,12 +4,12 @@ Copies in etcd are objects like all others: healthy, each with its own names and
 
 import pytest
 
-from e2e import workload
-from e2e.bench import teams
 from e2e.bench.churn import KINDS
-from e2e.bench.teams import Teams
+from e2e.bench.load import teams
+from e2e.bench.load.teams import BenchTeams
 from e2e.controlplane import ControlPlane, until
-from e2e.reporter_process import ReporterProcess
+from e2e.support.production_stack import workload
+from e2e.support.reporter_process import ReporterProcess
 
 
 PODS = "/api/v1/pods"
@@ -17,8 +17,8 @@ PODS = "/api/v1/pods"
 
 @pytest.mark.controlplane
 def test_copied_teams_are_whole_and_healthy_and_go_again():
-    with ControlPlane(workload.BARE) as plane:
-        stack = Teams(plane)
+    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
+        stack = BenchTeams(plane)
         stack.grow(25)
         assert stack.inference_sets == 30
         pods = [

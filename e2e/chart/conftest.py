@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from e2e import repair
 from e2e.chart.helm import Helm
 from e2e.chart.installed import NAMESPACE
 from e2e.controlplane import ControlPlane, until
+from e2e.support.production_stack import restore
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
     restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
     meta = {"name": NAMESPACE, "labels": restricted}
     stack.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
-    with repair.mended(stack) as plane:
+    with restore.healthy_stack(stack) as plane:
         yield plane
     stack.client.delete(f"/api/v1/namespaces/{NAMESPACE}")
     gone = lambda: not stack.client.exists(f"/api/v1/namespaces/{NAMESPACE}")  # noqa: E731

@@ -11,9 +11,9 @@ import yaml
 
 from e2e.chart import CHART
 from e2e.controlplane.rules import needed, rules
-from reporter.kube.access import Right
-from reporter.kube.event_format import NAMESPACE as EVENTS
-from reporter.model.words import Source
+from reporter.kube.objects.access_review import Permission
+from reporter.kube.objects.event_format import EVENT_NAMESPACE as EVENTS
+from reporter.model.enums import DetailSource
 from reporter.settings import ScrapeMode
 
 
@@ -36,7 +36,7 @@ def content() -> str:
         "reading": _compact(everywhere - speaking),
         "sources": {
             each.value: _compact(needed(mode=ScrapeMode.DIRECT, sources=[each]) - everywhere)
-            for each in Source
+            for each in DetailSource
         },
         "proxying": _compact(needed(mode=ScrapeMode.AUTO) - everywhere),
         "speaking": _compact(speaking),
@@ -45,7 +45,7 @@ def content() -> str:
     return HEADER + yaml.safe_dump(granted, sort_keys=False, default_flow_style=None, width=100)
 
 
-def _compact(rights: Iterable[Right]) -> list[Json]:
+def _compact(rights: Iterable[Permission]) -> list[Json]:
     """
     One rule for all resources of a group that are treated alike.
     """

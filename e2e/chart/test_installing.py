@@ -5,15 +5,16 @@ The chart installed, upgraded to, rolled back and removed by the real helm on th
 import shutil
 from pathlib import Path
 
-from e2e import events, stack
 from e2e.chart import CHART, golden
 from e2e.chart.helm import Helm, Json
 from e2e.chart.installed import NAMESPACE, difference
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.controlplane import ControlPlane, until
-from e2e.patience import QUICK
-from e2e.reporter_process import ReporterProcess
-from e2e.stack import BODY_BASED_ROUTER
+from e2e.support import events
+from e2e.support.production_stack import components
+from e2e.support.production_stack.components import BODY_BASED_ROUTER
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import SHORT_FLAGS
 
 
 HERE = golden.HERE
@@ -40,7 +41,7 @@ def test_umbrella_with_yesterday_s_values_brings_up_what_its_users_expect(
     assert difference(plane, manifest) == ""
     with _as_installed(plane) as reporter:
         assert reporter.lines("rights that are needed are granted")
-        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
         said = events.wait_for(plane.client, BBR, within=SLOW)
         assert said.involved == ("Namespace", BODY_BASED_ROUTER.namespace)
         _until_owned(plane)
@@ -64,7 +65,7 @@ def test_upgrade_from_the_earlier_reporter_takes_over_and_can_be_rolled_back(
     before = _deployment(plane)
     client.create(LEASE.rpartition("/")[0], _held_by_the_earlier())
     client.create(events.PATH, _event_of_the_earlier())
-    (old,) = events.ours(client)
+    (old,) = events.reporter_events(client)
 
     helm("upgrade", "stack", str(CHART), f"--namespace={NAMESPACE}", "--wait", "--timeout=90s")
     after = _deployment(plane)
@@ -72,9 +73,13 @@ def test_upgrade_from_the_earlier_reporter_takes_over_and_can_be_rolled_back(
     assert after["spec"]["selector"] == before["spec"]["selector"]
     with _as_installed(plane) as reporter:
         assert client.get(LEASE)["spec"]["holderIdentity"].startswith(reporter.name)
-        stack.scale(client, BODY_BASED_ROUTER, 0)
-        until(lambda: len(events.ours(client, BBR)) == 2, within=SLOW, what="our own Event")
-        assert [each for each in events.ours(client) if each.uid == old.uid] == [old]
+        components.scale(client, BODY_BASED_ROUTER, 0)
+        until(
+            lambda: len(events.reporter_events(client, BBR)) == 2,
+            within=SLOW,
+            what="our own Event",
+        )
+        assert [each for each in events.reporter_events(client) if each.uid == old.uid] == [old]
         _until_owned(plane)
 
     helm("rollback", "stack", "1", f"--namespace={NAMESPACE}", "--wait", "--timeout=90s")
@@ -137,7 +142,7 @@ def _as_installed(plane: ControlPlane) -> ReporterProcess:
     return ReporterProcess(
         plane,
         *flags,
-        *QUICK,
+        *SHORT_FLAGS,
         "--kaito-namespace=kaito-system",
         f"--kubeconfig={kubeconfig}",
         env={"POD_NAMESPACE": NAMESPACE, **given},

@@ -15,8 +15,8 @@ from e2e.chart.helm import Helm, Json
 from e2e.chart.installed import NAMESPACE, answer, difference
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.controlplane import ControlPlane, assets, crds
-from reporter.sinks.metrics import RESULTS, Metrics
-from tests.shipped import CATALOGUE
+from reporter.sinks.metrics import WRITE_RESULTS, Metrics
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 pytestmark = pytest.mark.controlplane
@@ -86,12 +86,12 @@ def test_a_rule_that_prometheus_does_not_understand_is_seen(helm: Helm) -> None:
 
 def test_rules_ask_for_metrics_and_results_that_there_are(helm: Helm) -> None:
     expressions = " ".join(rule["expr"] for rule in _rules(helm)["groups"][0]["rules"])
-    page = Metrics(CATALOGUE, list).page().decode()
+    page = Metrics(DEFAULT_CATALOGUE, list).render().decode()
     asked = set(re.findall(rf"{OURS}\w+", expressions))
     assert {f"{OURS}finding", f"{OURS}leader"} <= asked
     assert asked <= set(re.findall(rf"^{OURS}\w+", page, re.MULTILINE))
     (results,) = re.findall(r'result=~"([^"]+)"', expressions)
-    assert set(results.split("|")) <= set(RESULTS)
+    assert set(results.split("|")) <= set(WRITE_RESULTS)
 
 
 def _rules(helm: Helm) -> Json:

@@ -14,9 +14,9 @@ import yaml
 from e2e.chart import CHART, golden, rights, values_table
 from e2e.chart.helm import Helm, HelmFailed
 from e2e.controlplane.rules import needed
-from reporter.kube.access import Right
-from reporter.model.words import Source
-from reporter.settings import ScrapeMode, load
+from reporter.kube.objects.access_review import Permission
+from reporter.model.enums import DetailSource
+from reporter.settings import ScrapeMode, load_settings
 
 
 pytestmark = pytest.mark.controlplane
@@ -133,12 +133,12 @@ def test_program_accepts_every_flag(helm: Helm, values: Path, tmp_path: Path) ->
     overlay.write_text("reasons: {}\n")
     mounted = "/etc/status-reporter/overlay.yaml"
     arguments = _arguments(helm.render(CHART, f"--values={values}"))
-    load([each.replace(mounted, str(overlay)) for each in arguments], {})
+    load_settings([each.replace(mounted, str(overlay)) for each in arguments], {})
 
 
 def test_defaults_are_those_of_the_program(helm: Helm) -> None:
     given = dict(each.removeprefix("--").split("=", 1) for each in _arguments(helm.render(CHART)))
-    ours = {**load([], {}).flags, **DIFFERS, "release-namespace": "kaito-system"}
+    ours = {**load_settings([], {}).flag_texts, **DIFFERS, "release-namespace": "kaito-system"}
     assert given == {name: ours[name] for name in given}
     assert {"metrics-bind-address", "emission", "scrape-mode"} <= given.keys()
 
@@ -164,7 +164,7 @@ def test_overlay_is_mounted_and_a_change_of_it_restarts_the_pods(helm: Helm) -> 
     ("sources", "mode", "elect"),
     [
         *itertools.product(
-            [(), ("keda",), ("karpenter", "istio"), tuple(Source)], ScrapeMode, [True, False]
+            [(), ("keda",), ("karpenter", "istio"), tuple(DetailSource)], ScrapeMode, [True, False]
         ),
     ],
 )
@@ -178,18 +178,18 @@ def test_chart_grants_exactly_what_the_program_asks_for(
     )
     lease = LEASE if elect else None
     assert _granted(objects) == needed(
-        sources=[Source(each) for each in sources], mode=mode, lease=lease
+        sources=[DetailSource(each) for each in sources], mode=mode, lease=lease
     )
 
 
-def _granted(objects: list[Json]) -> frozenset[Right]:
+def _granted(objects: list[Json]) -> frozenset[Permission]:
     roles = [each for each in objects if each["kind"] in {"Role", "ClusterRole"}]
     bound = [each for each in objects if each["kind"] in {"RoleBinding", "ClusterRoleBinding"}]
     assert {(b["roleRef"]["kind"], b["roleRef"]["name"], _where(b)) for b in bound} == {
         (role["kind"], role["metadata"]["name"], _where(role)) for role in roles
     }
     return frozenset(
-        Right(verb, group, resource, _where(role), name)
+        Permission(verb, group, resource, _where(role), name)
         for role in roles
         for rule in role["rules"]
         for verb in rule["verbs"]

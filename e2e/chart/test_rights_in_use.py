@@ -11,14 +11,19 @@ from e2e.chart import CHART
 from e2e.chart.helm import Helm, Json
 from e2e.controlplane import ControlPlane, until
 from e2e.controlplane.rules import LEASES, needed_by
-from reporter.kube.access import Grant, Right, review, table
-from reporter.kube.client import Api, connect
-from reporter.model.words import Source
+from reporter.kube.client.client import RestClient, connect
+from reporter.kube.objects.access_review import (
+    Permission,
+    PermissionStatus,
+    format_missing_permissions,
+    review_permissions,
+)
+from reporter.model.enums import DetailSource
 
 
 RELEASE, NAMESPACE = "rights", "rights"
 ACCOUNT = f"system:serviceaccount:{NAMESPACE}:{RELEASE}-status-reporter"
-SOURCES = ",".join(Source)
+SOURCES = ",".join(DetailSource)
 """
 All of them, so that every rule there is has its turn.
 """
@@ -44,7 +49,7 @@ def roles(installer: Helm, control_plane: ControlPlane) -> Iterator[list[Json]]:
 
 
 @pytest_asyncio.fixture
-async def api(roles: list[Json], control_plane: ControlPlane) -> AsyncIterator[Api]:
+async def api(roles: list[Json], control_plane: ControlPlane) -> AsyncIterator[RestClient]:
     account = f"{RELEASE}-status-reporter"
     path = control_plane.service_account_kubeconfig(NAMESPACE, account)
     api = await connect(str(path), environ={})
@@ -53,11 +58,13 @@ async def api(roles: list[Json], control_plane: ControlPlane) -> AsyncIterator[A
 
 
 async def test_each_rule_is_missed_by_name_with_what_it_blinds(
-    control_plane: ControlPlane, roles: list[Json], api: Api
+    control_plane: ControlPlane, roles: list[Json], api: RestClient
 ) -> None:
-    asked = needed_by(sources=list(Source), lease=(NAMESPACE, "productionstack-status-reporter"))
+    asked = needed_by(
+        sources=list(DetailSource), lease=(NAMESPACE, "productionstack-status-reporter")
+    )
     _allowed(control_plane, asked, True)
-    assert table(await review(api, asked), asked) == ""
+    assert format_missing_permissions(await review_permissions(api, asked), asked) == ""
     for role in roles:
         for number, rule in enumerate(role["rules"]):
             left = role["rules"][:number] + role["rules"][number + 1 :]
@@ -65,16 +72,16 @@ async def test_each_rule_is_missed_by_name_with_what_it_blinds(
             assert lost, f"{rule} grants nothing that is asked for"
             control_plane.client.put(control_plane.client.path(role), role | {"rules": left})
             _allowed(control_plane, lost, False)
-            grants = await review(api, asked)
-            assert {right for right, grant in grants if grant is Grant.MISSING} == lost
-            text = " ".join(table(grants, asked).split())
+            grants = await review_permissions(api, asked)
+            assert {right for right, grant in grants if grant is PermissionStatus.MISSING} == lost
+            text = " ".join(format_missing_permissions(grants, asked).split())
             assert all(right.resource in text for right in lost)
             assert all(reason.split(" ")[0] in text for right in lost for reason in asked[right])
             control_plane.client.put(control_plane.client.path(role), role)
             _allowed(control_plane, lost, True)
 
 
-def _grants(role: Json, rule: Json, right: Right) -> bool:
+def _grants(role: Json, rule: Json, right: Permission) -> bool:
     return (
         right.namespace == role["metadata"].get("namespace", "")
         and right.verb in rule["verbs"]
@@ -85,7 +92,7 @@ def _grants(role: Json, rule: Json, right: Right) -> bool:
     )
 
 
-def _allowed(plane: ControlPlane, rights: Collection[Right], expected: bool) -> None:
+def _allowed(plane: ControlPlane, rights: Collection[Permission], expected: bool) -> None:
     """
     The API server's authorizer learns of a changed role a moment later.
     """
@@ -96,7 +103,7 @@ def _allowed(plane: ControlPlane, rights: Collection[Right], expected: bool) -> 
     )
 
 
-def _is_allowed(plane: ControlPlane, right: Right) -> bool:
+def _is_allowed(plane: ControlPlane, right: Permission) -> bool:
     resource, _, subresource = right.resource.partition("/")
     attributes = {
         "verb": right.verb,

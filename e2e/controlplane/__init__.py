@@ -8,7 +8,7 @@ from e2e.controlplane.manifests import Json
 from e2e.controlplane.options import Options
 from e2e.controlplane.plane import ControlPlane
 from e2e.controlplane.servers import StartFailed
-from e2e.controlplane.waiting import NotWithin, until
+from e2e.controlplane.waiting import WaitTimeout, until
 
 
 __all__ = [
@@ -16,8 +16,8 @@ __all__ = [
     "Client",
     "ControlPlane",
     "Json",
-    "NotWithin",
     "Options",
     "StartFailed",
+    "WaitTimeout",
     "until",
 ]

@@ -15,7 +15,7 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         found = assets.find_or_build()
-    except (assets.Missing, BuildFailed) as err:
+    except (assets.AssetsMissing, BuildFailed) as err:
         print(f"\nNO REAL CONTROL PLANE\n{err}\n", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

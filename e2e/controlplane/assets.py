@@ -68,7 +68,7 @@ HOW = (
 )
 
 
-class Missing(Exception):
+class AssetsMissing(Exception):
     """
     A control plane cannot be started here; the message says what is missing and how to get it.
     """
@@ -105,7 +105,7 @@ def find() -> Assets:
     """
     lacking = _lacking()
     if lacking:
-        raise Missing(f"Missing for a real control plane: {', '.join(lacking)}.\n{HOW}")
+        raise AssetsMissing(f"Missing for a real control plane: {', '.join(lacking)}.\n{HOW}")
     return _assets()
 
 
@@ -123,7 +123,7 @@ def find_or_build() -> Assets:
 def _make(name: str) -> None:
     target = _location(name)
     if target != _cached(name):
-        raise Missing(f"{target} is missing, in the folder that KUBEBUILDER_ASSETS names.")
+        raise AssetsMissing(f"{target} is missing, in the folder that KUBEBUILDER_ASSETS names.")
     if name in manifests.FILES:
         manifests.write(name, target)
     else:

@@ -9,7 +9,7 @@ from e2e.controlplane.manifests import Json
 
 
 @dataclass(frozen=True)
-class Fault:
+class PodFault:
     """
     What the containers wait for. With *restarts* they ran before and *terminated* as told.
     """
@@ -32,27 +32,27 @@ class Fault:
         return given
 
 
-CRASH_LOOP = Fault("CrashLoopBackOff", restarts=4, exit_code=1)
-OUT_OF_MEMORY = Fault("CrashLoopBackOff", restarts=4, exit_code=137, terminated="OOMKilled")
-IMAGE_PULL = Fault("ImagePullBackOff", message='Back-off pulling image "e2e/none:1"')
-STARTING = Fault("ContainerCreating")
+CRASH_LOOP = PodFault("CrashLoopBackOff", restarts=4, exit_code=1)
+OUT_OF_MEMORY = PodFault("CrashLoopBackOff", restarts=4, exit_code=137, terminated="OOMKilled")
+IMAGE_PULL = PodFault("ImagePullBackOff", message='Back-off pulling image "e2e/none:1"')
+STARTING = PodFault("ContainerCreating")
 _NOTHING = dict.fromkeys(
-    [*Fault(exit_code=0).annotations(), "fault.e2e/hold"],
+    [*PodFault(exit_code=0).annotations(), "fault.e2e/hold"],
 )
 
 
-def break_pod(client: Client, pod: Json, fault: Fault) -> None:
+def set_pod_fault(client: Client, pod: Json, fault: PodFault) -> None:
     """
     This pod alone: a replacement is healthy.
     """
     client.patch(client.path(pod), _annotated(_NOTHING | fault.annotations()))
 
 
-def mend_pod(client: Client, pod: Json) -> None:
+def clear_pod_fault(client: Client, pod: Json) -> None:
     client.patch(client.path(pod), _annotated(_NOTHING))
 
 
-def break_rollout(client: Client, deployment: Json, fault: Fault) -> None:
+def set_rollout_fault(client: Client, deployment: Json, fault: PodFault) -> None:
     """
     A new version of the Deployment, whose pods all fail.
     """
@@ -60,7 +60,7 @@ def break_rollout(client: Client, deployment: Json, fault: Fault) -> None:
     client.patch(client.path(deployment), {"spec": {"template": template}})
 
 
-def mend_rollout(client: Client, deployment: Json) -> None:
+def clear_rollout_fault(client: Client, deployment: Json) -> None:
     client.patch(client.path(deployment), {"spec": {"template": _annotated(_NOTHING)}})
 
 

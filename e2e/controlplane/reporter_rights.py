@@ -11,8 +11,8 @@ from e2e.controlplane.client import Client
 from e2e.controlplane.manifests import Json
 from e2e.controlplane.rules import needed, rules
 from e2e.controlplane.waiting import until
-from reporter.kube.access import Right
-from reporter.model.words import Source
+from reporter.kube.objects.access_review import Permission
+from reporter.model.enums import DetailSource
 
 
 NAME = "productionstack-status-reporter"
@@ -45,8 +45,10 @@ def roles(release_namespace: str, sources: Collection[str] = ()) -> list[Json]:
     ]
 
 
-def _needed(release_namespace: str, sources: Collection[str]) -> frozenset[Right]:
-    return needed(sources=[Source(each) for each in sources], lease=(release_namespace, NAME))
+def _needed(release_namespace: str, sources: Collection[str]) -> frozenset[Permission]:
+    return needed(
+        sources=[DetailSource(each) for each in sources], lease=(release_namespace, NAME)
+    )
 
 
 @contextlib.contextmanager
@@ -87,7 +89,9 @@ def _without(rules: list[Json], resource: str, verbs: tuple[str, ...]) -> list[J
     return left
 
 
-def _until_allowed(client: Client, release_namespace: str, right: Right, *, allowed: bool) -> None:
+def _until_allowed(
+    client: Client, release_namespace: str, right: Permission, *, allowed: bool
+) -> None:
     """
     The API server learns of a changed role from a watch of its own, a moment later.
     """

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from e2e.controlplane.manifests import Json
-from reporter.catalogue.loader import default_folder, load
-from reporter.kube.access import Right
-from reporter.model.words import Source
-from reporter.runtime.rights import rights
-from reporter.settings import NAMES, ScrapeMode
+from reporter.catalogue.loader import default_folder, load_catalogue
+from reporter.kube.objects.access_review import Permission
+from reporter.model.enums import DetailSource
+from reporter.runtime.permissions import required_permissions
+from reporter.settings import FLAG_NAMES, ScrapeMode
 from reporter.stages.probes.specs import PENDING_NAMES, SPECS
 
 
@@ -19,10 +19,10 @@ LEASES = "leases"
 
 def needed(
     *,
-    sources: Collection[Source] = (),
+    sources: Collection[DetailSource] = (),
     mode: ScrapeMode = ScrapeMode.AUTO,
     lease: tuple[str, str] | None = None,
-) -> frozenset[Right]:
+) -> frozenset[Permission]:
     """
     What the check at start asks for. *lease*: its namespace and name.
     """
@@ -31,19 +31,21 @@ def needed(
 
 def needed_by(
     *,
-    sources: Collection[Source] = (),
+    sources: Collection[DetailSource] = (),
     mode: ScrapeMode = ScrapeMode.AUTO,
     lease: tuple[str, str] | None = None,
-) -> Mapping[Right, Collection[str]]:
+) -> Mapping[Permission, Collection[str]]:
     """
     The same, with the reasons that are blind without each.
     """
-    catalogue = load(default_folder(), specs=SPECS, pending=PENDING_NAMES, flags=NAMES)
-    named = Right("", "", LEASES, *lease) if lease is not None else None
-    return rights(catalogue, SPECS, lease=named, sources=sources, mode=mode)
+    catalogue = load_catalogue(
+        default_folder(), specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES
+    )
+    named = Permission("", "", LEASES, *lease) if lease is not None else None
+    return required_permissions(catalogue, SPECS, lease=named, sources=sources, mode=mode)
 
 
-def rules(wanted: Iterable[Right]) -> list[Json]:
+def rules(wanted: Iterable[Permission]) -> list[Json]:
     """
     One for each resource, or for each that is limited to a name.
     """

@@ -15,7 +15,7 @@ from e2e.controlplane.processes import Folder, Process, free_port
 from e2e.controlplane.waiting import until
 
 
-PATIENCE = 180
+START_TIMEOUT = 180
 """
 Seconds until a server is ready; one with 100,000 objects on a busy machine takes more than 60.
 """
@@ -122,7 +122,7 @@ class Servers:
                 raise StartFailed(f"{name} ended with exit code {process.exit_code()}")
             return ready()
 
-        until(ready_or_ended, within=PATIENCE, what=f"{name} is ready")
+        until(ready_or_ended, within=START_TIMEOUT, what=f"{name} is ready")
 
     def _answers(self) -> bool:
         with contextlib.suppress(OSError, ApiError):

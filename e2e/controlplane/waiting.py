@@ -7,16 +7,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 
-Found = TypeVar("Found")
+FoundT = TypeVar("FoundT")
 
 
-class NotWithin(AssertionError):
+class WaitTimeout(AssertionError):
     """
     What was waited for did not come about.
     """
 
 
-def until(read: Callable[[], Found | None], *, within: float, what: str) -> Found:
+def until(read: Callable[[], FoundT | None], *, within: float, what: str) -> FoundT:
     """
     The first true value that *read* returns. Raises NotWithin after *within* seconds, with the
     last value that was not true.
@@ -27,5 +27,5 @@ def until(read: Callable[[], Found | None], *, within: float, what: str) -> Foun
         if found:
             return found
         if time.monotonic() > deadline:
-            raise NotWithin(f"{what}: not within {within:g} s, last seen: {found!r}")
+            raise WaitTimeout(f"{what}: not within {within:g} s, last seen: {found!r}")
         time.sleep(0.05)

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2e import repair
 from e2e.controlplane import ControlPlane
-from e2e.faults.proxy import Proxy, proxied
+from e2e.faults.support.proxy import FaultProxy, fault_proxy
+from e2e.support.production_stack import restore
 
 
 @pytest.fixture
-def proxy(stack: ControlPlane) -> Iterator[Proxy]:
+def proxy(stack: ControlPlane) -> Iterator[FaultProxy]:
     """
     To the shared control plane, whose example stack is healthy before and after.
     """
-    with repair.mended(stack) as plane, proxied(plane) as proxy:
+    with restore.healthy_stack(stack) as plane, fault_proxy(plane) as proxy:
         yield proxy

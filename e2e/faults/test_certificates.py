@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from e2e import events, repair
-from e2e import stack as example
 from e2e.controlplane import ControlPlane, Options, reporter_rights, until
-from e2e.faults.ordeal import RECOVERY, Ordeal
-from e2e.faults.wire import Wire, wire
-from e2e.patience import QUICK
-from e2e.reporter_process import NAMESPACE, ReporterProcess
+from e2e.faults.support.cuttable_connection import CuttableConnection, cuttable_connection
+from e2e.faults.support.fault_check import RECOVERY, FaultCheck
+from e2e.support import events
+from e2e.support.production_stack import components as example
+from e2e.support.production_stack import restore
+from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.timeouts import SHORT_FLAGS
 
 
 LOOKED_AT = 60
@@ -47,37 +48,37 @@ def test_authority_may_change_before_and_after_the_certificate(
     shutil.copy(plane.client.ca_file, authority)
     old, new = _pair(plane, plane.folder / "old"), _pair(stack, plane.folder / "new")
     example.install(plane.client)
-    with repair.mended(plane), wire(plane) as way:
+    with restore.healthy_stack(plane), cuttable_connection(plane) as way:
         kubeconfig = way.kubeconfig(_with_authority(plane, authority))
-        flags = (*QUICK, "--emission=all", f"--kubeconfig={kubeconfig}")
+        flags = (*SHORT_FLAGS, "--emission=all", f"--kubeconfig={kubeconfig}")
         with ReporterProcess(plane, *flags) as reporter:
-            ordeal = _changed(Ordeal(plane, reporter), way, new)
-            ordeal.change(unseen=True)
-            ordeal.last(20)
+            ordeal = _changed(FaultCheck(plane, reporter), way, new)
+            ordeal.change_stack(unseen=True)
+            ordeal.wait_until_age(20)
             authority.write_bytes(_authority(old) + _authority(new))
             _assert_told(ordeal, within=LOOKED_AT + RECOVERY)
             ordeal.assert_logged("certificate verify failed")
-            ordeal = _changed(Ordeal(plane, reporter), way, old)
-            ordeal.change()
+            ordeal = _changed(FaultCheck(plane, reporter), way, old)
+            ordeal.change_stack()
             _assert_told(ordeal, within=RECOVERY)
             assert "certificate" not in "\n".join(ordeal.log)
 
 
-def _changed(ordeal: Ordeal, way: Wire, pair: Path) -> Ordeal:
+def _changed(ordeal: FaultCheck, way: CuttableConnection, pair: Path) -> FaultCheck:
     """
     An episode begins, then the certificate changes and every connection has to be made anew.
     """
     events.clear(ordeal.plane.client)
     ordeal.prepare()
     _serve(ordeal.plane, pair)
-    way.blink()
+    way.reset_connections()
     return ordeal
 
 
-def _assert_told(ordeal: Ordeal, *, within: float) -> None:
-    ordeal.over()
-    ordeal.end(within=within)
-    ordeal.assert_only_the_truth_was_told()
+def _assert_told(ordeal: FaultCheck, *, within: float) -> None:
+    ordeal.fault_ended()
+    ordeal.wait_recovered(within=within)
+    ordeal.assert_expected_events()
     ordeal.assert_cheap()
 
 

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2e import events, workload
 from e2e.controlplane import ApiError, ControlPlane, Json, until
-from e2e.patience import QUICK, impatient
-from e2e.reporter_process import ReporterProcess
+from e2e.support import events
+from e2e.support.production_stack import workload
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import SHORT_FLAGS, short_holds_flag
 
 
 POOLS = "inferencepools.inference.networking.k8s.io"
@@ -30,7 +31,7 @@ def plane() -> Iterator[ControlPlane]:
     """
     Two namespaces with a model each, on which nobody else acts.
     """
-    with ControlPlane(workload.BARE) as plane:
+    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
         workload.write_all(plane, workload.manifests(2, of_a_team=1))
         yield plane
 
@@ -43,23 +44,26 @@ def test_findings_that_need_a_lost_crd_are_named_by_it_and_speak_after_it_is_bac
     pools = [
         each for each in workload.manifests(2, of_a_team=1) if each["kind"] == "InferencePool"
     ]
-    with ReporterProcess(plane, *QUICK, impatient(plane)) as reporter:
+    with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)) as reporter:
         _picker(plane, BEFORE, replicas=0)
         first = events.wait_for(plane.client, PICKERS, within=30, saying=f"{BEFORE}/{MODEL}")
         plane.remove_crd(POOLS)
         lost = events.wait_for(plane.client, MISSING, within=LOOK, saying=_silent(1))
         _picker(plane, MEANWHILE, replicas=0)
         events.wait_for(plane.client, MISSING, within=REWRITE, saying=_silent(2))
-        assert [each.uid for each in events.ours(plane.client)] == [first.uid, lost.uid]
+        assert [each.uid for each in events.reporter_events(plane.client)] == [first.uid, lost.uid]
         plane.install_crds(POOLS)
         until(lambda: _made(plane, pools), within=30, what="there are pools again")
         second = events.wait_for(plane.client, PICKERS, within=LOOK, saying=f"{MEANWHILE}/{MODEL}")
-        ready = events.ours(plane.client, READY)
+        ready = events.reporter_events(plane.client, READY)
         assert len(ready) == 1
         assert int(ready[0].version) < int(second.version)
-        assert [each.uid for each in events.ours(plane.client, MISSING)] == [lost.uid]
+        assert [each.uid for each in events.reporter_events(plane.client, MISSING)] == [lost.uid]
         until(lambda: _announced(reporter) == {BEFORE, MEANWHILE}, within=30, what="both speak")
-        assert {each.uid for each in events.ours(plane.client, PICKERS)} == {first.uid, second.uid}
+        assert {each.uid for each in events.reporter_events(plane.client, PICKERS)} == {
+            first.uid,
+            second.uid,
+        }
 
 
 # ---------------------------------------------------------------- used above

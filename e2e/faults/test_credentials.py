@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from e2e import events, repair, stack
 from e2e.controlplane import ApiError, ControlPlane, reporter_rights, until
-from e2e.patience import AT_ONCE, QUICK, SETTLE
-from e2e.reporter_process import LEASE, NAMESPACE, ReporterProcess
-from e2e.stack import BODY_BASED_ROUTER, ISTIOD
+from e2e.support import events
+from e2e.support.production_stack import components, restore
+from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD
+from e2e.support.reporter_process import LEASE, NAMESPACE, ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 
 BBR, ISTIO, READY = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady", "clusterReady"
@@ -93,7 +94,7 @@ class Token:
         Returns when the server refuses it.
         """
         self.plane.client.delete(f"{SECRETS}/{self.name}")
-        until(self._refused, within=REMEMBERED + AT_ONCE, what="the token is refused")
+        until(self._refused, within=REMEMBERED + PROMPT_TIMEOUT, what="the token is refused")
 
     def _refused(self) -> bool:
         try:
@@ -105,7 +106,7 @@ class Token:
 
 @pytest.fixture
 def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
-    with repair.mended(stack) as plane:
+    with restore.healthy_stack(stack) as plane:
         reporter_rights.install(plane.client, NAMESPACE)
         yield plane
 
@@ -120,7 +121,7 @@ def test_token_that_was_replaced_before_it_ended_is_never_missed(
 ) -> None:
     old = Token.issued(plane)
     volume.fill(old.text)
-    with ReporterProcess(plane, *QUICK, volume.flag()) as reporter:
+    with ReporterProcess(plane, *SHORT_FLAGS, volume.flag()) as reporter:
         volume.fill(Token.issued(plane).text)
         old.revoke()
         _say_and_take_back(plane)
@@ -132,7 +133,7 @@ def test_token_file_that_is_missing_while_its_token_is_good_changes_nothing(
     plane: ControlPlane, volume: Volume
 ) -> None:
     volume.fill(Token.issued(plane).text)
-    with ReporterProcess(plane, *QUICK, volume.flag()) as reporter:
+    with ReporterProcess(plane, *SHORT_FLAGS, volume.flag()) as reporter:
         volume.empty()
         before = len(reporter.lines())
         _say_and_take_back(plane)
@@ -145,26 +146,26 @@ def test_token_that_ended_silences_until_there_is_another_one(
 ) -> None:
     token = Token.issued(plane)
     volume.fill(token.text)
-    with ReporterProcess(plane, *QUICK, volume.flag()) as reporter:
-        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        first = events.wait_for(plane.client, BBR, within=AT_ONCE)
+    with ReporterProcess(plane, *SHORT_FLAGS, volume.flag()) as reporter:
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
+        first = events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
         volume.empty()
         token.revoke()
-        until(lambda: reporter.metric("leader") == 0, within=AT_ONCE, what="it is silent")
+        until(lambda: reporter.metric("leader") == 0, within=PROMPT_TIMEOUT, what="it is silent")
         lines = len(reporter.lines())
-        stack.scale(plane.client, ISTIOD, 0)
+        components.scale(plane.client, ISTIOD, 0)
         time.sleep(LEASE_SECONDS)
         assert events.reasons(plane.client) == [BBR]
         assert len(reporter.lines()) - lines < 10
 
         begun = time.monotonic()
         volume.fill(Token.issued(plane).text)
-        events.wait_for(plane.client, ISTIO, within=LEASE_SECONDS + AT_ONCE)
+        events.wait_for(plane.client, ISTIO, within=LEASE_SECONDS + PROMPT_TIMEOUT)
         print(f"with a new token it speaks after {time.monotonic() - begun:.2f} s")
-        assert events.ours(plane.client, BBR)[0].uid == first.uid
-        stack.scale(plane.client, ISTIOD, ISTIOD.replicas)
+        assert events.reporter_events(plane.client, BBR)[0].uid == first.uid
+        components.scale(plane.client, ISTIOD, ISTIOD.replicas)
         _heal(plane)
-        events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
+        events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
         assert sorted(events.reasons(plane.client)) == sorted([BBR, ISTIO, READY])
 
 
@@ -172,13 +173,13 @@ def test_token_that_ended_silences_until_there_is_another_one(
 
 
 def _say_and_take_back(plane: ControlPlane) -> None:
-    stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-    events.wait_for(plane.client, BBR, within=AT_ONCE)
+    components.scale(plane.client, BODY_BASED_ROUTER, 0)
+    events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
     _heal(plane)
-    events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
+    events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
     assert events.reasons(plane.client) == [BBR, READY]
 
 
 def _heal(plane: ControlPlane) -> None:
-    stack.scale(plane.client, BODY_BASED_ROUTER, BODY_BASED_ROUTER.replicas)
-    stack.until_ready(plane.client, BODY_BASED_ROUTER)
+    components.scale(plane.client, BODY_BASED_ROUTER, BODY_BASED_ROUTER.replicas)
+    components.until_ready(plane.client, BODY_BASED_ROUTER)

@@ -11,14 +11,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2e import events, repair, stack
 from e2e.controlplane import ControlPlane, until
-from e2e.controlplane.faults import IMAGE_PULL, break_pod, mend_pod
-from e2e.faults.changed_world import PRETENDED_VERSION
-from e2e.faults.replicas import Replica, replica, replicas, until_one_leads
-from e2e.faults.rules import Rule
-from e2e.patience import AT_ONCE, QUICK, SETTLE, overlaid
-from e2e.stack import BODY_BASED_ROUTER, ISTIOD, KEDA_OPERATOR
+from e2e.controlplane.faults import IMAGE_PULL, clear_pod_fault, set_pod_fault
+from e2e.faults.support.altered_reporter import PRETENDED_VERSION
+from e2e.faults.support.proxy_rules import ProxyRule
+from e2e.faults.support.replicas import (
+    ProxiedReplica,
+    running_replica,
+    running_replicas,
+    wait_for_leader,
+)
+from e2e.support import events
+from e2e.support.production_stack import components, restore
+from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD, KEDA_OPERATOR
+from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS, holds_overlay_flag
 
 
 BBR, ISTIO, KEDA = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady", "clusterKedaNotReady"
@@ -29,19 +35,19 @@ Of the reporters under test, who give up after 5.
 """
 
 HEARTBEAT = 11
-BEATING = (*QUICK, "--heartbeat-seconds=10")
+BEATING = (*SHORT_FLAGS, "--heartbeat-seconds=10")
 BY_DEFAULT = (
     "--lease-duration-seconds=15",
     "--renew-deadline-seconds=10",
     "--retry-period-seconds=2",
 )
 
-TAKEN_OVER = LEASE_SECONDS + AT_ONCE
+TAKEN_OVER = LEASE_SECONDS + PROMPT_TIMEOUT
 
 
 @pytest.fixture
 def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
-    with repair.mended(stack) as plane:
+    with restore.healthy_stack(stack) as plane:
         yield plane
 
 
@@ -51,56 +57,56 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 def test_killed_leader_and_a_stopped_one_are_followed_and_nothing_is_lost_or_said_twice(
     plane: ControlPlane,
 ) -> None:
-    with replicas(plane, 3, *BEATING, "--emission=all") as (one, *others):
-        stack.scale(plane.client, KEDA_OPERATOR, 0)
-        first = events.wait_for(plane.client, KEDA, within=AT_ONCE)
-        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+    with running_replicas(plane, 3, *BEATING, "--emission=all") as (one, *others):
+        components.scale(plane.client, KEDA_OPERATOR, 0)
+        first = events.wait_for(plane.client, KEDA, within=PROMPT_TIMEOUT)
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
         killed = _kill(one)
-        stack.scale(plane.client, ISTIOD, 0)
+        components.scale(plane.client, ISTIOD, 0)
         said = events.wait_for(plane.client, ISTIO, within=TAKEN_OVER)
         print(f"killed: the next one speaks {time.monotonic() - killed:.2f} s after")
-        two = until_one_leads(others, within=AT_ONCE)
+        two = wait_for_leader(others, within=PROMPT_TIMEOUT)
         (three,) = (each for each in others if each is not two)
         assert said.raw["reportingInstance"] == two.name
-        events.wait_for(plane.client, BBR, within=AT_ONCE)
+        events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
         assert three.writes() == 0
 
         stopped = time.monotonic()
         os.kill(two.pid, signal.SIGTERM)
-        until(lambda: three.leads, within=AT_ONCE, what="the third leads")
+        until(lambda: three.is_leader, within=PROMPT_TIMEOUT, what="the third leads")
         print(f"stopped: the next one leads {time.monotonic() - stopped:.2f} s after")
-        (last,) = events.ours(plane.client, KEDA)
+        (last,) = events.reporter_events(plane.client, KEDA)
         more = last.count + 1
-        again = events.wait_for(plane.client, KEDA, within=HEARTBEAT + AT_ONCE, count=more)
+        again = events.wait_for(plane.client, KEDA, within=HEARTBEAT + PROMPT_TIMEOUT, count=more)
         assert (again.uid, again.first) == (first.uid, first.first)
         assert (again.count, again.raw["reportingInstance"]) == (more, three.name)
 
         _heal(plane)
-        events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
+        events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
         assert sorted(events.reasons(plane.client)) == sorted([BBR, ISTIO, KEDA, READY])
 
 
 @pytest.mark.slow
 def test_figures_of_a_failover_with_the_default_terms(plane: ControlPlane) -> None:
     took: dict[signal.Signals, list[float]] = {signal.SIGKILL: [], signal.SIGTERM: []}
-    with replicas(plane, 2, *QUICK, *BY_DEFAULT) as pair:
+    with running_replicas(plane, 2, *SHORT_FLAGS, *BY_DEFAULT) as pair:
         for number in (*took, *took, *took):
-            old, new = sorted(pair, key=lambda each: not each.leads)
+            old, new = sorted(pair, key=lambda each: not each.is_leader)
             begun = time.monotonic()
             os.kill(old.pid, number)
-            stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-            before = events.ours(plane.client, READY)
+            components.scale(plane.client, BODY_BASED_ROUTER, 0)
+            before = events.reporter_events(plane.client, READY)
             said = events.wait_for(plane.client, BBR, within=30)
             took[number].append(time.monotonic() - begun)
             assert said.raw["reportingInstance"] == new.name
             _restart(old)
             _heal(plane)
-            events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE, besides=before)
+            events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT, besides=before)
             events.clear(plane.client)
     for number, seconds in took.items():
         print(f"{number.name}: the next one speaks after {[round(each, 2) for each in seconds]} s")
-    assert max(took[signal.SIGKILL]) < 15 + AT_ONCE
-    assert max(took[signal.SIGTERM]) < AT_ONCE
+    assert max(took[signal.SIGKILL]) < 15 + PROMPT_TIMEOUT
+    assert max(took[signal.SIGTERM]) < PROMPT_TIMEOUT
 
 
 # ---------------------------------------------------------------- hung, or cut off
@@ -108,49 +114,57 @@ def test_figures_of_a_failover_with_the_default_terms(plane: ControlPlane) -> No
 
 @pytest.mark.parametrize("seconds", [LEASE_SECONDS + 5, pytest.param(60, marks=pytest.mark.slow)])
 def test_hung_leader_writes_nothing_when_it_wakes(plane: ControlPlane, seconds: int) -> None:
-    with replicas(plane, 2, *BEATING) as (one, two):
-        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        events.wait_for(plane.client, BBR, within=AT_ONCE)
+    with running_replicas(plane, 2, *BEATING) as (one, two):
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
+        events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
         os.kill(one.pid, signal.SIGSTOP)
         hung = time.monotonic()
-        stack.scale(plane.client, ISTIOD, 0)
+        components.scale(plane.client, ISTIOD, 0)
         said = events.wait_for(plane.client, ISTIO, within=TAKEN_OVER)
         assert said.raw["reportingInstance"] == "two"
         time.sleep(max(seconds - (time.monotonic() - hung), 0))
 
         woken = time.monotonic()
         os.kill(one.pid, signal.SIGCONT)
-        until(lambda: one.reporter.lines("no longer leading"), within=AT_ONCE, what="it notices")
         until(
-            lambda: {BBR, ISTIO} <= one.reporter.states().keys(), within=AT_ONCE, what="it sees it"
+            lambda: one.reporter.lines("no longer leading"),
+            within=PROMPT_TIMEOUT,
+            what="it notices",
         )
-        events.wait_for(plane.client, ISTIO, within=HEARTBEAT + AT_ONCE, count=said.count + 1)
+        until(
+            lambda: {BBR, ISTIO} <= one.reporter.states().keys(),
+            within=PROMPT_TIMEOUT,
+            what="it sees it",
+        )
+        events.wait_for(
+            plane.client, ISTIO, within=HEARTBEAT + PROMPT_TIMEOUT, count=said.count + 1
+        )
         assert one.writes(since=woken) == 0
-        assert two.leads
-        assert not one.leads
+        assert two.is_leader
+        assert not one.is_leader
 
 
 def test_leader_that_is_cut_off_is_silent_before_another_speaks(plane: ControlPlane) -> None:
-    with replicas(plane, 2, *QUICK) as (one, two):
-        one.proxy.add(Rule("/events", ("POST",), hang=True))
-        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        until(one.writes, within=AT_ONCE, what="its Event is under way")
+    with running_replicas(plane, 2, *SHORT_FLAGS) as (one, two):
+        one.proxy.add(ProxyRule("/events", ("POST",), hang=True))
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
+        until(one.writes, within=PROMPT_TIMEOUT, what="its Event is under way")
         one.proxy.freeze()
         said = events.wait_for(plane.client, BBR, within=TAKEN_OVER)
         assert said.raw["reportingInstance"] == "two"
-        assert one.when("no longer leading") < two.when("leading: two")
+        assert one.log_time("no longer leading") < two.log_time("leading: two")
 
         back = time.monotonic()
-        one.proxy.mend()
+        one.proxy.clear_rules()
         until(
             lambda: one.reporter.lines("can be read and written again"),
-            within=AT_ONCE,
+            within=PROMPT_TIMEOUT,
             what="back",
         )
         _heal(plane)
-        events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
+        events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
         assert one.writes(since=back) == 0
-        assert [each.count for each in events.ours(plane.client)] == [1, 1]
+        assert [each.count for each in events.reporter_events(plane.client)] == [1, 1]
 
 
 # ---------------------------------------------------------------- what goes on
@@ -165,36 +179,36 @@ def test_hold_goes_on_under_the_next_leader(plane: ControlPlane) -> None:
     Were it to begin anew, the Event would come after one and a half holds at the earliest. Of one
     trouble a condition tells since when it is so, of the other only those know who have seen it begin.
     """
-    patient = overlaid(plane, dict.fromkeys(("declared", "failed", "lost"), f"{HOLD}s"))
-    (pod,) = stack.pods(plane.client, ISTIOD)
-    with replicas(plane, 2, *QUICK, patient, "--emission=all") as (one, two):
+    patient = holds_overlay_flag(plane, dict.fromkeys(("declared", "failed", "lost"), f"{HOLD}s"))
+    (pod,) = components.pods(plane.client, ISTIOD)
+    with running_replicas(plane, 2, *SHORT_FLAGS, patient, "--emission=all") as (one, two):
         begun = time.monotonic()
-        break_pod(plane.client, pod, IMAGE_PULL)
-        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+        set_pod_fault(plane.client, pod, IMAGE_PULL)
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
         held = {ISTIO: "held", BBR: "held"}
-        until(lambda: one.reporter.states() == held, within=AT_ONCE, what="it is held")
+        until(lambda: one.reporter.states() == held, within=PROMPT_TIMEOUT, what="it is held")
         time.sleep(HOLD / 2)
         _kill(one)
-        until(lambda: two.leads, within=TAKEN_OVER, what="the next one leads")
+        until(lambda: two.is_leader, within=TAKEN_OVER, what="the next one leads")
         assert two.reporter.states() == held
         for reason in (ISTIO, BBR):
             events.wait_for(plane.client, reason, within=HOLD)
             took = time.monotonic() - begun
             print(f"{reason}: a hold of {HOLD} s, its leader killed in the middle: {took:.1f} s")
             assert HOLD - 1 < took < 1.5 * HOLD - 1
-        mend_pod(plane.client, pod)
+        clear_pod_fault(plane.client, pod)
 
 
 def test_recovery_between_two_leaders_gets_its_ready(plane: ControlPlane) -> None:
-    with replicas(plane, 2, *QUICK) as (one, two):
-        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        first = events.wait_for(plane.client, BBR, within=AT_ONCE)
+    with running_replicas(plane, 2, *SHORT_FLAGS) as (one, two):
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
+        first = events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
         _kill(one)
         _heal(plane)
-        assert not two.leads
+        assert not two.is_leader
         said = events.wait_for(plane.client, READY, within=TAKEN_OVER + SETTLE)
         assert said.raw["reportingInstance"] == "two"
-        assert [(each.reason, each.count) for each in events.ours(plane.client)] == [
+        assert [(each.reason, each.count) for each in events.reporter_events(plane.client)] == [
             (BBR, first.count),
             (READY, 1),
         ]
@@ -202,25 +216,25 @@ def test_recovery_between_two_leaders_gets_its_ready(plane: ControlPlane) -> Non
 
 def test_rolling_update_goes_on_with_the_episode(plane: ControlPlane) -> None:
     old_version, new_version = ({PRETENDED_VERSION: each} for each in ("0.1.0", "0.2.0"))
-    with replica(plane, "old-1", *BEATING, env=old_version, leading=True) as old:
-        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        first = events.wait_for(plane.client, BBR, within=AT_ONCE)
+    with running_replica(plane, "old-1", *BEATING, env=old_version, leading=True) as old:
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
+        first = events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
         assert old.reporter.status()["version"] == "0.1.0"
-        with replica(plane, "new-1", *BEATING, env=new_version) as new:
+        with running_replica(plane, "new-1", *BEATING, env=new_version) as new:
             assert old.reporter.stop() == 0
-            again = events.wait_for(plane.client, BBR, within=HEARTBEAT + AT_ONCE, count=2)
+            again = events.wait_for(plane.client, BBR, within=HEARTBEAT + PROMPT_TIMEOUT, count=2)
             assert (again.uid, again.first, again.count) == (first.uid, first.first, 2)
             assert again.raw["reportingInstance"] == "new-1"
             assert new.reporter.status()["version"] == "0.2.0"
             _heal(plane)
-            events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
+            events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
             assert events.reasons(plane.client) == [BBR, READY]
 
 
 # ---------------------------------------------------------------- used above
 
 
-def _kill(replica: Replica) -> float:
+def _kill(replica: ProxiedReplica) -> float:
     """
     Returns when it was, by the monotonic clock.
     """
@@ -228,13 +242,17 @@ def _kill(replica: Replica) -> float:
     return time.monotonic()
 
 
-def _restart(replica: Replica) -> None:
-    until(lambda: not replica.reporter.running, within=AT_ONCE, what=f"{replica.name} has ended")
+def _restart(replica: ProxiedReplica) -> None:
+    until(
+        lambda: not replica.reporter.running,
+        within=PROMPT_TIMEOUT,
+        what=f"{replica.name} has ended",
+    )
     replica.reporter.start(leading=False)
 
 
 def _heal(plane: ControlPlane) -> None:
     for component in (BODY_BASED_ROUTER, ISTIOD, KEDA_OPERATOR):
-        stack.scale(plane.client, component, component.replicas)
+        components.scale(plane.client, component, component.replicas)
     for component in (BODY_BASED_ROUTER, ISTIOD, KEDA_OPERATOR):
-        stack.until_ready(plane.client, component)
+        components.until_ready(plane.client, component)

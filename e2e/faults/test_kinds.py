@@ -9,15 +9,15 @@ from functools import partial
 
 import pytest
 
-from e2e import events
 from e2e.controlplane import Client, ControlPlane, Json, until
 from e2e.controlplane.crds import PATH
-from e2e.faults import models
-from e2e.faults.expense import expense
-from e2e.faults.models import CURED, TROUBLE
-from e2e.patience import AT_ONCE, QUICK, SETTLE, impatient
-from e2e.reporter_process import ReporterProcess
-from e2e.stack import namespace_manifest
+from e2e.faults.support.fault_cost import measured_cost
+from e2e.support import events
+from e2e.support.production_stack import inference_sets
+from e2e.support.production_stack.components import namespace_manifest
+from e2e.support.production_stack.inference_sets import INVALID_REASON, READY_REASON
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS, short_holds_flag
 
 
 SETS, POOLS = "inferencesets.kaito.sh", "inferencepools.inference.networking.k8s.io"
@@ -34,13 +34,13 @@ TEAM = "e2e-goes"
 
 @pytest.fixture(scope="module")
 def bare() -> Iterator[ControlPlane]:
-    with models.bare(3) as plane:
+    with inference_sets.bare_plane(3) as plane:
         yield plane
 
 
 @pytest.fixture
 def plane(bare: ControlPlane) -> ControlPlane:
-    return models.untroubled(bare)
+    return inference_sets.healthy_models(bare)
 
 
 # ---------------------------------------------------------------- gone and back
@@ -60,27 +60,31 @@ def test_kind_that_is_removed_and_installed_again_is_watched_again(
     Its objects went with it, and with them the episode: who is made anew was never said to be ill.
     """
     client = plane.client
-    made = [models.manifest(client, number) for number in range(3)]
-    with ReporterProcess(plane, *QUICK, impatient(plane)) as reporter:
-        models.misconfigure(client, IN_EPISODE)
-        models.wait_for(client, TROUBLE, IN_EPISODE, within=AT_ONCE)
-        with expense(reporter, f"{SETS} removed and installed again") as spent:
+    made = [inference_sets.manifest(client, number) for number in range(3)]
+    with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)) as reporter:
+        inference_sets.misconfigure(client, IN_EPISODE)
+        inference_sets.wait_for(client, INVALID_REASON, IN_EPISODE, within=PROMPT_TIMEOUT)
+        with measured_cost(reporter, f"{SETS} removed and installed again") as spent:
             plane.remove_crd(SETS)
             if missed:
                 events.wait_for(client, MISSING, within=LOOK)
             plane.install_crds(SETS)
             for each in made:
                 until(partial(_made, client, each), within=30, what="it is made again")
-            models.misconfigure(client, HEALTHY)
-            models.wait_for(client, TROUBLE, HEALTHY, within=LOOK)
-            models.cure(client, HEALTHY)
-            models.wait_for(client, CURED, HEALTHY, within=SETTLE + AT_ONCE)
-            models.until_state(reporter, IN_EPISODE, "clear", within=AT_ONCE)
-        said = [(TROUBLE, "model-0"), (TROUBLE, "model-1"), (CURED, "model-1")]
+            inference_sets.misconfigure(client, HEALTHY)
+            inference_sets.wait_for(client, INVALID_REASON, HEALTHY, within=LOOK)
+            inference_sets.repair(client, HEALTHY)
+            inference_sets.wait_for(client, READY_REASON, HEALTHY, within=SETTLE + PROMPT_TIMEOUT)
+            inference_sets.wait_state(reporter, IN_EPISODE, "clear", within=PROMPT_TIMEOUT)
+        said = [
+            (INVALID_REASON, "model-0"),
+            (INVALID_REASON, "model-1"),
+            (READY_REASON, "model-1"),
+        ]
         cluster = [(MISSING, ""), (READY, "")] if missed else []
-        assert sorted(models.said(client)) == sorted([*said, *cluster])
-        assert all(each.count == 1 for each in events.ours(client))
-    assert spent.within(**MODEST, lines=20)
+        assert sorted(inference_sets.model_events(client)) == sorted([*said, *cluster])
+        assert all(each.count == 1 for each in events.reporter_events(client))
+    assert spent.is_within(**MODEST, lines=20)
 
 
 # ---------------------------------------------------------------- another version
@@ -91,26 +95,28 @@ def test_kind_served_in_an_older_version_is_read_in_that_and_its_episode_goes_on
     plane: ControlPlane,
 ) -> None:
     client = plane.client
-    with ReporterProcess(plane, *QUICK) as reporter:
-        models.misconfigure(client, IN_EPISODE)
-        models.wait_for(client, TROUBLE, IN_EPISODE, within=AT_ONCE)
-        with expense(reporter, f"{SETS} as v1alpha1 only") as spent:
+    with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
+        inference_sets.misconfigure(client, IN_EPISODE)
+        inference_sets.wait_for(client, INVALID_REASON, IN_EPISODE, within=PROMPT_TIMEOUT)
+        with measured_cost(reporter, f"{SETS} as v1alpha1 only") as spent:
             with _served_as(client, SETS, "v1alpha1"):
                 until(
                     lambda: _sees(reporter, SETS) == "v1alpha1", within=2 * LOOK, what="v1alpha1"
                 )
                 old = {"version": "v1alpha1"}
-                models.misconfigure(client, HEALTHY, **old)
-                models.wait_for(client, TROUBLE, HEALTHY, within=AT_ONCE)
-                models.cure(client, HEALTHY, **old)
-                models.wait_for(client, CURED, HEALTHY, within=SETTLE + AT_ONCE)
+                inference_sets.misconfigure(client, HEALTHY, **old)
+                inference_sets.wait_for(client, INVALID_REASON, HEALTHY, within=PROMPT_TIMEOUT)
+                inference_sets.repair(client, HEALTHY, **old)
+                inference_sets.wait_for(
+                    client, READY_REASON, HEALTHY, within=SETTLE + PROMPT_TIMEOUT
+                )
             until(lambda: "v1beta1" in _sees(reporter, SETS), within=LOOK, what="v1beta1 again")
-            models.cure(client, IN_EPISODE)
-            models.wait_for(client, CURED, IN_EPISODE, within=LOOK)
-        said = [(r, m) for m in ("model-0", "model-1") for r in (TROUBLE, CURED)]
-        assert sorted(models.said(client)) == sorted(said)
-        assert all(each.count == 1 for each in events.ours(client))
-    assert spent.within(**MODEST, lines=20)
+            inference_sets.repair(client, IN_EPISODE)
+            inference_sets.wait_for(client, READY_REASON, IN_EPISODE, within=LOOK)
+        said = [(r, m) for m in ("model-0", "model-1") for r in (INVALID_REASON, READY_REASON)]
+        assert sorted(inference_sets.model_events(client)) == sorted(said)
+        assert all(each.count == 1 for each in events.reporter_events(client))
+    assert spent.is_within(**MODEST, lines=20)
 
 
 @pytest.mark.slow
@@ -118,8 +124,8 @@ def test_kind_served_only_in_a_version_that_cannot_be_read_is_missed_and_blamed_
     plane: ControlPlane,
 ) -> None:
     client = plane.client
-    with ReporterProcess(plane, *QUICK, impatient(plane)) as reporter:
-        with expense(reporter, f"{POOLS} as v1alpha1 only") as spent:
+    with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)) as reporter:
+        with measured_cost(reporter, f"{POOLS} as v1alpha1 only") as spent:
             with _served_as(client, POOLS, "v1alpha1"):
                 said = events.wait_for(client, MISSING, within=LOOK)
                 state = f"Required CRD {POOLS} is served as v1alpha1 only, needed is v1; "
@@ -127,7 +133,7 @@ def test_kind_served_only_in_a_version_that_cannot_be_read_is_missed_and_blamed_
             events.wait_for(client, READY, within=LOOK + SETTLE)
             until(lambda: _sees(reporter, POOLS) == "v1", within=LOOK, what="v1 again")
         assert events.reasons(client) == [MISSING, READY]
-    assert spent.within(**MODEST, lines=20)
+    assert spent.is_within(**MODEST, lines=20)
 
 
 # ---------------------------------------------------------------- a namespace
@@ -141,18 +147,22 @@ def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
     """
     client = control_plane.client
     events.clear(client)
-    with ReporterProcess(control_plane, *QUICK) as reporter:
+    with ReporterProcess(control_plane, *SHORT_FLAGS) as reporter:
         _make_team(client)
         _until_team(client, 2)
-        with expense(reporter, "a namespace deleted") as spent:
+        with measured_cost(reporter, "a namespace deleted") as spent:
             client.delete(f"/api/v1/namespaces/{TEAM}")
             until(lambda: _is_half_empty(client), within=60, what="only the held one is left")
-            before = events.ours(client)
-            until(lambda: not _of_team(reporter), within=AT_ONCE, what="it is no subject any more")
+            before = events.reporter_events(client)
+            until(
+                lambda: not _of_team(reporter),
+                within=PROMPT_TIMEOUT,
+                what="it is no subject any more",
+            )
             client.patch(_held(), {"metadata": {"finalizers": None}})
             gone = f"/api/v1/namespaces/{TEAM}"
             until(lambda: not client.exists(gone), within=60, what="the namespace is gone")
-        assert events.ours(client) == before
+        assert events.reporter_events(client) == before
         assert not any(each.type == "Normal" for each in before)
         _make_team(client)
         again = _until_team(client, 4)
@@ -161,7 +171,7 @@ def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
         client.delete(gone)
         until(lambda: not client.exists(gone), within=60, what="the namespace is gone")
     events.clear(client)
-    assert spent.within(**MODEST, lines=20)
+    assert spent.is_within(**MODEST, lines=20)
 
 
 # ---------------------------------------------------------------- used above
@@ -212,7 +222,7 @@ def _make_team(client: Client) -> None:
     labels = {"productionstack.kaito.sh/managed-by": "modelharness"}
     client.apply(namespace_manifest(TEAM, labels))
     for name, finalizers in (("held", ["e2e.example/held"]), ("other", None)):
-        meta = {"name": name, "namespace": TEAM, "annotations": models.WRONG}
+        meta = {"name": name, "namespace": TEAM, "annotations": inference_sets.WRONG}
         client.apply(
             {
                 "apiVersion": "kaito.sh/v1beta1",
@@ -232,18 +242,20 @@ def _until_team(client: Client, many: int) -> list[events.Event]:
     """
 
     def read() -> list[events.Event]:
-        found = [e for e in events.ours(client, TROUBLE) if f"{TEAM}/" in e.message]
+        found = [
+            e for e in events.reporter_events(client, INVALID_REASON) if f"{TEAM}/" in e.message
+        ]
         return found if len(found) >= many else []
 
-    return until(read, within=2 * AT_ONCE, what=f"{many} Events of {TEAM}")
+    return until(read, within=2 * PROMPT_TIMEOUT, what=f"{many} Events of {TEAM}")
 
 
 def _held() -> str:
-    return f"{models.GROUP}/v1beta1/namespaces/{TEAM}/inferencesets/held"
+    return f"{inference_sets.GROUP}/v1beta1/namespaces/{TEAM}/inferencesets/held"
 
 
 def _is_half_empty(client: Client) -> bool:
-    found = client.list(f"{models.GROUP}/v1beta1/namespaces/{TEAM}/inferencesets")
+    found = client.list(f"{inference_sets.GROUP}/v1beta1/namespaces/{TEAM}/inferencesets")
     return [each["metadata"]["name"] for each in found] == ["held"]
 
 

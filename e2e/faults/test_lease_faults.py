@@ -9,13 +9,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2e import events, repair
 from e2e.controlplane import ControlPlane, Json, until
-from e2e.faults.replicas import Replica, replicas, until_one_leads
-from e2e.faults.rules import Answer, Rule
-from e2e.faults.silenced import assert_says_all_once, silenced_and_back
-from e2e.patience import AT_ONCE, QUICK
-from e2e.reporter_process import LEASE
+from e2e.faults.support.lease_lost import assert_announces_once, assert_stops_and_resumes
+from e2e.faults.support.proxy_rules import ProxyRule, StubAnswer
+from e2e.faults.support.replicas import ProxiedReplica, running_replicas, wait_for_leader
+from e2e.support import events
+from e2e.support.production_stack import restore
+from e2e.support.reporter_process import LEASE
+from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 
 
 LEASE_SECONDS, GIVES_UP = 6, 5
@@ -29,25 +30,25 @@ WRITES = ("POST", "PUT", "PATCH")
 
 
 @pytest.fixture(scope="module")
-def both(stack: ControlPlane) -> Iterator[list[Replica]]:
+def both(stack: ControlPlane) -> Iterator[list[ProxiedReplica]]:
     """
     The replicas of all tests with the quick terms; who of them leads is as the last test left it.
     """
-    with repair.mended(stack) as plane, replicas(plane, 2, *QUICK) as both:
+    with restore.healthy_stack(stack) as plane, running_replicas(plane, 2, *SHORT_FLAGS) as both:
         yield both
 
 
 @pytest.fixture
-def plane(stack: ControlPlane, both: list[Replica]) -> Iterator[ControlPlane]:
+def plane(stack: ControlPlane, both: list[ProxiedReplica]) -> Iterator[ControlPlane]:
     """
     With one leader and nothing said; at the end it is tried whether exactly one speaks.
     """
     events.clear(stack.client)
-    until_one_leads(both, within=LEASE_SECONDS + AT_ONCE)
+    wait_for_leader(both, within=LEASE_SECONDS + PROMPT_TIMEOUT)
     yield stack
     for each in both:
-        each.proxy.mend()
-    assert_says_all_once(stack, both)
+        each.proxy.clear_rules()
+    assert_announces_once(stack, both)
 
 
 # ---------------------------------------------------------------- by hand
@@ -64,45 +65,47 @@ def plane(stack: ControlPlane, both: list[Replica]) -> Iterator[ControlPlane]:
     ids=["renewed in the future", "renewed long ago", "for ever", "for a second"],
 )
 def test_leader_goes_on_with_a_lease_that_was_edited(
-    plane: ControlPlane, both: list[Replica], change: Json
+    plane: ControlPlane, both: list[ProxiedReplica], change: Json
 ) -> None:
     leader, lost = _leader(both), _losses(both)
     plane.client.patch(LEASE, {"spec": change})
-    until(lambda: _renewed_lately(plane), within=AT_ONCE, what="it is renewed as it should be")
+    until(
+        lambda: _renewed_lately(plane), within=PROMPT_TIMEOUT, what="it is renewed as it should be"
+    )
     assert (_leader(both), _losses(both)) == (leader, lost)
 
 
 def test_leader_goes_on_with_a_lease_that_was_deleted(
-    plane: ControlPlane, both: list[Replica]
+    plane: ControlPlane, both: list[ProxiedReplica]
 ) -> None:
     leader, lost = _leader(both), _losses(both)
     for _ in range(3):
         plane.client.delete(LEASE)
-        until(lambda: plane.client.exists(LEASE), within=AT_ONCE, what="it is there again")
+        until(lambda: plane.client.exists(LEASE), within=PROMPT_TIMEOUT, what="it is there again")
     assert (_leader(both), _losses(both)) == (leader, lost)
 
 
 @pytest.mark.parametrize("left", [{}, {"leaseDurationSeconds": LEASE_SECONDS}])
 def test_leader_goes_on_with_a_lease_that_was_emptied(
-    plane: ControlPlane, both: list[Replica], left: Json
+    plane: ControlPlane, both: list[ProxiedReplica], left: Json
 ) -> None:
     leader, lost = _leader(both), _losses(both)
     for _ in range(3):
         emptied = dict.fromkeys(plane.client.get(LEASE)["spec"])
         plane.client.patch(LEASE, {"spec": emptied | left})
-        until(lambda: _renewed_lately(plane), within=AT_ONCE, what="it is renewed")
+        until(lambda: _renewed_lately(plane), within=PROMPT_TIMEOUT, what="it is renewed")
     assert (_leader(both), _losses(both)) == (leader, lost)
 
 
 def test_lease_given_to_a_stranger_is_waited_for_and_then_taken(
-    plane: ControlPlane, both: list[Replica]
+    plane: ControlPlane, both: list[ProxiedReplica]
 ) -> None:
     leader = _leader(both)
     given = time.monotonic()
     spec = {"holderIdentity": "stranger", "leaseTransitions": FOR_EVER}
     plane.client.patch(LEASE, {"spec": spec})
-    until(lambda: not leader.leads, within=AT_ONCE, what="the leader has noticed")
-    until_one_leads(both, within=LEASE_SECONDS + AT_ONCE)
+    until(lambda: not leader.is_leader, within=PROMPT_TIMEOUT, what="the leader has noticed")
+    wait_for_leader(both, within=LEASE_SECONDS + PROMPT_TIMEOUT)
     took = time.monotonic() - given
     print(f"a lease given away by hand is taken back after {took:.2f} s")
     assert took > LEASE_SECONDS - 1
@@ -110,15 +113,15 @@ def test_lease_given_to_a_stranger_is_waited_for_and_then_taken(
 
 
 def test_lease_given_to_a_stranger_for_ever_is_taken_once_it_is_deleted(
-    plane: ControlPlane, both: list[Replica]
+    plane: ControlPlane, both: list[ProxiedReplica]
 ) -> None:
     spec = {"holderIdentity": "stranger", "leaseDurationSeconds": FOR_EVER}
     plane.client.patch(LEASE, {"spec": spec})
-    until(lambda: all(map(_stands_by, both)), within=AT_ONCE, what="both stand by")
+    until(lambda: all(map(_stands_by, both)), within=PROMPT_TIMEOUT, what="both stand by")
     time.sleep(LEASE_SECONDS + 3)
-    assert not any(each.leads for each in both)
+    assert not any(each.is_leader for each in both)
     plane.client.delete(LEASE)
-    until_one_leads(both, within=LEASE_SECONDS + AT_ONCE)
+    wait_for_leader(both, within=LEASE_SECONDS + PROMPT_TIMEOUT)
     _assert_one_leads(plane, both)
 
 
@@ -126,65 +129,69 @@ def test_lease_given_to_a_stranger_for_ever_is_taken_once_it_is_deleted(
 
 
 FAULTS = {
-    "429": Rule(LEASES, answer=Answer(429, "later", {"Retry-After": "1"})),
-    "409": Rule(LEASES, WRITES, answer=Answer(409, '{"kind":"Status","reason":"Conflict"}')),
-    "500": Rule(LEASES, answer=Answer(500, '{"kind":"Status","reason":"InternalError"}')),
-    "too slow": Rule(LEASES, delay=GIVES_UP - 1),
+    "429": ProxyRule(LEASES, answer=StubAnswer(429, "later", {"Retry-After": "1"})),
+    "409": ProxyRule(
+        LEASES, WRITES, answer=StubAnswer(409, '{"kind":"Status","reason":"Conflict"}')
+    ),
+    "500": ProxyRule(LEASES, answer=StubAnswer(500, '{"kind":"Status","reason":"InternalError"}')),
+    "too slow": ProxyRule(LEASES, delay=GIVES_UP - 1),
 }
 
 
 @pytest.mark.parametrize("rule", FAULTS.values(), ids=FAULTS)
 def test_lease_api_that_fails_for_all_silences_all_until_it_is_over(
-    plane: ControlPlane, both: list[Replica], rule: Rule
+    plane: ControlPlane, both: list[ProxiedReplica], rule: ProxyRule
 ) -> None:
     """
     Long enough for a bid that is answered only just too late, after a look that was.
     """
-    silenced_and_back(plane, both, rule, 2 * LEASE_SECONDS)
+    assert_stops_and_resumes(plane, both, rule, 2 * LEASE_SECONDS)
 
 
 @pytest.mark.parametrize("status", [429, 409, 500])
 def test_lease_api_that_fails_for_less_than_the_deadline_is_not_noticed(
-    plane: ControlPlane, both: list[Replica], status: int
+    plane: ControlPlane, both: list[ProxiedReplica], status: int
 ) -> None:
     leader, lost = _leader(both), _losses(both)
-    rule = Rule(LEASES, WRITES, answer=Answer(status, "no"))
-    with leader.proxy.ruled(rule):
+    rule = ProxyRule(LEASES, WRITES, answer=StubAnswer(status, "no"))
+    with leader.proxy.with_rule(rule):
         time.sleep(GIVES_UP / 2)
-        assert rule.taken > 1
-    until(lambda: _renewed_lately(plane), within=AT_ONCE, what="it is renewed")
+        assert rule.hits > 1
+    until(lambda: _renewed_lately(plane), within=PROMPT_TIMEOUT, what="it is renewed")
     assert (_leader(both), _losses(both)) == (leader, lost)
 
 
 @pytest.mark.parametrize("rule", [FAULTS["500"], FAULTS["too slow"]], ids=["500", "too slow"])
 def test_leader_for_whom_alone_it_fails_is_silent_before_the_other_speaks(
-    plane: ControlPlane, both: list[Replica], rule: Rule
+    plane: ControlPlane, both: list[ProxiedReplica], rule: ProxyRule
 ) -> None:
     leader = _leader(both)
     (other,) = (each for each in both if each is not leader)
-    with leader.proxy.ruled(rule):
-        until(lambda: other.leads, within=LEASE_SECONDS + AT_ONCE, what="the other leads")
-        assert leader.when("no longer leading") < other.when("leading:")
-        assert not leader.leads
+    with leader.proxy.with_rule(rule):
+        until(
+            lambda: other.is_leader, within=LEASE_SECONDS + PROMPT_TIMEOUT, what="the other leads"
+        )
+        assert leader.log_time("no longer leading") < other.log_time("leading:")
+        assert not leader.is_leader
 
 
 # ---------------------------------------------------------------- used above
 
 
-def _assert_one_leads(plane: ControlPlane, both: list[Replica]) -> None:
-    (leader,) = (each for each in both if each.leads)
+def _assert_one_leads(plane: ControlPlane, both: list[ProxiedReplica]) -> None:
+    (leader,) = (each for each in both if each.is_leader)
     assert plane.client.get(LEASE)["spec"]["holderIdentity"].startswith(f"{leader.name}_")
 
 
-def _leader(both: list[Replica]) -> Replica:
-    return next(each for each in both if each.leads)
+def _leader(both: list[ProxiedReplica]) -> ProxiedReplica:
+    return next(each for each in both if each.is_leader)
 
 
-def _losses(both: list[Replica]) -> int:
+def _losses(both: list[ProxiedReplica]) -> int:
     return sum(len(each.reporter.lines("no longer leading")) for each in both)
 
 
-def _stands_by(replica: Replica) -> bool:
+def _stands_by(replica: ProxiedReplica) -> bool:
     last = replica.reporter.lines("standing by")[-1:]
     return any("standing by: stranger leads" in line for line in last)
 

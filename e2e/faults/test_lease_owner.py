@@ -5,9 +5,9 @@ The Deployment cannot be made the owner of the Lease: that costs the owner, and 
 from collections.abc import Callable
 from dataclasses import replace
 
-from e2e import workload
 from e2e.controlplane import ControlPlane, Options, until
-from e2e.reporter_process import LEASE, NAMESPACE, ReporterProcess
+from e2e.support.production_stack import workload
+from e2e.support.reporter_process import LEASE, NAMESPACE, ReporterProcess
 
 
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
@@ -27,7 +27,7 @@ Whoever sets an owner must have the right to delete what is owned, unless he cre
 def test_owner_that_admission_refuses_costs_no_lead_and_is_given_at_the_next_creation(
     new_control_plane: Callable[[Options], ControlPlane],
 ) -> None:
-    plane = new_control_plane(replace(workload.BARE, apiserver_flags=(ENFORCED,)))
+    plane = new_control_plane(replace(workload.MINIMAL_OPTIONS, apiserver_flags=(ENFORCED,)))
     client = plane.client
     with ReporterProcess(plane, env={"DEPLOYMENT_NAME": NAME}) as reporter:
         uid = client.create(DEPLOYMENTS, _deployment())["metadata"]["uid"]

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from e2e import events, repair, stack
 from e2e.controlplane import ControlPlane
-from e2e.patience import AT_ONCE, QUICK, SETTLE
-from e2e.reporter_process import PROGRAM, ReporterProcess
-from e2e.stack import BODY_BASED_ROUTER
+from e2e.support import events
+from e2e.support.production_stack import components, restore
+from e2e.support.production_stack.components import BODY_BASED_ROUTER
+from e2e.support.reporter_process import PROGRAM, ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 
 BBR, READY = "clusterBBRNotReady", "clusterReady"
@@ -25,7 +26,7 @@ WAYS = {
 
 @pytest.fixture
 def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
-    with repair.mended(stack) as plane:
+    with restore.healthy_stack(stack) as plane:
         yield plane
 
 
@@ -35,12 +36,12 @@ def test_process_judges_speaks_and_ends_well_without_its_log(
 ) -> None:
     program = ("/bin/sh", "-c", script, str(tmp_path / "log"), *PROGRAM)
     buffered = {"PYTHONUNBUFFERED": ""}
-    flags = (*QUICK, "--zap-log-level=debug")
+    flags = (*SHORT_FLAGS, "--zap-log-level=debug")
     with ReporterProcess(plane, *flags, env=buffered, program=program) as reporter:
-        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        events.wait_for(plane.client, BBR, within=AT_ONCE)
-        stack.scale(plane.client, BODY_BASED_ROUTER, 2)
-        stack.until_ready(plane.client, BODY_BASED_ROUTER)
-        events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
+        events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
+        components.scale(plane.client, BODY_BASED_ROUTER, 2)
+        components.until_ready(plane.client, BODY_BASED_ROUTER)
+        events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
         assert reporter.stop() == 0
         assert reporter.log() == ""

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from e2e import events
 from e2e.controlplane import ControlPlane, Json, until
 from e2e.controlplane.processes import Process, free_port
-from e2e.faults import etcd, models
-from e2e.faults.expense import expense
-from e2e.faults.models import TROUBLE
-from e2e.faults.page_server import ELSEWHERE, HANGING, HEALTHY, HOSTILE
-from e2e.patience import AT_ONCE, QUICK
-from e2e.reporter_process import ReporterProcess
+from e2e.faults.support.fault_cost import measured_cost
+from e2e.faults.support.page_server import ELSEWHERE, HANGING, HEALTHY, HOSTILE
+from e2e.support import etcd_objects, events
+from e2e.support.production_stack import inference_sets
+from e2e.support.production_stack.inference_sets import INVALID_REASON
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 
 
 ROOT = Path(__file__).parent.parent.parent
@@ -43,7 +43,7 @@ class LoopbackReporter(ReporterProcess):
     def __init__(self, plane: ControlPlane, port: int, *, interval: int) -> None:
         super().__init__(
             plane,
-            *QUICK,
+            *SHORT_FLAGS,
             f"--weight-download-window-seconds={WINDOW * interval}",
             f"--scrape-interval-seconds={interval}",
             f"--weight-download-metric-port={port}",
@@ -53,25 +53,25 @@ class LoopbackReporter(ReporterProcess):
 
     def _command(self) -> list[str]:
         python, _, _, *rest = super()._command()
-        return [python, "-m", "e2e.faults.loopback_reporter", *rest]
+        return [python, "-m", "e2e.faults.support.loopback_reporter", *rest]
 
 
 @pytest.fixture(scope="module")
 def bare() -> Iterator[ControlPlane]:
-    with models.bare(2) as plane:
+    with inference_sets.bare_plane(2) as plane:
         yield plane
 
 
 @pytest.fixture
 def plane(bare: ControlPlane) -> Iterator[ControlPlane]:
-    yield models.untroubled(bare)
-    etcd.remove_all(bare, f"/registry/pods/{TEAM}/loading-")
+    yield inference_sets.healthy_models(bare)
+    etcd_objects.remove_all(bare, f"/registry/pods/{TEAM}/loading-")
 
 
 @pytest.fixture
 def pages(plane: ControlPlane) -> Iterator[tuple[int, Process]]:
     port = free_port()
-    command = [sys.executable, "-m", "e2e.faults.page_server", str(port)]
+    command = [sys.executable, "-m", "e2e.faults.support.page_server", str(port)]
     process = plane.run("pages", command, {**os.environ, "PYTHONPATH": str(ROOT)})
     yield port, process
     process.kill()
@@ -81,18 +81,25 @@ def test_hostile_pages_cost_little_and_hide_neither_pods_nor_changes(
     plane: ControlPlane, pages: tuple[int, Process]
 ) -> None:
     port, server = pages
-    etcd.write_all(plane, _loading([*HOSTILE, HEALTHY]))
+    etcd_objects.write_all(plane, _loading([*HOSTILE, HEALTHY]))
     with LoopbackReporter(plane, port, interval=1) as reporter:
-        with expense(reporter, f"{len(HOSTILE)} hostile pages") as spent:
-            events.wait_for(plane.client, REASON, within=WINDOW + 2 * AT_ONCE)
-            until(lambda: set(HOSTILE) <= _asked(server), within=2 * AT_ONCE, what="all are asked")
+        with measured_cost(reporter, f"{len(HOSTILE)} hostile pages") as spent:
+            events.wait_for(plane.client, REASON, within=WINDOW + 2 * PROMPT_TIMEOUT)
+            until(
+                lambda: set(HOSTILE) <= _asked(server),
+                within=2 * PROMPT_TIMEOUT,
+                what="all are asked",
+            )
             time.sleep(20)
             _is_awake(plane, reporter)
-        assert [each.reason for each in events.ours(plane.client)] == [REASON, TROUBLE]
+        assert [each.reason for each in events.reporter_events(plane.client)] == [
+            REASON,
+            INVALID_REASON,
+        ]
         assert ELSEWHERE not in _asked(server)
         assert reporter.metric("scrapes_total", result="read") > WINDOW
         assert reporter.metric("scrapes_total", result="timed_out") > 0
-        assert spent.within(cpu=20, peak=64, lines=8)
+        assert spent.is_within(cpu=20, peak=64, lines=8)
 
 
 @pytest.mark.slow
@@ -106,10 +113,12 @@ def test_of_ten_thousand_pods_that_hang_none_keeps_a_healthy_one_from_being_read
     with LoopbackReporter(plane, port, interval=5) as reporter:
         assert reporter.process is not None
         resource.prlimit(reporter.process.pid, resource.RLIMIT_NOFILE, (FILES, FILES))
-        etcd.write_all(plane, _loading([HEALTHY]))
+        etcd_objects.write_all(plane, _loading([HEALTHY]))
         until(lambda: reporter.metric("scrapes_total", result="read") > 0, within=30, what="read")
-        with expense(reporter, f"{MANY} pods that hang") as spent:
-            etcd.write_all(plane, _loading(str(HANGING[each]) for each in range(1, MANY + 1)))
+        with measured_cost(reporter, f"{MANY} pods that hang") as spent:
+            etcd_objects.write_all(
+                plane, _loading(str(HANGING[each]) for each in range(1, MANY + 1))
+            )
             read = reporter.metric("scrapes_total", result="read")
             begun = time.monotonic()
             until(lambda: _hang(reporter) > 3 * AT_ONCE_READ, within=120, what="they hang")
@@ -117,12 +126,15 @@ def test_of_ten_thousand_pods_that_hang_none_keeps_a_healthy_one_from_being_read
             _is_awake(plane, reporter)
             read = reporter.metric("scrapes_total", result="read") - read
             print(f"read {read:.0f} times in {time.monotonic() - begun:.0f} s")
-        assert [each.reason for each in events.ours(plane.client)] == [REASON, TROUBLE]
-        etcd.remove_all(plane, f"/registry/pods/{TEAM}/loading-127-64-")
+        assert [each.reason for each in events.reporter_events(plane.client)] == [
+            REASON,
+            INVALID_REASON,
+        ]
+        etcd_objects.remove_all(plane, f"/registry/pods/{TEAM}/loading-127-64-")
         until(lambda: _pods(reporter) < MANY, within=60, what="they are gone")
-        models.misconfigure(plane.client, 0)
-        models.wait_for(plane.client, TROUBLE, 0, within=60)
-    assert spent.within(cpu=60, peak=160, lines=8)
+        inference_sets.misconfigure(plane.client, 0)
+        inference_sets.wait_for(plane.client, INVALID_REASON, 0, within=60)
+    assert spent.is_within(cpu=60, peak=160, lines=8)
 
 
 # ---------------------------------------------------------------- used above
@@ -148,8 +160,8 @@ def _is_awake(plane: ControlPlane, reporter: ReporterProcess) -> None:
     A change is announced as ever, and the process answers.
     """
     begun = time.monotonic()
-    models.misconfigure(plane.client, OTHER)
-    models.wait_for(plane.client, TROUBLE, OTHER, within=AT_ONCE)
+    inference_sets.misconfigure(plane.client, OTHER)
+    inference_sets.wait_for(plane.client, INVALID_REASON, OTHER, within=PROMPT_TIMEOUT)
     print(f"a change is announced after {time.monotonic() - begun:.2f} s")
     with urllib.request.urlopen(f"http://127.0.0.1:{reporter.health_port}/livez") as answer:
         assert answer.status == 200

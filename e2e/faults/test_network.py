@@ -8,13 +8,20 @@ from dataclasses import dataclass
 
 import pytest
 
-from e2e import events
 from e2e.controlplane import ControlPlane
-from e2e.faults.ordeal import BREAKS, Ordeal
-from e2e.faults.proxy import Proxy
-from e2e.faults.rules import WATCH, Answer, Rule, half, refusal, status
-from e2e.patience import QUICK
-from e2e.reporter_process import ReporterProcess
+from e2e.faults.support.fault_check import BROKEN_REASON, FaultCheck
+from e2e.faults.support.proxy import FaultProxy
+from e2e.faults.support.proxy_rules import (
+    WATCH,
+    ProxyRule,
+    StubAnswer,
+    refusal,
+    status,
+    truncate_body,
+)
+from e2e.support import events
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import SHORT_FLAGS
 
 
 LASTS = 12
@@ -39,7 +46,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 @dataclass(frozen=True)
-class Fault:
+class NetworkFault:
     """
     *rules*: what requests suffer under it, those of open watches too. *says*: what is logged of
     it. *blind*: nothing of what changes is seen before its end; where it is not, all is told under
@@ -47,69 +54,77 @@ class Fault:
     """
 
     name: str
-    rules: tuple[Rule, ...]
-    says: str = ""
-    blind: bool = True
+    rules: tuple[ProxyRule, ...]
+    expected_log: str = ""
+    is_unseen: bool = True
     lasts: float = LASTS
 
 
 FAULTS = (
-    Fault(
+    NetworkFault(
         "storm of 500",
-        (Rule(answer=refusal(500, "InternalError", "etcdserver: leader changed")),),
-        says="HTTP 500: etcdserver: leader changed",
+        (ProxyRule(answer=refusal(500, "InternalError", "etcdserver: leader changed")),),
+        expected_log="HTTP 500: etcdserver: leader changed",
     ),
-    Fault(
+    NetworkFault(
         "storm of 503",
-        (Rule(answer=refusal(503, "ServiceUnavailable", "apiserver is shutting down")),),
-        says="HTTP 503: apiserver is shutting down",
+        (ProxyRule(answer=refusal(503, "ServiceUnavailable", "apiserver is shutting down")),),
+        expected_log="HTTP 503: apiserver is shutting down",
     ),
-    Fault(
+    NetworkFault(
         "storm of 504",
-        (Rule(answer=refusal(504, "Timeout", "request did not complete within 60s")),),
-        says="HTTP 504: request did not complete",
+        (ProxyRule(answer=refusal(504, "Timeout", "request did not complete within 60s")),),
+        expected_log="HTTP 504: request did not complete",
     ),
-    Fault(
+    NetworkFault(
         "429 as plain text",
         (
-            Rule(
-                answer=Answer(
+            ProxyRule(
+                answer=StubAnswer(
                     429, "Too many requests, please try again later.\n", {"Retry-After": "2"}
                 )
             ),
         ),
-        says="HTTP 429: Too many requests",
+        expected_log="HTTP 429: Too many requests",
     ),
-    Fault(
+    NetworkFault(
         "page of a balancer",
-        (Rule(answer=Answer(502, "<html>Bad gateway</html>", {"Content-Type": "text/html"})),),
-        says="not an answer of an API server",
+        (
+            ProxyRule(
+                answer=StubAnswer(502, "<html>Bad gateway</html>", {"Content-Type": "text/html"})
+            ),
+        ),
+        expected_log="not an answer of an API server",
     ),
-    Fault("no answer", (Rule(hang=True),), says="timed out"),
-    Fault("truncated JSON", (Rule(change=half),), says="not a list"),
-    Fault(
+    NetworkFault("no answer", (ProxyRule(hang=True),), expected_log="timed out"),
+    NetworkFault(
+        "truncated JSON", (ProxyRule(transform=truncate_body),), expected_log="not a list"
+    ),
+    NetworkFault(
         "connections that break within an answer",
-        (Rule(cut_at=60),),
-        says="not watched",
+        (ProxyRule(cut_at=60),),
+        expected_log="not watched",
         lasts=2 * LASTS,  # Three watches in a row must break until a list is tried, and break too.
     ),
-    Fault(
+    NetworkFault(
         "410 on every watch",
-        (Rule(WATCH, answer=Answer(410, EXPIRED, JSON)),),
-        says="not watched: too old resource version",
-        blind=False,
+        (ProxyRule(WATCH, answer=StubAnswer(410, EXPIRED, JSON)),),
+        expected_log="not watched: too old resource version",
+        is_unseen=False,
     ),
-    Fault(
+    NetworkFault(
         "410 within every watch",
-        (Rule(WATCH, change=lambda _: ERROR),),
-        blind=False,
+        (ProxyRule(WATCH, transform=lambda _: ERROR),),
+        is_unseen=False,
     ),
-    Fault("watch that is cut every second", (Rule(WATCH, cut_after=1),), blind=False),
-    Fault(
+    NetworkFault(
+        "watch that is cut every second", (ProxyRule(WATCH, cut_after=1),), is_unseen=False
+    ),
+    NetworkFault(
         "answers to writes are lost",
-        (Rule(EVENTS, ("POST", "PATCH"), swallow=True),),
-        says="it is sent again under the same name",
-        blind=False,
+        (ProxyRule(EVENTS, ("POST", "PATCH"), drop_answer=True),),
+        expected_log="it is sent again under the same name",
+        is_unseen=False,
     ),
 )
 
@@ -117,53 +132,61 @@ FAULTS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
 def test_what_is_true_after_a_fault_is_told_once(
-    stack: ControlPlane, proxy: Proxy, fault: Fault
+    stack: ControlPlane, proxy: FaultProxy, fault: NetworkFault
 ) -> None:
-    with ReporterProcess(stack, *QUICK, "--emission=all", proxy.flag()) as reporter:
-        ordeal = Ordeal(stack, reporter)
+    with ReporterProcess(stack, *SHORT_FLAGS, "--emission=all", proxy.flag()) as reporter:
+        ordeal = FaultCheck(stack, reporter)
         ordeal.prepare()
-        with proxy.ruled(*fault.rules):
+        with proxy.with_rule(*fault.rules):
             proxy.cut()
-            ordeal.change(unseen=fault.blind)
-            ordeal.last(fault.lasts)
-            if fault.blind:
-                ordeal.assert_nothing_is_made_up()
+            ordeal.change_stack(unseen=fault.is_unseen)
+            ordeal.wait_until_age(fault.lasts)
+            if fault.is_unseen:
+                ordeal.assert_only_known_states()
             else:
-                assert BREAKS in events.reasons(stack.client)
-            asked = proxy.count(since=ordeal.begun)
-        ordeal.over()
-        ordeal.end()
-        ordeal.assert_only_the_truth_was_told()
+                assert BROKEN_REASON in events.reasons(stack.client)
+            asked = proxy.count(since=ordeal.began_at)
+        ordeal.fault_ended()
+        ordeal.wait_recovered()
+        ordeal.assert_expected_events()
         ordeal.assert_cheap()
-        ordeal.assert_logged(fault.says)
-        print(f"{asked / ordeal.lasted:.1f} requests a second")
-        assert asked < REQUESTS * ordeal.lasted
+        ordeal.assert_logged(fault.expected_log)
+        print(f"{asked / ordeal.fault_seconds:.1f} requests a second")
+        assert asked < REQUESTS * ordeal.fault_seconds
 
 
 @pytest.mark.slow
 def test_continue_token_that_expires_is_no_end_of_a_list(
-    stack: ControlPlane, proxy: Proxy
+    stack: ControlPlane, proxy: FaultProxy
 ) -> None:
     """
     Of lists that break off when they are sent as a whole; pages of two objects, as the server
     itself makes them.
     """
-    proxy.add(Rule(r"/(deployments|pods)$", ("GET",), cut_at=100))
-    proxy.add(Rule(r"[?&]limit=500", ask=lambda target: target.replace("limit=500", "limit=2")))
-    with ReporterProcess(stack, *QUICK, "--emission=all", proxy.flag()) as reporter:
-        ordeal = Ordeal(stack, reporter)
+    proxy.add(ProxyRule(r"/(deployments|pods)$", ("GET",), cut_at=100))
+    proxy.add(
+        ProxyRule(
+            r"[?&]limit=500", rewrite_target=lambda target: target.replace("limit=500", "limit=2")
+        )
+    )
+    with ReporterProcess(stack, *SHORT_FLAGS, "--emission=all", proxy.flag()) as reporter:
+        ordeal = FaultCheck(stack, reporter)
         ordeal.prepare()
         pages = proxy.count("continue=")
-        gone = Rule(r"/(deployments|pods)\?.*continue=", answer=Answer(410, EXPIRED, JSON))
-        anew = Rule(rf"/(deployments|pods){CONTINUED}", times=2, answer=Answer(410, EXPIRED, JSON))
-        with proxy.ruled(gone, anew):
+        gone = ProxyRule(
+            r"/(deployments|pods)\?.*continue=", answer=StubAnswer(410, EXPIRED, JSON)
+        )
+        anew = ProxyRule(
+            rf"/(deployments|pods){CONTINUED}", times=2, answer=StubAnswer(410, EXPIRED, JSON)
+        )
+        with proxy.with_rule(gone, anew):
             proxy.cut()
-            ordeal.change(unseen=True)
-            ordeal.last(LASTS)
-            ordeal.assert_nothing_is_made_up()
-        ordeal.over()
-        ordeal.end()
-        ordeal.assert_only_the_truth_was_told()
+            ordeal.change_stack(unseen=True)
+            ordeal.wait_until_age(LASTS)
+            ordeal.assert_only_known_states()
+        ordeal.fault_ended()
+        ordeal.wait_recovered()
+        ordeal.assert_expected_events()
         ordeal.assert_cheap()
         ordeal.assert_logged("deployments.apps: not watched: too old resource version")
     assert pages >= 4

@@ -7,13 +7,13 @@ from http import HTTPStatus
 
 import pytest
 
-from e2e import events
 from e2e.controlplane import ApiError, ControlPlane, Json, until
-from e2e.faults import etcd, models
-from e2e.faults.expense import expense
-from e2e.faults.models import CURED, TROUBLE
-from e2e.patience import AT_ONCE, QUICK, SETTLE
-from e2e.reporter_process import ReporterProcess
+from e2e.faults.support.fault_cost import measured_cost
+from e2e.support import etcd_objects, events
+from e2e.support.production_stack import inference_sets
+from e2e.support.production_stack.inference_sets import INVALID_REASON, READY_REASON
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 
 ODD, HEALTHY, NEW, HUGE, SPARE = 0, 1, 7, 3, 5
@@ -28,13 +28,13 @@ CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/inferencesets.kai
 
 @pytest.fixture(scope="module")
 def bare() -> Iterator[ControlPlane]:
-    with models.bare(6, etcd_flags=etcd.ROOM) as plane:
+    with inference_sets.bare_plane(6, etcd_flags=etcd_objects.LARGE_REQUEST_FLAGS) as plane:
         yield plane
 
 
 @pytest.fixture
 def plane(bare: ControlPlane) -> ControlPlane:
-    return models.untroubled(bare)
+    return inference_sets.healthy_models(bare)
 
 
 # ---------------------------------------------------------------- of another shape
@@ -63,48 +63,54 @@ def test_object_that_cannot_be_decoded_hides_no_other_and_is_judged_when_it_can_
     One is odd in mid-episode and cured meanwhile, one was never anything else and is in trouble.
     """
     client = plane.client
-    with ReporterProcess(plane, *QUICK) as reporter:
-        models.misconfigure(client, ODD)
-        models.wait_for(client, TROUBLE, ODD, within=AT_ONCE)
-        with expense(reporter, f"{CHANGES} changes of an undecodable object") as spent:
+    with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
+        inference_sets.misconfigure(client, ODD)
+        inference_sets.wait_for(client, INVALID_REASON, ODD, within=PROMPT_TIMEOUT)
+        with measured_cost(reporter, f"{CHANGES} changes of an undecodable object") as spent:
             _spoil(plane, ODD)
-            models.cure(client, ODD)
-            client.create(models.GROUP + "/v1beta1/namespaces/team-0/inferencesets", _new(plane))
+            inference_sets.repair(client, ODD)
+            client.create(
+                inference_sets.GROUP + "/v1beta1/namespaces/team-0/inferencesets", _new(plane)
+            )
             for number in range(CHANGES):
-                client.patch(models.path(ODD), _noted(number))
-            models.until_state(reporter, ODD, "unknown", within=AT_ONCE)
-            models.misconfigure(client, HEALTHY)
-            models.wait_for(client, TROUBLE, HEALTHY, within=AT_ONCE)
-            models.cure(client, HEALTHY)
-            models.wait_for(client, CURED, HEALTHY, within=SETTLE + AT_ONCE)
-        of_others = [(TROUBLE, "model-0"), (TROUBLE, "model-1"), (CURED, "model-1")]
-        assert models.said(client) == of_others
+                client.patch(inference_sets.path(ODD), _noted(number))
+            inference_sets.wait_state(reporter, ODD, "unknown", within=PROMPT_TIMEOUT)
+            inference_sets.misconfigure(client, HEALTHY)
+            inference_sets.wait_for(client, INVALID_REASON, HEALTHY, within=PROMPT_TIMEOUT)
+            inference_sets.repair(client, HEALTHY)
+            inference_sets.wait_for(client, READY_REASON, HEALTHY, within=SETTLE + PROMPT_TIMEOUT)
+        of_others = [
+            (INVALID_REASON, "model-0"),
+            (INVALID_REASON, "model-1"),
+            (READY_REASON, "model-1"),
+        ]
+        assert inference_sets.model_events(client) == of_others
         assert len(reporter.lines("cannot be decoded")) == 2
-        assert spent.within(cpu=5, peak=16, lines=10)
+        assert spent.is_within(cpu=5, peak=16, lines=10)
         reporter.stop()
         reporter.start()
-        models.until_state(reporter, ODD, "unknown", within=AT_ONCE)
+        inference_sets.wait_state(reporter, ODD, "unknown", within=PROMPT_TIMEOUT)
         _mend(plane, ODD)
         _mend(plane, NEW)
-        models.wait_for(client, CURED, ODD, within=SETTLE + AT_ONCE)
-        models.wait_for(client, TROUBLE, NEW, within=AT_ONCE)
-        later = [(CURED, "model-0"), (TROUBLE, "model-7")]
-        assert sorted(models.said(client)) == sorted([*of_others, *later])
-        assert all(each.count == 1 for each in events.ours(client))
-    client.delete(models.path(NEW))
+        inference_sets.wait_for(client, READY_REASON, ODD, within=SETTLE + PROMPT_TIMEOUT)
+        inference_sets.wait_for(client, INVALID_REASON, NEW, within=PROMPT_TIMEOUT)
+        later = [(READY_REASON, "model-0"), (INVALID_REASON, "model-7")]
+        assert sorted(inference_sets.model_events(client)) == sorted([*of_others, *later])
+        assert all(each.count == 1 for each in events.reporter_events(client))
+    client.delete(inference_sets.path(NEW))
 
 
 def _spoil(plane: ControlPlane, number: int) -> None:
-    plane.client.patch(models.path(number), {"spec": {"nodeCountLimit": "three"}})
+    plane.client.patch(inference_sets.path(number), {"spec": {"nodeCountLimit": "three"}})
 
 
 def _mend(plane: ControlPlane, number: int) -> None:
-    plane.client.patch(models.path(number), {"spec": {"nodeCountLimit": None}})
+    plane.client.patch(inference_sets.path(number), {"spec": {"nodeCountLimit": None}})
 
 
 def _new(plane: ControlPlane) -> Json:
-    made = models.manifest(plane.client, HEALTHY)
-    made["metadata"].update(name="model-7", annotations=models.WRONG)
+    made = inference_sets.manifest(plane.client, HEALTHY)
+    made["metadata"].update(name="model-7", annotations=inference_sets.WRONG)
     made["spec"]["nodeCountLimit"] = "three"
     return made
 
@@ -138,28 +144,28 @@ def test_object_of_three_megabytes_is_read_like_any_other_and_leaves_no_memory_b
     Such an object never comes through an API server, whose client sends etcd 2 MiB at most. It
     comes by the watch: a list shows it as well, and would hide that the watch breaks at it.
     """
-    client, small = plane.client, etcd.read(plane, _key(HUGE))
-    with ReporterProcess(plane, *QUICK) as reporter:
+    client, small = plane.client, etcd_objects.read(plane, _key(HUGE))
+    with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
         before = _lists(reporter)
-        with expense(reporter, f"an object of {LARGE} bytes, 20 times") as spent:
+        with measured_cost(reporter, f"an object of {LARGE} bytes, 20 times") as spent:
             for number in range(20):
-                etcd.write(plane, _key(HUGE), _large(small, models.WRONG, number))
-            models.wait_for(client, TROUBLE, HUGE, within=2 * AT_ONCE)
-            assert len(client.raw("GET", models.path(HUGE))) > LARGE
-            etcd.write(plane, _key(HUGE), _large(small, {}, 20))
-            models.wait_for(client, CURED, HUGE, within=SETTLE + 2 * AT_ONCE)
+                etcd_objects.write(plane, _key(HUGE), _large(small, inference_sets.WRONG, number))
+            inference_sets.wait_for(client, INVALID_REASON, HUGE, within=2 * PROMPT_TIMEOUT)
+            assert len(client.raw("GET", inference_sets.path(HUGE))) > LARGE
+            etcd_objects.write(plane, _key(HUGE), _large(small, {}, 20))
+            inference_sets.wait_for(client, READY_REASON, HUGE, within=SETTLE + 2 * PROMPT_TIMEOUT)
         assert _lists(reporter) == before
         reporter.stop()
         reporter.start()
-        etcd.write(plane, _key(HUGE), small)
-        models.misconfigure(client, HEALTHY)
-        models.wait_for(client, TROUBLE, HEALTHY, within=AT_ONCE)
-        assert models.said(client) == [
-            (TROUBLE, "model-3"),
-            (CURED, "model-3"),
-            (TROUBLE, "model-1"),
+        etcd_objects.write(plane, _key(HUGE), small)
+        inference_sets.misconfigure(client, HEALTHY)
+        inference_sets.wait_for(client, INVALID_REASON, HEALTHY, within=PROMPT_TIMEOUT)
+        assert inference_sets.model_events(client) == [
+            (INVALID_REASON, "model-3"),
+            (READY_REASON, "model-3"),
+            (INVALID_REASON, "model-1"),
         ]
-    assert spent.within(cpu=10, peak=64, lines=10)
+    assert spent.is_within(cpu=10, peak=64, lines=10)
 
 
 def _lists(reporter: ReporterProcess) -> float:
@@ -167,7 +173,7 @@ def _lists(reporter: ReporterProcess) -> float:
 
 
 def _key(number: int) -> str:
-    return f"/registry/kaito.sh/inferencesets/{models.name(number)}"
+    return f"/registry/kaito.sh/inferencesets/{inference_sets.name(number)}"
 
 
 def _large(small: Json, annotations: Json, number: int) -> Json:

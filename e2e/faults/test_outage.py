@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from e2e import events, repair, stack
 from e2e.controlplane import ControlPlane, Json, reporter_rights, until
-from e2e.events import Event
-from e2e.faults.ordeal import Ordeal
-from e2e.faults.wire import Wire, wire
-from e2e.patience import AT_ONCE, DEPLOYMENT_REASONS, QUICK, SETTLE
-from e2e.reporter_process import NAMESPACE, ReporterProcess
-from e2e.stack import BODY_BASED_ROUTER
+from e2e.faults.support.cuttable_connection import CuttableConnection, cuttable_connection
+from e2e.faults.support.fault_check import FaultCheck
+from e2e.support import events
+from e2e.support.events import Event
+from e2e.support.production_stack import components, restore
+from e2e.support.production_stack.components import BODY_BASED_ROUTER
+from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.timeouts import DEPLOYMENT_REASONS, PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 
 OUTAGE = 40
@@ -41,7 +42,7 @@ BBR, READY = "clusterBBRNotReady", "clusterReady"
 
 @pytest.fixture(scope="module")
 def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
-    with repair.mended(stack) as plane:
+    with restore.healthy_stack(stack) as plane:
         yield plane
 
 
@@ -49,7 +50,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 
 
 @dataclass
-class Outage:
+class ObservedOutage:
     """
     What was seen of an outage in the middle of an episode, which is ended after it.
 
@@ -70,60 +71,62 @@ class Outage:
 
 
 @pytest.fixture(scope="module")
-def outage(plane: ControlPlane) -> Outage:
-    with ReporterProcess(plane, *QUICK, *OFTEN) as reporter:
-        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
-        seen = Outage(events.wait_for(plane.client, BBR, within=AT_ONCE))
+def outage(plane: ControlPlane) -> ObservedOutage:
+    with ReporterProcess(plane, *SHORT_FLAGS, *OFTEN) as reporter:
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
+        seen = ObservedOutage(events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT))
         with plane.paused("kwok"), plane.api_server_down():
             time.sleep(OUTAGE)
             seen.during, seen.blind = reporter.status(), _blind(reporter)
-            seen.watching = reporter.metric("watching")
+            seen.watching = reporter.metric("watch_up")
             seen.alive = _livez(reporter)
         begun = time.monotonic()
         until(lambda: _sees_all(reporter), within=BACK, what="all is known again")
         seen.back, seen.states = time.monotonic() - begun, reporter.states()
         print(f"all is known again {seen.back:.1f} s after the return")
-        seen.after = events.ours(plane.client)
+        seen.after = events.reporter_events(plane.client)
         again = seen.warning.count + 1
         seen.renewed = events.wait_for(plane.client, BBR, within=2 * HEARTBEAT, count=again)
-        stack.scale(plane.client, BODY_BASED_ROUTER, 2)
-        stack.until_ready(plane.client, BODY_BASED_ROUTER)
-        events.wait_for(plane.client, READY, within=SETTLE + AT_ONCE)
-        seen.at_the_end, seen.log = events.ours(plane.client), reporter.log()
+        components.scale(plane.client, BODY_BASED_ROUTER, 2)
+        components.until_ready(plane.client, BODY_BASED_ROUTER)
+        events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
+        seen.at_the_end, seen.log = events.reporter_events(plane.client), reporter.log()
     return seen
 
 
-def test_outage_raises_nothing_and_clears_nothing(outage: Outage) -> None:
+def test_outage_raises_nothing_and_clears_nothing(outage: ObservedOutage) -> None:
     verdicts = [each for subject in outage.during["subjects"] for each in subject["verdicts"]]
     assert {each["state"] for each in verdicts} == {"unknown"}
     assert outage.states == {BBR: "announced"}
     assert [(each.reason, each.uid) for each in outage.after] == [(BBR, outage.warning.uid)]
 
 
-def test_outage_is_told_by_the_status_page(outage: Outage) -> None:
+def test_outage_is_told_by_the_status_page(outage: ObservedOutage) -> None:
     assert all(sight.startswith("not watched since") for sight in outage.during["kinds"].values())
     assert all(each.startswith("unknown: ") for each in outage.during["crds"].values())
     assert not outage.during["leading"]
 
 
-def test_outage_is_told_by_the_metrics(outage: Outage) -> None:
+def test_outage_is_told_by_the_metrics(outage: ObservedOutage) -> None:
     assert outage.watching == 0
     assert all(outage.blind[reason] == 1 for reason in DEPLOYMENT_REASONS)
     assert outage.blind["clusterCRDMissing"] == 1
 
 
-def test_outage_is_logged_once_per_kind_and_is_no_reason_to_be_restarted(outage: Outage) -> None:
+def test_outage_is_logged_once_per_kind_and_is_no_reason_to_be_restarted(
+    outage: ObservedOutage,
+) -> None:
     assert outage.alive
     lost = "deployments.apps: not watched: Cannot connect to host"
     assert outage.log.count(lost) == 1
     assert "deployments.apps: watched again" in outage.log
 
 
-def test_all_is_known_within_seconds_of_the_return(outage: Outage) -> None:
+def test_all_is_known_within_seconds_of_the_return(outage: ObservedOutage) -> None:
     assert 0 <= outage.back <= BACK
 
 
-def test_episode_goes_on_under_the_same_event_and_ends_once(outage: Outage) -> None:
+def test_episode_goes_on_under_the_same_event_and_ends_once(outage: ObservedOutage) -> None:
     assert outage.renewed is not None
     assert outage.renewed.uid == outage.warning.uid
     assert [each.reason for each in outage.at_the_end] == [BBR, READY]
@@ -133,50 +136,50 @@ def test_episode_goes_on_under_the_same_event_and_ends_once(outage: Outage) -> N
 
 
 @pytest.fixture
-def way(plane: ControlPlane) -> Iterator[Wire]:
-    with repair.mended(plane), wire(plane) as way:
+def cuttable(plane: ControlPlane) -> Iterator[CuttableConnection]:
+    with restore.healthy_stack(plane), cuttable_connection(plane) as way:
         yield way
 
 
 def test_what_healed_and_what_broke_in_a_long_outage_is_told_after_it(
-    plane: ControlPlane, way: Wire
+    plane: ControlPlane, cuttable: CuttableConnection
 ) -> None:
-    with _over(way, plane) as reporter:
-        ordeal = Ordeal(plane, reporter)
+    with _over(cuttable, plane) as reporter:
+        ordeal = FaultCheck(plane, reporter)
         ordeal.prepare()
-        way.cut()
-        ordeal.change(unseen=True)
-        ordeal.last(OUTAGE)
+        cuttable.cut()
+        ordeal.change_stack(unseen=True)
+        ordeal.wait_until_age(OUTAGE)
         assert set(reporter.states().values()) == {"unknown"}
         assert events.reasons(plane.client) == [BBR]
-        way.connect()
-        ordeal.over()
-        ordeal.end()
-        ordeal.assert_only_the_truth_was_told()
+        cuttable.connect()
+        ordeal.fault_ended()
+        ordeal.wait_recovered()
+        ordeal.assert_expected_events()
         ordeal.assert_cheap()
         ordeal.assert_logged("deployments.apps: not watched: Cannot connect to host")
 
 
 def test_short_cut_is_no_blindness_and_delays_what_happened_in_it(
-    plane: ControlPlane, way: Wire
+    plane: ControlPlane, cuttable: CuttableConnection
 ) -> None:
-    with _over(way, plane) as reporter:
-        way.cut()
-        stack.scale(plane.client, BODY_BASED_ROUTER, 0)
+    with _over(cuttable, plane) as reporter:
+        cuttable.cut()
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
         time.sleep(SHORT)
         assert not any(_blind(reporter)[reason] for reason in DEPLOYMENT_REASONS)
-        assert events.ours(plane.client) == []
-        way.connect()
+        assert events.reporter_events(plane.client) == []
+        cuttable.connect()
         events.wait_for(plane.client, BBR, within=BACK + LEASE_RUNS_OUT)
 
 
 # ---------------------------------------------------------------- used above
 
 
-def _over(way: Wire, plane: ControlPlane) -> ReporterProcess:
+def _over(way: CuttableConnection, plane: ControlPlane) -> ReporterProcess:
     reporter_rights.install(plane.client, NAMESPACE)
     kubeconfig = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
-    flags = (*QUICK, "--emission=all", f"--kubeconfig={way.kubeconfig(kubeconfig)}")
+    flags = (*SHORT_FLAGS, "--emission=all", f"--kubeconfig={way.kubeconfig(kubeconfig)}")
     return ReporterProcess(plane, *flags)
 
 

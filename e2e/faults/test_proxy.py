@@ -10,8 +10,8 @@ import threading
 import pytest
 
 from e2e.controlplane import ControlPlane, until
-from e2e.faults.proxy import Proxy
-from e2e.faults.rules import WATCH, Answer, Rule
+from e2e.faults.support.proxy import FaultProxy
+from e2e.faults.support.proxy_rules import WATCH, ProxyRule, StubAnswer
 
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -20,7 +20,7 @@ CUT = (http.client.IncompleteRead, ConnectionError)
 
 
 def _ask(
-    proxy: Proxy, plane: ControlPlane, method: str = "GET", path: str = MAPS, body: str = ""
+    proxy: FaultProxy, plane: ControlPlane, method: str = "GET", path: str = MAPS, body: str = ""
 ) -> http.client.HTTPResponse:
     """
     The connection is closed with the answer, which has to be read or closed.
@@ -38,7 +38,7 @@ def _ask(
         connection.close()
 
 
-def _watch(proxy: Proxy, plane: ControlPlane) -> http.client.HTTPResponse:
+def _watch(proxy: FaultProxy, plane: ControlPlane) -> http.client.HTTPResponse:
     return _ask(proxy, plane, path=f"{MAPS}?watch=1&timeoutSeconds=30")
 
 
@@ -46,24 +46,28 @@ def _config_map(name: str) -> str:
     return json.dumps({"metadata": {"name": name}})
 
 
-def test_passes_all_on_and_counts_it(proxy: Proxy, stack: ControlPlane) -> None:
+def test_passes_all_on_and_counts_it(proxy: FaultProxy, stack: ControlPlane) -> None:
     answer = _ask(proxy, stack)
     assert json.loads(answer.read()) == json.loads(stack.client.raw("GET", MAPS))
     assert answer.headers["Content-Type"] == "application/json"
     assert (proxy.count("configmaps"), proxy.count(methods=("POST",))) == (1, 0)
 
 
-def test_answers_in_the_servers_place_as_often_as_told(proxy: Proxy, stack: ControlPlane) -> None:
-    proxy.add(Rule(MAPS, times=2, answer=Answer(429, "later", {"Retry-After": "1"})))
+def test_answers_in_the_servers_place_as_often_as_told(
+    proxy: FaultProxy, stack: ControlPlane
+) -> None:
+    proxy.add(ProxyRule(MAPS, times=2, answer=StubAnswer(429, "later", {"Retry-After": "1"})))
     answers = [_ask(proxy, stack) for _ in range(3)]
     said = [each.read() for each in answers]
     assert [each.status for each in answers] == [429, 429, 200]
     assert (said[0], answers[0].headers["Retry-After"]) == (b"later", "1")
 
 
-def test_hides_an_answer_whose_request_was_carried_out(proxy: Proxy, stack: ControlPlane) -> None:
+def test_hides_an_answer_whose_request_was_carried_out(
+    proxy: FaultProxy, stack: ControlPlane
+) -> None:
     with (
-        proxy.ruled(Rule(methods=("POST",), swallow=True)),
+        proxy.with_rule(ProxyRule(methods=("POST",), drop_answer=True)),
         pytest.raises(CUT),
     ):
         _ask(proxy, stack, "POST", MAPS, _config_map("hidden"))
@@ -71,28 +75,28 @@ def test_hides_an_answer_whose_request_was_carried_out(proxy: Proxy, stack: Cont
     stack.client.delete(NAMED.format("hidden"))
 
 
-@pytest.mark.parametrize("rule", [Rule(hang=True), Rule(delay=10)])
-def test_keeps_its_client_waiting(proxy: Proxy, stack: ControlPlane, rule: Rule) -> None:
-    with proxy.ruled(rule), pytest.raises(TimeoutError):
+@pytest.mark.parametrize("rule", [ProxyRule(hang=True), ProxyRule(delay=10)])
+def test_keeps_its_client_waiting(proxy: FaultProxy, stack: ControlPlane, rule: ProxyRule) -> None:
+    with proxy.with_rule(rule), pytest.raises(TimeoutError):
         _ask(proxy, stack)
     assert _items(proxy, stack)
 
 
 def test_streams_a_watch_line_by_line_and_changes_one_of_an_open_watch(
-    proxy: Proxy, stack: ControlPlane
+    proxy: FaultProxy, stack: ControlPlane
 ) -> None:
     with _watch(proxy, stack) as watch:
         stack.client.create(MAPS, json.loads(_config_map("changed")))
         while b'"name":"changed"' not in (line := watch.readline()):
             assert line
-        proxy.add(Rule(WATCH, change=lambda line: line[:10] + b"\n"))
+        proxy.add(ProxyRule(WATCH, transform=lambda line: line[:10] + b"\n"))
         stack.client.delete(NAMED.format("changed"))
         assert watch.readline() == b'{"type":"D\n'
 
 
-@pytest.mark.parametrize("rule", [Rule(cut_after=0.5), Rule(cut_at=20)])
-def test_cuts_an_answer_off(proxy: Proxy, stack: ControlPlane, rule: Rule) -> None:
-    with proxy.ruled(rule), _watch(proxy, stack) as watch, pytest.raises(CUT):
+@pytest.mark.parametrize("rule", [ProxyRule(cut_after=0.5), ProxyRule(cut_at=20)])
+def test_cuts_an_answer_off(proxy: FaultProxy, stack: ControlPlane, rule: ProxyRule) -> None:
+    with proxy.with_rule(rule), _watch(proxy, stack) as watch, pytest.raises(CUT):
         watch.read()
     with _watch(proxy, stack) as watch:
         proxy.cut()
@@ -101,7 +105,7 @@ def test_cuts_an_answer_off(proxy: Proxy, stack: ControlPlane, rule: Rule) -> No
 
 
 def test_frozen_lets_no_byte_through_and_forgets_what_its_client_gave_up(
-    proxy: Proxy, stack: ControlPlane
+    proxy: FaultProxy, stack: ControlPlane
 ) -> None:
     proxy.freeze()
     with pytest.raises(TimeoutError):
@@ -110,17 +114,19 @@ def test_frozen_lets_no_byte_through_and_forgets_what_its_client_gave_up(
     waiting = threading.Thread(target=lambda: items.append(_items(proxy, stack)))
     waiting.start()
     until(lambda: proxy.count(methods=("GET",)) == 1, within=3, what="the request arrived")
-    proxy.thaw()
+    proxy.unfreeze()
     waiting.join()
     assert items == [True]
     assert not stack.client.exists(NAMED.format("given-up"))
 
 
-def test_lost_connection_stays_dead_when_new_ones_work(proxy: Proxy, stack: ControlPlane) -> None:
+def test_lost_connection_stays_dead_when_new_ones_work(
+    proxy: FaultProxy, stack: ControlPlane
+) -> None:
     with _watch(proxy, stack) as watch:
         proxy.freeze()
         stack.client.create(MAPS, json.loads(_config_map("unseen")))
-        proxy.thaw(lost=True)
+        proxy.unfreeze(lost=True)
         assert _items(proxy, stack)
         received = b""
         with contextlib.suppress(TimeoutError):
@@ -130,5 +136,5 @@ def test_lost_connection_stays_dead_when_new_ones_work(proxy: Proxy, stack: Cont
     stack.client.delete(NAMED.format("unseen"))
 
 
-def _items(proxy: Proxy, plane: ControlPlane) -> bool:
+def _items(proxy: FaultProxy, plane: ControlPlane) -> bool:
     return "items" in json.loads(_ask(proxy, plane).read())

@@ -9,14 +9,15 @@ from typing import TypeAlias
 
 import pytest
 
-from e2e import events, stack
 from e2e.controlplane import ControlPlane, Options, until
-from e2e.faults.ordeal import STAMP, Ordeal
-from e2e.faults.priority_and_fairness import no_share
-from e2e.faults.proxy import Proxy
+from e2e.faults.support.fault_check import STAMP, FaultCheck
+from e2e.faults.support.priority_and_fairness import throttled_account
+from e2e.faults.support.proxy import FaultProxy
 from e2e.faults.test_network import LASTS
-from e2e.patience import DEPLOYMENT_REASONS, QUICK
-from e2e.reporter_process import ReporterProcess
+from e2e.support import events
+from e2e.support.production_stack import components
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import DEPLOYMENT_REASONS, SHORT_FLAGS
 
 
 ALL = "--emission=all"
@@ -59,42 +60,42 @@ FAULTS: dict[str, tuple[Begin, float, str]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_changes_after_a_fault_of_the_server_is_told_once(
-    stack: ControlPlane, proxy: Proxy, fault: str
+    stack: ControlPlane, proxy: FaultProxy, fault: str
 ) -> None:
     """
     Nothing can change while it lasts, so all changes as soon as it is over.
     """
     begin, seconds, says = FAULTS[fault]
-    with ReporterProcess(stack, *QUICK, ALL, proxy.flag()) as reporter:
-        ordeal = Ordeal(stack, reporter)
+    with ReporterProcess(stack, *SHORT_FLAGS, ALL, proxy.flag()) as reporter:
+        ordeal = FaultCheck(stack, reporter)
         ordeal.prepare()
         with begin(stack):
-            ordeal.last(seconds)
-        ordeal.over()
-        ordeal.change()
-        ordeal.end()
-        ordeal.assert_only_the_truth_was_told()
+            ordeal.wait_until_age(seconds)
+        ordeal.fault_ended()
+        ordeal.change_stack()
+        ordeal.wait_recovered()
+        ordeal.assert_expected_events()
         ordeal.assert_cheap()
         ordeal.assert_logged(says)
 
 
 @pytest.mark.slow
 def test_priority_and_fairness_that_refuses_much_delays_what_is_told(
-    stack: ControlPlane, proxy: Proxy
+    stack: ControlPlane, proxy: FaultProxy
 ) -> None:
     """
     One request at a time has a seat, so refusals come and go, and may be logged each second.
     """
-    with ReporterProcess(stack, *QUICK, ALL, proxy.flag()) as reporter:
-        ordeal = Ordeal(stack, reporter)
+    with ReporterProcess(stack, *SHORT_FLAGS, ALL, proxy.flag()) as reporter:
+        ordeal = FaultCheck(stack, reporter)
         ordeal.prepare()
-        with no_share(stack):
+        with throttled_account(stack):
             proxy.cut()
-            ordeal.change()
-            ordeal.last(LASTS)
-        ordeal.over()
-        ordeal.end()
-        ordeal.assert_only_the_truth_was_told()
+            ordeal.change_stack()
+            ordeal.wait_until_age(LASTS)
+        ordeal.fault_ended()
+        ordeal.wait_recovered()
+        ordeal.assert_expected_events()
         ordeal.assert_cheap()
         ordeal.assert_logged("HTTP 429: Too many requests", at_most=LASTS)
 
@@ -113,11 +114,11 @@ def test_event_rate_limit_delays_events_and_loses_none(
     flags = (plugin, f"--admission-control-config-file={config}")
     alone = Options(controllers=False, scheduler=False, kwok=False, apiserver_flags=flags)
     plane = new_control_plane(alone)
-    for manifest in stack.manifests():
+    for manifest in components.manifests():
         plane.client.apply(manifest)
-    with ReporterProcess(plane, *QUICK, ALL) as reporter:
-        for component in stack.COMPONENTS:
-            stack.scale(plane.client, component, 0)
+    with ReporterProcess(plane, *SHORT_FLAGS, ALL) as reporter:
+        for component in components.COMPONENTS:
+            components.scale(plane.client, component, 0)
         out = sorted(DEPLOYMENT_REASONS)
         until(lambda: set(events.reasons(plane.client)) == set(out), within=90, what="all is told")
         assert sorted(events.reasons(plane.client)) == out

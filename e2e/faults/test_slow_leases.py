@@ -4,12 +4,12 @@ A Lease API that is nearly as slow as the usual renew deadline, with the usual t
 
 import pytest
 
-from e2e import repair
 from e2e.controlplane import ControlPlane
-from e2e.faults.replicas import replicas
-from e2e.faults.rules import Rule
-from e2e.faults.silenced import assert_says_all_once, silenced_and_back
-from e2e.patience import QUICK
+from e2e.faults.support.lease_lost import assert_announces_once, assert_stops_and_resumes
+from e2e.faults.support.proxy_rules import ProxyRule
+from e2e.faults.support.replicas import running_replicas
+from e2e.support.production_stack import restore
+from e2e.support.timeouts import SHORT_FLAGS
 
 
 BY_DEFAULT = (
@@ -17,13 +17,16 @@ BY_DEFAULT = (
     "--renew-deadline-seconds=10",
     "--retry-period-seconds=2",
 )
-SLOW = Rule(r"/leases", delay=9)
+SLOW = ProxyRule(r"/leases", delay=9)
 
 
 @pytest.mark.slow
 def test_lease_api_that_takes_nine_seconds_silences_all_until_it_is_over(
     stack: ControlPlane,
 ) -> None:
-    with repair.mended(stack) as plane, replicas(plane, 2, *QUICK, *BY_DEFAULT) as both:
-        silenced_and_back(plane, both, SLOW, 40)
-        assert_says_all_once(plane, both)
+    with (
+        restore.healthy_stack(stack) as plane,
+        running_replicas(plane, 2, *SHORT_FLAGS, *BY_DEFAULT) as both,
+    ):
+        assert_stops_and_resumes(plane, both, SLOW, 40)
+        assert_announces_once(plane, both)

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from e2e import events, repair, stack
 from e2e.controlplane import ApiError, ControlPlane, Json, until
-from e2e.faults.proxy import Proxy, proxied
-from e2e.faults.rules import Rule
-from e2e.patience import AT_ONCE, QUICK
-from e2e.reporter_process import LEASE, PROGRAM, ReporterProcess
-from e2e.stack import BODY_BASED_ROUTER, ISTIOD, Component
+from e2e.faults.support.proxy import FaultProxy, fault_proxy
+from e2e.faults.support.proxy_rules import ProxyRule
+from e2e.support import events
+from e2e.support.production_stack import components, restore
+from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD, StackComponent
+from e2e.support.reporter_process import LEASE, PROGRAM, ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 
 
 BBR, ISTIO = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady"
@@ -38,15 +39,15 @@ WRITES = ("POST", "PUT", "PATCH")
 
 
 @pytest.fixture(scope="module")
-def way(stack: ControlPlane) -> Iterator[Proxy]:
-    with repair.mended(stack) as plane, proxied(plane) as proxy:
+def proxy_connection(stack: ControlPlane) -> Iterator[FaultProxy]:
+    with restore.healthy_stack(stack) as plane, fault_proxy(plane) as proxy:
         yield proxy
 
 
 @pytest.fixture
-def proxy(way: Proxy) -> Iterator[Proxy]:
-    yield way
-    way.mend()
+def proxy(proxy_connection: FaultProxy) -> Iterator[FaultProxy]:
+    yield proxy_connection
+    proxy_connection.clear_rules()
 
 
 # ---------------------------------------------------------------- before it speaks to anyone
@@ -80,20 +81,22 @@ def test_stop_while_a_credential_plugin_runs_ends_both(
     kubeconfig.write_text(json.dumps(_with_plugin(plugin)))
     command = (*PROGRAM, "run", f"--kubeconfig={kubeconfig}", "--leader-elect=false")
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        until(pid_file.exists, within=AT_ONCE, what="the plugin runs")
+        until(pid_file.exists, within=PROMPT_TIMEOUT, what="the plugin runs")
         process.send_signal(number)
         assert process.wait(GRACE) == 0
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
     pid = pid_file.read_text().strip()
-    until(lambda: not Path("/proc", pid).exists(), within=AT_ONCE, what="the plugin has ended")
+    until(
+        lambda: not Path("/proc", pid).exists(), within=PROMPT_TIMEOUT, what="the plugin has ended"
+    )
 
 
 # ---------------------------------------------------------------- with a server that hangs
 
 
 @dataclass(frozen=True)
-class Phase:
+class StopPhase:
     """
     What hangs when it is stopped, and whether the Lease was held by then.
     """
@@ -104,30 +107,30 @@ class Phase:
 
 
 PHASES = {
-    "discovery": Phase(r"^/apis\b(?!/)"),
-    "the first list": Phase(r"/api/v1/namespaces\?"),
-    "one of the lists": Phase(r"/deployments\?"),
-    "the look at its rights": Phase("selfsubjectaccessreviews", WRITES, holds=True),
-    "the look at the lease": Phase(r"/leases/"),
-    "the bid for the lease": Phase(r"/leases", WRITES),
-    "what was said before": Phase(r"/events\?", holds=True),
-    "an Event": Phase(r"/events", WRITES, holds=True),
+    "discovery": StopPhase(r"^/apis\b(?!/)"),
+    "the first list": StopPhase(r"/api/v1/namespaces\?"),
+    "one of the lists": StopPhase(r"/deployments\?"),
+    "the look at its rights": StopPhase("selfsubjectaccessreviews", WRITES, holds=True),
+    "the look at the lease": StopPhase(r"/leases/"),
+    "the bid for the lease": StopPhase(r"/leases", WRITES),
+    "what was said before": StopPhase(r"/events\?", holds=True),
+    "an Event": StopPhase(r"/events", WRITES, holds=True),
 }
 
 
 @pytest.mark.parametrize("phase", PHASES.values(), ids=PHASES)
 def test_stop_while_something_hangs_ends_in_time_and_gives_the_lease_back(
-    proxy: Proxy, stack: ControlPlane, phase: Phase
+    proxy: FaultProxy, stack: ControlPlane, phase: StopPhase
 ) -> None:
     begun, reporter = time.monotonic(), _reporter(proxy, stack)
     with (
-        proxy.ruled(Rule(phase.where, phase.methods, hang=True)),
+        proxy.with_rule(ProxyRule(phase.where, phase.methods, hang=True)),
         _broken(stack),
         _ended(reporter.start(ready=False)),
     ):
         until(
             lambda: proxy.count(phase.where, methods=phase.methods, since=begun),
-            within=AT_ONCE,
+            within=PROMPT_TIMEOUT,
             what=f"{phase} is reached",
         )
         if phase.holds:
@@ -138,49 +141,56 @@ def test_stop_while_something_hangs_ends_in_time_and_gives_the_lease_back(
 
 
 def test_stop_while_the_server_is_silent_ends_in_time_and_says_that_the_lease_stays(
-    proxy: Proxy, stack: ControlPlane
+    proxy: FaultProxy, stack: ControlPlane
 ) -> None:
     with _reporter(proxy, stack) as reporter:
         proxy.freeze()
-        _assert_stops_well(reporter, grace=RELEASE + AT_ONCE / 2)
+        _assert_stops_well(reporter, grace=RELEASE + PROMPT_TIMEOUT / 2)
         assert len(reporter.lines("was not released and must run out")) == 1
-    proxy.thaw()
+    proxy.unfreeze()
     assert _holder(stack).startswith("reporter_")
     stack.client.delete(LEASE)
 
 
 def test_stop_of_one_that_stands_by_leaves_the_lease_to_its_holder(
-    proxy: Proxy, stack: ControlPlane
+    proxy: FaultProxy, stack: ControlPlane
 ) -> None:
     with _reporter(proxy, stack):
         pass  # so that there is a Lease
     with _held_by(stack, "another"), _ended(_reporter(proxy, stack).start(leading=False)) as one:
-        until(lambda: one.lines("standing by: another leads"), within=AT_ONCE, what="it stands by")
+        until(
+            lambda: one.lines("standing by: another leads"),
+            within=PROMPT_TIMEOUT,
+            what="it stands by",
+        )
         _assert_stops_well(one)
         assert _holder(stack) == "another"
 
 
 def test_event_that_was_under_way_at_the_stop_is_said_once_by_the_next(
-    proxy: Proxy, stack: ControlPlane
+    proxy: FaultProxy, stack: ControlPlane
 ) -> None:
     """
     What the next one says of something else shows that it has said all that it had to say before.
     """
-    with _broken(stack), proxy.ruled(Rule(r"/events", ("POST",), swallow=True, hang=True)):
+    with (
+        _broken(stack),
+        proxy.with_rule(ProxyRule(r"/events", ("POST",), drop_answer=True, hang=True)),
+    ):
         with _reporter(proxy, stack) as one:
-            events.wait_for(stack.client, BBR, within=AT_ONCE)
+            events.wait_for(stack.client, BBR, within=PROMPT_TIMEOUT)
             _assert_stops_well(one)
-        proxy.mend()
+        proxy.clear_rules()
         with _reporter(proxy, stack), _out(stack, ISTIOD):
-            events.wait_for(stack.client, ISTIO, within=AT_ONCE)
+            events.wait_for(stack.client, ISTIO, within=PROMPT_TIMEOUT)
         assert events.reasons(stack.client) == [BBR, ISTIO]
 
 
 # ---------------------------------------------------------------- used above
 
 
-def _reporter(proxy: Proxy, stack: ControlPlane) -> ReporterProcess:
-    return ReporterProcess(stack, *QUICK, proxy.flag())
+def _reporter(proxy: FaultProxy, stack: ControlPlane) -> ReporterProcess:
+    return ReporterProcess(stack, *SHORT_FLAGS, proxy.flag())
 
 
 @contextlib.contextmanager
@@ -213,12 +223,12 @@ def _broken(plane: ControlPlane) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _out(plane: ControlPlane, component: Component) -> Iterator[None]:
-    stack.scale(plane.client, component, 0)
+def _out(plane: ControlPlane, component: StackComponent) -> Iterator[None]:
+    components.scale(plane.client, component, 0)
     try:
         yield
     finally:
-        stack.scale(plane.client, component, component.replicas)
+        components.scale(plane.client, component, component.replicas)
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ SECRETS = "/var/run/secrets/kubernetes.io/serviceaccount"
 Json = dict[str, Any]
 
 
-class Container:
+class RuncContainer:
     """
     *secrets*: a folder with the token, CA and namespace of its ServiceAccount. Shares the network
     of this machine.

@@ -13,14 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from e2e import events, repair, stack
 from e2e.controlplane import ControlPlane, reporter_rights, until
 from e2e.controlplane.processes import free_port
 from e2e.image import base
-from e2e.image.container import Container
+from e2e.image.container import RuncContainer
 from e2e.image.storage import Storage
-from e2e.patience import AT_ONCE, QUICK
-from e2e.reporter_process import NAMESPACE
+from e2e.support import events
+from e2e.support.production_stack import components, restore
+from e2e.support.reporter_process import NAMESPACE
+from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 
 
 TOOLS = ("buildah", "runc", "debootstrap")
@@ -67,7 +68,7 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Storage:
 def test_image_says_what_it_is_and_runs_as_a_numbered_nobody(storage: Storage) -> None:
     config = storage.described(IMAGE)["OCIv1"]["config"]
     assert config["User"] == "65532:65532"
-    assert config["Entrypoint"] == ["python3", "-m", "reporter"]
+    assert config["Entrypoint"] == ["python3", "-m", "reporter.cli"]
     prefix = "org.opencontainers.image."
     labels = {key.removeprefix(prefix) for key in config["Labels"] if key.startswith(prefix)}
     assert {"title", "description", "licenses", "version", "revision"} <= labels
@@ -88,8 +89,8 @@ def test_image_has_no_compiler_no_installer_and_all_bytecode(storage: Storage) -
 
 
 @dataclass
-class Running:
-    container: Container
+class RunningContainer:
+    container: RuncContainer
     health: int
     metrics: int
     seconds: float
@@ -115,7 +116,7 @@ class Running:
 
 
 @pytest.fixture
-def running(stack: ControlPlane, storage: Storage, tmp_path: Path) -> Iterator[Running]:
+def running(stack: ControlPlane, storage: Storage, tmp_path: Path) -> Iterator[RunningContainer]:
     reporter_rights.install(stack.client, NAMESPACE)
     secrets = tmp_path / "secrets"
     secrets.mkdir()
@@ -124,7 +125,7 @@ def running(stack: ControlPlane, storage: Storage, tmp_path: Path) -> Iterator[R
     (secrets / "ca.crt").write_bytes(stack.client.ca_file.read_bytes())
     (secrets / "namespace").write_text(NAMESPACE)
     _open_to_everyone(tmp_path)
-    container = Container(storage, IMAGE, tmp_path, secrets)
+    container = RuncContainer(storage, IMAGE, tmp_path, secrets)
     metrics, health = free_port(), free_port()
     env = {
         "KUBERNETES_SERVICE_HOST": "127.0.0.1",
@@ -136,11 +137,11 @@ def running(stack: ControlPlane, storage: Storage, tmp_path: Path) -> Iterator[R
         f"--metrics-bind-address=127.0.0.1:{metrics}",
         f"--health-probe-bind-address=127.0.0.1:{health}",
     )
-    with repair.mended(stack):
+    with restore.healthy_stack(stack):
         begun = time.monotonic()
-        container.start("run", *addresses, *QUICK, env=env)
+        container.start("run", *addresses, *SHORT_FLAGS, env=env)
         try:
-            found = Running(container, health, metrics, 0)
+            found = RunningContainer(container, health, metrics, 0)
             until(found.ready, within=60, what="the container is ready")
             found.seconds = time.monotonic() - begun
             yield found
@@ -149,17 +150,17 @@ def running(stack: ControlPlane, storage: Storage, tmp_path: Path) -> Iterator[R
 
 
 def test_container_speaks_an_event_and_stops_when_asked(
-    control_plane: ControlPlane, running: Running
+    control_plane: ControlPlane, running: RunningContainer
 ) -> None:
-    stack.scale(control_plane.client, stack.BODY_BASED_ROUTER, 0)
-    said = events.wait_for(control_plane.client, "clusterBBRNotReady", within=2 * AT_ONCE)
+    components.scale(control_plane.client, components.BODY_BASED_ROUTER, 0)
+    said = events.wait_for(control_plane.client, "clusterBBRNotReady", within=2 * PROMPT_TIMEOUT)
     assert said.raw["reportingInstance"] == "reporter-in-a-container"
     print(f"ready after {running.seconds:.2f} s, RSS {_memory(running) / MEBIBYTE:.0f} MiB")
     assert _memory(running) < 128 * MEBIBYTE
     assert running.container.stop() == 0
 
 
-def test_container_has_no_right_on_its_machine(running: Running) -> None:
+def test_container_has_no_right_on_its_machine(running: RunningContainer) -> None:
     status = dict(
         line.split(":\t", 1)
         for line in Path(f"/proc/{running.container.pid()}/status").read_text().splitlines()
@@ -170,7 +171,7 @@ def test_container_has_no_right_on_its_machine(running: Running) -> None:
     assert status["NoNewPrivs"] == "1"
 
 
-def _memory(running: Running) -> float:
+def _memory(running: RunningContainer) -> float:
     """
     Bytes that are resident.
     """

@@ -8,10 +8,10 @@ import argparse
 import json
 from pathlib import Path
 
-from e2e import stack
 from e2e.controlplane import Client, Json, crds, manifests, pins
 from e2e.suite import kubeconfig
-from e2e.suite.cluster import IDLE, OWN
+from e2e.suite.cluster import DEDICATED_LABEL, IDLE
+from e2e.support.production_stack import components
 
 
 def main() -> None:
@@ -26,13 +26,13 @@ def prepare(client: Client, image: str) -> None:
     """
     Returns when all of it is Ready.
     """
-    label = {"metadata": {"labels": {OWN: "true"}}}
+    label = {"metadata": {"labels": {DEDICATED_LABEL: "true"}}}
     client.patch("/api/v1/namespaces/kube-system", label)
     crds.install(client, _crds())
-    for each in stack.manifests():
+    for each in components.manifests():
         client.apply(_idle(each, image) if each["kind"] == "Deployment" else each)
-    for component in stack.COMPONENTS:
-        stack.until_ready(client, component, within=180)
+    for component in components.COMPONENTS:
+        components.until_ready(client, component, within=180)
 
 
 def _crds() -> list[Json]:

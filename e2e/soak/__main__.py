@@ -15,18 +15,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 
-from e2e import events, repair, stack
-from e2e.bench import machine
-from e2e.bench.arguments import natural
+from e2e.bench.support import machine
+from e2e.bench.support.arguments import natural
 from e2e.controlplane import ControlPlane, assets, until
-from e2e.patience import SETTLE
-from e2e.soak import truth
-from e2e.soak.churn import Churn
-from e2e.soak.trouble import Trouble
-from e2e.soak.truth import Bounds, Told
+from e2e.soak import ground_truth
+from e2e.soak.churn import ComponentChurn
+from e2e.soak.disturbances import Disturbances
+from e2e.soak.ground_truth import AnnouncedEvent, TimeBounds
+from e2e.support import events
+from e2e.support.production_stack import components, restore
+from e2e.support.timeouts import SETTLE
 
 
-BOUNDS = Bounds(told=60, late=20, joined=SETTLE + 30)
+BOUNDS = TimeBounds(announce_within=60, late_by=20, join_within=SETTLE + 30)
 """
 An API server that restarts and a leader that is killed meanwhile: some 15 s, a lease of 6 s and a
 pause of 4 s before the next try; the rest is for a machine that does much else.
@@ -44,32 +45,34 @@ def main() -> int:
     arguments = _arguments()
     try:
         assets.find()
-    except assets.Missing as err:
+    except assets.AssetsMissing as err:
         print(err, file=sys.stderr)
         return 1
     print(f"seed {arguments.seed}", flush=True)
     with ExitStack() as ends:
         plane = ends.enter_context(ControlPlane())
-        stack.install(plane.client)
-        ends.enter_context(repair.mended(plane))
+        components.install(plane.client)
+        ends.enter_context(restore.healthy_stack(plane))
         chance = random.Random(arguments.seed)
-        churn = Churn(plane, chance)
-        trouble = ends.enter_context(Trouble(plane, chance))
+        churn = ComponentChurn(plane, chance)
+        trouble = ends.enter_context(Disturbances(plane, chance))
         _let_run(churn, trouble, seconds=arguments.minutes * 60)
-        until(churn.calm, within=CALM, what="all is Ready again")
-        until(lambda: _told(plane)[-1].reason == truth.READY, within=CALM, what="all is told")
+        until(churn.restore_all, within=CALM, what="all is Ready again")
+        until(
+            lambda: _told(plane)[-1].reason == ground_truth.READY, within=CALM, what="all is told"
+        )
         told = _told(plane)
-        false = truth.falsehoods(churn.outages, told, BOUNDS, troubles=trouble.moments)
+        false = ground_truth.violations(churn.outages, told, BOUNDS, troubles=trouble.disturbed_at)
         wrong = [*false, *_grown(trouble.memory)]
         print("\n".join([*machine.lines(plane), *_table(churn, trouble, told)]))
         if wrong:
             print("\n".join(_story(churn, told)))
-            print(f"the logs of both replicas are kept in {trouble.kept()}")
+            print(f"the logs of both replicas are kept in {trouble.save_logs()}")
     print("\n".join(wrong) or "nothing was wrong", file=sys.stderr)
     return int(bool(wrong))
 
 
-def _let_run(churn: Churn, trouble: Trouble, *, seconds: float) -> None:
+def _let_run(churn: ComponentChurn, trouble: Disturbances, *, seconds: float) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         churn.step()
@@ -78,10 +81,10 @@ def _let_run(churn: Churn, trouble: Trouble, *, seconds: float) -> None:
     trouble.end()
 
 
-def _told(plane: ControlPlane) -> list[Told]:
+def _told(plane: ControlPlane) -> list[AnnouncedEvent]:
     return [
-        Told(each.reason, datetime.fromisoformat(each.raw["eventTime"]).timestamp())
-        for each in events.ours(plane.client)
+        AnnouncedEvent(each.reason, datetime.fromisoformat(each.raw["eventTime"]).timestamp())
+        for each in events.reporter_events(plane.client)
     ]
 
 
@@ -92,8 +95,10 @@ def _grown(memory: Sequence[float]) -> Iterator[str]:
         yield f"memory grew from {before:.0f} to {after:.0f} MiB"
 
 
-def _table(churn: Churn, trouble: Trouble, told: Sequence[Told]) -> Iterator[str]:
-    took = sorted(truth.delays(churn.outages, told, BOUNDS))
+def _table(
+    churn: ComponentChurn, trouble: Disturbances, told: Sequence[AnnouncedEvent]
+) -> Iterator[str]:
+    took = sorted(ground_truth.delays(churn.outages, told, BOUNDS))
     yield f"{'outages':34}{len(churn.outages):8}"
     yield f"{'Events':34}{len(told):8}"
     for what, times in trouble.done.items():
@@ -107,11 +112,11 @@ def _table(churn: Churn, trouble: Trouble, told: Sequence[Told]) -> Iterator[str
     yield f"{'seconds of CPU':34}{trouble.cpu:8.1f}"
 
 
-def _story(churn: Churn, told: Sequence[Told]) -> Iterator[str]:
+def _story(churn: ComponentChurn, told: Sequence[AnnouncedEvent]) -> Iterator[str]:
     """
     What happened and what was said of it, in order, for whoever looks for the reason.
     """
-    moments = [(each.first, f"Event {each.reason}") for each in told]
+    moments = [(each.composed_at, f"Event {each.reason}") for each in told]
     for each in churn.outages:
         moments += [(each.begun, f"out   {each.reason}"), (each.ended, f"back  {each.reason}")]
     for at, what in sorted(moments):

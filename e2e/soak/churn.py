@@ -6,19 +6,19 @@ import random
 import time
 from dataclasses import dataclass, field
 
-from e2e import stack
 from e2e.controlplane import Client, ControlPlane
-from e2e.soak.truth import Outage
-from e2e.stack import Component
+from e2e.soak.ground_truth import ComponentOutage
+from e2e.support.production_stack import components
+from e2e.support.production_stack.components import StackComponent
 
 
 REASONS = {
-    "clusterIstioControlPlaneNotReady": stack.ISTIOD,
-    "clusterGatewayAuthNotReady": stack.APIKEY_AUTHZ,
-    "clusterBBRNotReady": stack.BODY_BASED_ROUTER,
-    "clusterKaitoControllerNotReady": stack.KAITO_WORKSPACE,
-    "clusterKedaNotReady": stack.KEDA_OPERATOR,
-    "clusterKedaKaitoScalerNotReady": stack.KEDA_KAITO_SCALER,
+    "clusterIstioControlPlaneNotReady": components.ISTIOD,
+    "clusterGatewayAuthNotReady": components.APIKEY_AUTHZ,
+    "clusterBBRNotReady": components.BODY_BASED_ROUTER,
+    "clusterKaitoControllerNotReady": components.KAITO_WORKSPACE,
+    "clusterKedaNotReady": components.KEDA_OPERATOR,
+    "clusterKedaKaitoScalerNotReady": components.KEDA_KAITO_SCALER,
 }
 OUT, HEALTHY = (3.0, 120.0), (5.0, 120.0)
 """
@@ -27,26 +27,26 @@ The shortest and longest seconds of each.
 
 
 @dataclass
-class Changing:
+class ChangingComponent:
     """
     One component; *at*: when it changes next. While it *heals* that waits.
     """
 
-    component: Component
-    at: float
-    outage: Outage | None = None
-    heals: bool = False
+    component: StackComponent
+    changes_at: float
+    outage: ComponentOutage | None = None
+    is_healing: bool = False
 
 
 @dataclass
-class Churn:
+class ComponentChurn:
     plane: ControlPlane
-    chance: random.Random
-    outages: list[Outage] = field(default_factory=list)
+    rng: random.Random
+    outages: list[ComponentOutage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._all = {
-            reason: Changing(component, time.time() + self.chance.uniform(*HEALTHY) / 2)
+            reason: ChangingComponent(component, time.time() + self.rng.uniform(*HEALTHY) / 2)
             for reason, component in REASONS.items()
         }
 
@@ -55,37 +55,37 @@ class Churn:
         Change what is due. The API server must be there.
         """
         for reason, each in self._all.items():
-            if each.heals:
-                self._see(each)
-            elif time.time() >= each.at:
+            if each.is_healing:
+                self._check_healed(each)
+            elif time.time() >= each.changes_at:
                 self._restore(each) if each.outage else self._break(reason, each)
 
-    def calm(self) -> bool:
+    def restore_all(self) -> bool:
         """
         Restore everything; whether it is all Ready.
         """
         for each in self._all.values():
-            if each.heals:
-                self._see(each)
+            if each.is_healing:
+                self._check_healed(each)
             elif each.outage:
                 self._restore(each)
         return not any(each.outage for each in self._all.values())
 
-    def _break(self, reason: str, each: Changing) -> None:
-        stack.scale(self._client, each.component, 0)
-        each.outage = Outage(reason, time.time())
+    def _break(self, reason: str, each: ChangingComponent) -> None:
+        components.scale(self._client, each.component, 0)
+        each.outage = ComponentOutage(reason, time.time())
         self.outages.append(each.outage)
-        each.at = time.time() + self.chance.uniform(*OUT)
+        each.changes_at = time.time() + self.rng.uniform(*OUT)
 
-    def _restore(self, each: Changing) -> None:
-        stack.scale(self._client, each.component, each.component.replicas)
-        each.heals = True
+    def _restore(self, each: ChangingComponent) -> None:
+        components.scale(self._client, each.component, each.component.replicas)
+        each.is_healing = True
 
-    def _see(self, each: Changing) -> None:
-        if stack.is_ready(stack.deployment(self._client, each.component)):
+    def _check_healed(self, each: ChangingComponent) -> None:
+        if components.is_ready(components.deployment(self._client, each.component)):
             each.outage.ended = time.time()
-            each.outage, each.heals = None, False
-            each.at = time.time() + self.chance.uniform(*HEALTHY)
+            each.outage, each.is_healing = None, False
+            each.changes_at = time.time() + self.rng.uniform(*HEALTHY)
 
     @property
     def _client(self) -> Client:

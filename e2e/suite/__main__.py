@@ -7,16 +7,19 @@ The suite as on a cluster made by someone else: reporters run there, and a kubec
 import subprocess
 import sys
 
-from e2e import stack
 from e2e.controlplane import ControlPlane
-from e2e.suite import local
+from e2e.suite import local_cluster
+from e2e.support.production_stack import components
 
 
 def main() -> int:
     with ControlPlane() as plane:
-        stack.install(plane.client)
-        with local.reporters(plane):
-            given = (f"--kubeconfig={plane.kubeconfig()}", f"--quiet-seconds={local.QUIET}")
+        components.install(plane.client)
+        with local_cluster.reporters(plane):
+            given = (
+                f"--kubeconfig={plane.kubeconfig()}",
+                f"--quiet-seconds={local_cluster.QUIET}",
+            )
             command = [sys.executable, "-m", "pytest", "e2e/suite", *given, *sys.argv[1:]]
             return subprocess.run(command, check=False).returncode
 

@@ -7,41 +7,41 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from e2e import stack, statuses
 from e2e.controlplane import Json, crds, faults, until
 from e2e.controlplane.client import STRATEGIC
-from e2e.kaito import DONE, without_nodes
-from e2e.stack import Component
-from e2e.suite.cluster import Cluster
-from e2e.suite.model import WORKSPACE, Model
+from e2e.suite.cluster import ClusterUnderTest
+from e2e.suite.model import WORKSPACE, SuiteModel
+from e2e.support.production_stack import components, statuses
+from e2e.support.production_stack.components import StackComponent
+from e2e.support.production_stack.kaito_controller import READY_REASONS, nodes_missing_reasons
 
 
 # ---------------------------------------------------------------- of the cluster
 
 
 @contextlib.contextmanager
-def scaled_to_zero(cluster: Cluster, component: Component) -> Iterator[None]:
-    wanted = stack.deployment(cluster.client, component)["spec"]["replicas"]
-    stack.scale(cluster.client, component, 0)
+def scaled_to_zero(cluster: ClusterUnderTest, component: StackComponent) -> Iterator[None]:
+    wanted = components.deployment(cluster.client, component)["spec"]["replicas"]
+    components.scale(cluster.client, component, 0)
     try:
         yield
     finally:
-        stack.scale(cluster.client, component, wanted)
+        components.scale(cluster.client, component, wanted)
         _until_ready(cluster, component)
 
 
-def _until_ready(cluster: Cluster, component: Component) -> None:
+def _until_ready(cluster: ClusterUnderTest, component: StackComponent) -> None:
     """
     With the labels by which its own selector knows its pods.
     """
-    found = stack.deployment(cluster.client, component)
+    found = components.deployment(cluster.client, component)
     labels = found["spec"]["selector"].get("matchLabels", component.labels)
-    known = Component(component.namespace, component.name, labels)
-    stack.until_ready(cluster.client, known, within=300)
+    known = StackComponent(component.namespace, component.name, labels)
+    components.until_ready(cluster.client, known, within=300)
 
 
 @contextlib.contextmanager
-def without_crd(cluster: Cluster, name: str) -> Iterator[None]:
+def without_crd(cluster: ClusterUnderTest, name: str) -> Iterator[None]:
     """
     All objects of that kind are lost.
     """
@@ -67,7 +67,7 @@ def without_crd(cluster: Cluster, name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def deleted(model: Model, kind: str, name: str) -> Iterator[None]:
+def deleted(model: SuiteModel, kind: str, name: str) -> Iterator[None]:
     client = model.cluster.client
     client.delete(model.path(kind, name))
     try:
@@ -78,7 +78,7 @@ def deleted(model: Model, kind: str, name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def specified(model: Model, kind: str, **spec: Any) -> Iterator[None]:
+def with_spec(model: SuiteModel, kind: str, **spec: Any) -> Iterator[None]:
     """
     Otherwise than its chart does; its controller has not seen it.
     """
@@ -89,35 +89,35 @@ def specified(model: Model, kind: str, **spec: Any) -> Iterator[None]:
     finally:
         before = {key: manifest["spec"].get(key) for key in spec}
         client.patch(client.path(manifest), {"spec": before})
-        statuses.write(client, manifest, model.status(kind))
+        statuses.write_status(client, manifest, model.status(kind))
 
 
 @contextlib.contextmanager
-def untrue(model: Model, kind: str, condition: str, why: str) -> Iterator[None]:
+def with_false_condition(model: SuiteModel, kind: str, condition: str, why: str) -> Iterator[None]:
     """
     Its controller says so. *why*: reason and message.
     """
     client, manifest = model.cluster.client, model.manifest(kind)
-    statuses.write(client, manifest, _untrue(model.status(kind), condition, why))
+    statuses.write_status(client, manifest, _false_condition(model.status(kind), condition, why))
     try:
         yield
     finally:
-        statuses.write(client, manifest, model.status(kind))
+        statuses.write_status(client, manifest, model.status(kind))
 
 
-def _untrue(status: Json, condition: str, why: str) -> Json:
+def _false_condition(status: Json, condition: str, why: str) -> Json:
     changed = copy.deepcopy(status)
     reason, _, message = why.partition(": ")
     for holder in (changed, *changed.get("parents", ())):
         for each in holder.get("conditions", ()):
             if each["type"] == condition:
                 each |= {"status": "False", "reason": reason, "message": message}
-                each["lastTransitionTime"] = statuses.now()
+                each["lastTransitionTime"] = statuses.timestamp()
     return changed
 
 
 @contextlib.contextmanager
-def annotated(model: Model, **annotations: str) -> Iterator[None]:
+def with_annotations(model: SuiteModel, **annotations: str) -> Iterator[None]:
     """
     The InferenceSet, for the scaler.
     """
@@ -129,58 +129,60 @@ def annotated(model: Model, **annotations: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def refused(model: Model, why: str) -> Iterator[None]:
+def with_node_refused(model: SuiteModel, why: str) -> Iterator[None]:
     """
     The node that KAITO asks for does not come. *why*: reason and message of the provisioner.
     """
-    model.kaito.say(WORKSPACE, without_nodes(why))
+    model.kaito.set_workspace_conditions(WORKSPACE, nodes_missing_reasons(why))
     try:
         yield
     finally:
-        model.kaito.say(WORKSPACE, DONE)
+        model.kaito.set_workspace_conditions(WORKSPACE, READY_REASONS)
 
 
 @contextlib.contextmanager
-def under_pressure(model: Model) -> Iterator[None]:
+def under_pressure(model: SuiteModel) -> Iterator[None]:
     """
     The model's node, as KAITO tells of it.
     """
     pod = model.cluster.client.get(model.path("Pod"))
     text = f"worker node(s) under resource pressure: {pod['spec']['nodeName']} (DiskPressure)"
-    model.kaito.say(WORKSPACE, {"NodesReady": f"NodePluginsNotReady: waiting; warning: {text}"})
+    model.kaito.set_workspace_conditions(
+        WORKSPACE, {"NodesReady": f"NodePluginsNotReady: waiting; warning: {text}"}
+    )
     try:
         yield
     finally:
-        model.kaito.say(WORKSPACE, DONE)
+        model.kaito.set_workspace_conditions(WORKSPACE, READY_REASONS)
 
 
 @contextlib.contextmanager
-def without_image(model: Model) -> Iterator[None]:
+def with_broken_image(model: SuiteModel) -> Iterator[None]:
     """
     The model's pod, as where containers run its image can be changed.
     """
     client, path = model.cluster.client, model.path("Pod")
     pod = {"apiVersion": "v1", "kind": "Pod", **client.get(path)}
     container = pod["spec"]["containers"][0]
-    if model.cluster.without_kubelets:
-        faults.break_pod(client, pod, faults.IMAGE_PULL)
+    if model.cluster.has_no_kubelets:
+        faults.set_pod_fault(client, pod, faults.IMAGE_PULL)
     else:
-        _run(model, container["name"], stack.IMAGE)
+        _run(model, container["name"], components.IMAGE)
     try:
         yield
     finally:
-        faults.mend_pod(client, pod)
+        faults.clear_pod_fault(client, pod)
         _run(model, container["name"], container["image"])
-        until(model.serves, within=180, what=f"{path} is Ready")
+        until(model.is_serving, within=180, what=f"{path} is Ready")
 
 
-def _run(model: Model, container: str, image: str) -> None:
+def _run(model: SuiteModel, container: str, image: str) -> None:
     spec = {"containers": [{"name": container, "image": image}]}
     model.cluster.client.patch(model.path("Pod"), {"spec": spec}, STRATEGIC)
 
 
 @contextlib.contextmanager
-def letting_in(model: Model, namespace: str) -> Iterator[None]:
+def with_ingress(model: SuiteModel, namespace: str) -> Iterator[None]:
     """
     A network policy of the harness with the name of a *namespace* that is not there.
     """
@@ -193,8 +195,8 @@ def letting_in(model: Model, namespace: str) -> Iterator[None]:
         client.apply(_policy(model))
 
 
-def _policy(model: Model, *more: str) -> Json:
-    scaler = model.cluster.component(stack.KEDA_KAITO_SCALER).namespace
+def _policy(model: SuiteModel, *more: str) -> Json:
+    scaler = model.cluster.component(components.KEDA_KAITO_SCALER).namespace
     key = "k8s:io.kubernetes.pod.namespace"
     named = [{"matchLabels": {key: each}} for each in (scaler, *more)]
     return {

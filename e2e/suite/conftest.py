@@ -8,23 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from e2e import events, repair
 from e2e.controlplane import ApiError
-from e2e.suite import local
-from e2e.suite.cluster import Cluster
-from e2e.suite.recording import Recording
-from e2e.team import register_class
+from e2e.suite import local_cluster
+from e2e.suite.cluster import ClusterUnderTest
+from e2e.suite.recording import EventRecording
+from e2e.support import events
+from e2e.support.production_stack import restore
+from e2e.support.production_stack.team import register_class
 
 
 CLASS = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/istio"
-SEEN = "what the reporters saw"
-THERE = 180
+REPORT_SECTION = "what the reporters saw"
+QUIET_ON_GIVEN_CLUSTER = 180
 """
 Seconds of silence after a recovery on a cluster made by someone else.
 """
 
-GIVEN = pytest.StashKey[Cluster]()
-BROKEN = pytest.StashKey[Cluster | None]()
+GIVEN = pytest.StashKey[ClusterUnderTest]()
+BROKEN = pytest.StashKey[ClusterUnderTest | None]()
 """
 The one that is being tested just now.
 """
@@ -37,13 +38,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--quiet-seconds",
         type=float,
-        help=f"of silence after a recovery, longer than the reporters' heartbeat; default: {THERE} there,"
-        f" {local.QUIET} on a control plane that is made here",
+        help=f"of silence after a recovery, longer than the reporters' heartbeat; default: {QUIET_ON_GIVEN_CLUSTER} there,"
+        f" {local_cluster.QUIET} on a control plane that is made here",
     )
     group.addoption(
         "--heartbeat-seconds",
         type=int,
-        default=local.HEARTBEAT,
+        default=local_cluster.HEARTBEAT,
         help="of the reporters on a control plane that is made here; default: %(default)s",
     )
     group.addoption(
@@ -65,8 +66,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.controlplane)
     elif ours:
         quiet, within = (config.getoption(f"{each}_seconds") for each in ("quiet", "within"))
-        config.stash[GIVEN] = _checked(Cluster(path, quiet or THERE, within))
-        if not (config.stash[GIVEN].own or config.getoption("yes")):
+        config.stash[GIVEN] = _checked(
+            ClusterUnderTest(path, quiet or QUIET_ON_GIVEN_CLUSTER, within)
+        )
+        if not (config.stash[GIVEN].is_dedicated or config.getoption("yes")):
             _ask(config.stash[GIVEN].client.host)
 
 
@@ -80,19 +83,19 @@ def pytest_runtest_makereport(
     report = yield
     cluster = item.config.stash.get(BROKEN, None)
     if report.failed and cluster is not None:
-        report.sections.append((SEEN, cluster.reporters.account()))
+        report.sections.append((REPORT_SECTION, cluster.reporters.describe()))
     return report
 
 
 @pytest.fixture(scope="module")
-def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+def cluster(request: pytest.FixtureRequest) -> Iterator[ClusterUnderTest]:
     """
     With a healthy stack and reporters.
     """
     with contextlib.ExitStack() as after:
         given = request.config.stash.get(GIVEN, None)
         found = given or after.enter_context(_made(request))
-        ailing = list(found.ailments())
+        ailing = list(found.unhealthy_components())
         if ailing:
             pytest.fail("The stack is not healthy: " + "; ".join(ailing))
         request.config.stash[BROKEN] = found
@@ -101,11 +104,11 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def own_cluster(cluster: Cluster) -> Iterator[Cluster]:
+def own_cluster(cluster: ClusterUnderTest) -> Iterator[ClusterUnderTest]:
     """
     For topics in which the tests say what KAITO and Istio would say.
     """
-    if not cluster.own:
+    if not cluster.is_dedicated:
         pytest.skip("NOT RUN: on this cluster KAITO and Istio speak for themselves")
     if cluster.client.exists(CLASS):
         yield cluster
@@ -116,34 +119,36 @@ def own_cluster(cluster: Cluster) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def recording(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recording]:
+def recording(
+    cluster: ClusterUnderTest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EventRecording]:
     """
     Of this module and those before it. Whatever was written must be clean.
     """
     folder = tmp_path_factory.getbasetemp() / "events"
     folder.mkdir(exist_ok=True)
-    with Recording(cluster, folder) as running:
+    with EventRecording(cluster, folder) as running:
         yield running
-        assert running.objections() == set()
+        assert running.violations() == set()
 
 
 @contextlib.contextmanager
-def _made(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+def _made(request: pytest.FixtureRequest) -> Iterator[ClusterUnderTest]:
     plane = request.getfixturevalue("stack")
-    heartbeat = request.config.getoption("heartbeat_seconds", local.HEARTBEAT)
-    quiet = request.config.getoption("quiet_seconds", None) or local.QUIET
-    with repair.mended(plane), local.reporters(plane, heartbeat=heartbeat):
-        yield Cluster(plane.kubeconfig(), quiet)
+    heartbeat = request.config.getoption("heartbeat_seconds", local_cluster.HEARTBEAT)
+    quiet = request.config.getoption("quiet_seconds", None) or local_cluster.QUIET
+    with restore.healthy_stack(plane), local_cluster.reporters(plane, heartbeat=heartbeat):
+        yield ClusterUnderTest(plane.kubeconfig(), quiet)
     events.clear(plane.client)
 
 
-def _checked(cluster: Cluster) -> Cluster:
+def _checked(cluster: ClusterUnderTest) -> ClusterUnderTest:
     """
     With reporters whose silence will mean something. Raises pytest.UsageError.
     """
     try:
         cluster.reporters.check()
-        assert cluster.patience.quiet
+        assert cluster.timeouts.quiet_period
     except (OSError, ApiError) as err:
         raise pytest.UsageError(f"The cluster of {cluster.kubeconfig} refuses: {err}") from err
     return cluster

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from e2e import stack, statuses
 from e2e.controlplane import Json, until
-from e2e.kaito import Kaito
-from e2e.stack import Component
-from e2e.suite.cluster import Cluster
+from e2e.suite.cluster import ClusterUnderTest
 from e2e.suite.reporters import is_ready
-from e2e.workload import renamed
-from reporter.embedded import example_team
+from e2e.support.production_stack import components, statuses
+from e2e.support.production_stack.components import StackComponent
+from e2e.support.production_stack.kaito_controller import KaitoController
+from e2e.support.production_stack.workload import renamed
+from reporter.embedded.example import team
 
 
 MODEL = "qwen"
@@ -34,22 +34,22 @@ _PLAYED = {
 
 
 @dataclass(frozen=True)
-class Model:
+class SuiteModel:
     """
     *namespace*: its team's.
     """
 
-    cluster: Cluster
+    cluster: ClusterUnderTest
     namespace: str
 
     @property
-    def kaito(self) -> Kaito:
-        return Kaito(self.cluster.client, self.namespace, MODEL)
+    def kaito(self) -> KaitoController:
+        return KaitoController(self.cluster.client, self.namespace, MODEL)
 
     @property
-    def picker(self) -> Component:
+    def picker(self) -> StackComponent:
         name = f"{MODEL}-inferencepool-epp"
-        return Component(self.namespace, name, {"inferencepool": name})
+        return StackComponent(self.namespace, name, {"inferencepool": name})
 
     @cached_property
     def manifests(self) -> list[Json]:
@@ -58,9 +58,9 @@ class Model:
         """
         now = dt.datetime.now(dt.UTC)
         parts = [
-            example_team.namespace(),
-            *example_team.manifests(now),
-            *example_team.deployments(),
+            team.namespace(),
+            *team.manifests(now),
+            *team.deployments(),
         ]
         own = [each for each in parts if each["kind"] != "GatewayClass"]
         for each in own:
@@ -106,7 +106,7 @@ class Model:
             self._install(each)
         for each in self.manifests:
             if each["kind"] in _PLAYED:
-                statuses.write(client, each, each["status"])
+                statuses.write_status(client, each, each["status"])
         self._until_ready()
         if labelled:
             self.label("modelharness")
@@ -121,33 +121,35 @@ class Model:
         if each["kind"] == "Namespace":
             each["metadata"] = {"name": self.namespace}
         if each["kind"] in {"Deployment", "Pod"}:
-            each = self.cluster.stand_in(each)
+            each = self.cluster.as_idle_workload(each)
         client = self.cluster.client
         if each["kind"] == "Pod":
             account = f"/api/v1/namespaces/{self.namespace}/serviceaccounts/default"
             until(lambda: client.exists(account), within=60, what=f"{account} exists")
         client.create(client.collection(each), each)
 
-    def serves(self) -> bool:
+    def is_serving(self) -> bool:
         return is_ready(self.cluster.client.get(self.path("Pod")))
 
     def _until_ready(self) -> None:
         client = self.cluster.client
-        until(self.serves, within=180, what=f"{self.path('Pod')} is Ready")
+        until(self.is_serving, within=180, what=f"{self.path('Pod')} is Ready")
         for each in self.manifests:
             if each["kind"] == "Deployment":
                 meta = each["metadata"]
                 labels = each["spec"]["selector"]["matchLabels"]
-                component = Component(meta["namespace"], meta["name"], labels)
-                stack.until_ready(client, component, within=180)
+                component = StackComponent(meta["namespace"], meta["name"], labels)
+                components.until_ready(client, component, within=180)
 
 
 @contextlib.contextmanager
-def installed(cluster: Cluster, topic: str, *, labelled: bool = True) -> Iterator[Model]:
+def installed(
+    cluster: ClusterUnderTest, topic: str, *, labelled: bool = True
+) -> Iterator[SuiteModel]:
     """
     In a namespace of its own.
     """
-    model = Model(cluster, f"e2e-{topic}-{secrets.token_hex(2)}")
+    model = SuiteModel(cluster, f"e2e-{topic}-{secrets.token_hex(2)}")
     try:
         model.install(labelled=labelled)
         yield model

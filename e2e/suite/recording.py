@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Self
 
 from e2e.controlplane import Json
-from e2e.events import SOURCE
-from e2e.suite.cluster import Cluster, kubectl
-from e2e.suite.hygiene import objections
+from e2e.suite.cluster import ClusterUnderTest, kubectl
+from e2e.suite.event_format import format_violations
+from e2e.support.events import SOURCE
 
 
-class Recording:
+class EventRecording:
     """
     What users see who let kubectl watch. Each has a file of its own in *folder*.
     """
 
-    def __init__(self, cluster: Cluster, folder: Path) -> None:
+    def __init__(self, cluster: ClusterUnderTest, folder: Path) -> None:
         self._folder = folder
         number = len(list(folder.iterdir()))
         self._file = (folder / f"{number}.json").open("w")
@@ -44,14 +44,14 @@ class Recording:
         """
         return [each for file in sorted(self._folder.iterdir()) for each in _documents(file)]
 
-    def objections(self) -> set[str]:
+    def violations(self) -> set[str]:
         """
         To any of them.
         """
         return {
             f"{each['reason']} x{each.get('count')}: {objection}"
             for each in self.writes()
-            for objection in objections(each)
+            for objection in format_violations(each)
         }
 
 

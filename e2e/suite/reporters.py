@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from e2e.controlplane import ApiError, Client, Json
-from e2e.events import SOURCE
+from e2e.support.events import SOURCE
 
 
 NAME = "app.kubernetes.io/name"
@@ -21,7 +21,7 @@ INSTALL = (
 
 
 @dataclass(frozen=True)
-class Reporters:
+class ReporterPods:
     client: Client
 
     def pods(self) -> list[Json]:
@@ -67,14 +67,14 @@ class Reporters:
         holder = self.client.get(path)["spec"].get("holderIdentity", "").partition("_")[0]
         return holder if holder in {each["metadata"]["name"] for each in self.pods()} else ""
 
-    def lose(self, name: str) -> None:
+    def delete_pod(self, name: str) -> None:
         """
         At once, as with its node.
         """
         path = f"/api/v1/namespaces/{self.namespace}/pods/{name}"
         self.client.delete(f"{path}?gracePeriodSeconds=0")
 
-    def account(self) -> str:
+    def describe(self) -> str:
         """
         What each of them sees, for whoever has to find out why a test failed.
         """

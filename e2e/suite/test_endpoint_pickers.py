@@ -7,35 +7,37 @@ from collections.abc import Iterator
 import pytest
 
 from e2e.suite import model as models
-from e2e.suite.breakages import annotated, scaled_to_zero
-from e2e.suite.cluster import Cluster
-from e2e.suite.model import Model
-from e2e.suite.said import Outage, from_now_on
+from e2e.suite.breakages import scaled_to_zero, with_annotations
+from e2e.suite.cluster import ClusterUnderTest
+from e2e.suite.expected_events import ExpectedOutage, events_from_now
+from e2e.suite.model import SuiteModel
 
 
 @pytest.fixture(scope="module")
-def model(own_cluster: Cluster) -> Iterator[Model]:
+def model(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
     with models.installed(own_cluster, "pickers") as model:
         yield model
 
 
 @pytest.fixture(scope="module")
-def neighbour(own_cluster: Cluster) -> Iterator[Model]:
+def neighbour(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
     with models.installed(own_cluster, "neighbour") as model:
         yield model
 
 
-def test_picker_at_zero_is_told_until_it_is_back(model: Model, neighbour: Model) -> None:
+def test_picker_at_zero_is_told_until_it_is_back(model: SuiteModel, neighbour: SuiteModel) -> None:
     picker, cluster = model.picker, model.cluster
-    others = from_now_on(cluster, neighbour.namespace)
+    others = events_from_now(cluster, neighbour.namespace)
     saying = f"endpoint picker Deployment {picker.namespace}/{picker.name} is scaled to zero"
-    told = Outage("inferencesetEPPNotReady", model.namespace, saying, "inferencesetReady")
-    warning = told.lived(cluster, scaled_to_zero(cluster, picker))
+    told = ExpectedOutage("inferencesetEPPNotReady", model.namespace, saying, "inferencesetReady")
+    warning = told.run(cluster, scaled_to_zero(cluster, picker))
     assert warning.message.startswith(f"InferenceSet {model.namespace}/qwen: ")
     assert others.all() == []
 
 
-def test_limit_that_the_scaler_cannot_take_is_told_until_it_is_right(model: Model) -> None:
+def test_limit_that_the_scaler_cannot_take_is_told_until_it_is_right(model: SuiteModel) -> None:
     saying = 'scaledobject.kaito.sh/max-replicas="0" must be greater than 1'
-    told = Outage("inferencesetScalingMisconfigured", model.namespace, saying, "inferencesetReady")
-    told.lived(model.cluster, annotated(model, auto_provision="true", max_replicas="0"))
+    told = ExpectedOutage(
+        "inferencesetScalingMisconfigured", model.namespace, saying, "inferencesetReady"
+    )
+    told.run(model.cluster, with_annotations(model, auto_provision="true", max_replicas="0"))

@@ -7,44 +7,54 @@ from concurrent.futures import Future
 
 import pytest
 
-from e2e.events import Event
-from e2e.stack import Component
-from e2e.suite import side_by_side
-from e2e.suite.breakages import deleted, letting_in, scaled_to_zero, specified, untrue
-from e2e.suite.cluster import Cluster
-from e2e.suite.side_by_side import Trouble
+from e2e.suite import parallel_breakages
+from e2e.suite.breakages import (
+    deleted,
+    scaled_to_zero,
+    with_false_condition,
+    with_ingress,
+    with_spec,
+)
+from e2e.suite.cluster import ClusterUnderTest
+from e2e.suite.parallel_breakages import Breakage
+from e2e.support.events import Event
+from e2e.support.production_stack.components import StackComponent
 
 
 READY = "modelharnessReady"
 TROUBLES = {
-    "class": Trouble(
-        lambda model: specified(model, "Gateway", gatewayClassName="istio2"),
+    "class": Breakage(
+        lambda model: with_spec(model, "Gateway", gatewayClassName="istio2"),
         *("modelharnessGatewayClassMissing", '"istio2", which does not exist', READY),
     ),
-    "gateway": Trouble(
-        lambda model: untrue(model, "Gateway", "Programmed", "Invalid: bad listener"),
+    "gateway": Breakage(
+        lambda model: with_false_condition(
+            model, "Gateway", "Programmed", "Invalid: bad listener"
+        ),
         *("modelharnessGatewayProgrammingFailed", "(Invalid): bad listener", READY),
     ),
-    "proxies": Trouble(
+    "proxies": Breakage(
         lambda model: scaled_to_zero(
-            model.cluster, Component(model.namespace, f"{model.namespace}-gw-istio", {})
+            model.cluster, StackComponent(model.namespace, f"{model.namespace}-gw-istio", {})
         ),
         *("modelharnessGatewayDataPlaneNotReady", "scaled to zero", READY),
     ),
-    "authorization": Trouble(
+    "authorization": Breakage(
         lambda model: deleted(model, "EnvoyFilter", "apikey-ext-authz"),
         *("modelharnessExtAuthzProviderMissing", "apikey-ext-authz was deleted", READY),
     ),
-    "keys": Trouble(
-        lambda model: untrue(model, "APIKey", "Ready", "SecretConflict: cannot write it"),
+    "keys": Breakage(
+        lambda model: with_false_condition(
+            model, "APIKey", "Ready", "SecretConflict: cannot write it"
+        ),
         *("modelharnessAPIKeyReconcileFailed", "(SecretConflict)", READY),
     ),
-    "catch-all": Trouble(
+    "catch-all": Breakage(
         lambda model: deleted(model, "EnvoyFilter", "model-not-found-direct"),
         *("modelharnessCatchAllFilterRejected", "model-not-found-direct was deleted", READY),
     ),
-    "policy": Trouble(
-        lambda model: letting_in(model, "nobody-has-this"),
+    "policy": Breakage(
+        lambda model: with_ingress(model, "nobody-has-this"),
         *("modelharnessNetworkPolicyMisconfigured", '"nobody-has-this"', READY),
     ),
 }
@@ -52,9 +62,9 @@ TROUBLES = {
 
 @pytest.fixture(scope="module")
 def lived(
-    request: pytest.FixtureRequest, own_cluster: Cluster
+    request: pytest.FixtureRequest, own_cluster: ClusterUnderTest
 ) -> Iterator[dict[str, Future[Event]]]:
-    with side_by_side.lived(request, own_cluster, TROUBLES) as lived:
+    with parallel_breakages.run_breakages(request, own_cluster, TROUBLES) as lived:
         yield lived
 
 

@@ -7,34 +7,41 @@ from concurrent.futures import Future
 
 import pytest
 
-from e2e.events import Event
-from e2e.suite import side_by_side
-from e2e.suite.breakages import refused, under_pressure, untrue, without_image
-from e2e.suite.cluster import Cluster
-from e2e.suite.side_by_side import Trouble
+from e2e.suite import parallel_breakages
+from e2e.suite.breakages import (
+    under_pressure,
+    with_broken_image,
+    with_false_condition,
+    with_node_refused,
+)
+from e2e.suite.cluster import ClusterUnderTest
+from e2e.suite.parallel_breakages import Breakage
+from e2e.support.events import Event
 
 
 READY = "inferencesetReady"
 INVALID = "InstanceTypeResolutionFailed: instance type Standard_None is not known"
 TROUBLES = {
-    "invalid-instance-type": Trouble(
-        lambda model: refused(model, INVALID),
+    "invalid-instance-type": Breakage(
+        lambda model: with_node_refused(model, INVALID),
         *("inferencesetInfraProvisioningFailed", "Standard_None is not known", READY),
     ),
-    "image": Trouble(without_image, "inferencesetModelPodsNotReady", "ImagePull", READY),
-    "route": Trouble(
-        lambda model: untrue(model, "HTTPRoute", "Accepted", "NotAllowedByListeners: no listener"),
+    "image": Breakage(with_broken_image, "inferencesetModelPodsNotReady", "ImagePull", READY),
+    "route": Breakage(
+        lambda model: with_false_condition(
+            model, "HTTPRoute", "Accepted", "NotAllowedByListeners: no listener"
+        ),
         *("inferencesetRouteNotReady", "NotAllowedByListeners", READY),
     ),
-    "pressure": Trouble(under_pressure, "inferencesetNodeUnderPressure", "DiskPressure", ""),
+    "pressure": Breakage(under_pressure, "inferencesetNodeUnderPressure", "DiskPressure", ""),
 }
 
 
 @pytest.fixture(scope="module")
 def lived(
-    request: pytest.FixtureRequest, own_cluster: Cluster
+    request: pytest.FixtureRequest, own_cluster: ClusterUnderTest
 ) -> Iterator[dict[str, Future[Event]]]:
-    with side_by_side.lived(request, own_cluster, TROUBLES) as lived:
+    with parallel_breakages.run_breakages(request, own_cluster, TROUBLES) as lived:
         yield lived
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from e2e import stub_pages
-from e2e.address import beyond_loopback
 from e2e.controlplane import Json, faults
-from e2e.stack import IMAGE
 from e2e.suite import model as models
-from e2e.suite.cluster import Cluster
-from e2e.suite.model import MODEL, Model
-from e2e.suite.said import from_now_on
+from e2e.suite.cluster import ClusterUnderTest
+from e2e.suite.expected_events import events_from_now
+from e2e.suite.model import MODEL, SuiteModel
+from e2e.support.address import routable_address
+from e2e.support.production_stack.components import IMAGE
+from tests.support.stubs import metrics_pages
 
 
 REASON = "inferencesetWeightDownloadSlow"
@@ -43,27 +43,27 @@ The stub exporter's page where containers run: it needs nothing but Python.
 
 
 @pytest.fixture(scope="module")
-def model(own_cluster: Cluster) -> Iterator[Model]:
+def model(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
     with models.installed(own_cluster, "weights") as model:
         yield model
 
 
-def test_slow_download_is_told_once_and_is_over_with_its_pod(model: Model) -> None:
+def test_slow_download_is_told_once_and_is_over_with_its_pod(model: SuiteModel) -> None:
     cluster = model.cluster
-    said = from_now_on(cluster, model.namespace)
+    said = events_from_now(cluster, model.namespace)
     with loading(model):
-        told = said.until(REASON, "model-weights download is slow")
+        told = said.wait_for(REASON, "model-weights download is slow")
         assert (told.type, told.involved) == ("Warning", ("Namespace", model.namespace))
         assert told.message.startswith(f"InferenceSet {model.namespace}/{MODEL}: ")
         assert f"LLM pod {POD}" in told.message
-        said.until(REASON, count=told.count + 1)
+        said.wait_for(REASON, count=told.count + 1)
     last = said.newest(REASON)
-    time.sleep(cluster.patience.quiet)  # by then it would have been repeated
+    time.sleep(cluster.timeouts.quiet_period)  # by then it would have been repeated
     assert said.all() == [last]
 
 
 @contextlib.contextmanager
-def loading(model: Model) -> Iterator[None]:
+def loading(model: SuiteModel) -> Iterator[None]:
     """
     A pod of the model that downloads at a crawl.
     """
@@ -71,26 +71,26 @@ def loading(model: Model) -> Iterator[None]:
     port = int(cluster.reporters.flags().get("weight-download-metric-port", "5000"))
     pod = _pod(model, port)
     with contextlib.ExitStack() as after:
-        if cluster.without_kubelets:
+        if cluster.has_no_kubelets:
             after.enter_context(_stub_here(port))
         client.create(client.collection(pod), pod)
         after.callback(client.delete, f"{client.path(pod)}?gracePeriodSeconds=0")
-        if cluster.without_kubelets:
+        if cluster.has_no_kubelets:
             faults.write_status(client, pod, _running_here())
         yield
 
 
-def _pod(model: Model, port: int) -> Json:
+def _pod(model: SuiteModel, port: int) -> Json:
     cluster = model.cluster
     labels = {"inferenceset.kaito.sh/created-by": MODEL, "apps.kubernetes.io/pod-index": "0"}
     meta = {"name": POD, "namespace": model.namespace, "labels": labels}
     container: Json = {"name": "model", "image": IMAGE}
     spec: Json = {"containers": [container]}
-    if cluster.without_kubelets:
+    if cluster.has_no_kubelets:
         meta["annotations"] = {"fault.e2e/hold": "true"}
         spec["nodeName"] = "node-0"
     else:
-        page = stub_pages.pre_download(SPEED, REMAINING)
+        page = metrics_pages.pre_download(SPEED, REMAINING)
         container["image"] = cluster.reporters.image
         container["command"] = ["python3", "-c", SERVER.format(page=page, port=port)]
         container["readinessProbe"] = {"exec": {"command": ["python3", "-c", "exit(1)"]}}
@@ -99,8 +99,8 @@ def _pod(model: Model, port: int) -> Json:
 
 @contextlib.contextmanager
 def _stub_here(port: int) -> Iterator[None]:
-    beyond_loopback()
-    command = [sys.executable, "-m", "e2e.stub_exporter", "slow", f"--port={port}"]
+    routable_address()
+    command = [sys.executable, "-m", "tests.support.stubs.exporter", "slow", f"--port={port}"]
     stub = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)})
     try:
         yield
@@ -110,7 +110,7 @@ def _stub_here(port: int) -> Iterator[None]:
 
 
 def _running_here() -> Json:
-    where = beyond_loopback()
+    where = routable_address()
     container = {
         "name": "model",
         "image": "",

@@ -6,51 +6,53 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2e import events
-from e2e.events import Event
-from e2e.stack import BODY_BASED_ROUTER
 from e2e.suite.breakages import scaled_to_zero
-from e2e.suite.cluster import Cluster
-from e2e.suite.recording import Recording
-from e2e.suite.said import from_now_on
+from e2e.suite.cluster import ClusterUnderTest
+from e2e.suite.expected_events import events_from_now
+from e2e.suite.recording import EventRecording
+from e2e.support import events
+from e2e.support.events import Event
+from e2e.support.production_stack.components import BODY_BASED_ROUTER
 
 
 BBR = "clusterBBRNotReady"
 
 
 @pytest.fixture(scope="module")
-def warning(cluster: Cluster) -> Iterator[Event]:
+def warning(cluster: ClusterUnderTest) -> Iterator[Event]:
     """
     So that there is one, whichever tests ran before.
     """
     component = cluster.component(BODY_BASED_ROUTER)
-    said = from_now_on(cluster, component.namespace)
+    said = events_from_now(cluster, component.namespace)
     with scaled_to_zero(cluster, component):
-        first = said.until(BBR)
-        yield said.until(BBR, count=first.count + 1)
+        first = said.wait_for(BBR)
+        yield said.wait_for(BBR, count=first.count + 1)
 
 
-def test_every_event_ever_written_is_clean(warning: Event, recording: Recording) -> None:
+def test_every_event_ever_written_is_clean(warning: Event, recording: EventRecording) -> None:
     writes = recording.writes()
     assert any(each["metadata"]["uid"] == warning.uid for each in writes)
     print(f"{len(writes)} writes, of {sorted({each['reason'] for each in writes})}")
-    assert recording.objections() == set()
+    assert recording.violations() == set()
 
 
-def test_kubectl_get_lists_it(cluster: Cluster, warning: Event) -> None:
+def test_kubectl_get_lists_it(cluster: ClusterUnderTest, warning: Event) -> None:
     selector = f"--field-selector=source={events.SOURCE},reason={BBR}"
     text = cluster.kubectl("get", "events", "--namespace=kube-system", selector)
     assert warning.message in text
     assert f"namespace/{warning.involved[1]}" in text
 
 
-def test_kubectl_describe_shows_it_with_its_count(cluster: Cluster, warning: Event) -> None:
+def test_kubectl_describe_shows_it_with_its_count(
+    cluster: ClusterUnderTest, warning: Event
+) -> None:
     text = cluster.kubectl("describe", "event", "--namespace=kube-system", warning.name)
     for line in ("Evaluate", warning.message, warning.reason, events.SOURCE):
         assert line in text
 
 
-def test_kubectl_events_finds_it_by_its_object(cluster: Cluster, warning: Event) -> None:
+def test_kubectl_events_finds_it_by_its_object(cluster: ClusterUnderTest, warning: Event) -> None:
     of = f"namespace/{warning.involved[1]}"
     text = cluster.kubectl("events", "--namespace=kube-system", f"--for={of}")
     assert warning.message in text

@@ -8,15 +8,15 @@ from typing import Any
 
 from msgspec import UNSET
 
-from reporter.catalogue.document import Fields, Scalar
 from reporter.catalogue.format import ReasonEntry
-from reporter.catalogue.problems import Place, Problem, nearest
-from reporter.catalogue.reading import read
+from reporter.catalogue.problems import Place, Problem, suggest_name
+from reporter.catalogue.yaml.nodes import Fields, Scalar
+from reporter.catalogue.yaml.reader import read
 from reporter.model.entries import ProbeSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownNames:
     """
     What entries may name. *pending*: probes that do not exist yet. *flags*: of the process.
     """
@@ -27,7 +27,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class EntrySource:
     """
     One entry as it stands in its file, and what an overlay made of it.
     """
@@ -83,17 +83,19 @@ class Drafts:
     names: frozenset[str] = field(default=frozenset())
 
 
-def drafts(sources: Iterable[Source], known: Known, problems: list[Problem]) -> Drafts:
+def read_drafts(
+    sources: Iterable[EntrySource], known: KnownNames, problems: list[Problem]
+) -> Drafts:
     found, names = [], set()
     for source in sources:
         names.add(source.name)
-        draft = _draft(source, known, problems)
+        draft = _read_draft(source, known, problems)
         if draft is not None:
             found.append(draft)
     return Drafts(tuple(found), frozenset(names))
 
 
-def _draft(source: Source, known: Known, problems: list[Problem]) -> Draft | None:
+def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem]) -> Draft | None:
     entry = read(source.node, ReasonEntry, problems)
     if entry is None:
         return None
@@ -102,13 +104,13 @@ def _draft(source: Source, known: Known, problems: list[Problem]) -> Draft | Non
         return draft
     spec = known.specs.get(entry.probe)
     if spec is None:
-        text = f"unknown probe `{entry.probe}`: {nearest(entry.probe, known.specs)}"
+        text = f"unknown probe `{entry.probe}`: {suggest_name(entry.probe, known.specs)}"
         problems.append(draft.problem(text, "probe"))
         return None
     given = source.node.values.get("parameters") or Fields(source.node.where("probe"))
     if not isinstance(given, Fields):
         return None
     told: list[Problem] = []
-    parameters = read(given, spec.parameters, told)
+    parameters = read(given, spec.parameters_type, told)
     problems += [Problem(p.place, f"{entry.reason}: parameters: {p.text}") for p in told]
     return None if told else Draft(entry, source.node, source.enabled, spec, parameters)

@@ -7,24 +7,24 @@ from datetime import timedelta
 
 
 GRACE = "grace"
-DURATION = r"^(?=[0-9])([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$"
-HOLD = rf"^{GRACE}$|{DURATION}"
+DURATION_PATTERN = r"^(?=[0-9])([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$"
+HOLD_PATTERN = rf"^{GRACE}$|{DURATION_PATTERN}"
 
 
-def span(text: str) -> timedelta | None:
+def parse_duration(text: str) -> timedelta | None:
     """
     None for the startup grace. Raises ValueError for what DURATION does not match.
     """
     if text == GRACE:
         return None
-    match = re.match(DURATION, text)
+    match = re.match(DURATION_PATTERN, text)
     if match is None:
         raise ValueError(f"{text!r} is no duration")
     hours, minutes, seconds = (int(part[:-1]) if part else 0 for part in match.groups())
     return timedelta(hours=hours, minutes=minutes, seconds=seconds)
 
 
-def text(value: timedelta | None) -> str:
+def format_duration(value: timedelta | None) -> str:
     """
     The inverse of span.
     """

@@ -6,26 +6,26 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from reporter.catalogue.durations import DURATION, HOLD
+from reporter.catalogue.durations import DURATION_PATTERN, HOLD_PATTERN
 from reporter.model.entries import Scope
-from reporter.model.words import EventType, Layer, Owner
+from reporter.model.enums import EventType, Layer, Owner
 
 
 T = TypeVar("T")
-Optional: TypeAlias = T | UnsetType
+OptionalKey: TypeAlias = T | UnsetType
 
-HoldSpan = Annotated[
+HoldDuration = Annotated[
     str,
     Meta(
-        pattern=HOLD,
+        pattern=HOLD_PATTERN,
         examples=["15s", "5m", "1h30m", "grace"],
         extra={"is": "a duration such as 15s, 5m or 1h30m, or the word grace"},
     ),
 ]
-SettleSpan = Annotated[
+SettleDuration = Annotated[
     str,
     Meta(
-        pattern=DURATION,
+        pattern=DURATION_PATTERN,
         examples=["30s", "10m"],
         extra={"is": "a duration such as 30s, 5m or 1h30m"},
     ),
@@ -50,41 +50,42 @@ Remedy = Annotated[
 ]
 
 
-class Part(
+class CatalogueStruct(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab", gc=False
 ): ...
 
 
-class Hold(Part, frozen=True, kw_only=True):
+class Hold(CatalogueStruct, frozen=True, kw_only=True):
     """
     How long trouble of each kind must last before it counts. `grace` is --startup-grace-seconds.
     """
 
     declared: Annotated[
-        Optional[HoldSpan],
+        OptionalKey[HoldDuration],
         Meta(description="A human's word: replicas 0, an invalid annotation. Absent: 0s."),
     ] = UNSET
     failed: Annotated[
-        Optional[HoldSpan],
+        OptionalKey[HoldDuration],
         Meta(description="A hard error that a writer states: image, crash loop. Absent: 15s."),
     ] = UNSET
     lost: Annotated[
-        Optional[HoldSpan],
+        OptionalKey[HoldDuration],
         Meta(description="It worked, nothing is being changed, now it does not. Absent: 30s."),
     ] = UNSET
     starting: Annotated[
-        Optional[HoldSpan],
+        OptionalKey[HoldDuration],
         Meta(description="Young, rolling out, scaling up or draining. Absent: grace."),
     ] = UNSET
 
 
-class Suppresses(Part, frozen=True, kw_only=True):
+class Suppresses(CatalogueStruct, frozen=True, kw_only=True):
     """
     What has no input while this reason's component is out.
     """
 
     reason: Annotated[
-        Optional[str], Meta(description="The reason that is silent, of the same layer or a lower.")
+        OptionalKey[str],
+        Meta(description="The reason that is silent, of the same layer or a lower."),
     ] = UNSET
     crd_of: Annotated[
         bool,
@@ -103,7 +104,7 @@ class Suppresses(Part, frozen=True, kw_only=True):
     why: Annotated[Text, Meta(description="What the silent check definitionally lacks meanwhile.")]
 
 
-class ReasonEntry(Part, frozen=True, kw_only=True):
+class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
     """
     One reason.
     """
@@ -118,7 +119,7 @@ class ReasonEntry(Part, frozen=True, kw_only=True):
     ]
     owner: Annotated[Owner, Meta(description="Who must act.")]
     rank: Annotated[
-        Optional[Rank],
+        OptionalKey[Rank],
         Meta(
             description="Which reason of a subject speaks: the lowest number, unique in a layer."
         ),
@@ -127,18 +128,18 @@ class ReasonEntry(Part, frozen=True, kw_only=True):
         bool, Meta(description="Instead of a rank: it speaks for itself and gates no Ready.")
     ] = False
     probe: Annotated[
-        Optional[str], Meta(description="What judges it. None for the Normal reasons.")
+        OptionalKey[str], Meta(description="What judges it. None for the Normal reasons.")
     ] = UNSET
     parameters: Annotated[
-        Optional[dict[str, Any]],
+        OptionalKey[dict[str, Any]],
         Meta(
             description="What the probe is told; each probe has its own. A key that ends in "
             "`-flag` names a flag of the process, whose value is used."
         ),
     ] = UNSET
-    hold: Annotated[Optional[Hold], Meta(description="How long it must last.")] = UNSET
+    hold: Annotated[OptionalKey[Hold], Meta(description="How long it must last.")] = UNSET
     settle: Annotated[
-        Optional[SettleSpan],
+        OptionalKey[SettleDuration],
         Meta(description="How long it must be clear before it counts. Absent: --settle-seconds."),
     ] = UNSET
     grace: Annotated[
@@ -154,7 +155,7 @@ class ReasonEntry(Part, frozen=True, kw_only=True):
         ),
     ]
     remedy: Annotated[
-        Optional[dict[str, Remedy]],
+        OptionalKey[dict[str, Remedy]],
         Meta(
             description="What to do, by code of the cause. `default` is for all others. A code "
             "after a dot is looked up whole, then by its second part, then by its first."
@@ -165,7 +166,7 @@ class ReasonEntry(Part, frozen=True, kw_only=True):
     ] = []
 
 
-class CatalogueFile(Part, frozen=True, kw_only=True):
+class CatalogueFile(CatalogueStruct, frozen=True, kw_only=True):
     """
     A file of the catalogue.
     """
@@ -173,23 +174,23 @@ class CatalogueFile(Part, frozen=True, kw_only=True):
     reasons: Annotated[list[ReasonEntry], Meta(description="In any order.")]
 
 
-class Override(Part, frozen=True, kw_only=True):
+class Override(CatalogueStruct, frozen=True, kw_only=True):
     """
     What an overlay changes of a reason. Of hold and parameters, the keys given here change.
     """
 
     enabled: Annotated[
-        Optional[bool], Meta(description="false switches the reason off; it is not judged.")
+        OptionalKey[bool], Meta(description="false switches the reason off; it is not judged.")
     ] = UNSET
-    rank: Annotated[Optional[Rank], Meta(description="Another rank.")] = UNSET
-    hold: Annotated[Optional[Hold], Meta(description="Other holds.")] = UNSET
-    settle: Annotated[Optional[SettleSpan], Meta(description="Another settle.")] = UNSET
+    rank: Annotated[OptionalKey[Rank], Meta(description="Another rank.")] = UNSET
+    hold: Annotated[OptionalKey[Hold], Meta(description="Other holds.")] = UNSET
+    settle: Annotated[OptionalKey[SettleDuration], Meta(description="Another settle.")] = UNSET
     parameters: Annotated[
-        Optional[dict[str, Any]], Meta(description="Other parameters of its probe.")
+        OptionalKey[dict[str, Any]], Meta(description="Other parameters of its probe.")
     ] = UNSET
 
 
-class OverlayFile(Part, frozen=True, kw_only=True):
+class OverlayFile(CatalogueStruct, frozen=True, kw_only=True):
     """
     An overlay: changes to the shipped reasons, and reasons of one's own.
     """

@@ -7,17 +7,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from reporter.catalogue.building import built
+from reporter.catalogue.builder import build_catalogue
 from reporter.catalogue.checks import CHECKS
-from reporter.catalogue.document import Fields, compose
-from reporter.catalogue.drafts import Known, Source, drafts
-from reporter.catalogue.overlay import overlaid
+from reporter.catalogue.drafts import EntrySource, KnownNames, read_drafts
+from reporter.catalogue.overlay import apply_overlay
 from reporter.catalogue.problems import CatalogueError, Place, Problem
-from reporter.catalogue.reading import read
+from reporter.catalogue.yaml.nodes import Fields, compose
+from reporter.catalogue.yaml.reader import read
 from reporter.model.entries import Catalogue, ProbeSpec
 
 
-class Top(Struct, frozen=True, forbid_unknown_fields=True):
+class RawCatalogueFile(Struct, frozen=True, forbid_unknown_fields=True):
     """
     A file of the catalogue, its entries not read yet.
     """
@@ -33,7 +33,7 @@ def default_folder() -> Path:
     return installed if installed.is_dir() else Path(__file__).parents[2] / "catalogue"
 
 
-def load(
+def load_catalogue(
     folder: Path,
     overlay: Path | None = None,
     *,
@@ -46,20 +46,20 @@ def load(
 
     *specs*: of every probe, those *pending* included. *flags*: which parameters may name.
     """
-    known = Known(specs, pending, flags)
+    known = KnownNames(specs, pending, flags)
     problems: list[Problem] = []
-    sources = shipped(folder, problems)
+    sources = read_folder(folder, problems)
     if overlay is not None:
-        sources = overlaid(sources, overlay, problems)
-    read_ = drafts(sources, known, problems)
+        sources = apply_overlay(sources, overlay, problems)
+    read_ = read_drafts(sources, known, problems)
     for check in CHECKS:
         problems += check(read_, known)
     if problems:
         raise CatalogueError(problems)
-    return built(read_, known)
+    return build_catalogue(read_, known)
 
 
-def shipped(folder: Path, problems: list[Problem]) -> tuple[Source, ...]:
+def read_folder(folder: Path, problems: list[Problem]) -> tuple[EntrySource, ...]:
     """
     The entries of all files of a folder, by file and line.
     """
@@ -70,6 +70,6 @@ def shipped(folder: Path, problems: list[Problem]) -> tuple[Source, ...]:
     found = []
     for file in files:
         root = compose(file, problems)
-        top = read(root, Top, problems) if root is not None else None
-        found += [Source(node) for node in top.reasons] if top is not None else []
+        top = read(root, RawCatalogueFile, problems) if root is not None else None
+        found += [EntrySource(node) for node in top.reasons] if top is not None else []
     return tuple(found)

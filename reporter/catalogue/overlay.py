@@ -10,14 +10,14 @@ from pathlib import Path
 
 from msgspec import UNSET, Struct
 
-from reporter.catalogue.document import Fields, compose
-from reporter.catalogue.drafts import Source
+from reporter.catalogue.drafts import EntrySource
 from reporter.catalogue.format import Override
-from reporter.catalogue.problems import Problem, nearest
-from reporter.catalogue.reading import read
+from reporter.catalogue.problems import Problem, suggest_name
+from reporter.catalogue.yaml.nodes import Fields, compose
+from reporter.catalogue.yaml.reader import read
 
 
-class Top(Struct, frozen=True, forbid_unknown_fields=True):
+class RawOverlayFile(Struct, frozen=True, forbid_unknown_fields=True):
     """
     The two parts of an overlay, their entries not read yet.
     """
@@ -26,35 +26,37 @@ class Top(Struct, frozen=True, forbid_unknown_fields=True):
     add: list[Fields] = []
 
 
-MERGED = ("hold", "parameters")
+MERGED_KEYS = ("hold", "parameters")
 """
 Of these, an overlay changes the keys that it gives; all else it replaces.
 """
 
 
-def overlaid(
-    sources: Sequence[Source], overlay: Path, problems: list[Problem]
-) -> tuple[Source, ...]:
+def apply_overlay(
+    sources: Sequence[EntrySource], overlay: Path, problems: list[Problem]
+) -> tuple[EntrySource, ...]:
     root = compose(overlay, problems)
-    top = read(root, Top, problems) if root is not None else None
+    top = read(root, RawOverlayFile, problems) if root is not None else None
     if top is None:
         return tuple(sources)
-    changes = _changes(top.reasons, {source.name for source in sources}, problems)
+    changes = _read_changes(top.reasons, {source.name for source in sources}, problems)
     changed = [
-        _changed(source, *changes[source.name]) if source.name in changes else source
+        _apply_change(source, *changes[source.name]) if source.name in changes else source
         for source in sources
     ]
-    return (*changed, *(Source(node) for node in top.add))
+    return (*changed, *(EntrySource(node) for node in top.add))
 
 
-def _changes(
+def _read_changes(
     reasons: Fields | None, names: set[str], problems: list[Problem]
 ) -> dict[str, tuple[Fields, Override]]:
     changes = {}
     for name, node in reasons.values.items() if reasons is not None else ():
         place = reasons.where(name) if reasons is not None else node.place
         if name not in names:
-            problems.append(Problem(place, f"unknown reason `{name}`: {nearest(name, names)}"))
+            problems.append(
+                Problem(place, f"unknown reason `{name}`: {suggest_name(name, names)}")
+            )
             continue
         told: list[Problem] = []
         change = read(node, Override, told)
@@ -64,9 +66,9 @@ def _changes(
     return changes
 
 
-def _changed(source: Source, node: Fields, change: Override) -> Source:
+def _apply_change(source: EntrySource, node: Fields, change: Override) -> EntrySource:
     over = {key: value for key, value in node.values.items() if key != "enabled"}
-    for key in MERGED:
+    for key in MERGED_KEYS:
         before, after = source.node.values.get(key), over.get(key)
         if isinstance(before, Fields) and isinstance(after, Fields):
             over[key] = before.merged(after)

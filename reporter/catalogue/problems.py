@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 
-FEW = 12
+MAX_LISTED_NAMES = 12
 """
 Up to how many known names are listed where none of them comes close.
 """
@@ -49,7 +49,7 @@ class CatalogueError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
-def nearest(word: str, known: Collection[str]) -> str:
+def suggest_name(word: str, known: Collection[str]) -> str:
     """
     What to write instead of an unknown word.
     """
@@ -58,6 +58,6 @@ def nearest(word: str, known: Collection[str]) -> str:
         return f"did you mean `{close[0]}`?"
     if not known:
         return "remove it"
-    if len(known) <= FEW:
+    if len(known) <= MAX_LISTED_NAMES:
         return f"known are {', '.join(sorted(known))}"
     return "see the catalogue's README.md for what there is"

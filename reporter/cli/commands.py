@@ -8,53 +8,55 @@ from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
-from reporter.cli.configuration import configuration
-from reporter.cli.help import PROGRAM, help_text
-from reporter.cli.summary import summary
+from reporter.cli.configuration import load_configuration
+from reporter.cli.help import PROGRAM, render_help
+from reporter.cli.summary import render_summary
 from reporter.settings import SettingsError
-from reporter.sinks.lines import one_line
+from reporter.sinks.log_format import one_line
 
 
 Command: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], int]
 
-REFUSED = 2
-HELP = frozenset({"help", "-h", "-help", "--help"})
+EXIT_BAD_CONFIGURATION = 2
+HELP_ARGUMENTS = frozenset({"help", "-h", "-help", "--help"})
 
 
-def command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """
     Without the name of a command, its flags are those of run: so the chart starts it.
     """
-    name, arguments = (argv[0], argv[1:]) if _named(argv) else ("run", argv)
-    if name in HELP or (name != "demo" and HELP & set(arguments)):
-        print(help_text())
+    name, arguments = (argv[0], argv[1:]) if _has_command_name(argv) else ("run", argv)
+    if name in HELP_ARGUMENTS or (name != "demo" and HELP_ARGUMENTS & set(arguments)):
+        print(render_help())
         return 0
     if name not in COMMANDS:
-        return _refuse(_unknown(name))
+        return _print_refusal(_unknown_command(name))
     try:
         return COMMANDS[name](arguments, environ)
     except SettingsError as err:
-        return _refuse(str(err))
+        return _print_refusal(str(err))
 
 
-def _named(argv: Sequence[str]) -> bool:
-    return bool(argv) and (not argv[0].startswith("-") or argv[0] in {*HELP, "--version"})
+def _has_command_name(argv: Sequence[str]) -> bool:
+    return bool(argv) and (
+        not argv[0].startswith("-") or argv[0] in {*HELP_ARGUMENTS, "--version"}
+    )
 
 
-def _refuse(text: str) -> int:
+def _print_refusal(text: str) -> int:
     # What was given may hold anything, also what a terminal would obey.
     print(PROGRAM, "\n".join(map(one_line, text.split("\n"))), sep=": ", file=sys.stderr)
-    return REFUSED
+    return EXIT_BAD_CONFIGURATION
 
 
-def _unknown(name: str) -> str:
+def _unknown_command(name: str) -> str:
     close = get_close_matches(name, sorted(COMMANDS), n=1)
     offer = f"did you mean {close[0]}?" if close else "--help lists all"
     return f"there is no command {name!r}; {offer}"
 
 
 def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    settings, catalogue = configuration(arguments, environ)
+    settings, catalogue = load_configuration(arguments, environ)
     # Only here, as the other commands need no API client.
     from reporter.app import run  # noqa: PLC0415
 
@@ -63,13 +65,13 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def _demo(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     # Only here, as the other commands need no API server.
-    from reporter.demo import run  # noqa: PLC0415
+    from reporter.embedded.demo.command import run_demo  # noqa: PLC0415
 
-    return run(arguments)
+    return run_demo(arguments)
 
 
-def _check(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    print(summary(*configuration(arguments, environ)))
+def _check_config(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    print(render_summary(*load_configuration(arguments, environ)))
     return 0
 
 
@@ -86,7 +88,7 @@ def _version(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 COMMANDS: Mapping[str, Command] = {
     "run": _run,
     "demo": _demo,
-    "check-config": _check,
+    "check-config": _check_config,
     "version": _version,
     "--version": _version,
 }

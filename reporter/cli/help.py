@@ -5,7 +5,7 @@ What ``--help`` prints.
 from collections.abc import Iterator
 from textwrap import wrap
 
-from reporter.settings import FLAGS, Flag, Group
+from reporter.settings import FLAGS, Flag, FlagGroup
 
 
 PROGRAM = "productionstack-status-reporter"
@@ -33,15 +33,15 @@ DEPLOYMENT_NAME tells what runs the pod: the Lease is removed together with it.
 Exit codes: 0 it ended as told, 1 it failed, 2 the configuration is refused."""
 
 
-def help_text() -> str:
-    return "\n\n".join((INTRODUCTION, *(_group(group) for group in Group), CLOSING))
+def render_help() -> str:
+    return "\n\n".join((INTRODUCTION, *(_render_group(group) for group in FlagGroup), CLOSING))
 
 
-def _group(group: Group) -> str:
-    lines = [line for flag in FLAGS if flag.group is group for line in _flag(flag)]
+def _render_group(group: FlagGroup) -> str:
+    lines = [line for flag in FLAGS if flag.group is group for line in _render_flag(flag)]
     return "\n".join((f"{group.value}:", *lines))
 
 
-def _flag(flag: Flag) -> Iterator[str]:
+def _render_flag(flag: Flag) -> Iterator[str]:
     yield f"  --{flag.name}={flag.default}"
     yield from wrap(flag.help, WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)

@@ -8,7 +8,7 @@ import yaml
 NAME = "embedded"
 
 
-def kubeconfig(url: str, token: str | None) -> str:
+def render_kubeconfig(url: str, token: str | None) -> str:
     user = {"token": token} if token else {}
     return yaml.safe_dump(
         {

@@ -11,22 +11,24 @@ from typing import Self
 
 from aiohttp import web
 
-from reporter.clock import Clock
-from reporter.embedded import controllers, kubeconfig, stack
-from reporter.embedded.access import Denial
-from reporter.embedded.api import Api
-from reporter.embedded.cluster import Cluster
-from reporter.embedded.faults import Faults
-from reporter.embedded.objects import Objects
-from reporter.embedded.storage import Ending
+from reporter.embedded import kubeconfig
+from reporter.embedded.controllers import loop
+from reporter.embedded.example import stack
+from reporter.embedded.http.apiserver import ApiServer
+from reporter.embedded.http.authorization import Denial
+from reporter.embedded.http.faults.faults import FaultInjector
+from reporter.embedded.storage.cluster import Cluster
+from reporter.embedded.storage.registry_store import RegistryStore
+from reporter.embedded.storage.storage import WatchEnd
+from reporter.runtime.clock import Clock
 
 
 HOST = "127.0.0.1"
-LARGEST_BODY = 3 * 1024 * 1024
+MAX_BODY_BYTES = 3 * 1024 * 1024
 """
 Bytes, as the real server's limit.
 """
-BASE = ("default", "kube-system", "kube-public", "kube-node-lease")
+SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 
 class EmbeddedServer:
@@ -45,13 +47,13 @@ class EmbeddedServer:
         self.port = port
         self._clock = clock or Clock()
         self._history_limit = history_limit
-        self._api = Api(self._empty(), bookmark_seconds=bookmark_seconds)
+        self._api = ApiServer(self._new_store(), bookmark_seconds=bookmark_seconds)
         self._runner: web.AppRunner | None = None
 
-    def _empty(self) -> Objects:
-        objects = Objects(now=self._clock.now, history_limit=self._history_limit)
-        for name in BASE:
-            objects.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    def _new_store(self) -> RegistryStore:
+        objects = RegistryStore(now=self._clock.now, history_limit=self._history_limit)
+        for name in SYSTEM_NAMESPACES:
+            objects.upsert({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         return objects
 
     async def __aenter__(self) -> Self:
@@ -67,7 +69,7 @@ class EmbeddedServer:
         await self.stop()
 
     async def start(self) -> None:
-        app = web.Application(client_max_size=LARGEST_BODY)
+        app = web.Application(client_max_size=MAX_BODY_BYTES)
         app.router.add_route("*", "/{path:.*}", self._api.handle)
         self._runner = web.AppRunner(
             app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
@@ -83,7 +85,7 @@ class EmbeddedServer:
         """
         if self._runner is not None:
             self._api.faults.clear()
-            self.end_watches(ending=Ending.CUT)
+            self.end_watches(ending=WatchEnd.CONNECTION_CUT)
             await self._runner.cleanup()
             self._runner = None
 
@@ -93,21 +95,21 @@ class EmbeddedServer:
         """
         await self.stop()
         if keep_data:
-            self.forget_history()
+            self.compact_history()
         else:
-            self._api.objects = self._empty()
+            self._api.objects = self._new_store()
         await self.start()
 
     @property
     def url(self) -> str:
         return f"http://{HOST}:{self.port}"
 
-    def kubeconfig(self, path: Path) -> Path:
+    def write_kubeconfig(self, path: Path) -> Path:
         """
         Write a kubeconfig with which kubectl reaches this server.
         """
         token = next(iter(self._api.access.tokens), None)
-        path.write_text(kubeconfig.kubeconfig(self.url, token), encoding="utf-8")
+        path.write_text(kubeconfig.render_kubeconfig(self.url, token), encoding="utf-8")
         return path
 
     @property
@@ -118,7 +120,7 @@ class EmbeddedServer:
         return Cluster(self._api.objects)
 
     @property
-    def faults(self) -> Faults:
+    def faults(self) -> FaultInjector:
         return self._api.faults
 
     @property
@@ -165,7 +167,7 @@ class EmbeddedServer:
         denials = self._api.access.denials
         denials[:] = [known for known in denials if denial is not None and known is not denial]
 
-    def end_watches(self, resource: str = ".*", *, ending: Ending = Ending.CLEAN) -> None:
+    def end_watches(self, resource: str = ".*", *, ending: WatchEnd = WatchEnd.CLEAN) -> None:
         """
         End the open watches of the resources that a regular expression such as `pods` matches.
         """
@@ -173,21 +175,21 @@ class EmbeddedServer:
             if re.fullmatch(resource, f"{name}.{group}" if group else name):
                 collection.end_watches(ending)
 
-    def forget_history(self) -> None:
+    def compact_history(self) -> None:
         """
         From now on, older versions are too old to watch or to page from.
         """
-        self._api.objects.storage.forget_history()
+        self._api.objects.storage.compact_history()
 
     def load_example_stack(self) -> None:
         """
         Fill in the healthy example stack of `stack.py`.
         """
         for manifest in stack.manifests(self._clock.now()):
-            self._api.objects.put(manifest)
+            self._api.objects.upsert(manifest)
 
-    async def run_controllers(self, *, start: timedelta = controllers.START) -> None:
+    async def run_controllers(self, *, start: timedelta = loop.POD_STARTUP) -> None:
         """
         Until cancelled, let Deployments be followed by pods that take *start* to become ready.
         """
-        await controllers.run(self.cluster, now=self._clock.now, start=start)
+        await loop.run_controllers(self.cluster, now=self._clock.now, start=start)

@@ -8,9 +8,9 @@ from datetime import timedelta
 from enum import StrEnum, unique
 from typing import Any
 
-from reporter.model.kinds import ResourceKind
-from reporter.model.verdicts import NOTHING
-from reporter.model.words import EventType, Kind, Layer, Owner, Reason, Source
+from reporter.model.enums import DetailSource, EventType, Layer, Owner, Reason, TroubleKind
+from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.verdicts import EMPTY_MAP
 
 
 @unique
@@ -51,29 +51,34 @@ class ProbeSpec:
     """
 
     name: str
-    parameters: type[Any]
-    fields: frozenset[str] = frozenset()
-    codes: frozenset[str] = frozenset()
-    requires: tuple[ResourceKind, ...] = ()
-    uses: tuple[ResourceKind, ...] = ()
-    demands: Callable[[Any], frozenset[str]] = lambda _: frozenset()
-    presences: Callable[[Any], frozenset[str]] = lambda _: frozenset()
-    pauses: bool = False
-    scrapes: bool = False
-    sources: Mapping[Source, tuple[ResourceKind, ...]] = field(default_factory=dict)
+    parameters_type: type[Any]
+    message_fields: frozenset[str] = frozenset()
+    cause_codes: frozenset[str] = frozenset()
+    required_kinds: tuple[ResourceKind, ...] = ()
+    optional_kinds: tuple[ResourceKind, ...] = ()
+    required_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
+    observed_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
+    pauses_at_zero_replicas: bool = False
+    reads_metrics: bool = False
+    kinds_by_source: Mapping[DetailSource, tuple[ResourceKind, ...]] = field(default_factory=dict)
 
-    def reads(self, sources: Collection[Source] = frozenset()) -> tuple[ResourceKind, ...]:
+    def watched_kinds(
+        self, sources: Collection[DetailSource] = frozenset()
+    ) -> tuple[ResourceKind, ...]:
         """
         The kinds that it reads with these sources switched on.
         """
         more = (
-            kind for source, kinds in self.sources.items() if source in sources for kind in kinds
+            kind
+            for source, kinds in self.kinds_by_source.items()
+            if source in sources
+            for kind in kinds
         )
-        return (*self.requires, *self.uses, *more)
+        return (*self.required_kinds, *self.optional_kinds, *more)
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
+class HoldDurations:
     """
     How long trouble of each kind must last before it counts; None is the startup grace.
     """
@@ -83,18 +88,18 @@ class Holds:
     lost: timedelta | None = timedelta(seconds=30)
     starting: timedelta | None = None
 
-    def of(self, kind: Kind, *, grace: timedelta) -> timedelta:
+    def for_kind(self, kind: TroubleKind, *, grace: timedelta) -> timedelta:
         held = {
-            Kind.DECLARED: self.declared,
-            Kind.FAILED: self.failed,
-            Kind.LOST: self.lost,
-            Kind.STARTING: self.starting,
+            TroubleKind.DECLARED: self.declared,
+            TroubleKind.FAILED: self.failed,
+            TroubleKind.LOST: self.lost,
+            TroubleKind.STARTING: self.starting,
         }[kind]
         return grace if held is None else held
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """
     One reason of the catalogue.
 
@@ -108,31 +113,31 @@ class Entry:
     layer: Layer
     type: EventType
     owner: Owner
-    message: str
+    message_template: str
     rank: int | None = None
     orthogonal: bool = False
     probe: str = ""
     parameters: Any = None
-    holds: Holds = Holds()
+    holds: HoldDurations = HoldDurations()
     settle: timedelta | None = None
-    grace: bool = True
-    remedies: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    waits_for_grace: bool = True
+    remedies: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP)
     enabled: bool = True
     pending: bool = False
 
     @property
-    def ready(self) -> bool:
+    def is_ready_reason(self) -> bool:
         """
         Whether this is the Normal reason that says a layer's subject is well again.
         """
         return self.type is EventType.NORMAL
 
     @property
-    def judged(self) -> bool:
+    def is_evaluated(self) -> bool:
         """
         Whether a probe runs for it.
         """
-        return self.enabled and not self.pending and not self.ready
+        return self.enabled and not self.pending and not self.is_ready_reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,38 +149,42 @@ class Catalogue:
     whose probe demands X. *demanded*: these CRDs, by reason.
     """
 
-    entries: Mapping[Reason, Entry]
+    entries: Mapping[Reason, CatalogueEntry]
     suppressions: tuple[Suppression, ...] = ()
-    crd_source: Reason | None = None
-    demanded: Mapping[Reason, frozenset[str]] = field(default_factory=dict)
+    missing_crd_reason: Reason | None = None
+    required_crds_by_reason: Mapping[Reason, frozenset[str]] = field(default_factory=dict)
 
-    def demands(self, reason: Reason) -> frozenset[str]:
-        return self.demanded.get(reason, frozenset())
+    def required_crds(self, reason: Reason) -> frozenset[str]:
+        return self.required_crds_by_reason.get(reason, frozenset())
 
-    def __getitem__(self, reason: Reason) -> Entry:
+    def __getitem__(self, reason: Reason) -> CatalogueEntry:
         return self.entries[reason]
 
-    def of(self, layer: Layer) -> tuple[Entry, ...]:
+    def evaluated_entries(self, layer: Layer) -> tuple[CatalogueEntry, ...]:
         """
         The reasons of a layer that are judged, by rank, orthogonal ones last.
         """
-        judged = (e for e in self.entries.values() if e.layer is layer and e.judged)
+        judged = (e for e in self.entries.values() if e.layer is layer and e.is_evaluated)
         return tuple(sorted(judged, key=lambda e: (e.rank is None, e.rank or 0, e.reason)))
 
-    def ready(self, layer: Layer) -> Entry:
-        return next(e for e in self.entries.values() if e.layer is layer and e.ready)
+    def ready_entry(self, layer: Layer) -> CatalogueEntry:
+        return next(e for e in self.entries.values() if e.layer is layer and e.is_ready_reason)
 
     @property
-    def on(self) -> tuple[Reason, ...]:
+    def enabled_reasons(self) -> tuple[Reason, ...]:
         """
         The reasons that can be said: a Ready follows from the judged ones of its layer.
         """
         every = self.entries.values()
-        said = (e.judged or (e.ready and e.enabled and bool(self.of(e.layer))) for e in every)
+        said = (
+            e.is_evaluated
+            or (e.is_ready_reason and e.enabled and bool(self.evaluated_entries(e.layer)))
+            for e in every
+        )
         return tuple(e.reason for e, on in zip(every, said, strict=True) if on)
 
     @property
-    def off(self) -> tuple[Reason, ...]:
+    def disabled_reasons(self) -> tuple[Reason, ...]:
         return tuple(e.reason for e in self.entries.values() if not e.enabled)
 
     @property
@@ -183,5 +192,5 @@ class Catalogue:
         """
         The reasons that cannot be said yet, as their probe, or every probe of their layer, is missing.
         """
-        known = {*self.on, *self.off}
+        known = {*self.enabled_reasons, *self.disabled_reasons}
         return tuple(reason for reason in self.entries if reason not in known)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
-class Unlisted:
+class NotSynced:
     """
     Never listed so far; *why* is empty while the first list is under way.
     """
@@ -18,46 +18,46 @@ class Unlisted:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class Watching:
     """
     Listed, and a watch is open.
     """
 
 
 @dataclass(frozen=True, slots=True)
-class Unwatched:
+class WatchLost:
     """
     Listed once, but nothing tells of changes since *lost*.
     """
 
-    lost: datetime
+    since: datetime
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Unserved:
+class NotServed:
     """
     The API server answered that it has no such resource.
     """
 
 
-Sight: TypeAlias = Unlisted | Watched | Unwatched | Unserved
+WatchState: TypeAlias = NotSynced | Watching | WatchLost | NotServed
 
 
 @dataclass(frozen=True, slots=True)
-class Discovery:
+class DiscoveryResult:
     """
     One answer of the API server to which resources it serves.
 
     *served*: ``resource.group`` → versions. *stale*: groups that this answer could not tell about.
     """
 
-    served: Mapping[str, tuple[str, ...]]
-    stale: frozenset[str] = frozenset()
+    served_versions: Mapping[str, tuple[str, ...]]
+    failed_groups: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class CRDPresence:
     """
     What repeated discovery says of one resource; a loss counts once a second answer confirms it.
 
@@ -68,10 +68,10 @@ class Presence:
 
     versions: tuple[str, ...] | None = None
     since: datetime | None = None
-    doubted: datetime | None = None
-    blind: str = "not discovered yet"
-    ever: frozenset[str] = frozenset()
+    missing_since: datetime | None = None
+    why_unknown: str = "not discovered yet"
+    ever_served: frozenset[str] = frozenset()
 
     @property
-    def known(self) -> bool:
-        return self.versions is not None and self.doubted is None and not self.blind
+    def is_known(self) -> bool:
+        return self.versions is not None and self.missing_since is None and not self.why_unknown

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum, unique
 from math import isnan
 
-from reporter.model.objects import Pod
+from reporter.model.kinds.objects import Pod
 
 
 @unique
@@ -39,16 +39,16 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Scrape:
+class ScrapedMetrics:
     """
     The wanted samples of one page. *engine*: whether it has families of vLLM's engine.
     """
 
-    at: datetime
+    scraped_at: datetime
     samples: tuple[Sample, ...] = ()
-    engine: bool = False
+    has_engine_metrics: bool = False
 
-    def highest(self, name: str) -> float | None:
+    def max_value(self, name: str) -> float | None:
         """
         Of all series of that name, as a process of many has one for each; None if none is a number.
         """
@@ -57,32 +57,32 @@ class Scrape:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class FailedScrape:
     """
     An attempt that brought no page.
     """
 
-    at: datetime
+    failed_at: datetime
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class ContainerRun:
     """
     One run of a pod's containers: neither a replaced pod nor a restarted one has its past.
     """
 
-    uid: str
-    restarts: int
+    pod_uid: str
+    restart_count: int
 
     @classmethod
-    def of(cls, pod: Pod) -> "Life":
+    def of_pod(cls, pod: Pod) -> "ContainerRun":
         statuses = pod.status.container_statuses or ()
         return cls(pod.metadata.uid, sum(status.restart_count for status in statuses))
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ScrapeHistory:
     """
     What one life of a pod has said of late, oldest first.
 
@@ -90,7 +90,7 @@ class Window:
     if it brought no page.
     """
 
-    life: Life
-    scrapes: tuple[Scrape, ...] = ()
-    risen: Mapping[str, datetime] = field(default_factory=dict)
-    unread: Unread | None = None
+    run: ContainerRun
+    scrapes: tuple[ScrapedMetrics, ...] = ()
+    first_positive: Mapping[str, datetime] = field(default_factory=dict)
+    last_failure: FailedScrape | None = None

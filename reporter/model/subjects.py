@@ -7,7 +7,7 @@ keep their hash: five times faster than dataclasses. None can be part of a cycle
 
 from msgspec import Struct
 
-from reporter.model.words import Layer, Reason
+from reporter.model.enums import Layer, Reason
 
 
 class Subject(Struct, frozen=True, order=True, cache_hash=True, gc=False):
@@ -23,10 +23,10 @@ class Subject(Struct, frozen=True, order=True, cache_hash=True, gc=False):
         return "/".join(part for part in (self.layer, self.namespace, self.name) if part)
 
 
-CLUSTER = Subject(Layer.CLUSTER)
+CLUSTER_SUBJECT = Subject(Layer.CLUSTER)
 
 
-class Key(Struct, frozen=True, order=True, cache_hash=True, gc=False):
+class FindingKey(Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """
     What has a state and an Event of its own: a reason about a subject.
 

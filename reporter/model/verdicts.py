@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from reporter.model.subjects import Key
-from reporter.model.words import Kind
+from reporter.model.enums import TroubleKind
+from reporter.model.subjects import FindingKey
 
 
 class ObjectRef(Struct, frozen=True, order=True, cache_hash=True, gc=False):
@@ -37,7 +37,7 @@ class Cause(Struct, frozen=True, order=True, cache_hash=True, gc=False):
     code: str
 
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+EMPTY_MAP: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +52,17 @@ class Trouble:
     """
 
     cause: Cause
-    kind: Kind
-    out: bool = False
-    crash: bool = False
+    kind: TroubleKind
+    is_out: bool = False
+    is_crash: bool = False
     since: datetime | None = None
-    born: datetime | None = None
-    fields: Mapping[str, str] = field(default_factory=lambda: NOTHING, hash=False)
-    foreign: str = ""
+    object_created_at: datetime | None = None
+    message_fields: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP, hash=False)
+    foreign_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Involved:
+class InvolvedObject:
     """
     The involvedObject of a key's Event: cluster-scoped, as only such fits kube-system.
 
@@ -83,9 +83,9 @@ class Active:
     *notes*: what an operator should set right besides, such as a flag.
     """
 
-    key: Key
+    key: FindingKey
     troubles: tuple[Trouble, ...]
-    involved: Involved
+    involved_object: InvolvedObject
     notes: tuple[str, ...] = ()
 
 
@@ -94,7 +94,7 @@ class Clear(Struct, frozen=True, gc=False):
     Looked, and there is none. *notes*: what an operator should set right all the same.
     """
 
-    key: Key
+    key: FindingKey
     notes: tuple[str, ...] = ()
 
 
@@ -103,7 +103,7 @@ class Unknown(Struct, frozen=True, gc=False):
     Could not look. Raises nothing and clears nothing.
     """
 
-    key: Key
+    key: FindingKey
     why: str
 
 
@@ -112,7 +112,7 @@ class Paused(Struct, frozen=True, gc=False):
     The question makes no sense now: an episode ends at once, and a Ready that is owed stays owed.
     """
 
-    key: Key
+    key: FindingKey
 
 
 Verdict: TypeAlias = Active | Clear | Unknown | Paused

@@ -12,22 +12,27 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NoReturn, Protocol
 
-from reporter.clock import Clock
-from reporter.model.events import EventRecord
-from reporter.model.observations import Unlisted
-from reporter.model.subjects import Key, Subject
-from reporter.model.verdicts import Involved
-from reporter.stages.judgement import Judgement
-from reporter.stages.outcome import Outcome, tell
-from reporter.stages.pacing import Decided, Stage
-from reporter.stages.pipeline import Court
-from reporter.stages.snapshot import Snapshot
-from reporter.stages.store import Store
-from reporter.stages.subjects import EVERYTHING
-from reporter.stages.voice import Voice, follow, resume, wakes
+from reporter.model.event_record import EventRecord
+from reporter.model.observations import NotSynced
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import InvolvedObject
+from reporter.runtime.clock import Clock
+from reporter.stages.announcing.episodes import (
+    AnnouncementState,
+    apply_evaluation,
+    next_episode_deadline,
+    restore_episodes,
+)
+from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
+from reporter.stages.announcing.schedule import CachedWrite, PublishContext
+from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.pipeline import Evaluator
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.snapshot.subjects import ALL_LAYERS
+from reporter.stages.store.store import Store
 
 
-BURST = timedelta(milliseconds=20)
+CHANGE_BATCH_WINDOW = timedelta(milliseconds=20)
 """
 Changes within this time after a pass that a change led to are judged together; within more time if
 the pass took more, so that an outage of all models at once leaves time for saying it. Changes that
@@ -35,29 +40,29 @@ waited for a pass over everything have waited enough.
 """
 
 
-SECOND_TRY = timedelta(seconds=3)
+FAILED_LIST_WAIT = timedelta(seconds=3)
 """
 How long to wait for kinds that could not be listed at first.
 """
 
 
-class Observer(Protocol):
+class PassObserver(Protocol):
     """
     Told of each pass.
     """
 
-    def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None: ...
+    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None: ...
 
 
 @dataclass(slots=True)
-class Pulse:
+class PassTimes:
     """
     When passes were finished, in seconds of the event loop; None before the first.
     """
 
-    last: float | None = None
-    at: datetime | None = None
-    first: asyncio.Event = field(default_factory=asyncio.Event)
+    finished: float | None = None
+    finished_at: datetime | None = None
+    first_finished: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Controller:
@@ -68,34 +73,34 @@ class Controller:
     def __init__(
         self,
         store: Store,
-        court: Court,
+        court: Evaluator,
         clock: Clock,
         *,
         resync: timedelta,
-        home: Callable[[Snapshot, Subject], Involved],
-        observers: Iterable[Observer] = (),
+        involved_for: Callable[[Snapshot, Subject], InvolvedObject],
+        observers: Iterable[PassObserver] = (),
     ) -> None:
-        self.judged = Judgement()
-        self.voice = Voice()
-        self.pulse = Pulse()
-        self.passed = asyncio.Event()
-        self._store, self._court, self._clock = store, court, clock
-        self._resync, self._home, self._observers = resync, home, tuple(observers)
+        self.evaluation = Evaluation()
+        self.announcement_state = AnnouncementState()
+        self.pass_times = PassTimes()
+        self.pass_finished = asyncio.Event()
+        self._store, self._evaluator, self._clock = store, court, clock
+        self._resync, self._involved_for, self._observers = resync, involved_for, tuple(observers)
         self._changed = asyncio.Event()
-        self._since: datetime | None = None
-        self._decided: dict[Key, Decided] = {}
-        self._snapshot = store.view()
-        store.notify(self._changed.set)
+        self._first_pass_at: datetime | None = None
+        self._write_cache: dict[FindingKey, CachedWrite] = {}
+        self._snapshot = store.snapshot()
+        store.subscribe(self._changed.set)
 
     @property
-    def listed(self) -> bool:
+    def has_synced(self) -> bool:
         """
         Whether every kind was listed once or is known to be out of sight.
         """
-        return all(sight != Unlisted() for sight in self._store.sights)
+        return all(sight != NotSynced() for sight in self._store.watch_states)
 
     async def run(self) -> NoReturn:
-        await self._until_listed()
+        await self._wait_for_sync()
         resync_at, changed = self._clock.now(), False
         while True:
             now = self._clock.now()
@@ -103,42 +108,42 @@ class Controller:
             full = not now < resync_at <= now + self._resync
             if full:
                 resync_at = now + self._resync
-            took = await self._look(full=full)
-            rest = max(BURST.total_seconds(), took) if changed and not full else 0.0
-            changed = await self._pause(resync_at, rest)
+            took = await self._run_pass_yielding(full=full)
+            rest = max(CHANGE_BATCH_WINDOW.total_seconds(), took) if changed and not full else 0.0
+            changed = await self._wait_for_change(resync_at, rest)
 
-    async def _until_listed(self) -> None:
+    async def _wait_for_sync(self) -> None:
         """
         A kind whose first list failed gets a moment more: its objects may be the cause of the rest.
         """
         with suppress(TimeoutError):
-            async with asyncio.timeout(SECOND_TRY.total_seconds()):
-                while any(isinstance(sight, Unlisted) for sight in self._store.sights):
+            async with asyncio.timeout(FAILED_LIST_WAIT.total_seconds()):
+                while any(isinstance(sight, NotSynced) for sight in self._store.watch_states):
                     self._changed.clear()
                     await self._changed.wait()
-        while not self.listed:
+        while not self.has_synced:
             self._changed.clear()
             await self._changed.wait()
 
-    def look(self, *, full: bool) -> None:
+    def run_pass(self, *, full: bool) -> None:
         """
         One pass, without a pause.
         """
-        for _ in self._pass(full=full):
+        for _ in self._pass_steps(full=full):
             pass
 
-    async def _look(self, *, full: bool) -> float:
+    async def _run_pass_yielding(self, *, full: bool) -> float:
         """
         One pass; the lease, the watches and the probes of the kubelet have their turns in between.
 
         Returns how many seconds it took.
         """
         begun = asyncio.get_running_loop().time()
-        for _ in self._pass(full=full):
+        for _ in self._pass_steps(full=full):
             await asyncio.sleep(0)
         return asyncio.get_running_loop().time() - begun
 
-    def _pass(self, *, full: bool) -> Iterator[None]:
+    def _pass_steps(self, *, full: bool) -> Iterator[None]:
         """
         Of one moment's snapshot. Yields between two parts, and changes nothing before the end.
         """
@@ -146,45 +151,49 @@ class Controller:
         begun, now = loop.time(), self._clock.now()
         self._changed.clear()
         dirty = self._store.take_dirty()
-        before, snapshot = self.judged, self._store.view()
-        if full or self._blindness_changed(snapshot, now):
-            dirty |= EVERYTHING
-        hearing = self._court.hear(before, snapshot, dirty, now=now)
+        before, snapshot = self.evaluation, self._store.snapshot()
+        if full or self._has_kind_become_unknown(snapshot, now):
+            dirty |= ALL_LAYERS
+        hearing = self._evaluator.plan(before, snapshot, dirty, now=now)
         yield
-        heard = self._court.opened(before, hearing)
-        for verdicts in hearing.parts():
-            heard = self._court.take(heard, verdicts, now=now)
+        heard = self._evaluator.begin(before, hearing)
+        for verdicts in hearing.run_in_batches():
+            heard = self._evaluator.add(heard, verdicts, now=now)
             yield
-        announced = frozenset(self.voice.episodes)
-        after = yield from self._court.rule(before, hearing, heard, announced=announced)
+        announced = frozenset(self.announcement_state.episodes)
+        after = yield from self._evaluator.finish(before, hearing, heard, announced=announced)
         yield
-        self._snapshot, self.judged = snapshot, after
-        terms, catalogue = self._court.terms, self._court.catalogue
-        self.voice = follow(self.voice, after, catalogue, terms, now=now)
-        self._since = self._since or now
-        self.pulse.last, self.pulse.at = loop.time(), now
-        self.pulse.first.set()
-        self.passed.set()
+        self._snapshot, self.evaluation = snapshot, after
+        terms, catalogue = self._evaluator.settings, self._evaluator.catalogue
+        self.announcement_state = apply_evaluation(
+            self.announcement_state, after, catalogue, terms, now=now
+        )
+        self._first_pass_at = self._first_pass_at or now
+        self.pass_times.finished, self.pass_times.finished_at = loop.time(), now
+        self.pass_times.first_finished.set()
+        self.pass_finished.set()
         for observer in self._observers:
             yield
-            observer.passed(before, after, timedelta(seconds=loop.time() - begun))
+            observer.on_pass(before, after, timedelta(seconds=loop.time() - begun))
 
-    def _blindness_changed(self, snapshot: Snapshot, now: datetime) -> bool:
+    def _has_kind_become_unknown(self, snapshot: Snapshot, now: datetime) -> bool:
         """
         Time alone may make a kind blind, which touches every subject.
         """
         return any(
-            (moment := snapshot.blind_from(kind)) is not None and moment <= now
+            (moment := snapshot.unknown_from(kind)) is not None and moment <= now
             for kind in self._store.kinds
         )
 
-    async def _pause(self, resync_at: datetime, rest: float) -> bool:
+    async def _wait_for_change(self, resync_at: datetime, rest: float) -> bool:
         """
         Whether a change ended it, for which it lasts *rest* seconds unless something falls due.
         """
         await asyncio.sleep(0)
         # From the time that was judged: what fell due since then must not be passed over.
-        until = min(resync_at, *self._wakes(now=self.judged.at or self._clock.now()))
+        until = min(
+            resync_at, *self._deadlines(now=self.evaluation.evaluated_at or self._clock.now())
+        )
         begun = asyncio.get_running_loop().time()
         left = max((until - self._clock.now()).total_seconds(), 0.0)
         try:
@@ -196,46 +205,56 @@ class Controller:
         await asyncio.sleep(max(min(rest, left) - waited, 0.0))
         return True
 
-    def _wakes(self, *, now: datetime) -> Iterable[datetime]:
-        settle = self._court.terms.patience.settle
-        judged = self._court.wakes(self.judged, self._snapshot, now=now)
-        said = wakes(self.voice, settle=settle, now=now)
+    def _deadlines(self, *, now: datetime) -> Iterable[datetime]:
+        settle = self._evaluator.settings.delays.settle
+        judged = self._evaluator.next_deadline(self.evaluation, self._snapshot, now=now)
+        said = next_episode_deadline(self.announcement_state, settle=settle, now=now)
         return [moment for moment in (judged, said, now + self._resync) if moment is not None]
 
     # ------------------------------------------------------------ for the speaker
 
-    def stage(self) -> Stage:
+    def publish_context(self) -> PublishContext:
         """
         All that speaking is decided from at this moment.
         """
         snapshot = self._snapshot
-        return Stage(
-            self.voice,
-            self.judged,
-            self._court.catalogue,
-            self._court.terms,
-            lambda subject: self._home(snapshot, subject),
-            self._decided,
+        return PublishContext(
+            self.announcement_state,
+            self.evaluation,
+            self._evaluator.catalogue,
+            self._evaluator.settings,
+            lambda subject: self._involved_for(snapshot, subject),
+            self._write_cache,
         )
 
-    def told(self, record: EventRecord, outcome: Outcome) -> None:
-        self.voice = tell(self.voice, record, outcome, self._court.catalogue)
-        if record.key not in self.judged.gate.records:
+    def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
+        self.announcement_state = apply_outcome(
+            self.announcement_state, record, outcome, self._evaluator.catalogue
+        )
+        if record.key not in self.evaluation.gate.finding_states:
             self._changed.set()  # it was over before it was said
 
-    def resumed(self, records: Iterable[EventRecord]) -> None:
+    def restored(self, records: Iterable[EventRecord]) -> None:
         """
         Take the Events that a predecessor left. What is over by now has a moment to wake for.
         """
-        catalogue, terms, now = self._court.catalogue, self._court.terms, self._clock.now()
-        since = min(self._since or now, now)
-        voice = resume(Voice(), records, catalogue, terms, now=now, since=since)
-        self.voice = follow(voice, self.judged, catalogue, terms, now=now)
+        catalogue, terms, now = (
+            self._evaluator.catalogue,
+            self._evaluator.settings,
+            self._clock.now(),
+        )
+        since = min(self._first_pass_at or now, now)
+        voice = restore_episodes(
+            AnnouncementState(), records, catalogue, terms, now=now, since=since
+        )
+        self.announcement_state = apply_evaluation(
+            voice, self.evaluation, catalogue, terms, now=now
+        )
         self._changed.set()
 
-    def silenced(self) -> None:
+    def stood_down(self) -> None:
         """
         This process does not speak any more, and what it said is its successor's.
         """
-        self.voice = Voice()
+        self.announcement_state = AnnouncementState()
         self._changed.set()

@@ -5,48 +5,57 @@ How the pages of pods are read, by what the flags and the catalogue say.
 from collections.abc import Mapping
 from functools import partial
 
-from reporter.kube.scraper import Scraping
+from reporter.kube.scrape.scraper import ScrapeConfig
 from reporter.model.entries import Catalogue, ProbeSpec
-from reporter.model.samples import Window
-from reporter.model.words import Reason
+from reporter.model.enums import Reason
+from reporter.model.samples import ScrapeHistory
 from reporter.settings import ScrapeMode, Settings
-from reporter.stages.scrapes import Scrapes
-from reporter.stages.windows import MEGABYTE, REMAINING, Pace, Rules, judge
+from reporter.stages.resources.downloads import (
+    MEGABYTE,
+    REMAINING_SECONDS_METRIC,
+    DownloadRules,
+    DownloadState,
+    evaluate_download,
+)
+from reporter.stages.store.samples import SampleStore
 
 
-def reasons(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tuple[Reason, ...]:
+def scraping_reasons(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tuple[Reason, ...]:
     """
     The judged reasons that read such pages; without any, nothing is scraped.
     """
-    judged = (entry for entry in catalogue.entries.values() if entry.judged)
-    return tuple(entry.reason for entry in judged if specs[entry.probe].scrapes)
+    judged = (entry for entry in catalogue.entries.values() if entry.is_evaluated)
+    return tuple(entry.reason for entry in judged if specs[entry.probe].reads_metrics)
 
 
-def how(settings: Settings, *, inside: bool) -> Scraping:
+def make_scrape_config(settings: Settings, *, inside: bool) -> ScrapeConfig:
     """
     *inside*: whether this process runs in the cluster; from outside, pods have no address.
     """
     chosen = settings.scrape_mode
-    return Scraping(
-        metrics=(settings.weight_download_metric, REMAINING),
+    return ScrapeConfig(
+        families=(settings.weight_download_metric, REMAINING_SECONDS_METRIC),
         port=settings.weight_download_metric_port,
         interval=settings.scrape_interval,
         mode=ScrapeMode.PROXY if chosen is ScrapeMode.AUTO and not inside else chosen,
     )
 
 
-def windows(settings: Settings) -> Scrapes:
+def make_sample_store(settings: Settings) -> SampleStore:
     """
     What keeps the samples: a scrape after which a download is judged the same wakes nobody.
     """
-    rules = Rules(
-        speed=settings.weight_download_metric,
-        span=settings.weight_download_window,
-        interval=settings.scrape_interval,
+    rules = DownloadRules(
+        speed_metric=settings.weight_download_metric,
+        window=settings.weight_download_window,
+        scrape_interval=settings.scrape_interval,
         slow_below=settings.weight_download_min_mbps * MEGABYTE,
     )
-    return Scrapes(rules.span, partial(_gist, rules))
+    return SampleStore(rules.window, partial(_gist, rules))
 
 
-def _gist(rules: Rules, window: Window) -> tuple[str, Pace]:
-    return (window.unread.why if window.unread is not None else "", judge(window, rules).pace)
+def _gist(rules: DownloadRules, window: ScrapeHistory) -> tuple[str, DownloadState]:
+    return (
+        window.last_failure.why if window.last_failure is not None else "",
+        evaluate_download(window, rules).state,
+    )

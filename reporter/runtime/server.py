@@ -14,10 +14,10 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from reporter.settings import Address
+from reporter.settings import BindAddress
 
 
-PATIENCE = timedelta(seconds=60)
+STATUS_TIMEOUT = timedelta(seconds=60)
 """
 With one who reads the status page: what it tells of is kept for as long.
 """
@@ -31,11 +31,11 @@ class Pages:
 
     metrics: Callable[[], bytes]
     status: Callable[[], Iterator[str]]
-    alive: Callable[[], str]
-    ready: Callable[[], str]
+    livez: Callable[[], str]
+    readyz: Callable[[], str]
 
 
-class Server:
+class HttpServer:
     """
     An address of None is not served.
     """
@@ -44,9 +44,9 @@ class Server:
         self,
         pages: Pages,
         *,
-        metrics: Address | None,
-        health: Address | None,
-        status: Address | None,
+        metrics: BindAddress | None,
+        health: BindAddress | None,
+        status: BindAddress | None,
     ) -> None:
         self._pages = pages
         self._metrics, self._health, self._status = metrics, health, status
@@ -61,9 +61,9 @@ class Server:
         shown = {"/status": self._show_status}
         if self._health is not None:
             routes = {
-                "/livez": self._show_alive,
-                "/healthz": self._show_alive,
-                "/readyz": self._show_ready,
+                "/livez": self._show_livez,
+                "/healthz": self._show_livez,
+                "/readyz": self._show_readyz,
             }
             together = self._status == self._health
             await self._serve(self._health, routes | shown if together else routes)
@@ -73,7 +73,7 @@ class Server:
     async def stop(self) -> None:
         await self._stack.aclose()
 
-    async def _serve(self, address: Address, routes: dict[str, Any]) -> None:
+    async def _serve(self, address: BindAddress, routes: dict[str, Any]) -> None:
         app = web.Application()
         app.add_routes([web.get(path, show) for path, show in routes.items()])
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
@@ -95,7 +95,7 @@ class Server:
         first = next(parts)
         response = web.StreamResponse(headers={"Content-Type": "application/json; charset=utf-8"})
         try:
-            async with asyncio.timeout(PATIENCE.total_seconds()):
+            async with asyncio.timeout(STATUS_TIMEOUT.total_seconds()):
                 await response.prepare(request)
                 if request.method == hdrs.METH_HEAD:
                     return response
@@ -108,12 +108,12 @@ class Server:
                 request.transport.abort()
         return response
 
-    async def _show_alive(self, _: web.Request) -> web.Response:
-        return _answer(self._pages.alive())
+    async def _show_livez(self, _: web.Request) -> web.Response:
+        return _health_response(self._pages.livez())
 
-    async def _show_ready(self, _: web.Request) -> web.Response:
-        return _answer(self._pages.ready())
+    async def _show_readyz(self, _: web.Request) -> web.Response:
+        return _health_response(self._pages.readyz())
 
 
-def _answer(why_not: str) -> web.Response:
+def _health_response(why_not: str) -> web.Response:
     return web.Response(text=f"{why_not or 'ok'}\n", status=503 if why_not else 200)

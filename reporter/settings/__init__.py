@@ -2,23 +2,23 @@
 Flags and environment variables become one frozen object, or are refused by name.
 """
 
-from reporter.settings.choices import LogFormat, ScrapeMode
+from reporter.settings.enums import LogFormat, ScrapeMode
 from reporter.settings.errors import SettingsError
-from reporter.settings.flags import FLAGS, NAMES, Flag, Group
-from reporter.settings.loading import load
+from reporter.settings.flags import FLAG_NAMES, FLAGS, Flag, FlagGroup
+from reporter.settings.loading import load_settings
+from reporter.settings.parsers import BindAddress
 from reporter.settings.settings import Settings
-from reporter.settings.values import Address
 
 
 __all__ = [
     "FLAGS",
-    "NAMES",
-    "Address",
+    "FLAG_NAMES",
+    "BindAddress",
     "Flag",
-    "Group",
+    "FlagGroup",
     "LogFormat",
     "ScrapeMode",
     "Settings",
     "SettingsError",
-    "load",
+    "load_settings",
 ]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from reporter.model.words import Emission, Source
-from reporter.settings.choices import LogFormat, ScrapeMode
-from reporter.settings.values import Address
+from reporter.model.enums import DetailSource, Emission
+from reporter.settings.enums import LogFormat, ScrapeMode
+from reporter.settings.parsers import BindAddress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Settings:
     keda_namespace: str
     keda_scaler_namespace: str
     keda_scaler_deployment: str
-    sources: frozenset[Source]
+    sources: frozenset[DetailSource]
 
     release_namespace: str
     resync: timedelta
@@ -53,9 +53,9 @@ class Settings:
     renew_deadline: timedelta
     retry_period: timedelta
 
-    metrics_bind_address: Address | None
-    health_probe_bind_address: Address | None
-    status_bind_address: Address | None
+    metrics_bind_address: BindAddress | None
+    health_probe_bind_address: BindAddress | None
+    status_bind_address: BindAddress | None
 
     weight_download_window: timedelta
     weight_download_min_mbps: float
@@ -72,13 +72,13 @@ class Settings:
 
     instance: str
     lease_namespace: str
-    deployment: str
-    flags: Mapping[str, str]
-    given: frozenset[str]
+    deployment_name: str
+    flag_texts: Mapping[str, str]
+    given_flags: frozenset[str]
     notes: tuple[str, ...] = ()
 
-    def flag(self, name: str) -> str:
+    def flag_text(self, name: str) -> str:
         """
         The text of any flag in effect. Raises KeyError for one that there is not.
         """
-        return self.flags[name]
+        return self.flag_texts[name]

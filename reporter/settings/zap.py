@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from reporter.settings.choices import LogFormat
+from reporter.settings.enums import LogFormat
 
 
 LEVELS = {
@@ -16,11 +16,11 @@ LEVELS = {
     "panic": logging.CRITICAL,
 }
 ENCODERS = {"json": LogFormat.JSON, "console": LogFormat.TEXT}
-STACKTRACES = ("info", "error", "panic")
-TIMES = ("epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano")
+STACKTRACE_LEVELS = ("info", "error", "panic")
+TIME_ENCODINGS = ("epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano")
 
 
-def level(text: str) -> int:
+def parse_level(text: str) -> int:
     """
     A number is a verbosity greater than info's.
     """
@@ -31,13 +31,13 @@ def level(text: str) -> int:
     raise ValueError(f"must be one of {', '.join(LEVELS)}, or a whole number greater than 0")
 
 
-def encoder(text: str) -> LogFormat:
+def parse_encoder(text: str) -> LogFormat:
     if text not in ENCODERS:
         raise ValueError(f"must be one of {', '.join(ENCODERS)}")
     return ENCODERS[text]
 
 
-def ignored(known: tuple[str, ...]) -> Callable[[str], str]:
+def ignored_parser(known: tuple[str, ...]) -> Callable[[str], str]:
     """
     Checked and without effect.
     """
@@ -50,7 +50,7 @@ def ignored(known: tuple[str, ...]) -> Callable[[str], str]:
     return read
 
 
-def settled(values: Mapping[str, Any], given: frozenset[str]) -> tuple[LogFormat, int]:
+def resolve_logging(values: Mapping[str, Any], given: frozenset[str]) -> tuple[LogFormat, int]:
     """
     Format and level; *given*: names of the flags that were set, which outdo those that follow.
     """

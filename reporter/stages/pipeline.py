@@ -11,51 +11,56 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from reporter.model.entries import Catalogue
-from reporter.model.subjects import Key, Subject
+from reporter.model.enums import DetailSource, Reason
+from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Active, Clear, Paused, Verdict
-from reporter.model.words import Reason, Source
-from reporter.stages.gate import forget, observe, rewind, tick
-from reporter.stages.gate import wakes as gate_wakes
-from reporter.stages.inquiry import Inquiry, inquiry
-from reporter.stages.judgement import Judgement, Terms
+from reporter.stages.evaluation.clocks import Gate
+from reporter.stages.evaluation.diff import changed_keys
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.gate import (
+    advance_clocks,
+    apply_verdicts,
+    extend_holds,
+    forget_keys,
+)
+from reporter.stages.evaluation.gate import next_gate_deadline as gate_wakes
+from reporter.stages.evaluation.probe_run import ProbeRun, prepare_probe_run
+from reporter.stages.evaluation.rank import rank
+from reporter.stages.evaluation.suppression import next_suppression_deadline as suppression_wakes
+from reporter.stages.evaluation.suppression import suppress
 from reporter.stages.probes.probe import Probe
-from reporter.stages.rank import rank
-from reporter.stages.records import Gate
-from reporter.stages.snapshot import Snapshot
-from reporter.stages.subjects import Roster, expand, roster
-from reporter.stages.suppression import suppress
-from reporter.stages.suppression import wakes as suppression_wakes
-from reporter.stages.unlike import unlike
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.snapshot.subjects import Subjects, expand_placeholders, refresh_subjects
 
 
-ALL = frozenset(Source)
+ALL_SOURCES = frozenset(DetailSource)
 
 
-PART = 100
+SUBJECTS_PER_BATCH = 100
 """
 Subjects that are asked about in one go: some ten milliseconds.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class PassPlan:
     """
     One moment's questions about the *dirty* subjects, asked part by part.
     """
 
-    inquiry: Inquiry
-    roster: Roster
+    probe_run: ProbeRun
+    known_subjects: Subjects
     dirty: frozenset[Subject]
     now: datetime
 
-    def parts(self) -> Iterator[list[Verdict]]:
+    def run_in_batches(self) -> Iterator[list[Verdict]]:
         waiting = sorted(self.dirty)
-        for first in range(0, len(waiting), PART):
-            yield self.inquiry.verdicts(waiting[first : first + PART])
+        for first in range(0, len(waiting), SUBJECTS_PER_BATCH):
+            yield self.probe_run.run(waiting[first : first + SUBJECTS_PER_BATCH])
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class PassProgress:
     """
     What a hearing brought so far.
 
@@ -63,13 +68,13 @@ class Heard:
     """
 
     gate: Gate
-    judged: frozenset[Reason]
+    evaluated_reasons: frozenset[Reason]
     paused: frozenset[Subject]
-    notes: Mapping[Key, tuple[str, ...]]
+    notes: Mapping[FindingKey, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Court:
+class Evaluator:
     """
     What judging goes by and what does not change while the process runs.
 
@@ -79,142 +84,155 @@ class Court:
     catalogue: Catalogue
     probes: Mapping[str, Probe]
     flags: Mapping[str, str]
-    terms: Terms
+    settings: EvaluationSettings
 
-    def judge(
+    def evaluate(
         self,
-        before: Judgement,
+        before: Evaluation,
         snapshot: Snapshot,
         dirty: frozenset[Subject],
         *,
         now: datetime,
-        announced: frozenset[Key] = frozenset(),
-    ) -> Judgement:
+        announced: frozenset[FindingKey] = frozenset(),
+    ) -> Evaluation:
         """
         One pass over the whole of each dirty subject; *announced* keys are not held anew.
         """
-        hearing = self.hear(before, snapshot, dirty, now=now)
-        heard = self.opened(before, hearing)
-        for verdicts in hearing.parts():
-            heard = self.take(heard, verdicts, now=now)
-        ruling = self.rule(before, hearing, heard, announced=announced)
+        hearing = self.plan(before, snapshot, dirty, now=now)
+        heard = self.begin(before, hearing)
+        for verdicts in hearing.run_in_batches():
+            heard = self.add(heard, verdicts, now=now)
+        ruling = self.finish(before, hearing, heard, announced=announced)
         while True:
             try:
                 next(ruling)
             except StopIteration as end:
-                judged: Judgement = end.value
+                judged: Evaluation = end.value
                 return judged
 
-    def hear(
-        self, before: Judgement, snapshot: Snapshot, dirty: frozenset[Subject], *, now: datetime
-    ) -> Hearing:
+    def plan(
+        self, before: Evaluation, snapshot: Snapshot, dirty: frozenset[Subject], *, now: datetime
+    ) -> PassPlan:
         """
         Who is to be asked about; nobody was yet.
         """
-        there = self.roster(snapshot, before.roster)
-        if there is not before.roster:
-            dirty |= there.subjects - before.subjects
-        dirty = expand(dirty, there.subjects)
-        gate = forget(before.gate, lambda key: key.subject not in dirty)
-        asked = inquiry(snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now)
-        return Hearing(asked, there, dirty, now)
+        there = self.refresh_subjects(snapshot, before.known_subjects)
+        if there is not before.known_subjects:
+            dirty |= there.all - before.subjects
+        dirty = expand_placeholders(dirty, there.all)
+        gate = forget_keys(before.gate, lambda key: key.subject not in dirty)
+        asked = prepare_probe_run(
+            snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now
+        )
+        return PassPlan(asked, there, dirty, now)
 
-    def opened(self, before: Judgement, hearing: Hearing) -> Heard:
+    def begin(self, before: Evaluation, hearing: PassPlan) -> PassProgress:
         """
         Before the first part.
         """
-        subjects = hearing.roster.subjects
-        return Heard(
+        subjects = hearing.known_subjects.all
+        return PassProgress(
             before.gate,
-            before.gate.judged,
+            before.gate.evaluated_reasons,
             (before.paused - hearing.dirty) & subjects,
             {key: notes for key, notes in before.notes.items() if key.subject in subjects},
         )
 
-    def take(self, heard: Heard, verdicts: Sequence[Verdict], *, now: datetime) -> Heard:
+    def add(
+        self, heard: PassProgress, verdicts: Sequence[Verdict], *, now: datetime
+    ) -> PassProgress:
         """
         One part of a hearing.
         """
-        rules, patience = self.catalogue.__getitem__, self.terms.patience
-        gate = observe(heard.gate, verdicts, now=now, rules=rules, patience=patience)
-        return Heard(
-            replace(gate, judged=heard.gate.judged),
-            heard.judged | gate.judged,
+        rules, patience = self.catalogue.__getitem__, self.settings.delays
+        gate = apply_verdicts(heard.gate, verdicts, now=now, entry_of=rules, delays=patience)
+        return PassProgress(
+            replace(gate, evaluated_reasons=heard.gate.evaluated_reasons),
+            heard.evaluated_reasons | gate.evaluated_reasons,
             heard.paused.union(v.key.subject for v in verdicts if isinstance(v, Paused)),
-            _noted(heard.notes, verdicts),
+            _update_notes(heard.notes, verdicts),
         )
 
-    def rule(
+    def finish(
         self,
-        before: Judgement,
-        hearing: Hearing,
-        heard: Heard,
+        before: Evaluation,
+        hearing: PassPlan,
+        heard: PassProgress,
         *,
-        announced: frozenset[Key] = frozenset(),
-    ) -> Generator[None, None, Judgement]:
+        announced: frozenset[FindingKey] = frozenset(),
+    ) -> Generator[None, None, Evaluation]:
         """
         From all that was heard to the judgement. Yields where others may have their turn.
         """
-        patience, rules, now = self.terms.patience, self.catalogue.__getitem__, hearing.now
-        subjects, gate = hearing.roster.subjects, replace(heard.gate, judged=heard.judged)
-        if hearing.roster is not before.roster:
-            gate = forget(gate, lambda key: key.subject not in subjects)
-        gate = tick(gate, now=now, rules=rules, patience=patience)
+        patience, rules, now = self.settings.delays, self.catalogue.__getitem__, hearing.now
+        subjects, gate = (
+            hearing.known_subjects.all,
+            replace(heard.gate, evaluated_reasons=heard.evaluated_reasons),
+        )
+        if hearing.known_subjects is not before.known_subjects:
+            gate = forget_keys(gate, lambda key: key.subject not in subjects)
+        gate = advance_clocks(gate, now=now, entry_of=rules, delays=patience)
         yield
-        silence = suppress(before.silence, gate, self.catalogue, now=now, settle=patience.settle)
-        lifted = silence.lifted(before.silence) - announced
-        gate = rewind(gate, lifted, now=now, rules=rules, patience=patience)
+        silence = suppress(
+            before.suppressions, gate, self.catalogue, now=now, settle=patience.settle
+        )
+        lifted = silence.lifted(before.suppressions) - announced
+        gate = extend_holds(gate, lifted, now=now, entry_of=rules, delays=patience)
         yield
         standings = rank(
             gate,
             silence,
             self.catalogue,
             settle=patience.settle,
-            before=before.standings,
-            changed=unlike(before.gate.records, gate.records)
-            | (before.silence.by.keys() ^ silence.by.keys()),
+            before=before.rankings,
+            changed=changed_keys(before.gate.finding_states, gate.finding_states)
+            | (before.suppressions.suppressed_by.keys() ^ silence.suppressed_by.keys()),
         )
-        return Judgement(
+        return Evaluation(
             gate,
             silence,
             standings,
-            hearing.roster,
+            hearing.known_subjects,
             paused=heard.paused,
-            unwell=heard.paused | self._troubled(gate),
-            at=now,
+            not_ready=heard.paused | self._unsettled_subjects(gate),
+            evaluated_at=now,
             notes=heard.notes,
         )
 
-    def _troubled(self, gate: Gate) -> frozenset[Subject]:
+    def _unsettled_subjects(self, gate: Gate) -> frozenset[Subject]:
         ranked = {e.reason for e in self.catalogue.entries.values() if not e.orthogonal}
-        return frozenset(k.subject for k in (*gate.records, *gate.unseen) if k.reason in ranked)
+        return frozenset(
+            k.subject for k in (*gate.finding_states, *gate.unknown_states) if k.reason in ranked
+        )
 
-    def roster(self, snapshot: Snapshot, before: Roster) -> Roster:
-        return roster(snapshot, before)
+    def refresh_subjects(self, snapshot: Snapshot, before: Subjects) -> Subjects:
+        return refresh_subjects(snapshot, before)
 
-    def wakes(self, judged: Judgement, snapshot: Snapshot, *, now: datetime) -> datetime | None:
+    def next_deadline(
+        self, judged: Evaluation, snapshot: Snapshot, *, now: datetime
+    ) -> datetime | None:
         """
         The next moment at which time alone changes the judgement.
         """
-        patience = self.terms.patience
+        patience = self.settings.delays
         moments = [
-            gate_wakes(judged.gate, rules=self.catalogue.__getitem__, patience=patience),
-            suppression_wakes(judged.silence, settle=patience.settle),
-            *(self._blind_from(snapshot, now=now)),
+            gate_wakes(judged.gate, entry_of=self.catalogue.__getitem__, delays=patience),
+            suppression_wakes(judged.suppressions, settle=patience.settle),
+            *(self._unknown_deadlines(snapshot, now=now)),
         ]
         return min((moment for moment in moments if moment is not None), default=None)
 
-    def _blind_from(self, snapshot: Snapshot, *, now: datetime) -> Iterable[datetime]:
+    def _unknown_deadlines(self, snapshot: Snapshot, *, now: datetime) -> Iterable[datetime]:
         for probe in self.probes.values():
-            for kind in probe.spec.reads(ALL):
-                moment = snapshot.blind_from(kind) if kind.resource in snapshot.tables else None
+            for kind in probe.spec.watched_kinds(ALL_SOURCES):
+                moment = snapshot.unknown_from(kind) if kind.resource in snapshot.tables else None
                 if moment is not None and moment > now:
                     yield moment
 
 
-def _noted(
-    before: Mapping[Key, tuple[str, ...]], verdicts: Iterable[Verdict]
-) -> Mapping[Key, tuple[str, ...]]:
+def _update_notes(
+    before: Mapping[FindingKey, tuple[str, ...]], verdicts: Iterable[Verdict]
+) -> Mapping[FindingKey, tuple[str, ...]]:
     found = {v.key: v.notes for v in verdicts if isinstance(v, Active | Clear)}
     if not any(found.values()) and not (before.keys() & found.keys()):
         return before

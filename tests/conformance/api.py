@@ -18,14 +18,14 @@ MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-SOON = 20.0
+WATCH_TIMEOUT = 20.0
 """
 Seconds; how long anything may take before a test gives up.
 """
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApiResponse:
     status: int
     headers: Mapping[str, str]
     text: str
@@ -50,7 +50,7 @@ class Answer:
         return version
 
 
-class Stream:
+class WatchStream:
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
         self.status = response.status
@@ -59,10 +59,10 @@ class Stream:
         """
         The next frame; None at the end of the stream.
         """
-        line = await asyncio.wait_for(self._response.content.readline(), SOON)
+        line = await asyncio.wait_for(self._response.content.readline(), WATCH_TIMEOUT)
         return json.loads(line) if line else None
 
-    async def rest(self) -> list[Json]:
+    async def remaining_frames(self) -> list[Json]:
         found = []
         while (frame := await self.frame()) is not None:
             found.append(frame)
@@ -70,7 +70,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Api:
+class ConformanceApi:
     session: aiohttp.ClientSession
     url: str
     token: str
@@ -79,27 +79,29 @@ class Api:
     """
     Of this test alone.
     """
-    nobody: tuple[str, str]
+    unprivileged: tuple[str, str]
     """
     User and token of somebody without any rights.
     """
-    forget_history: Callable[[], Awaitable[None]]
+    compact_history: Callable[[], Awaitable[None]]
     """
     From then on, older versions are gone.
     """
     kind: str = ""
 
-    def as_nobody(self) -> "Api":
-        return replace(self, token=self.nobody[1])
+    def as_unprivileged(self) -> "ConformanceApi":
+        return replace(self, token=self.unprivileged[1])
 
-    def of(self, resource: str, name: str = "", *, group: str = "") -> str:
+    def with_path(self, resource: str, name: str = "", *, group: str = "") -> str:
         """
         The path of a resource in the namespace of this test.
         """
         root = f"/apis/{group}" if group else "/api/v1"
         return f"{root}/namespaces/{self.namespace}/{resource}{'/' if name else ''}{name}"
 
-    async def request(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
+    async def request(
+        self, method: str, path: str, body: object = None, **headers: str
+    ) -> ApiResponse:
         sent = {"Authorization": f"Bearer {self.token}", "Accept": "application/json", **headers}
         data: str | bytes | None = None
         if body is not None:
@@ -108,42 +110,42 @@ class Api:
         async with self.session.request(
             method, self.url + path, data=data, headers=sent, ssl=self.tls
         ) as response:
-            return Answer(response.status, response.headers, await response.text())
+            return ApiResponse(response.status, response.headers, await response.text())
 
-    async def get(self, path: str, **headers: str) -> Answer:
+    async def get(self, path: str, **headers: str) -> ApiResponse:
         return await self.request("GET", path, **headers)
 
-    async def create(self, path: str, body: object) -> Answer:
+    async def create(self, path: str, body: object) -> ApiResponse:
         return await self.request("POST", path, body)
 
-    async def put(self, path: str, body: object) -> Answer:
+    async def put(self, path: str, body: object) -> ApiResponse:
         return await self.request("PUT", path, body)
 
-    async def patch(self, path: str, body: object, form: str = MERGE) -> Answer:
+    async def patch(self, path: str, body: object, form: str = MERGE) -> ApiResponse:
         return await self.request("PATCH", path, body, **{"Content-Type": form})
 
-    async def delete(self, path: str, body: object = None) -> Answer:
+    async def delete(self, path: str, body: object = None) -> ApiResponse:
         return await self.request("DELETE", path, body)
 
-    async def config_map(self, name: str, **labels: str) -> Answer:
+    async def config_map(self, name: str, **labels: str) -> ApiResponse:
         meta = {"name": name, "labels": labels}
-        return await self.create(self.of("configmaps"), {"metadata": meta})
+        return await self.create(self.with_path("configmaps"), {"metadata": meta})
 
-    async def until(self, path: str, holds: Callable[[Answer], bool]) -> Answer:
-        async with asyncio.timeout(SOON):
+    async def until(self, path: str, holds: Callable[[ApiResponse], bool]) -> ApiResponse:
+        async with asyncio.timeout(WATCH_TIMEOUT):
             while not holds(answer := await self.get(path)):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         return answer
 
     @contextlib.asynccontextmanager
-    async def watch(self, path: str, **headers: str) -> AsyncIterator[Stream]:
+    async def watch(self, path: str, **headers: str) -> AsyncIterator[WatchStream]:
         sign = "&" if "?" in path else "?"
         sent = {"Authorization": f"Bearer {self.token}", **headers}
         async with self.session.get(
             f"{self.url}{path}{sign}watch=1", headers=sent, ssl=self.tls
         ) as response:
             try:
-                yield Stream(response)
+                yield WatchStream(response)
             finally:
                 # a TLS connection that is closed politely would outlive the test
                 if response.connection and response.connection.transport:

@@ -15,7 +15,7 @@ import pytest
 
 from e2e.controlplane import ControlPlane, Options, assets
 from reporter.embedded import EmbeddedServer
-from tests.conformance.api import Api
+from tests.conformance.api import ConformanceApi
 
 
 BOTH = ["embedded", pytest.param("real", marks=pytest.mark.controlplane)]
@@ -28,7 +28,7 @@ def own_control_plane() -> Iterator[ControlPlane]:
     """
     try:
         assets.find()
-    except assets.Missing as err:
+    except assets.AssetsMissing as err:
         if os.environ.get("CONTROLPLANE_REQUIRED") == "1":
             raise
         pytest.skip(str(err))
@@ -37,7 +37,7 @@ def own_control_plane() -> Iterator[ControlPlane]:
 
 
 @pytest.fixture(params=BOTH)
-async def api(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
+async def api(request: pytest.FixtureRequest) -> AsyncIterator[ConformanceApi]:
     """
     A server and a namespace of one's own on it.
     """
@@ -62,21 +62,21 @@ async def _closed() -> None:
         await asyncio.sleep(0)
 
 
-async def _namespace(api: Api) -> None:
+async def _namespace(api: ConformanceApi) -> None:
     created = await api.create("/api/v1/namespaces", {"metadata": {"name": api.namespace}})
     assert created.status == 201
 
 
-def _embedded(session: aiohttp.ClientSession, server: EmbeddedServer) -> Api:
+def _embedded(session: aiohttp.ClientSession, server: EmbeddedServer) -> ConformanceApi:
     namespace = f"test-{secrets.token_hex(4)}"
     nobody = f"system:serviceaccount:{namespace}:nobody"
     server.tokens.update({"admin": "admin", "nobody": nobody})
     server.deny(user=nobody)
 
     async def forget_history() -> None:
-        server.forget_history()
+        server.compact_history()
 
-    return Api(
+    return ConformanceApi(
         session,
         server.url,
         "admin",
@@ -88,7 +88,7 @@ def _embedded(session: aiohttp.ClientSession, server: EmbeddedServer) -> Api:
     )
 
 
-def _real(session: aiohttp.ClientSession, plane: ControlPlane) -> Api:
+def _real(session: aiohttp.ClientSession, plane: ControlPlane) -> ConformanceApi:
     client = plane.client
     name = f"nobody-{secrets.token_hex(4)}"
     path = "/api/v1/namespaces/default/serviceaccounts"
@@ -99,7 +99,7 @@ def _real(session: aiohttp.ClientSession, plane: ControlPlane) -> Api:
     async def forget_history() -> None:
         await asyncio.to_thread(_compact, plane.etcd_port)
 
-    return Api(
+    return ConformanceApi(
         session,
         f"https://127.0.0.1:{client.port}",
         client.token,

@@ -56,15 +56,15 @@ async def test_a_token_that_is_not_known_is_401(api):
 )  # fmt: skip
 async def test_who_may_not_is_told_what_exactly(api, method, path, said, details):
     where = 'in the namespace "kube-system"' if "kube-system" in path else "at the cluster scope"
-    answer = await api.as_nobody().request(method, path)
+    answer = await api.as_unprivileged().request(method, path)
     assert (answer.status, answer.json["reason"]) == (403, "Forbidden")
-    assert answer.message == TEXT.format(user=api.nobody[0], where=where, **said)
+    assert answer.message == TEXT.format(user=api.unprivileged[0], where=where, **said)
     assert answer.json["details"] == details
 
 
 @pytest.mark.parametrize(("who", "allowed"), [("admin", True), ("nobody", False)])
 async def test_ones_own_rights_can_be_reviewed(api, who, allowed):
-    asker = api if who == "admin" else api.as_nobody()
+    asker = api if who == "admin" else api.as_unprivileged()
     wanted = {"verb": "list", "group": "apps", "resource": "deployments"}
     answer = await asker.create(REVIEWS, {"spec": {"resourceAttributes": wanted}})
     assert answer.status == 201

@@ -115,7 +115,7 @@ async def _discovered(api, group):
 
 
 async def test_custom_objects_are_named_by_kind_in_lists_and_have_a_generation(api, group):
-    path = api.of("widgets", group=f"{group}/v1")
+    path = api.with_path("widgets", group=f"{group}/v1")
     created = await api.create(path, widget(group, spec={"size": 1}, status={"x": 1}))
     assert created.status == 201
     assert created.json["metadata"]["generation"] == 1
@@ -127,14 +127,16 @@ async def test_custom_objects_are_named_by_kind_in_lists_and_have_a_generation(a
 
 
 async def test_every_version_shows_the_same_object(api, group):
-    await api.create(api.of("widgets", group=f"{group}/v1"), widget(group, spec={"size": 1}))
-    answer = await api.get(api.of("widgets", "w1", group=f"{group}/v1beta1"))
+    await api.create(
+        api.with_path("widgets", group=f"{group}/v1"), widget(group, spec={"size": 1})
+    )
+    answer = await api.get(api.with_path("widgets", "w1", group=f"{group}/v1beta1"))
     assert answer.json["apiVersion"] == f"{group}/v1beta1"
     assert answer.json["spec"] == {"size": 1}
 
 
 async def test_status_and_spec_have_their_own_doors(api, group):
-    path = api.of("widgets", "w1", group=f"{group}/v1")
+    path = api.with_path("widgets", "w1", group=f"{group}/v1")
     created = await api.create(path.removesuffix("/w1"), widget(group, spec={"size": 1}))
     ignored = await api.patch(path, {"status": {"x": 1}})
     assert (ignored.status, ignored.version) == (200, created.version)
@@ -159,13 +161,13 @@ async def test_status_and_spec_have_their_own_doors(api, group):
 )  # fmt: skip
 async def test_a_custom_object_must_say_rightly_what_it_is(api, group, change, status, text):
     body = {k: v for k, v in {**widget(group), **change}.items() if v is not None}
-    answer = await api.create(api.of("widgets", group=f"{group}/v1"), body)
+    answer = await api.create(api.with_path("widgets", group=f"{group}/v1"), body)
     assert answer.status == status
     assert answer.message.startswith(text.format(group=group))
 
 
 async def test_a_custom_object_is_not_replaced_blindly(api, group):
-    path = api.of("widgets", "w1", group=f"{group}/v1")
+    path = api.with_path("widgets", "w1", group=f"{group}/v1")
     await api.create(path.removesuffix("/w1"), widget(group))
     answer = await api.put(path, widget(group))
     assert answer.status == 422
@@ -176,7 +178,7 @@ async def test_a_custom_object_is_not_replaced_blindly(api, group):
 
 
 async def test_there_is_no_strategic_patch_of_a_custom_object(api, group):
-    path = api.of("widgets", "w1", group=f"{group}/v1")
+    path = api.with_path("widgets", "w1", group=f"{group}/v1")
     await api.create(path.removesuffix("/w1"), widget(group))
     answer = await api.patch(path, {"spec": {}}, STRATEGIC)
     assert (answer.status, answer.json["reason"]) == (415, "UnsupportedMediaType")
@@ -184,7 +186,7 @@ async def test_there_is_no_strategic_patch_of_a_custom_object(api, group):
 
 
 async def test_a_finalizer_of_a_custom_object_raises_its_generation_at_deletion(api, group):
-    path = api.of("widgets", "w1", group=f"{group}/v1")
+    path = api.with_path("widgets", "w1", group=f"{group}/v1")
     body = widget(group)
     body["metadata"]["finalizers"] = ["example.test/keep"]
     await api.create(path.removesuffix("/w1"), body)
@@ -196,10 +198,10 @@ async def test_a_finalizer_of_a_custom_object_raises_its_generation_at_deletion(
 
 
 async def test_its_table_has_the_columns_of_the_crd(api, group):
-    path = api.of("widgets", group=f"{group}/v1")
+    path = api.with_path("widgets", group=f"{group}/v1")
     await api.create(path, widget(group, spec={"size": 3}))
     found = (await api.get(path, Accept=TABLE)).json
-    plain = (await api.get(api.of("widgets", group=f"{group}/v1beta1"), Accept=TABLE)).json
+    plain = (await api.get(api.with_path("widgets", group=f"{group}/v1beta1"), Accept=TABLE)).json
     assert [column["name"] for column in found["columnDefinitions"]] == ["Name", "Size"]
     assert found["rows"][0]["cells"] == ["w1", 3]
     assert [column["name"] for column in plain["columnDefinitions"]] == ["Name", "Age"]
@@ -220,7 +222,7 @@ async def test_a_bookmark_of_a_custom_kind_has_nothing_but_a_version(api, group)
 
 async def test_a_watch_from_before_the_crd_is_too_old(api, group):
     async with api.watch(f"/apis/{group}/v1/widgets?resourceVersion=1&timeoutSeconds=5") as stream:
-        frames = await stream.rest()
+        frames = await stream.remaining_frames()
     assert frames[0]["type"] == "ERROR"
     assert frames[0]["object"]["code"] == 410
     assert frames[0]["object"]["message"].startswith("too old resource version: 1 (")
@@ -230,14 +232,14 @@ async def test_with_the_crd_go_its_objects_their_watches_and_the_paths(api):
     name = f"{secrets.token_hex(4)}.example.test"
     path = f"/apis/{name}/v1/widgets"
     async with installed(api, crd(name, "v1")):
-        await api.create(api.of("widgets", group=f"{name}/v1"), widget(name))
+        await api.create(api.with_path("widgets", group=f"{name}/v1"), widget(name))
         async with api.watch(path) as stream:
             assert names([await stream.frame()]) == [("ADDED", "w1")]
             answer = await api.delete(f"{CRDS}/widgets.{name}")
             assert answer.json["metadata"]["finalizers"] == [
                 "customresourcecleanup.apiextensions.k8s.io"
             ]
-            assert names(await stream.rest()) == [("DELETED", "w1")]
+            assert names(await stream.remaining_frames()) == [("DELETED", "w1")]
         gone = await api.until(path, lambda found: found.status == 404)
     assert gone.text == "404 page not found\n"
     assert gone.headers["Content-Type"].startswith("text/plain")
@@ -259,7 +261,7 @@ async def test_a_cluster_scoped_kind_has_no_namespaces(api):
         created = await api.create(f"/apis/{name}/v1/widgets", widget(name))
         assert created.status == 201
         assert "namespace" not in created.json["metadata"]
-        misplaced = await api.get(api.of("widgets", group=f"{name}/v1"))
+        misplaced = await api.get(api.with_path("widgets", group=f"{name}/v1"))
         assert misplaced.status == 404
 
 

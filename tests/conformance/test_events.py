@@ -160,7 +160,7 @@ async def test_times_are_kept_in_utc_and_seconds_or_microseconds(api):
 
 async def test_an_event_of_the_old_kind_has_nulls_and_empty_strings(api):
     made = {"metadata": {"name": "e1"}, "involvedObject": {"namespace": api.namespace}}
-    answer = await api.create(api.of("events"), made)
+    answer = await api.create(api.with_path("events"), made)
     assert answer.status == 201
     rest = {k: v for k, v in answer.json.items() if k not in {"kind", "apiVersion", "metadata"}}
     assert rest == {
@@ -176,7 +176,7 @@ async def test_an_event_of_the_old_kind_has_nulls_and_empty_strings(api):
 
 async def test_a_cluster_scoped_object_is_spoken_of_in_default_and_kube_system_only(api):
     default = await api.create("/api/v1/namespaces/default/events", event())
-    elsewhere = await api.create(api.of("events"), event("e1"))
+    elsewhere = await api.create(api.with_path("events"), event("e1"))
     assert default.status == 201
     assert elsewhere.status == 422
     assert elsewhere.message == f'Event "e1" is invalid: {OTHER_NAMESPACE.format(chr(34) * 2)}'
@@ -192,7 +192,7 @@ async def test_a_cluster_scoped_object_is_spoken_of_in_default_and_kube_system_o
 )  # fmt: skip
 async def test_its_name_can_be_anything_that_stands_in_a_path(api, name, status, text):
     made = {**event(involvedObject=ABOUT_POD), "metadata": {"name": name}}
-    answer = await api.create(api.of("events"), made)
+    answer = await api.create(api.with_path("events"), made)
     assert answer.status == status
     assert not text or answer.message == text
 
@@ -210,7 +210,7 @@ async def test_its_name_can_be_anything_that_stands_in_a_path(api, name, status,
 async def test_labels_have_their_own_rules(api, labels, texts):
     made = event(involvedObject=ABOUT_POD)
     made["metadata"]["labels"] = labels
-    answer = await api.create(api.of("events"), made)
+    answer = await api.create(api.with_path("events"), made)
     assert answer.status == 422
     causes = answer.json["details"]["causes"]
     assert {cause["field"] for cause in causes} == {"metadata.labels"}

@@ -21,15 +21,15 @@ def lease(name="l1", **spec):
 
 
 async def test_a_lease_is_kept_as_it_is(api):
-    answer = await api.create(api.of("leases", group=GROUP), lease())
+    answer = await api.create(api.with_path("leases", group=GROUP), lease())
     assert answer.status == 201
     assert answer.json["spec"] == SPEC
     assert "generation" not in answer.json["metadata"]
 
 
 async def test_a_lease_may_be_held_by_nobody_or_say_nothing(api):
-    released = await api.create(api.of("leases", group=GROUP), lease(holderIdentity=""))
-    empty = await api.create(api.of("leases", group=GROUP), {"metadata": {"name": "l2"}})
+    released = await api.create(api.with_path("leases", group=GROUP), lease(holderIdentity=""))
+    empty = await api.create(api.with_path("leases", group=GROUP), {"metadata": {"name": "l2"}})
     assert (released.status, released.json["spec"]["holderIdentity"]) == (201, "")
     assert (empty.status, empty.json["spec"]) == (201, {})
 
@@ -51,7 +51,7 @@ NOT_INT = "json: cannot unmarshal {} into Go struct field LeaseSpec.spec.leaseDu
     ids=["time in seconds", "duration as text", "half a second"],
 )
 async def test_what_does_not_fit_is_400(api, spec, text):
-    answer = await api.create(api.of("leases", group=GROUP), lease(**spec))
+    answer = await api.create(api.with_path("leases", group=GROUP), lease(**spec))
     assert (answer.status, answer.message) == (400, UNREADABLE + text)
 
 
@@ -69,15 +69,15 @@ async def test_what_does_not_fit_is_400(api, spec, text):
     ],
 )
 async def test_what_makes_no_sense_is_422(api, spec, text):
-    answer = await api.create(api.of("leases", group=GROUP), lease(**spec))
+    answer = await api.create(api.with_path("leases", group=GROUP), lease(**spec))
     assert answer.status == 422
     assert answer.message == f'Lease.coordination.k8s.io "l1" is invalid: {text}'
     assert answer.json["details"]["group"] == "coordination.k8s.io"
 
 
 async def test_an_update_must_say_which_version_it_replaces(api):
-    created = await api.create(api.of("leases", group=GROUP), lease())
-    path = api.of("leases", "l1", group=GROUP)
+    created = await api.create(api.with_path("leases", group=GROUP), lease())
+    path = api.with_path("leases", "l1", group=GROUP)
     blind = await api.put(path, lease(holderIdentity="you"))
     assert blind.status == 422
     assert blind.message == (
@@ -98,14 +98,14 @@ async def test_an_update_must_say_which_version_it_replaces(api):
 
 
 async def test_a_put_of_a_lease_that_is_not_there_creates_it(api):
-    answer = await api.put(api.of("leases", "l9", group=GROUP), lease("l9"))
+    answer = await api.put(api.with_path("leases", "l9", group=GROUP), lease("l9"))
     assert answer.status == 201
 
 
 async def test_a_patch_with_a_bad_time_is_422_on_the_patch(api):
-    await api.create(api.of("leases", group=GROUP), lease())
+    await api.create(api.with_path("leases", group=GROUP), lease())
     patch = {"spec": {"renewTime": "2026-11-21T08:00:00Z"}}
-    answer = await api.patch(api.of("leases", "l1", group=GROUP), patch)
+    answer = await api.patch(api.with_path("leases", "l1", group=GROUP), patch)
     assert answer.status == 422
     assert [cause["field"] for cause in answer.json["details"]["causes"]] == ["patch"]
     assert answer.message.endswith('cannot parse "Z" as ".000000"')

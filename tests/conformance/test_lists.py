@@ -14,7 +14,8 @@ async def test_pages_together_are_the_list(api):
     for number in range(5):
         await api.config_map(f"c{number}")
     path = (
-        api.of("configmaps") + "?labelSelector=!none&fieldSelector=metadata.name!=kube-root-ca.crt"
+        api.with_path("configmaps")
+        + "?labelSelector=!none&fieldSelector=metadata.name!=kube-root-ca.crt"
     )
     found, token = [], ""
     while True:
@@ -28,9 +29,9 @@ async def test_pages_together_are_the_list(api):
 
 async def test_a_page_says_how_much_is_left_unless_a_selector_was_given(api):
     for number in range(5):
-        await api.create(api.of("events"), _event(api, f"e{number}"))
-    plain = await api.get(api.of("events") + "?limit=2")
-    selected = await api.get(api.of("events") + "?limit=2&fieldSelector=reason=R")
+        await api.create(api.with_path("events"), _event(api, f"e{number}"))
+    plain = await api.get(api.with_path("events") + "?limit=2")
+    selected = await api.get(api.with_path("events") + "?limit=2&fieldSelector=reason=R")
     assert plain.json["metadata"]["remainingItemCount"] == 3
     assert "remainingItemCount" not in selected.json["metadata"]
     assert selected.json["metadata"]["continue"]
@@ -39,9 +40,9 @@ async def test_a_page_says_how_much_is_left_unless_a_selector_was_given(api):
 async def test_later_pages_show_the_state_of_the_first(api):
     for number in range(4):
         await api.config_map(f"c{number}", some="label")
-    path = api.of("configmaps") + "?labelSelector=some&limit=2"
+    path = api.with_path("configmaps") + "?labelSelector=some&limit=2"
     first = await api.get(path)
-    await api.delete(api.of("configmaps", "c3"))
+    await api.delete(api.with_path("configmaps", "c3"))
     await api.config_map("c9", some="label")
     second = await api.get(f"{path}&continue={first.json['metadata']['continue']}")
     assert second.names == ["c2", "c3"]
@@ -50,11 +51,11 @@ async def test_later_pages_show_the_state_of_the_first(api):
 
 async def test_a_page_that_is_too_old_is_410_with_a_token_to_go_on_inconsistently(api):
     for number in range(3):
-        await api.create(api.of("events"), _event(api, f"e{number}"))
-    path = api.of("events") + "?limit=1"
+        await api.create(api.with_path("events"), _event(api, f"e{number}"))
+    path = api.with_path("events") + "?limit=1"
     first = await api.get(path)
-    await api.create(api.of("events"), _event(api, "e9"))
-    await api.forget_history()
+    await api.create(api.with_path("events"), _event(api, "e9"))
+    await api.compact_history()
     expired = await api.get(f"{path}&continue={first.json['metadata']['continue']}")
     assert expired.status == 410
     assert expired.json["reason"] == "Expired"
@@ -64,18 +65,18 @@ async def test_a_page_that_is_too_old_is_410_with_a_token_to_go_on_inconsistentl
 
 
 async def test_an_exact_version_that_is_too_old_is_410(api):
-    first = await api.get(api.of("events"))
-    await api.create(api.of("events"), _event(api, "e1"))
-    await api.forget_history()
+    first = await api.get(api.with_path("events"))
+    await api.create(api.with_path("events"), _event(api, "e1"))
+    await api.compact_history()
     query = f"?resourceVersion={first.version}&resourceVersionMatch=Exact"
-    answer = await api.get(api.of("events") + query)
+    answer = await api.get(api.with_path("events") + query)
     assert (answer.status, answer.json["reason"]) == (410, "Expired")
     assert answer.message == "The resourceVersion for the provided list is too old."
 
 
 async def test_an_exact_version_shows_what_was(api):
     await api.config_map("old", some="label")
-    path = api.of("configmaps") + "?labelSelector=some"
+    path = api.with_path("configmaps") + "?labelSelector=some"
     before = await api.get(path)
     await api.config_map("new", some="label")
     then = await api.get(f"{path}&resourceVersion={before.version}&resourceVersionMatch=Exact")
@@ -87,7 +88,7 @@ async def test_an_exact_version_shows_what_was(api):
 
 
 async def test_a_version_from_the_future_is_504_with_retry_after(api):
-    answer = await api.get(api.of("configmaps") + "?resourceVersion=99999999")
+    answer = await api.get(api.with_path("configmaps") + "?resourceVersion=99999999")
     assert (answer.status, answer.json["reason"]) == (504, "Timeout")
     assert answer.message.startswith("Timeout: Too large resource version: 99999999, current: ")
     assert answer.json["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
@@ -97,7 +98,7 @@ async def test_a_version_from_the_future_is_504_with_retry_after(api):
 async def test_version_zero_comes_from_the_cache_and_ignores_the_limit(api):
     for number in range(3):
         await api.config_map(f"c{number}", some="label")
-    path = api.of("configmaps") + "?labelSelector=some&limit=1"
+    path = api.with_path("configmaps") + "?labelSelector=some&limit=1"
     await api.until(path + "&resourceVersion=0", lambda answer: len(answer.names) == 3)
     from_cache = await api.get(path + "&resourceVersion=0")
     assert "continue" not in from_cache.json["metadata"]
@@ -105,7 +106,7 @@ async def test_version_zero_comes_from_the_cache_and_ignores_the_limit(api):
 
 async def test_items_of_built_in_kinds_carry_no_kind(api):
     await api.config_map("c1")
-    answer = await api.get(api.of("configmaps"))
+    answer = await api.get(api.with_path("configmaps"))
     assert answer.json["kind"] == "ConfigMapList"
     assert answer.json["apiVersion"] == "v1"
     assert all("kind" not in item and "apiVersion" not in item for item in answer.json["items"])
@@ -137,7 +138,7 @@ async def test_a_list_of_a_namespace_that_is_not_there_is_empty(api):
     ],
 )  # fmt: skip
 async def test_what_makes_no_sense_is_refused(api, query, status, text):
-    answer = await api.get(f"{api.of('configmaps')}?{query}")
+    answer = await api.get(f"{api.with_path('configmaps')}?{query}")
     assert answer.status == status
     assert answer.message.startswith(text)
 
@@ -145,9 +146,9 @@ async def test_what_makes_no_sense_is_refused(api, query, status, text):
 async def test_a_version_beside_a_continue_token_is_refused(api):
     for number in range(2):
         await api.config_map(f"c{number}")
-    page = await api.get(api.of("configmaps") + "?limit=1")
+    page = await api.get(api.with_path("configmaps") + "?limit=1")
     query = f"continue={page.json['metadata']['continue']}&resourceVersion=5"
-    answer = await api.get(f"{api.of('configmaps')}?{query}")
+    answer = await api.get(f"{api.with_path('configmaps')}?{query}")
     assert answer.status == 400
     assert answer.message == "specifying resource version is not allowed when using continue"
 

@@ -112,7 +112,7 @@ async def test_a_method_that_is_not_there_is_405(api, method, path):
     ],
 )  # fmt: skip
 async def test_a_body_that_is_wrong_is_refused(api, body, status, text):
-    answer = await api.create(api.of("configmaps"), body)
+    answer = await api.create(api.with_path("configmaps"), body)
     assert answer.status == status
     assert answer.message.startswith(text)
 
@@ -133,7 +133,7 @@ async def test_an_object_in_a_namespace_that_is_not_there_is_404_of_the_namespac
 
 async def test_a_body_that_is_not_json_is_415(api):
     answer = await api.request(
-        "POST", api.of("configmaps"), b"x", **{"Content-Type": "text/plain"}
+        "POST", api.with_path("configmaps"), b"x", **{"Content-Type": "text/plain"}
     )
     assert (answer.status, answer.json["reason"]) == (415, "UnsupportedMediaType")
 

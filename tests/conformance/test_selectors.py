@@ -36,7 +36,7 @@ LABELS = {
 async def test_label_selectors_select(api, selector, found):
     for name, labels in LABELS.items():
         await api.config_map(name, **labels)
-    answer = await api.get(f"{api.of('configmaps')}?labelSelector={selector}")
+    answer = await api.get(f"{api.with_path('configmaps')}?labelSelector={selector}")
     assert "".join(name for name in answer.names if name in LABELS) == found
 
 
@@ -53,7 +53,7 @@ async def test_label_selectors_select(api, selector, found):
     ],
 )  # fmt: skip
 async def test_selectors_that_make_no_sense_are_refused(api, query, text):
-    answer = await api.get(f"{api.of('configmaps')}?{query}")
+    answer = await api.get(f"{api.with_path('configmaps')}?{query}")
     assert (answer.status, answer.json["reason"], answer.message) == (400, "BadRequest", text)
 
 
@@ -92,13 +92,13 @@ async def test_field_selectors_of_events_select(api, selector, found):
         about = {"kind": "Pod", "name": "p", **fields.get("involvedObject", {})}
         about["namespace"] = api.namespace
         event = {"metadata": {"name": name}, **fields, "involvedObject": about}
-        assert (await api.create(api.of("events"), event)).status == 201
-    answer = await api.get(f"{api.of('events')}?fieldSelector={selector}")
+        assert (await api.create(api.with_path("events"), event)).status == 201
+    answer = await api.get(f"{api.with_path('events')}?fieldSelector={selector}")
     assert answer.names == found
 
 
 async def test_a_field_that_events_have_not_is_refused(api):
-    answer = await api.get(f"{api.of('events')}?fieldSelector=message=x")
+    answer = await api.get(f"{api.with_path('events')}?fieldSelector=message=x")
     assert (answer.status, answer.message) == (400, "field label not supported: message")
 
 
@@ -106,11 +106,13 @@ async def test_pods_are_selected_by_phase_and_node(api):
     for name, node in (("p1", "n1"), ("p2", "n2")):
         spec = {"nodeName": node, "containers": [{"name": "c", "image": "i"}]}
         pod = {"metadata": {"name": name}, "spec": spec}
-        await api.until(api.of("serviceaccounts", "default"), lambda a: _default_account(api, a))
-        assert (await api.create(api.of("pods"), pod)).status == 201
-    await api.patch(api.of("pods", "p2") + "/status", {"status": {"phase": "Running"}})
-    by_node = await api.get(api.of("pods") + "?fieldSelector=spec.nodeName=n1")
-    by_phase = await api.get(api.of("pods") + "?fieldSelector=status.phase=Running")
+        await api.until(
+            api.with_path("serviceaccounts", "default"), lambda a: _default_account(api, a)
+        )
+        assert (await api.create(api.with_path("pods"), pod)).status == 201
+    await api.patch(api.with_path("pods", "p2") + "/status", {"status": {"phase": "Running"}})
+    by_node = await api.get(api.with_path("pods") + "?fieldSelector=spec.nodeName=n1")
+    by_phase = await api.get(api.with_path("pods") + "?fieldSelector=status.phase=Running")
     assert (by_node.names, by_phase.names) == (["p1"], ["p2"])
 
 

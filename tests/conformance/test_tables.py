@@ -31,8 +31,8 @@ def row(found, index=0):
 async def test_events_have_kubectls_columns(api):
     about = {"kind": "CustomResourceDefinition", "name": "x.y", "namespace": api.namespace}
     made = event("e1", involvedObject=about, message=" said \n", count=3)
-    await api.create(api.of("events"), made)
-    found = await table(api, api.of("events"))
+    await api.create(api.with_path("events"), made)
+    found = await table(api, api.with_path("events"))
     assert columns(found) == ["Last Seen", "Type", "Reason", "Object", "Message"]
     assert columns(found, wide=True) == [
         "Last Seen", "Type", "Reason", "Object", "Subobject", "Source", "Message", "First Seen",
@@ -63,16 +63,18 @@ async def test_events_have_kubectls_columns(api):
 )  # fmt: skip
 async def test_ages_of_events_come_from_the_times_that_are_there(api, fields, last, first, count):
     about = {"kind": "Pod", "name": "p", "namespace": api.namespace}
-    await api.create(api.of("events"), event("e1", involvedObject=about, count=None, **fields))
-    cells = row(await table(api, api.of("events")))
+    await api.create(
+        api.with_path("events"), event("e1", involvedObject=about, count=None, **fields)
+    )
+    cells = row(await table(api, api.with_path("events")))
     assert last in cells["Last Seen"]
     assert first in cells["First Seen"]
     assert cells["Count"] == count
 
 
 async def test_deployments_have_kubectls_columns(api):
-    await api.create(api.of("deployments", group="apps/v1"), DEPLOYMENT)
-    found = await table(api, api.of("deployments", group="apps/v1"))
+    await api.create(api.with_path("deployments", group="apps/v1"), DEPLOYMENT)
+    found = await table(api, api.with_path("deployments", group="apps/v1"))
     assert columns(found) == ["Name", "Ready", "Up-to-date", "Available", "Age"]
     assert columns(found, wide=True)[5:] == ["Containers", "Images", "Selector"]
     cells = row(found)
@@ -99,7 +101,7 @@ async def test_other_kinds_have_theirs(api, path, expected):
 
 async def test_rows_carry_the_metadata_nothing_or_the_whole_object(api):
     await api.config_map("c1", a="b")
-    path = api.of("configmaps") + "?labelSelector=a"
+    path = api.with_path("configmaps") + "?labelSelector=a"
     plain = (await table(api, path))["rows"][0]["object"]
     none = (await table(api, f"{path}&includeObject=None"))["rows"][0]["object"]
     whole = (await table(api, f"{path}&includeObject=Object"))["rows"][0]["object"]
@@ -111,21 +113,23 @@ async def test_rows_carry_the_metadata_nothing_or_the_whole_object(api):
 
 async def test_one_object_is_a_table_of_one_row(api):
     await api.config_map("c1", a="b")
-    found = await table(api, api.of("configmaps", "c1"))
+    found = await table(api, api.with_path("configmaps", "c1"))
     assert [line["cells"][0] for line in found["rows"]] == ["c1"]
 
 
 async def test_pages_are_tables_too(api):
     for name in ("c1", "c2"):
         await api.config_map(name, a="b")
-    found = await table(api, api.of("configmaps") + "?labelSelector=a&limit=1")
+    found = await table(api, api.with_path("configmaps") + "?labelSelector=a&limit=1")
     assert len(found["rows"]) == 1
     assert found["metadata"]["continue"]
 
 
 async def test_a_watch_tells_tables_of_one_row(api):
     await api.config_map("c1", a="b")
-    async with api.watch(api.of("configmaps") + "?labelSelector=a", Accept=KUBECTL) as stream:
+    async with api.watch(
+        api.with_path("configmaps") + "?labelSelector=a", Accept=KUBECTL
+    ) as stream:
         frame = await stream.frame()
     assert frame["type"] == "ADDED"
     assert frame["object"]["kind"] == "Table"
@@ -133,5 +137,5 @@ async def test_a_watch_tells_tables_of_one_row(api):
 
 
 async def test_what_is_not_there_is_a_status_and_no_table(api):
-    answer = await api.get(api.of("configmaps", "nope"), Accept=KUBECTL)
+    answer = await api.get(api.with_path("configmaps", "nope"), Accept=KUBECTL)
     assert (answer.status, answer.json["kind"]) == (404, "Status")

@@ -14,14 +14,14 @@ END = {"k8s.io/initial-events-end": "true"}
 
 async def test_a_watch_from_a_version_tells_what_came_after_it(api):
     await api.config_map("before")
-    start = (await api.get(api.of("configmaps"))).version
+    start = (await api.get(api.with_path("configmaps"))).version
     await api.config_map("c1", a="1")
-    await api.patch(api.of("configmaps", "c1"), {"data": {"x": "y"}})
+    await api.patch(api.with_path("configmaps", "c1"), {"data": {"x": "y"}})
     async with api.watch(
-        f"{api.of('configmaps')}?resourceVersion={start}&labelSelector=a"
+        f"{api.with_path('configmaps')}?resourceVersion={start}&labelSelector=a"
     ) as stream:
         first = [await stream.frame(), await stream.frame()]
-        await api.delete(api.of("configmaps", "c1"))
+        await api.delete(api.with_path("configmaps", "c1"))
         last = await stream.frame()
     assert names([*first, last]) == [("ADDED", "c1"), ("MODIFIED", "c1"), ("DELETED", "c1")]
     assert first[1]["object"]["data"] == {"x": "y"}
@@ -35,9 +35,10 @@ async def test_a_watch_from_a_version_tells_what_came_after_it(api):
 async def test_a_watch_from_nowhere_tells_first_what_is_there(api, query):
     await api.config_map("c1", a="1")
     await api.until(
-        api.of("configmaps") + "?labelSelector=a&resourceVersion=0", lambda a: a.names == ["c1"]
+        api.with_path("configmaps") + "?labelSelector=a&resourceVersion=0",
+        lambda a: a.names == ["c1"],
     )
-    async with api.watch(f"{api.of('configmaps')}?labelSelector=a&{query}") as stream:
+    async with api.watch(f"{api.with_path('configmaps')}?labelSelector=a&{query}") as stream:
         there = await stream.frame()
         await api.config_map("c2", a="1")
         then = await stream.frame()
@@ -47,7 +48,7 @@ async def test_a_watch_from_nowhere_tells_first_what_is_there(api, query):
 async def test_initial_events_end_with_a_marked_bookmark(api):
     await api.config_map("c1", a="1")
     query = "labelSelector=a&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
-    async with api.watch(f"{api.of('configmaps')}?{query}") as stream:
+    async with api.watch(f"{api.with_path('configmaps')}?{query}") as stream:
         frames = [await stream.frame(), await stream.frame()]
         await api.config_map("c2", a="1")
         then = await stream.frame()
@@ -105,13 +106,13 @@ async def test_without_bookmarks_none_comes(api):
     query = (
         "labelSelector=a&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1"
     )
-    async with api.watch(f"{api.of('configmaps')}?{query}") as stream:
-        frames = await stream.rest()
+    async with api.watch(f"{api.with_path('configmaps')}?{query}") as stream:
+        frames = await stream.remaining_frames()
     assert [frame["type"] for frame in frames] == ["ADDED"]
 
 
 async def test_initial_events_need_a_version_match(api):
-    answer = await api.get(api.of("configmaps") + "?watch=1&sendInitialEvents=true")
+    answer = await api.get(api.with_path("configmaps") + "?watch=1&sendInitialEvents=true")
     assert answer.status == 422
     assert answer.message == (
         'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: '
@@ -122,20 +123,26 @@ async def test_initial_events_need_a_version_match(api):
 async def test_a_watch_ends_cleanly_at_its_timeout(api):
     loop = asyncio.get_running_loop()
     start = loop.time()
-    async with api.watch(f"{api.of('configmaps')}?labelSelector=never&timeoutSeconds=1") as stream:
-        frames = await stream.rest()
+    async with api.watch(
+        f"{api.with_path('configmaps')}?labelSelector=never&timeoutSeconds=1"
+    ) as stream:
+        frames = await stream.remaining_frames()
     assert frames == []
     assert loop.time() - start >= 0.9
 
 
 async def test_a_version_that_is_too_old_is_an_error_event_in_a_200(api):
-    start = (await api.get(api.of("events"))).version
+    start = (await api.get(api.with_path("events"))).version
     about = {"kind": "Pod", "name": "p", "namespace": api.namespace}
     for name in ("e1", "e2"):
-        await api.create(api.of("events"), {"metadata": {"name": name}, "involvedObject": about})
-    await api.forget_history()
-    async with api.watch(f"{api.of('events')}?resourceVersion={start}&timeoutSeconds=5") as stream:
-        frames = await stream.rest()
+        await api.create(
+            api.with_path("events"), {"metadata": {"name": name}, "involvedObject": about}
+        )
+    await api.compact_history()
+    async with api.watch(
+        f"{api.with_path('events')}?resourceVersion={start}&timeoutSeconds=5"
+    ) as stream:
+        frames = await stream.remaining_frames()
     assert stream.status == 200
     assert [frame["type"] for frame in frames] == ["ERROR"]
     status = frames[0]["object"]
@@ -145,21 +152,21 @@ async def test_a_version_that_is_too_old_is_an_error_event_in_a_200(api):
 
 async def test_a_version_from_the_future_is_waited_for(api):
     query = "resourceVersion=99999999&timeoutSeconds=1"
-    async with api.watch(f"{api.of('configmaps')}?{query}") as stream:
-        assert (stream.status, await stream.rest()) == (200, [])
+    async with api.watch(f"{api.with_path('configmaps')}?{query}") as stream:
+        assert (stream.status, await stream.remaining_frames()) == (200, [])
 
 
 async def test_an_object_comes_into_view_and_leaves_it_by_its_labels(api):
     await api.config_map("c1", a="1")
-    start = (await api.get(api.of("configmaps"))).version
+    start = (await api.get(api.with_path("configmaps"))).version
     async with api.watch(
-        f"{api.of('configmaps')}?resourceVersion={start}&labelSelector=b=2"
+        f"{api.with_path('configmaps')}?resourceVersion={start}&labelSelector=b=2"
     ) as stream:
-        await api.patch(api.of("configmaps", "c1"), {"metadata": {"labels": {"b": "2"}}})
+        await api.patch(api.with_path("configmaps", "c1"), {"metadata": {"labels": {"b": "2"}}})
         into = await stream.frame()
-        await api.patch(api.of("configmaps", "c1"), {"metadata": {"labels": {"b": None}}})
+        await api.patch(api.with_path("configmaps", "c1"), {"metadata": {"labels": {"b": None}}})
         out = await stream.frame()
-        await api.delete(api.of("configmaps", "c1"))
+        await api.delete(api.with_path("configmaps", "c1"))
         await api.config_map("c2", b="2")
         other = await stream.frame()
     assert names([into, out, other]) == [("ADDED", "c1"), ("DELETED", "c1"), ("ADDED", "c2")]
@@ -171,10 +178,10 @@ async def test_an_object_comes_into_view_and_leaves_it_by_its_labels(api):
 
 async def test_one_object_is_watched_by_its_name(api):
     await api.config_map("c1")
-    start = (await api.get(api.of("configmaps"))).version
+    start = (await api.get(api.with_path("configmaps"))).version
     query = f"resourceVersion={start}&fieldSelector=metadata.name=c2"
-    async with api.watch(f"{api.of('configmaps')}?{query}") as stream:
-        await api.patch(api.of("configmaps", "c1"), {"data": {"x": "y"}})
+    async with api.watch(f"{api.with_path('configmaps')}?{query}") as stream:
+        await api.patch(api.with_path("configmaps", "c1"), {"data": {"x": "y"}})
         await api.config_map("c2")
         frame = await stream.frame()
     assert names([frame]) == [("ADDED", "c2")]
@@ -182,16 +189,16 @@ async def test_one_object_is_watched_by_its_name(api):
 
 async def test_a_write_that_changes_nothing_is_not_told(api):
     created = await api.config_map("c1", a="1")
-    path = api.of("configmaps", "c1")
+    path = api.with_path("configmaps", "c1")
     same = await api.request(
         "PATCH", path, {"metadata": {"labels": {"a": "1"}}}, **{"Content-Type": MERGE}
     )
     assert same.version == created.version
     query = f"resourceVersion={created.version}&labelSelector=a&timeoutSeconds=1"
-    async with api.watch(f"{api.of('configmaps')}?{query}") as stream:
-        assert await stream.rest() == []
+    async with api.watch(f"{api.with_path('configmaps')}?{query}") as stream:
+        assert await stream.remaining_frames() == []
 
 
 async def test_a_watch_of_a_namespace_that_is_not_there_is_quiet(api):
     async with api.watch("/api/v1/namespaces/never-there/pods?timeoutSeconds=1") as stream:
-        assert (stream.status, await stream.rest()) == (200, [])
+        assert (stream.status, await stream.remaining_frames()) == (200, [])

@@ -26,7 +26,7 @@ async def deployment(api):
     """
     The path of one with no replicas, so that no controller finds anything to do for long.
     """
-    path = api.of("deployments", group="apps/v1")
+    path = api.with_path("deployments", group="apps/v1")
     created = await api.create(path, DEPLOYMENT)
     assert created.status == 201
     if api.kind == "real":
@@ -41,7 +41,7 @@ async def test_a_created_object_gets_what_the_server_gives(api):
         "uid": "mine",
         "creationTimestamp": "2001-01-01T00:00:00Z",
     }
-    answer = await api.create(api.of("configmaps"), {"metadata": given, "data": {"x": "y"}})
+    answer = await api.create(api.with_path("configmaps"), {"metadata": given, "data": {"x": "y"}})
     assert answer.status == 201
     meta = answer.json["metadata"]
     assert (answer.json["kind"], answer.json["apiVersion"]) == ("ConfigMap", "v1")
@@ -50,12 +50,12 @@ async def test_a_created_object_gets_what_the_server_gives(api):
     assert meta["creationTimestamp"] > "2020"
     assert int(meta["resourceVersion"]) > 0
     assert "generation" not in meta
-    read = await api.get(api.of("configmaps", "c1"))
+    read = await api.get(api.with_path("configmaps", "c1"))
     assert read.json["data"] == {"x": "y"}
 
 
 async def test_a_generated_name_has_five_letters_more(api):
-    answer = await api.create(api.of("configmaps"), {"metadata": {"generateName": "gen-"}})
+    answer = await api.create(api.with_path("configmaps"), {"metadata": {"generateName": "gen-"}})
     assert len(answer.json["metadata"]["name"]) == len("gen-") + 5
 
 
@@ -69,14 +69,14 @@ async def test_a_second_of_the_same_name_is_409(api):
 
 async def test_nulls_of_built_in_objects_are_dropped(api):
     body = {"metadata": {"name": "c1", "labels": None}, "data": None}
-    answer = await api.create(api.of("configmaps"), body)
+    answer = await api.create(api.with_path("configmaps"), body)
     assert "labels" not in answer.json["metadata"]
     assert "data" not in answer.json
 
 
 async def test_an_update_of_an_old_version_is_409(api):
     created = await api.config_map("c1")
-    path = api.of("configmaps", "c1")
+    path = api.with_path("configmaps", "c1")
     await api.patch(path, {"data": {"x": "1"}})
     old = {"metadata": {"name": "c1", "resourceVersion": created.version}, "data": {"x": "2"}}
     for answer in (await api.put(path, old), await api.patch(path, old)):
@@ -90,11 +90,11 @@ async def test_an_update_of_an_old_version_is_409(api):
 
 async def test_an_update_replaces_all_that_is_the_clients(api):
     created = await api.create(
-        api.of("configmaps"),
+        api.with_path("configmaps"),
         {"metadata": {"name": "c1", "labels": {"a": "b"}}, "data": {"x": "1"}},
     )
     answer = await api.put(
-        api.of("configmaps", "c1"), {"metadata": {"name": "c1"}, "data": {"z": "2"}}
+        api.with_path("configmaps", "c1"), {"metadata": {"name": "c1"}, "data": {"z": "2"}}
     )
     assert answer.status == 200
     assert answer.json["data"] == {"z": "2"}
@@ -117,8 +117,8 @@ async def test_an_update_replaces_all_that_is_the_clients(api):
 async def test_an_update_must_be_of_the_object_of_its_path(api, body, status, text):
     await api.config_map("c1")
     for answer in (
-        await api.put(api.of("configmaps", "c1"), body),
-        await api.patch(api.of("configmaps", "c1"), body),
+        await api.put(api.with_path("configmaps", "c1"), body),
+        await api.patch(api.with_path("configmaps", "c1"), body),
     ):
         assert (answer.status, answer.message) == (status, text)
 
@@ -126,7 +126,7 @@ async def test_an_update_must_be_of_the_object_of_its_path(api, body, status, te
 async def test_an_update_with_the_uid_of_another_object_is_a_conflict(api):
     await api.config_map("c1")
     body = {"metadata": {"name": "c1", "uid": "0b0e9d6c-0000-0000-0000-000000000000"}}
-    answer = await api.put(api.of("configmaps", "c1"), body)
+    answer = await api.put(api.with_path("configmaps", "c1"), body)
     assert (answer.status, answer.json["reason"]) == (409, "Conflict")
     assert "Precondition failed: UID in precondition: 0b0e9d6c" in answer.message
 
@@ -136,9 +136,9 @@ async def test_a_merge_patch_merges_removes_and_replaces(api):
         "metadata": {"name": "c1", "labels": {"a": "1", "b": "2"}},
         "data": {"x": "1", "y": "2"},
     }
-    await api.create(api.of("configmaps"), body)
+    await api.create(api.with_path("configmaps"), body)
     patch = {"metadata": {"labels": {"a": None, "c": "3"}}, "data": {"x": "9"}}
-    answer = await api.patch(api.of("configmaps", "c1"), patch)
+    answer = await api.patch(api.with_path("configmaps", "c1"), patch)
     assert answer.status == 200
     assert answer.json["metadata"]["labels"] == {"b": "2", "c": "3"}
     assert answer.json["data"] == {"x": "9", "y": "2"}
@@ -165,17 +165,17 @@ async def test_a_strategic_patch_merges_conditions_by_their_type(api, deployment
 )
 async def test_a_patch_that_is_none_is_refused(api, body, form, status, reason):
     await api.config_map("c1")
-    answer = await api.patch(api.of("configmaps", "c1"), body, form)
+    answer = await api.patch(api.with_path("configmaps", "c1"), body, form)
     assert (answer.status, answer.json["reason"]) == (status, reason)
 
 
 async def test_a_patch_of_what_is_not_there_is_404(api):
-    answer = await api.patch(api.of("configmaps", "nope"), {"data": {"a": "b"}})
+    answer = await api.patch(api.with_path("configmaps", "nope"), {"data": {"a": "b"}})
     assert (answer.status, answer.message) == (404, 'configmaps "nope" not found')
 
 
 async def test_a_created_deployment_has_no_status_and_generation_one(api):
-    answer = await api.create(api.of("deployments", group="apps/v1"), DEPLOYMENT)
+    answer = await api.create(api.with_path("deployments", group="apps/v1"), DEPLOYMENT)
     assert answer.json["status"] == {}
     assert answer.json["metadata"]["generation"] == 1
     assert answer.json["spec"]["strategy"] == {
@@ -259,7 +259,7 @@ async def test_fewer_than_no_replicas_are_422(api, deployment):
 
 async def test_a_deployment_needs_a_selector_that_fits_and_containers(api):
     body = {"metadata": {"name": "d2"}, "spec": {}}
-    answer = await api.create(api.of("deployments", group="apps/v1"), body)
+    answer = await api.create(api.with_path("deployments", group="apps/v1"), body)
     assert answer.status == 422
     assert [cause["field"] for cause in answer.json["details"]["causes"]] == [
         "spec.selector",
@@ -270,7 +270,7 @@ async def test_a_deployment_needs_a_selector_that_fits_and_containers(api):
 
 async def test_deleting_answers_with_a_status_that_names_what_is_gone(api):
     created = await api.config_map("c1")
-    answer = await api.delete(api.of("configmaps", "c1"))
+    answer = await api.delete(api.with_path("configmaps", "c1"))
     assert answer.status == 200
     assert answer.json == {
         "kind": "Status",
@@ -279,14 +279,14 @@ async def test_deleting_answers_with_a_status_that_names_what_is_gone(api):
         "status": "Success",
         "details": {"name": "c1", "kind": "configmaps", "uid": created.json["metadata"]["uid"]},
     }
-    again = await api.delete(api.of("configmaps", "c1"))
+    again = await api.delete(api.with_path("configmaps", "c1"))
     assert (again.status, again.message) == (404, 'configmaps "c1" not found')
 
 
 async def test_a_finalizer_keeps_an_object_until_it_is_taken_away(api):
     body = {"metadata": {"name": "c1", "finalizers": ["example.test/keep"]}}
-    await api.create(api.of("configmaps"), body)
-    path = api.of("configmaps", "c1")
+    await api.create(api.with_path("configmaps"), body)
+    path = api.with_path("configmaps", "c1")
     marked = await api.delete(path)
     assert marked.status == 200
     assert marked.json["metadata"]["deletionTimestamp"]
@@ -299,37 +299,40 @@ async def test_a_finalizer_keeps_an_object_until_it_is_taken_away(api):
 
 async def test_a_precondition_that_does_not_hold_keeps_the_object(api):
     await api.config_map("c1")
-    answer = await api.delete(api.of("configmaps", "c1"), {"preconditions": {"uid": "x"}})
+    answer = await api.delete(api.with_path("configmaps", "c1"), {"preconditions": {"uid": "x"}})
     assert (answer.status, answer.json["reason"]) == (409, "Conflict")
     assert "the UID in the precondition (x) does not match the UID in record" in answer.message
-    assert (await api.get(api.of("configmaps", "c1"))).status == 200
+    assert (await api.get(api.with_path("configmaps", "c1"))).status == 200
 
 
 async def test_a_collection_is_deleted_by_its_labels(api):
     for name, value in (("a", "1"), ("b", "1"), ("c", "2")):
         await api.config_map(name, n=value)
-    answer = await api.delete(api.of("configmaps") + "?labelSelector=n=1")
+    answer = await api.delete(api.with_path("configmaps") + "?labelSelector=n=1")
     assert (answer.status, answer.json["kind"], answer.names) == (200, "ConfigMapList", ["a", "b"])
-    left = await api.get(api.of("configmaps") + "?labelSelector=n")
+    left = await api.get(api.with_path("configmaps") + "?labelSelector=n")
     assert left.names == ["c"]
 
 
 async def test_a_pod_on_a_node_is_given_time_to_stop_and_one_without_is_not(api):
     await api.until(
-        api.of("serviceaccounts", "default"), lambda a: api.kind == "embedded" or a.status == 200
+        api.with_path("serviceaccounts", "default"),
+        lambda a: api.kind == "embedded" or a.status == 200,
     )
     for name, node in (("running", {"nodeName": "n1"}), ("waiting", {})):
         spec = {"containers": [{"name": "c", "image": "i"}], **node}
-        created = await api.create(api.of("pods"), {"metadata": {"name": name}, "spec": spec})
+        created = await api.create(
+            api.with_path("pods"), {"metadata": {"name": name}, "spec": spec}
+        )
         assert created.json["status"]["phase"] == "Pending"
-    waiting = await api.delete(api.of("pods", "waiting"))
-    running = await api.delete(api.of("pods", "running"))
+    waiting = await api.delete(api.with_path("pods", "waiting"))
+    running = await api.delete(api.with_path("pods", "running"))
     assert waiting.json["kind"] == running.json["kind"] == "Pod"
     assert running.json["metadata"]["deletionGracePeriodSeconds"] == 30
-    assert (await api.get(api.of("pods", "waiting"))).status == 404
-    assert (await api.get(api.of("pods", "running"))).status == 200
-    await api.delete(api.of("pods", "running") + "?gracePeriodSeconds=0")
-    assert (await api.get(api.of("pods", "running"))).status == 404
+    assert (await api.get(api.with_path("pods", "waiting"))).status == 404
+    assert (await api.get(api.with_path("pods", "running"))).status == 200
+    await api.delete(api.with_path("pods", "running") + "?gracePeriodSeconds=0")
+    assert (await api.get(api.with_path("pods", "running"))).status == 404
 
 
 async def test_a_namespace_goes_with_all_that_is_in_it(api):
@@ -356,7 +359,9 @@ async def test_a_namespace_goes_with_all_that_is_in_it(api):
 
 
 async def test_a_dry_run_stores_nothing(api):
-    answer = await api.create(api.of("configmaps") + "?dryRun=All", {"metadata": {"name": "c1"}})
+    answer = await api.create(
+        api.with_path("configmaps") + "?dryRun=All", {"metadata": {"name": "c1"}}
+    )
     assert answer.status == 201
     assert "resourceVersion" not in answer.json["metadata"]
-    assert (await api.get(api.of("configmaps", "c1"))).status == 404
+    assert (await api.get(api.with_path("configmaps", "c1"))).status == 404

@@ -11,21 +11,33 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.cli.commands import command
-from reporter.cli.configuration import shipped_catalogue
-from reporter.kube.errors import ConfigurationError
-from reporter.kube.exec_plugin import _ExecCredential, parse_credential, plugin_of
-from reporter.kube.logins import from_kubeconfig
-from reporter.kube.proxies import proxy_for
-from reporter.kube.tokens import read_token
-from reporter.settings import FLAGS, SettingsError, load
-from tests.fuzz.grammar import NASTY, SECRET, TIMES, damaged, encoded, json_of, mutated
+from reporter.cli.commands import run_command
+from reporter.cli.configuration import load_shipped_catalogue
+from reporter.kube.auth.exec_plugin import (
+    _ExecCredential,
+    parse_exec_config,
+    parse_exec_credential,
+)
+from reporter.kube.auth.http_proxy import proxy_for
+from reporter.kube.auth.login import load_kubeconfig
+from reporter.kube.auth.token_file import read_token
+from reporter.kube.wire.errors import ConfigurationError
+from reporter.settings import FLAGS, SettingsError, load_settings
+from tests.fuzz.json_strategies import (
+    ODD_STRINGS,
+    SECRET,
+    TIMES,
+    corrupted,
+    encoded,
+    json_of,
+    mutated,
+)
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 
 values = st.one_of(
-    st.sampled_from([*NASTY, *TIMES, "0", "-1", "1e9", "true", ":8080", "a,b", "²", "٣"]),
+    st.sampled_from([*ODD_STRINGS, *TIMES, "0", "-1", "1e9", "true", ":8080", "a,b", "²", "٣"]),
     st.sampled_from([flag.default for flag in FLAGS]),
     st.text(max_size=20),
     st.integers().map(str),
@@ -50,17 +62,17 @@ environments = st.dictionaries(
 @given(arguments, environments)
 def test_any_flags_are_settings_or_refused(given_, environ):
     try:
-        found = load(given_, environ, hostname="x", namespace_file=Path("/nowhere"))
+        found = load_settings(given_, environ, hostname="x", namespace_file=Path("/nowhere"))
     except SettingsError as err:
         assert str(err)
     else:
-        assert found.flags.keys() == {flag.name for flag in FLAGS}
+        assert found.flag_texts.keys() == {flag.name for flag in FLAGS}
 
 
 @settings(max_examples=settings.default.max_examples // 10)
 @given(arguments.map(lambda rest: ["check-config", *rest]), environments)
 def test_any_command_line_has_an_exit_code(given_, environ):
-    assert command(given_, environ) in {0, 2}
+    assert run_command(given_, environ) in {0, 2}
 
 
 OVERLAY = {
@@ -113,7 +125,7 @@ ODD_YAML = (
     "reasons: {clusterBBRNotReady: {rank: 1" + "0" * 400 + "}}",
     "reasons: {clusterBBRNotReady: {message: '{0.__class__} {object!r:>{width}}'}}",
 )
-plain = mutated(OVERLAY).map(encoded).flatmap(lambda raw: st.just(raw) | damaged(raw))
+plain = mutated(OVERLAY).map(encoded).flatmap(lambda raw: st.just(raw) | corrupted(raw))
 overlays = plain | st.sampled_from(ODD_YAML).map(str.encode) | st.binary(max_size=60)
 
 
@@ -132,7 +144,7 @@ def catalogue_of(folder: Path, raw: bytes) -> None:
     file = folder / "overlay.yaml"
     file.write_bytes(raw)
     try:
-        catalogue = shipped_catalogue(file)
+        catalogue = load_shipped_catalogue(file)
     except SettingsError as err:
         assert str(file) in str(err)
     else:
@@ -152,7 +164,7 @@ SLOW = 4_000
 """
 Bytes of YAML that the client library takes seconds for.
 """
-configs = mutated(KUBECONFIG).map(encoded).flatmap(lambda raw: st.just(raw) | damaged(raw))
+configs = mutated(KUBECONFIG).map(encoded).flatmap(lambda raw: st.just(raw) | corrupted(raw))
 
 
 @pytest.mark.parametrize("text", ODD_YAML)
@@ -160,7 +172,7 @@ async def test_odd_yaml_is_no_kubeconfig(text, tmp_path):
     file = tmp_path / "config"
     file.write_text(text)
     with pytest.raises(ConfigurationError):
-        await from_kubeconfig(str(file), {})
+        await load_kubeconfig(str(file), {})
 
 
 @settings(max_examples=settings.default.max_examples // 4)
@@ -169,7 +181,7 @@ async def test_any_kubeconfig_is_a_login_or_refused(raw, tmp_path_factory):
     file = tmp_path_factory.getbasetemp() / "config"
     file.write_bytes(raw)
     try:
-        login = await from_kubeconfig(str(file), {})
+        login = await load_kubeconfig(str(file), {})
     except ConfigurationError as err:
         assert SECRET not in str(err)
     else:
@@ -180,11 +192,11 @@ async def test_any_kubeconfig_is_a_login_or_refused(raw, tmp_path_factory):
 def test_any_exec_section_is_a_plugin_or_refused(spec):
     spec = yaml.safe_load(encoded(spec)) if is_yaml(encoded(spec)) else PLUGIN
     try:
-        plugin = plugin_of(spec, folder=Path("/"), cluster={}, environ={})
+        plugin = parse_exec_config(spec, folder=Path("/"), cluster={}, environ={})
     except ConfigurationError as err:
         assert str(err)
     else:
-        assert plugin.arguments
+        assert plugin.argv
 
 
 def is_yaml(raw: bytes) -> bool:
@@ -196,9 +208,9 @@ def is_yaml(raw: bytes) -> bool:
 
 @given(json_of(_ExecCredential, names=("ExecCredential", PLUGIN["apiVersion"])))
 def test_any_output_of_a_plugin_is_a_credential_or_refused(out):
-    plugin = plugin_of(PLUGIN, folder=Path("/"), cluster={}, environ={})
+    plugin = parse_exec_config(PLUGIN, folder=Path("/"), cluster={}, environ={})
     try:
-        credential = parse_credential(plugin, out)
+        credential = parse_exec_credential(plugin, out)
     except ConfigurationError as err:
         assert str(err)
     else:

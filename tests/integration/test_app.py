@@ -22,20 +22,20 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from reporter import app
-from reporter.clock import Clock
-from reporter.embedded.faults import Hang
+from reporter.embedded.http.faults.faults import Hang
 from reporter.embedded.server import EmbeddedServer
-from reporter.kube.client import connect
-from reporter.settings import load
-from reporter.stages.judgement import Judgement
-from tests.integration.test_served_pages import free
-from tests.shipped import CATALOGUE
+from reporter.kube.client.client import connect
+from reporter.runtime.clock import Clock
+from reporter.settings import load_settings
+from reporter.stages.evaluation.evaluation import Evaluation
+from tests.integration.test_server import free
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 LEASES = "leases.coordination.k8s.io"
 NAME = "productionstack-status-reporter"
 BBR = ("deployments.apps", "kaito-system", "body-based-router")
-SOON = 15.0
+WAIT_TIMEOUT = 15.0
 """
 Seconds in which a process starts on a busy machine.
 """
@@ -48,7 +48,7 @@ async def server() -> AsyncIterator[EmbeddedServer]:
         yield server
 
 
-class Reporter:
+class RunningReporter:
     """
     One process; what it writes goes to *log*.
     """
@@ -85,13 +85,13 @@ class Reporter:
             and labels.items() <= sample.labels.items()
         )
 
-    async def until_ready(self) -> None:
+    async def wait_ready(self) -> None:
         async def ready() -> bool:
             return (await self.get("/readyz"))[0] == 200
 
         await self.until(ready)
 
-    async def until(self, condition: Callable, *, within: float = SOON) -> None:
+    async def until(self, condition: Callable, *, within: float = WAIT_TIMEOUT) -> None:
         """
         Of a page or the log; that nothing listens yet counts as no.
         """
@@ -123,16 +123,16 @@ def environment(**given: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def reporting(
+async def running_reporter(
     server: EmbeddedServer, folder: Path, *flags: str, pod: str = "reporter-0"
-) -> AsyncIterator[Reporter]:
+) -> AsyncIterator[RunningReporter]:
     """
     Started, perhaps not ready yet. It is killed at the end unless it was stopped.
     """
-    config = server.kubeconfig(folder / "kubeconfig")
+    config = server.write_kubeconfig(folder / "kubeconfig")
     metrics, health = str(free()), str(free())
     command = (
-        *(sys.executable, "-m", "reporter", "run", f"--kubeconfig={config}"),
+        *(sys.executable, "-m", "reporter.cli", "run", f"--kubeconfig={config}"),
         f"--metrics-bind-address={metrics}",
         f"--health-probe-bind-address={health}",
         *flags,
@@ -145,7 +145,7 @@ async def reporting(
         )
     try:
         async with aiohttp.ClientSession() as session:
-            reporter = Reporter(log, process, session)
+            reporter = RunningReporter(log, process, session)
             reporter.metrics_at, reporter.health_at = metrics, health
             yield reporter
     finally:
@@ -154,15 +154,15 @@ async def reporting(
             await process.wait()
 
 
-async def ended(*argv: str) -> tuple[int | None, str]:
+async def run_to_exit(*argv: str) -> tuple[int | None, str]:
     """
     The exit code of a run that ends by itself, and what it said.
     """
-    command = (sys.executable, "-m", "reporter", "run", *argv)
+    command = (sys.executable, "-m", "reporter.cli", "run", *argv)
     process = await asyncio.create_subprocess_exec(
         *command, env=environment(), stdin=DEVNULL, stdout=PIPE, stderr=PIPE
     )
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(WAIT_TIMEOUT):
         out, err = await process.communicate()
     return process.returncode, (out + err).decode()
 
@@ -193,7 +193,7 @@ def holder(server: EmbeddedServer) -> str | None:
     ],
 )
 async def test_a_bad_flag_ends_with_2_and_its_name(flag: str, named: str):
-    code, said = await ended(flag)
+    code, said = await run_to_exit(flag)
     assert code == 2
     assert named in said
     assert "Traceback" not in said
@@ -210,7 +210,7 @@ async def test_a_bad_kubeconfig_ends_with_2_and_names_it(tmp_path: Path, text: s
     path = tmp_path / "kubeconfig"
     path.write_text(text, encoding="utf-8")
     at = ("--metrics-bind-address=0", "--health-probe-bind-address=0")
-    code, said = await ended(f"--kubeconfig={path}", *at)
+    code, said = await run_to_exit(f"--kubeconfig={path}", *at)
     assert code == 2
     assert "kubeconfig" in said
     assert told in said
@@ -218,7 +218,7 @@ async def test_a_bad_kubeconfig_ends_with_2_and_names_it(tmp_path: Path, text: s
 
 
 async def test_a_kubeconfig_that_is_not_there_ends_with_2_and_the_flags_name(tmp_path: Path):
-    code, said = await ended(f"--kubeconfig={tmp_path / 'none'}")
+    code, said = await run_to_exit(f"--kubeconfig={tmp_path / 'none'}")
     assert (code, "--kubeconfig" in said) == (2, True)
 
 
@@ -226,13 +226,13 @@ async def test_a_kubeconfig_that_is_not_there_ends_with_2_and_the_flags_name(tmp
 async def test_a_taken_port_ends_with_2_and_what_to_do(
     server: EmbeddedServer, tmp_path: Path, flag: str
 ):
-    config = server.kubeconfig(tmp_path / "kubeconfig")
+    config = server.write_kubeconfig(tmp_path / "kubeconfig")
     other = {"metrics-bind-address": "health-probe-bind-address"}.get(flag, "metrics-bind-address")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        code, said = await ended(
+        code, said = await run_to_exit(
             f"--kubeconfig={config}", f"--{flag}=127.0.0.1:{port}", f"--{other}=0"
         )
     assert code == 2
@@ -247,8 +247,8 @@ async def test_a_taken_port_ends_with_2_and_what_to_do(
 async def test_it_watches_says_and_gives_the_lease_back_on_sigterm(
     server: EmbeddedServer, tmp_path: Path
 ):
-    async with reporting(server, tmp_path) as reporter:
-        await reporter.until_ready()
+    async with running_reporter(server, tmp_path) as reporter:
+        await reporter.wait_ready()
         await reporter.until(lambda: holder(server))
         assert (holder(server) or "").startswith("reporter-0_")
         assert await reporter.metric("leader") == 1
@@ -270,7 +270,7 @@ async def test_it_tells_at_start_how_many_reasons_are_on_and_off(
 ):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("reasons:\n  clusterKedaNotReady:\n    enabled: false\n")
-    async with reporting(server, tmp_path, f"--catalogue-overlay={overlay}") as reporter:
+    async with running_reporter(server, tmp_path, f"--catalogue-overlay={overlay}") as reporter:
         await reporter.until(lambda: "reasons are on" in reporter.log)
         (line,) = (line for line in reporter.lines if "reasons are on" in line)
         on, every, off, pending = re.search(
@@ -282,18 +282,18 @@ async def test_it_tells_at_start_how_many_reasons_are_on_and_off(
 
 
 async def test_every_page_answers(server: EmbeddedServer, tmp_path: Path):
-    async with reporting(server, tmp_path, "--leader-elect=false") as reporter:
-        await reporter.until_ready()
+    async with running_reporter(server, tmp_path, "--leader-elect=false") as reporter:
+        await reporter.wait_ready()
         for path in ("/livez", "/healthz", "/readyz"):
             assert await reporter.get(path) == (200, "ok\n")
         status = json.loads((await reporter.get("/status"))[1])
         assert status["leading"] is True
         assert status["kinds"]["deployments"] == "watched"
         assert {s["layer"] for s in status["subjects"]} >= {"cluster"}
-        assert await reporter.metric("watching", kind="deployments.apps") == 1
+        assert await reporter.metric("watch_up", kind="deployments.apps") == 1
         assert await reporter.metric("objects", kind="deployments.apps") > 5
         assert await reporter.metric("unknown") == 0
-        assert await reporter.metric("loop_hold_seconds_count") > 0
+        assert await reporter.metric("event_loop_lag_seconds_count") > 0
 
 
 async def test_it_is_ready_only_after_every_kind_was_listed(
@@ -301,7 +301,7 @@ async def test_it_is_ready_only_after_every_kind_was_listed(
 ):
     server.faults.add(Hang(), method="GET", path=r"^/api/v1/pods\?")
     flags = ("--leader-elect=false", "--resync-seconds=1")
-    async with reporting(server, tmp_path, *flags) as reporter:
+    async with running_reporter(server, tmp_path, *flags) as reporter:
         await reporter.until(lambda: any("/pods?" in path for _, path in server.requests))
         await reporter.until(lambda: any("/deployments?" in path for _, path in server.requests))
         begun = asyncio.get_running_loop().time()
@@ -312,7 +312,7 @@ async def test_it_is_ready_only_after_every_kind_was_listed(
             await asyncio.sleep(0.1)
         assert events(server) == []
         server.faults.clear()
-        await reporter.until_ready()
+        await reporter.wait_ready()
         await reporter.until(lambda: events(server) == ["clusterBBRNotReady x1"])
 
 
@@ -320,7 +320,7 @@ async def test_without_election_it_speaks_at_once_and_has_no_lease(
     server: EmbeddedServer, tmp_path: Path
 ):
     scale_to_zero(server)
-    async with reporting(server, tmp_path, "--leader-elect=false") as reporter:
+    async with running_reporter(server, tmp_path, "--leader-elect=false") as reporter:
         await reporter.until(lambda: events(server) == ["clusterBBRNotReady x1"])
         assert await reporter.metric("leader") == 1
         assert holder(server) == ""
@@ -331,10 +331,10 @@ async def test_without_election_it_speaks_at_once_and_has_no_lease(
 async def test_of_two_replicas_one_speaks_and_both_are_ready(
     server: EmbeddedServer, tmp_path: Path
 ):
-    async with reporting(server, tmp_path, pod="a") as first:
+    async with running_reporter(server, tmp_path, pod="a") as first:
         await first.until(lambda: holder(server))
-        async with reporting(server, tmp_path, pod="b") as second:
-            await second.until_ready()
+        async with running_reporter(server, tmp_path, pod="b") as second:
+            await second.wait_ready()
             await second.until(lambda: "standing by" in second.log)
             scale_to_zero(server)
             await second.until(lambda: events(server) == ["clusterBBRNotReady x1"])
@@ -361,11 +361,11 @@ async def test_a_killed_process_goes_on_with_its_event_when_it_is_started_again(
 ):
     flags = ("--leader-elect=false", "--settle-seconds=1")
     scale_to_zero(server)
-    async with reporting(server, tmp_path, *flags) as first:
+    async with running_reporter(server, tmp_path, *flags) as first:
         await first.until(lambda: events(server) == ["clusterBBRNotReady x1"])
         first.process.kill()
         await first.process.wait()
-    async with reporting(server, tmp_path, *flags) as second:
+    async with running_reporter(server, tmp_path, *flags) as second:
         await second.until(lambda: "announced, was" in second.log)
         brisk = timedelta(milliseconds=100)
         controllers = asyncio.create_task(server.run_controllers(start=brisk))
@@ -379,19 +379,19 @@ async def test_a_killed_process_goes_on_with_its_event_when_it_is_started_again(
 async def test_a_bug_in_one_part_ends_all_and_gives_the_lease_back(
     server: EmbeddedServer, tmp_path: Path
 ):
-    api = await connect(str(server.kubeconfig(tmp_path / "kubeconfig")), environ={})
+    api = await connect(str(server.write_kubeconfig(tmp_path / "kubeconfig")), environ={})
     nowhere = ["--metrics-bind-address=0", "--health-probe-bind-address=0"]
-    settings = load(nowhere, {"POD_NAMESPACE": "kaito-system"}, hostname="laptop")
-    wired = app.Reporter(settings, CATALOGUE, api, Clock())
+    settings = load_settings(nowhere, {"POD_NAMESPACE": "kaito-system"}, hostname="laptop")
+    wired = app.Reporter(settings, DEFAULT_CATALOGUE, api, Clock())
 
     class Broken:
-        def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None:
-            if wired._leadership.leading:
+        def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
+            if wired._leadership.is_leader:
                 raise RuntimeError("a bug")
 
     wired._controller._observers = (Broken(),)
     running = asyncio.create_task(wired.run())
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(WAIT_TIMEOUT):
         while not holder(server):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         scale_to_zero(server)
@@ -405,7 +405,7 @@ async def test_a_server_that_hangs_does_not_keep_it_from_ending(
     server: EmbeddedServer, tmp_path: Path
 ):
     server.faults.add(Hang())
-    async with reporting(server, tmp_path) as reporter:
+    async with running_reporter(server, tmp_path) as reporter:
         await reporter.until(lambda: any("/leases/" in path for _, path in server.requests))
         assert (await reporter.get("/livez"))[0] == 200
         assert await reporter.stop() == 0
@@ -420,9 +420,9 @@ async def test_missing_rights_are_one_table_and_it_runs_with_what_it_has(
 ):
     for verb in ("list", "watch"):
         server.deny(verb, "", "pods")
-    async with reporting(server, tmp_path) as reporter:
+    async with running_reporter(server, tmp_path) as reporter:
         await reporter.until(lambda: "BLINDS" in reporter.log)
-        await reporter.until_ready()
+        await reporter.wait_ready()
         (row,) = (line for line in reporter.lines if "list, watch  pods" in line)
         assert "ERROR" in row
         scale_to_zero(server)
@@ -434,8 +434,8 @@ async def test_no_secret_and_no_line_per_pass_at_any_level(server: EmbeddedServe
     server.tokens[token] = "reporter"
     server.deny("list", "", "events")
     flags = ("--zap-log-level=debug", "--resync-seconds=1")
-    async with reporting(server, tmp_path, *flags) as reporter:
-        await reporter.until_ready()
+    async with running_reporter(server, tmp_path, *flags) as reporter:
+        await reporter.wait_ready()
         config = yaml.safe_load((tmp_path / "kubeconfig").read_text("utf-8"))
         assert config["users"][0]["user"]["token"] == token
         scale_to_zero(server)
@@ -463,10 +463,10 @@ async def test_json_lines_parse_one_by_one_whatever_others_write(
     server: EmbeddedServer, tmp_path: Path
 ):
     hostile = 'x\n{"level":"error","message":"forged"}\r\x1b[31m\u2028token=abcdefgh12345678'
-    async with reporting(
+    async with running_reporter(
         server, tmp_path, "--log-format=json", "--leader-elect=false"
     ) as reporter:
-        await reporter.until_ready()
+        await reporter.wait_ready()
         broken = server.cluster.get(*BBR)
         assert broken
         server.cluster.patch(*BBR, {"spec": {"replicas": 0}})
@@ -495,8 +495,8 @@ async def test_json_lines_parse_one_by_one_whatever_others_write(
 async def test_a_server_that_is_gone_is_said_once_raises_nothing_and_is_followed_again(
     server: EmbeddedServer, tmp_path: Path
 ):
-    async with reporting(server, tmp_path, "--leader-elect=false") as reporter:
-        await reporter.until_ready()
+    async with running_reporter(server, tmp_path, "--leader-elect=false") as reporter:
+        await reporter.wait_ready()
         await server.stop()
         await reporter.until(lambda: "is not known" in reporter.log)
         status = json.loads((await reporter.get("/status"))[1])

@@ -101,8 +101,8 @@ async def test_nothing_is_written_run_or_reached_but_the_api_server(folder):
     async with EmbeddedServer() as server:
         server.load_example_stack()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "reporter", "run"),
-            f"--kubeconfig={server.kubeconfig(folder / 'kubeconfig')}",
+            *(sys.executable, "-m", "reporter.cli", "run"),
+            f"--kubeconfig={server.write_kubeconfig(folder / 'kubeconfig')}",
             "--metrics-bind-address=0",
             f"--health-probe-bind-address=127.0.0.1:{port}",
             cwd="/proc/self",

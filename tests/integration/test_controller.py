@@ -12,21 +12,29 @@ from itertools import pairwise
 
 import pytest
 
-from reporter.clock import Clock
-from reporter.model.entries import Holds
-from reporter.model.events import EventRecord
-from reporter.model.kinds import DEPLOYMENTS, KINDS, NAMESPACES, PODS
-from reporter.model.observations import Sight, Unlisted, Unserved, Unwatched, Watched
+from reporter.model.entries import HoldDurations
+from reporter.model.enums import Layer, TroubleKind
+from reporter.model.event_record import EventRecord
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS, NAMESPACES, PODS
+from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
 from reporter.model.subjects import Subject
-from reporter.model.words import Kind, Layer
-from reporter.runtime.controller import BURST, Controller
-from reporter.stages.judgement import Judgement, Terms
-from reporter.stages.outcome import Outcome
-from reporter.stages.records import Patience
-from reporter.stages.states import states
-from reporter.stages.store import Store
-from tests.builders import a_catalogue, a_deployment, a_key, a_store, a_trouble, active, an_entry
-from tests.integration.speaking import BBR, a_court, home
+from reporter.runtime.clock import Clock
+from reporter.runtime.controller import CHANGE_BATCH_WINDOW, Controller
+from reporter.stages.announcing.outcome import WriteOutcome
+from reporter.stages.evaluation.clocks import Delays
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.states import reason_states
+from reporter.stages.store.store import Store
+from tests.integration.publisher_fixture import BBR, an_evaluator, involved_for
+from tests.support.builders import (
+    a_catalogue,
+    a_deployment,
+    a_key,
+    a_store,
+    a_trouble,
+    an_active_verdict,
+    an_entry,
+)
 
 
 NEVER = timedelta(hours=1)
@@ -34,7 +42,7 @@ SOON = timedelta(milliseconds=300)
 MODEL = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
 
 
-class Settable(Clock):
+class SettableClock(Clock):
     """
     The clock, and a hand to set it; *stopped* is where it stands still, if it does.
     """
@@ -49,15 +57,15 @@ class Settable(Clock):
 
 
 @dataclass
-class Passes:
+class PassRecorder:
     """
     Every pass, as an observer is told of it; *then* happens between it and the pause after it.
     """
 
-    seen: list[tuple[Judgement, Judgement]] = field(default_factory=list)
+    seen: list[tuple[Evaluation, Evaluation]] = field(default_factory=list)
     then: Callable[[], None] = lambda: None
 
-    def passed(self, before: Judgement, after: Judgement, took: timedelta) -> None:
+    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
         self.seen.append((before, after))
         self.then()
 
@@ -66,19 +74,19 @@ class Passes:
         return len(self.seen)
 
 
-class Running:
+class ControllerFixture:
     def __init__(self, store: Store, **changes) -> None:
-        self.store, self.clock, self.passes = store, Settable(), Passes()
+        self.store, self.clock, self.passes = store, SettableClock(), PassRecorder()
         self.says: dict = {}
         entries = (
-            an_entry("clusterBBR", 20, holds=Holds(lost=SOON)),
+            an_entry("clusterBBR", 20, holds=HoldDurations(lost=SOON)),
             an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
         )
-        court = a_court(
+        court = an_evaluator(
             a_catalogue(*entries),
             self.says,
             changes.get("subjects", ()),
-            terms=Terms(Patience(settle=SOON)),
+            terms=EvaluationSettings(Delays(settle=SOON)),
             requires=changes.get("requires", ()),
         )
         self.controller = Controller(
@@ -86,18 +94,18 @@ class Running:
             court,
             self.clock,
             resync=changes.get("resync", NEVER),
-            home=home,
+            involved_for=involved_for,
             observers=(self.passes,),
         )
 
     @property
-    def state(self) -> str:
-        return str(states(self.controller.judged).get(BBR, "clear"))
+    def reason_state(self) -> str:
+        return str(reason_states(self.controller.evaluation).get(BBR, "clear"))
 
     def change(self, number: int = 1) -> None:
-        self.store.put(DEPLOYMENTS, a_deployment("any", replicas=number))
+        self.store.upsert(DEPLOYMENTS, a_deployment("any", replicas=number))
 
-    async def until_more(self, before: int) -> None:
+    async def wait_for_passes(self, before: int) -> None:
         await self.until(lambda: self.passes.number > before, within=1)
 
     async def until(self, condition: Callable[[], bool], *, within: float = 3) -> None:
@@ -107,11 +115,11 @@ class Running:
 
 
 @asynccontextmanager
-async def running(store: Store | None = None, **changes) -> AsyncIterator[Running]:
+async def running(store: Store | None = None, **changes) -> AsyncIterator[ControllerFixture]:
     """
     With everything listed, the first pass is over.
     """
-    run = Running(store or a_store(), **changes)
+    run = ControllerFixture(store or a_store(), **changes)
     task = asyncio.create_task(run.controller.run())
     try:
         if store is None:
@@ -130,10 +138,10 @@ async def running(store: Store | None = None, **changes) -> AsyncIterator[Runnin
 async def test_the_first_change_leads_to_a_pass_at_once():
     async with running() as run:
         before = run.passes.number
-        run.says[BBR] = active(BBR)
+        run.says[BBR] = an_active_verdict(BBR)
         run.change()
-        await run.until_more(before)
-        assert run.state == "announced"
+        await run.wait_for_passes(before)
+        assert run.reason_state == "announced"
 
 
 async def test_nothing_happens_while_nothing_changes():
@@ -157,11 +165,11 @@ async def test_the_changes_of_a_burst_are_judged_together_and_the_last_one_count
         for number in range(300):
             run.change(number)
             await asyncio.sleep(0.001)
-        run.says[BBR] = active(BBR)
+        run.says[BBR] = an_active_verdict(BBR)
         run.change(1000)
-        await run.until(lambda: run.state == "announced", within=1)
+        await run.until(lambda: run.reason_state == "announced", within=1)
         lasted = asyncio.get_running_loop().time() - begun
-        assert run.passes.number - before <= lasted / BURST.total_seconds() + 2
+        assert run.passes.number - before <= lasted / CHANGE_BATCH_WINDOW.total_seconds() + 2
 
 
 async def test_a_pass_is_rested_from_for_as_long_as_it_took_itself():
@@ -187,7 +195,7 @@ async def test_changes_without_end_starve_neither_passes_nor_resyncs():
     async with running(resync=SOON, subjects=(MODEL,)) as run:
         before = run.passes.number
         model = a_key("inferencesetPods", MODEL)
-        run.says[model] = active(model)
+        run.says[model] = an_active_verdict(model)
 
         async def storm() -> None:
             number = 0
@@ -198,7 +206,7 @@ async def test_changes_without_end_starve_neither_passes_nor_resyncs():
 
         task = asyncio.create_task(storm())
         # Of the model no object changes: only a full pass looks at it.
-        await run.until(lambda: model in run.controller.judged.gate.records)
+        await run.until(lambda: model in run.controller.evaluation.gate.finding_states)
         await run.until(lambda: run.passes.number - before > 5)
         task.cancel()
 
@@ -208,29 +216,29 @@ async def test_changes_without_end_starve_neither_passes_nor_resyncs():
 
 async def test_a_hold_that_runs_out_is_acted_on_without_any_change():
     async with running() as run:
-        run.says[BBR] = active(BBR, a_trouble(kind=Kind.LOST))
+        run.says[BBR] = an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST))
         run.change()
-        await run.until(lambda: run.state == "held", within=1)
+        await run.until(lambda: run.reason_state == "held", within=1)
         before = run.passes.number
-        await run.until(lambda: run.state == "announced", within=1)
+        await run.until(lambda: run.reason_state == "announced", within=1)
         assert run.passes.number - before <= 5
 
 
 async def test_a_settle_that_runs_out_is_acted_on_without_any_change():
     async with running() as run:
-        run.says[BBR] = active(BBR)
+        run.says[BBR] = an_active_verdict(BBR)
         run.change(1)
-        await run.until(lambda: run.state == "announced", within=1)
+        await run.until(lambda: run.reason_state == "announced", within=1)
         del run.says[BBR]
         run.change(2)
-        await run.until(lambda: run.state == "settling", within=1)
-        await run.until(lambda: run.state == "clear", within=1)
+        await run.until(lambda: run.reason_state == "settling", within=1)
+        await run.until(lambda: run.reason_state == "clear", within=1)
 
 
 async def test_everything_is_judged_anew_at_each_resync():
     async with running(resync=SOON) as run:
-        run.says[BBR] = active(BBR)
-        await run.until(lambda: run.state == "announced")
+        run.says[BBR] = an_active_verdict(BBR)
+        await run.until(lambda: run.reason_state == "announced")
         before = run.passes.number
         await run.until(lambda: run.passes.number > before + 1)
 
@@ -239,59 +247,63 @@ async def test_a_clock_that_is_set_back_does_not_put_resyncs_off():
     async with running(resync=SOON) as run:
         run.clock.ahead = timedelta(hours=-1)
         await run.until(lambda: run.passes.number > 2)
-        run.says[BBR] = active(BBR)
-        await run.until(lambda: run.state == "announced")
+        run.says[BBR] = an_active_verdict(BBR)
+        await run.until(lambda: run.reason_state == "announced")
 
 
 async def test_a_clock_that_is_set_forward_is_followed_by_a_resync():
     async with running(resync=SOON) as run:
         run.clock.ahead = timedelta(hours=1)
-        run.says[BBR] = active(BBR)
-        await run.until(lambda: run.state == "announced")
+        run.says[BBR] = an_active_verdict(BBR)
+        await run.until(lambda: run.reason_state == "announced")
 
 
 # ------------------------------------------------------------ what is not seen
 
 
 @pytest.mark.parametrize(
-    "last", [Watched(), Unserved(), Unlisted("may not list pods")], ids=lambda s: type(s).__name__
+    "last",
+    [Watching(), NotServed(), NotSynced("may not list pods")],
+    ids=lambda s: type(s).__name__,
 )
-async def test_nothing_is_judged_before_every_kind_was_listed_or_is_out_of_sight(last: Sight):
-    store = Store(KINDS)
+async def test_nothing_is_judged_before_every_kind_was_listed_or_is_out_of_sight(last: WatchState):
+    store = Store(DEFAULT_KINDS)
     async with running(store) as run:
-        run.says[BBR] = active(BBR)
-        for kind in KINDS:
+        run.says[BBR] = an_active_verdict(BBR)
+        for kind in DEFAULT_KINDS:
             if kind is not PODS:
-                store.sight(kind, Watched())
+                store.set_watch_state(kind, Watching())
                 await asyncio.sleep(0.01)
-        store.put(DEPLOYMENTS, a_deployment())
+        store.upsert(DEPLOYMENTS, a_deployment())
         await asyncio.sleep(0.1)
-        assert (run.controller.listed, run.passes.number) == (False, 0)
-        assert not run.controller.pulse.first.is_set()
-        store.sight(PODS, last)
-        await run.until(lambda: run.state == "announced", within=9)
-        assert run.controller.listed
+        assert (run.controller.has_synced, run.passes.number) == (False, 0)
+        assert not run.controller.pass_times.first_finished.is_set()
+        store.set_watch_state(PODS, last)
+        await run.until(lambda: run.reason_state == "announced", within=9)
+        assert run.controller.has_synced
 
 
 async def test_a_kind_that_stays_unwatched_becomes_unknown_by_time_alone():
     async with running(requires=(DEPLOYMENTS,)) as run:
-        run.says[BBR] = active(BBR)
+        run.says[BBR] = an_active_verdict(BBR)
         run.change()
-        await run.until(lambda: run.state == "announced")
+        await run.until(lambda: run.reason_state == "announced")
         lost = run.clock.now() - timedelta(seconds=30) + SOON
-        run.store.sight(DEPLOYMENTS, Unwatched(lost, "connection refused"))
+        run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
         before = run.passes.number
-        await run.until_more(before)
-        assert run.state == "announced"
-        await run.until(lambda: run.state == "unknown", within=2)
-        assert "connection refused" in run.controller.judged.gate.records[BBR].unknown
+        await run.wait_for_passes(before)
+        assert run.reason_state == "announced"
+        await run.until(lambda: run.reason_state == "unknown", within=2)
+        assert (
+            "connection refused" in run.controller.evaluation.gate.finding_states[BBR].why_unknown
+        )
 
 
 async def test_a_pass_a_moment_before_a_kind_is_blind_is_followed_by_one_after_it():
     async with running(requires=(DEPLOYMENTS,)) as run:
-        run.says[BBR] = active(BBR)
+        run.says[BBR] = an_active_verdict(BBR)
         run.change()
-        await run.until(lambda: run.state == "announced")
+        await run.until(lambda: run.reason_state == "announced")
         blind, moment = run.clock.now() + SOON, timedelta(microseconds=1)
         run.clock.stopped = blind - moment
 
@@ -300,62 +312,65 @@ async def test_a_pass_a_moment_before_a_kind_is_blind_is_followed_by_one_after_i
 
         run.passes.then = it_is_past
         lost = blind - timedelta(seconds=30)
-        run.store.sight(DEPLOYMENTS, Unwatched(lost, "connection refused"))
-        await run.until(lambda: run.state == "unknown", within=2)
+        run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
+        await run.until(lambda: run.reason_state == "unknown", within=2)
 
 
 async def test_what_is_unknown_is_neither_cleared_nor_raised_until_it_is_seen_again():
     async with running(requires=(DEPLOYMENTS,)) as run:
-        run.says[BBR] = active(BBR)
+        run.says[BBR] = an_active_verdict(BBR)
         run.change()
-        await run.until(lambda: run.state == "announced")
+        await run.until(lambda: run.reason_state == "announced")
         lost = run.clock.now() - timedelta(seconds=31)
-        run.store.sight(DEPLOYMENTS, Unwatched(lost, "connection refused"))
-        await run.until(lambda: run.state == "unknown", within=1)
+        run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
+        await run.until(lambda: run.reason_state == "unknown", within=1)
         del run.says[BBR]
         run.clock.ahead = timedelta(hours=2)
-        run.store.sight(NAMESPACES, Unwatched(run.clock.now(), "any change"))
+        run.store.set_watch_state(NAMESPACES, WatchLost(run.clock.now(), "any change"))
         before = run.passes.number
-        await run.until_more(before)
-        assert run.state == "unknown"
-        run.store.sight(DEPLOYMENTS, Watched())
-        await run.until(lambda: run.state == "settling", within=1)
-        await run.until(lambda: run.state == "clear", within=2)
+        await run.wait_for_passes(before)
+        assert run.reason_state == "unknown"
+        run.store.set_watch_state(DEPLOYMENTS, Watching())
+        await run.until(lambda: run.reason_state == "settling", within=1)
+        await run.until(lambda: run.reason_state == "clear", within=2)
 
 
 async def test_a_watch_that_comes_back_in_time_changes_nothing():
     async with running(requires=(DEPLOYMENTS,)) as run:
-        run.says[BBR] = active(BBR)
+        run.says[BBR] = an_active_verdict(BBR)
         run.change()
-        await run.until(lambda: run.state == "announced")
-        run.store.sight(DEPLOYMENTS, Unwatched(run.clock.now(), "cut"))
-        run.store.sight(DEPLOYMENTS, Watched())
+        await run.until(lambda: run.reason_state == "announced")
+        run.store.set_watch_state(DEPLOYMENTS, WatchLost(run.clock.now(), "cut"))
+        run.store.set_watch_state(DEPLOYMENTS, Watching())
         before = run.passes.number
-        await run.until_more(before)
-        assert {str(states(after).get(BBR)) for _, after in run.passes.seen[before - 1 :]} == {
-            "announced"
-        }
+        await run.wait_for_passes(before)
+        assert {
+            str(reason_states(after).get(BBR)) for _, after in run.passes.seen[before - 1 :]
+        } == {"announced"}
 
 
 # ------------------------------------------------------------ what the speaker reports
 
 
-def due(run: Running) -> list[str]:
-    return [each.key.reason for each in run.controller.stage().due(now=run.clock.now())]
+def due(run: ControllerFixture) -> list[str]:
+    return [
+        each.key.reason
+        for each in run.controller.publish_context().pending_writes(now=run.clock.now())
+    ]
 
 
-async def a_record(run: Running) -> EventRecord:
+async def a_record(run: ControllerFixture) -> EventRecord:
     """
     The Event of a finding that has settled since.
     """
-    run.says[BBR] = active(BBR)
+    run.says[BBR] = an_active_verdict(BBR)
     run.change(1)
-    await run.until(lambda: run.state == "announced", within=1)
-    record = run.controller.stage().compose(BBR, now=run.clock.now())
+    await run.until(lambda: run.reason_state == "announced", within=1)
+    record = run.controller.publish_context().compose_event(BBR, now=run.clock.now())
     assert record is not None
     del run.says[BBR]
     run.change(2)
-    await run.until(lambda: run.state == "clear", within=2)
+    await run.until(lambda: run.reason_state == "clear", within=2)
     return record
 
 
@@ -363,7 +378,7 @@ async def test_what_was_read_back_at_a_start_gets_its_ready_by_time_alone():
     async with running() as before:
         record = await a_record(before)
     async with running() as run:
-        run.controller.resumed([record])
+        run.controller.restored([record])
         assert due(run) == []
         await run.until(lambda: due(run) == ["clusterReady"], within=2)
 
@@ -372,7 +387,7 @@ async def test_what_was_read_back_by_who_saw_it_settle_gets_its_ready_at_once():
     async with running() as run:
         record = await a_record(run)
         await asyncio.sleep(0.3)
-        run.controller.resumed([record])
+        run.controller.restored([record])
         assert due(run) == ["clusterReady"]
 
 
@@ -380,7 +395,7 @@ async def test_what_settled_while_it_was_written_gets_its_ready_at_once():
     async with running() as run:
         record = await a_record(run)
         await asyncio.sleep(0.3)
-        run.controller.told(record, Outcome.WRITTEN)
+        run.controller.write_finished(record, WriteOutcome.WRITTEN)
         await run.until(lambda: due(run) == ["clusterReady"], within=1)
 
 
@@ -392,8 +407,8 @@ async def test_an_observer_is_told_of_each_pass_what_was_and_what_is():
         for number in range(3):
             before = run.passes.number
             run.change(number + 10)
-            await run.until_more(before)
+            await run.wait_for_passes(before)
         pairs = run.passes.seen
         assert all(one[1] is following[0] for one, following in pairwise(pairs))
-        assert run.controller.judged is pairs[-1][1]
-        assert run.controller.pulse.at is not None
+        assert run.controller.evaluation is pairs[-1][1]
+        assert run.controller.pass_times.finished_at is not None

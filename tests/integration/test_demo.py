@@ -18,17 +18,17 @@ from pathlib import Path
 
 import pytest
 
-from reporter.clock import Clock
-from reporter.demo import run
-from reporter.demo.acts import Act
-from reporter.demo.events import SeenEvent
-from reporter.demo.folder import claimed
-from reporter.demo.process import ReporterEnded, ended, running
-from reporter.demo.screen import Screen
-from reporter.demo.story import Storyteller, Unsaid
+from reporter.embedded.demo.command import run_demo
+from reporter.embedded.demo.events import SeenEvent
+from reporter.embedded.demo.folder import claim_folder
+from reporter.embedded.demo.process import ReporterExited, raise_on_exit, run_reporter
+from reporter.embedded.demo.scenario_runner import EventMissing, ScenarioRunner
+from reporter.embedded.demo.scenarios import Scenario
+from reporter.embedded.demo.terminal.screen import Screen
+from reporter.runtime.clock import Clock
 from reporter.settings import SettingsError
-from tests.integration.running_demo import SOON, Demo, refuses, until
-from tests.integration.running_demo import start as start_demo
+from tests.integration.demo_process import SOON, DemoProcess, refuses_connection, until
+from tests.integration.demo_process import launch_demo as start_demo
 
 
 WHOLE = 150
@@ -42,12 +42,12 @@ def starting(tmp_path):
     """
     started = []
 
-    def start(*, columns: int = 0, **environ: str) -> Demo:
+    def start(*, columns: int = 0, **environ: str) -> DemoProcess:
         ours, theirs = pty.openpty() if columns else os.pipe()
         if columns:
             fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
             environ = {"TERM": "xterm", "COLUMNS": "", **environ}
-        demo = Demo(start_demo(tmp_path, theirs, **environ), ours, tmp_path)
+        demo = DemoProcess(start_demo(tmp_path, theirs, **environ), ours, tmp_path)
         os.close(theirs)
         started.append(demo)
         return demo
@@ -69,8 +69,8 @@ def _told(said: str) -> list[str]:
 
 def test_the_whole_story_is_told_and_ends_with_success(starting):
     demo = starting()
-    assert demo.rest(WHOLE) == 0
-    assert _told(demo.said) == [
+    assert demo.remaining_output(WHOLE) == 0
+    assert _told(demo.output_lines) == [
         "clusterBBRNotReady",
         "clusterReady",
         "clusterKaitoControllerNotReady",
@@ -80,11 +80,11 @@ def test_the_whole_story_is_told_and_ends_with_success(starting):
         "clusterIstioControlPlaneNotReady",
         "clusterReady",
     ]
-    assert "CrashLoopBackOff (exit code 1, 4 restarts)" in demo.said
-    assert "CRD httproutes.gateway.networking.k8s.io was removed" in demo.said
-    assert "(also: clusterBBRNotReady)" in demo.said
-    assert demo.said.count("LAST SEEN") == 1
-    assert "\x1b" not in demo.said
+    assert "CrashLoopBackOff (exit code 1, 4 restarts)" in demo.output_lines
+    assert "CRD httproutes.gateway.networking.k8s.io was removed" in demo.output_lines
+    assert "(also: clusterBBRNotReady)" in demo.output_lines
+    assert demo.output_lines.count("LAST SEEN") == 1
+    assert "\x1b" not in demo.output_lines
     until(lambda: not demo.processes)
 
 
@@ -104,7 +104,7 @@ def test_the_commands_that_it_offers_work_while_it_runs(starting):
     until(lambda: "CrashLoopBackOff" in _run(pods))
 
 
-def _kubectl(demo: Demo, what: str) -> str:
+def _kubectl(demo: DemoProcess, what: str) -> str:
     return demo.until(rf"(kubectl --kubeconfig \S+ {what})\n")
 
 
@@ -120,35 +120,35 @@ def test_ctrl_c_on_a_terminal_stops_everything(starting):
     demo = starting(columns=80)
     demo.until("clusterReady")
     address = demo.address
-    assert not refuses(address)
+    assert not refuses_connection(address)
     os.write(demo.out, b"\x03")
-    assert demo.rest() == 130
-    assert "Traceback" not in demo.said
-    assert "Stopped." in demo.said
-    assert refuses(address)
+    assert demo.remaining_output() == 130
+    assert "Traceback" not in demo.output_lines
+    assert "Stopped." in demo.output_lines
+    assert refuses_connection(address)
     until(lambda: not demo.processes)
 
 
 def test_lines_fit_a_terminal_but_for_commands_to_copy(starting):
     demo = starting(columns=80, NO_COLOR="1")
     demo.until(r"clusterReady[^▶]*ready\s+again\.\n")
-    assert "\x1b" not in demo.said
+    assert "\x1b" not in demo.output_lines
     copied = ("▶ ", "  kubectl ", "  curl ", "  tail ")
-    lines = [line for line in demo.said.splitlines() if not line.startswith(copied)]
+    lines = [line for line in demo.output_lines.splitlines() if not line.startswith(copied)]
     assert max(len(line) for line in lines) <= 80
     os.write(demo.out, b"\x03")
-    assert demo.rest() == 130
+    assert demo.remaining_output() == 130
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def test_the_reporter_does_not_outlive_it(starting, number):
     demo = starting()
     address = demo.address
-    until(lambda: not refuses(address))
+    until(lambda: not refuses_connection(address))
     demo.process.send_signal(number)
-    assert demo.rest() in {-signal.SIGKILL, 128 + signal.SIGTERM}
-    assert "Traceback" not in demo.said
-    until(lambda: refuses(address))
+    assert demo.remaining_output() in {-signal.SIGKILL, 128 + signal.SIGTERM}
+    assert "Traceback" not in demo.output_lines
+    until(lambda: refuses_connection(address))
     until(lambda: not demo.processes)
 
 
@@ -158,9 +158,9 @@ def test_a_reporter_that_dies_ends_it_with_the_end_of_its_log(starting):
     demo.until("clusterBBRNotReady")
     pids = (int(p.name) for p in Path("/proc").glob("[0-9]*") if _is_reporter(p, demo.cache))
     os.kill(next(pids), signal.SIGKILL)
-    assert demo.rest() == 1
-    assert "The demo FAILED: the reporter ended with exit code -9" in demo.said
-    assert "INFO" in demo.said.partition("The demo FAILED")[2]
+    assert demo.remaining_output() == 1
+    assert "The demo FAILED: the reporter ended with exit code -9" in demo.output_lines
+    assert "INFO" in demo.output_lines.partition("The demo FAILED")[2]
 
 
 def _is_reporter(process: Path, cache: Path) -> bool:
@@ -174,7 +174,7 @@ def _is_reporter(process: Path, cache: Path) -> bool:
 def test_a_reader_that_has_seen_enough_ends_it(starting):
     demo = starting()
     address = demo.address
-    until(lambda: not refuses(address))
+    until(lambda: not refuses_connection(address))
     os.close(demo.out)
     demo.out = os.open(os.devnull, os.O_RDONLY)
     assert demo.process.wait(SOON) == 0
@@ -183,33 +183,33 @@ def test_a_reader_that_has_seen_enough_ends_it(starting):
 
 async def test_a_reporter_that_cannot_start_is_told_with_why(tmp_path):
     log = tmp_path / "log"
-    with pytest.raises(ReporterEnded, match=r"exit code 2;(?s:.*)--no-such-flag"):
-        async with running(["--no-such-flag=1"], os.environ, log) as process:
-            await ended(process, log)
+    with pytest.raises(ReporterExited, match=r"exit code 2;(?s:.*)--no-such-flag"):
+        async with run_reporter(["--no-such-flag=1"], os.environ, log) as process:
+            await raise_on_exit(process, log)
 
 
 async def test_an_event_that_does_not_come_is_told():
     nothing: asyncio.Queue[SeenEvent] = asyncio.Queue()
-    teller = Storyteller(Screen(io.StringIO()), Clock(), nothing, within=0.01)
-    with pytest.raises(Unsaid, match="no Event clusterBBRNotReady within"):
-        await teller.tell([Act("Something fails.", (), "clusterBBRNotReady", ())])
+    teller = ScenarioRunner(Screen(io.StringIO()), Clock(), nothing, timeout_seconds=0.01)
+    with pytest.raises(EventMissing, match="no Event clusterBBRNotReady within"):
+        await teller.run([Scenario("Something fails.", (), "clusterBBRNotReady", ())])
 
 
 def test_two_at_once_do_not_share_their_files(tmp_path):
     environ = {"XDG_CACHE_HOME": str(tmp_path)}
-    with claimed(environ) as first, claimed(environ) as second:
+    with claim_folder(environ) as first, claim_folder(environ) as second:
         assert first.path != second.path
-    with claimed(environ) as again:
+    with claim_folder(environ) as again:
         assert again == first
 
 
 def test_arguments_are_refused():
     with pytest.raises(SettingsError, match="unexpected argument '--emission=all'"):
-        run(["--emission=all"])
+        run_demo(["--emission=all"])
 
 
 def test_help_is_readable_in_eighty_columns(capsys):
-    assert run(["--help"]) == 0
+    assert run_demo(["--help"]) == 0
     said = capsys.readouterr().out
     assert "Ctrl-C" in said
     assert max(len(line) for line in said.splitlines()) <= 80

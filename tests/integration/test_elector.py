@@ -14,22 +14,22 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from reporter.clock import Clock
 from reporter.embedded.server import EmbeddedServer
-from reporter.kube.client import Api, connect
-from reporter.kube.errors import Conflict, NotFound
-from reporter.kube.leases import Lease, LeaseBook
-from reporter.model.leases import LeaseRecord
-from reporter.runtime.elector import Elector
-from reporter.runtime.leadership import Alone, Leadership
-from reporter.stages.election import Terms
+from reporter.kube.client.client import RestClient, connect
+from reporter.kube.objects.leases import Lease, LeaseLock
+from reporter.kube.wire.errors import Conflict, NotFound
+from reporter.model.lease_record import LeaseRecord
+from reporter.runtime.clock import Clock
+from reporter.runtime.leaderelection.elector import Elector
+from reporter.runtime.leaderelection.leadership import Leadership, NoElection
+from reporter.runtime.leaderelection.rules import LeaseTiming
 
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
-QUICK = Terms(
-    lease=timedelta(seconds=2),
-    renew=timedelta(seconds=1),
-    retry=timedelta(milliseconds=200),
+FAST_TIMING = LeaseTiming(
+    lease_duration=timedelta(seconds=2),
+    renew_deadline=timedelta(seconds=1),
+    retry_period=timedelta(milliseconds=200),
 )
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -41,23 +41,23 @@ async def server() -> AsyncIterator[EmbeddedServer]:
 
 
 @pytest_asyncio.fixture
-async def api(server: EmbeddedServer, tmp_path: Path) -> AsyncIterator[Api]:
-    api = await connect(str(server.kubeconfig(tmp_path / "kubeconfig")), environ={})
+async def api(server: EmbeddedServer, tmp_path: Path) -> AsyncIterator[RestClient]:
+    api = await connect(str(server.write_kubeconfig(tmp_path / "kubeconfig")), environ={})
     yield api
     await api.close()
 
 
 @pytest.fixture
-def book(api: Api) -> LeaseBook:
-    return LeaseBook(api, "default", f"reporter-{secrets.token_hex(4)}")
+def lease_lock(api: RestClient) -> LeaseLock:
+    return LeaseLock(api, "default", f"reporter-{secrets.token_hex(4)}")
 
 
 @asynccontextmanager
-async def running(book: LeaseBook, me: str) -> AsyncIterator[Elector]:
+async def running(book: LeaseLock, me: str) -> AsyncIterator[Elector]:
     """
     An elector that just ends, as a killed process does.
     """
-    elector = Elector(book, QUICK, me=me, wall=Clock().now)
+    elector = Elector(book, FAST_TIMING, identity=me, wall_clock=Clock().now)
     task = asyncio.create_task(elector.run())
     try:
         yield elector
@@ -67,7 +67,7 @@ async def running(book: LeaseBook, me: str) -> AsyncIterator[Elector]:
             await task
 
 
-async def within(seconds: float, happening: Awaitable[object]) -> None:
+async def await_within(seconds: float, happening: Awaitable[object]) -> None:
     async with asyncio.timeout(3 * seconds):
         await happening
 
@@ -79,10 +79,10 @@ async def until(condition: Callable[[], bool], *, within: float) -> None:
 
 
 def a_record(holder: str = "reporter-0", renewed: datetime = NOON) -> LeaseRecord:
-    return LeaseRecord(holder, timedelta(seconds=15), acquired=NOON, renewed=renewed)
+    return LeaseRecord(holder, timedelta(seconds=15), acquire_time=NOON, renew_time=renewed)
 
 
-async def found(book: LeaseBook) -> Lease:
+async def read_lease(book: LeaseLock) -> Lease:
     lease = await book.read()
     assert lease is not None
     return lease
@@ -91,54 +91,54 @@ async def found(book: LeaseBook) -> Lease:
 # ---------------------------------------------------------------- the book
 
 
-async def test_a_lease_that_is_not_there_is_none(book: LeaseBook):
-    assert await book.read() is None
+async def test_a_lease_that_is_not_there_is_none(lease_lock: LeaseLock):
+    assert await lease_lock.read() is None
 
 
-async def test_a_record_is_read_back_as_it_was_written(book: LeaseBook):
-    created = await book.create(a_record())
-    assert created.record == (await found(book)).record == a_record()
+async def test_a_record_is_read_back_as_it_was_written(lease_lock: LeaseLock):
+    created = await lease_lock.create(a_record())
+    assert created.record == (await read_lease(lease_lock)).record == a_record()
     renewed = a_record(renewed=NOON + timedelta(microseconds=120))
-    await book.update(created, renewed)
-    assert (await found(book)).record == renewed
+    await lease_lock.update(created, renewed)
+    assert (await read_lease(lease_lock)).record == renewed
 
 
-async def test_a_second_create_conflicts(book: LeaseBook):
-    await book.create(a_record())
+async def test_a_second_create_conflicts(lease_lock: LeaseLock):
+    await lease_lock.create(a_record())
     with pytest.raises(Conflict):
-        await book.create(a_record("reporter-1"))
+        await lease_lock.create(a_record("reporter-1"))
 
 
-async def test_an_update_of_what_changed_since_conflicts(book: LeaseBook):
-    lease = await book.create(a_record())
-    await book.update(lease, a_record("reporter-1"))
+async def test_an_update_of_what_changed_since_conflicts(lease_lock: LeaseLock):
+    lease = await lease_lock.create(a_record())
+    await lease_lock.update(lease, a_record("reporter-1"))
     with pytest.raises(Conflict):
-        await book.update(lease, a_record("reporter-2"))
-    assert (await found(book)).record.holder == "reporter-1"
+        await lease_lock.update(lease, a_record("reporter-2"))
+    assert (await read_lease(lease_lock)).record.holder == "reporter-1"
 
 
-async def test_an_update_of_a_deleted_lease_finds_nothing(api: Api, book: LeaseBook):
-    lease = await book.create(a_record())
-    await api.call("DELETE", f"{LEASES}/{str(book).partition('/')[2]}")
+async def test_an_update_of_a_deleted_lease_finds_nothing(api: RestClient, lease_lock: LeaseLock):
+    lease = await lease_lock.create(a_record())
+    await api.call("DELETE", f"{LEASES}/{str(lease_lock).partition('/')[2]}")
     with pytest.raises((NotFound, Conflict)):
-        await book.update(lease, a_record())
+        await lease_lock.update(lease, a_record())
 
 
-async def test_a_released_lease_has_no_holder(book: LeaseBook):
-    lease = await book.create(a_record())
-    await book.update(lease, a_record(""))
-    assert (await found(book)).record.holder == ""
+async def test_a_released_lease_has_no_holder(lease_lock: LeaseLock):
+    lease = await lease_lock.create(a_record())
+    await lease_lock.update(lease, a_record(""))
+    assert (await read_lease(lease_lock)).record.holder == ""
 
 
-async def test_an_update_keeps_what_others_wrote(api: Api, book: LeaseBook):
-    name = str(book).partition("/")[2]
+async def test_an_update_keeps_what_others_wrote(api: RestClient, lease_lock: LeaseLock):
+    name = str(lease_lock).partition("/")[2]
     body = {
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
         "metadata": {"name": name, "labels": {"team": "a"}, "annotations": {"note": "b"}},
     }
     await api.call("POST", LEASES, body=json.dumps(body).encode())
-    await book.update(await found(book), a_record())
+    await lease_lock.update(await read_lease(lease_lock), a_record())
     answer = await api.call("GET", f"{LEASES}/{name}")
     metadata = json.loads(answer.body)["metadata"]
     assert (metadata["labels"], metadata["annotations"]) == ({"team": "a"}, {"note": "b"})
@@ -147,82 +147,88 @@ async def test_an_update_keeps_what_others_wrote(api: Api, book: LeaseBook):
 # ---------------------------------------------------------------- electors
 
 
-async def test_the_first_candidate_leads_and_the_second_stands_by(book: LeaseBook):
-    async with running(book, "a") as first:
-        await within(1, first.acquired())
-        async with running(book, "b") as second:
+async def test_the_first_candidate_leads_and_the_second_stands_by(lease_lock: LeaseLock):
+    async with running(lease_lock, "a") as first:
+        await await_within(1, first.wait_acquired())
+        async with running(lease_lock, "b") as second:
             await until(lambda: second.holder == "a", within=1)
-            assert first.holds()
-            assert not second.leading
-        record = (await found(book)).record
-        assert (record.holder, record.duration, record.transitions) == ("a", QUICK.lease, 0)
+            assert first.holds_lease()
+            assert not second.is_leader
+        record = (await read_lease(lease_lock)).record
+        assert (record.holder, record.duration, record.transitions) == (
+            "a",
+            FAST_TIMING.lease_duration,
+            0,
+        )
 
 
-async def test_of_many_candidates_at_once_one_leads(book: LeaseBook):
+async def test_of_many_candidates_at_once_one_leads(lease_lock: LeaseLock):
     async with AsyncExitStack() as all_of_them:
-        electors = [await all_of_them.enter_async_context(running(book, c)) for c in "abcde"]
-        await until(lambda: any(elector.leading for elector in electors), within=1)
+        electors = [await all_of_them.enter_async_context(running(lease_lock, c)) for c in "abcde"]
+        await until(lambda: any(elector.is_leader for elector in electors), within=1)
         await until(lambda: len({elector.holder for elector in electors}) == 1, within=2)
-        (leader,) = (elector for elector in electors if elector.holds())
-        assert leader.holder == (await found(book)).record.holder
+        (leader,) = (elector for elector in electors if elector.holds_lease())
+        assert leader.holder == (await read_lease(lease_lock)).record.holder
 
 
-async def test_a_leader_goes_on_renewing(book: LeaseBook):
-    async with running(book, "a") as elector:
-        await within(1, elector.acquired())
-        before = (await found(book)).record
-        await asyncio.sleep(1.5 * QUICK.lease.total_seconds())
-        after = (await found(book)).record
-        assert elector.holds()
-        assert (after.acquired, after.transitions) == (before.acquired, before.transitions)
-        assert after.renewed
-        assert before.renewed
-        assert after.renewed > before.renewed
+async def test_a_leader_goes_on_renewing(lease_lock: LeaseLock):
+    async with running(lease_lock, "a") as elector:
+        await await_within(1, elector.wait_acquired())
+        before = (await read_lease(lease_lock)).record
+        await asyncio.sleep(1.5 * FAST_TIMING.lease_duration.total_seconds())
+        after = (await read_lease(lease_lock)).record
+        assert elector.holds_lease()
+        assert (after.acquire_time, after.transitions) == (before.acquire_time, before.transitions)
+        assert after.renew_time
+        assert before.renew_time
+        assert after.renew_time > before.renew_time
 
 
-async def test_a_killed_leader_is_replaced_once_its_lease_ran_out(book: LeaseBook):
+async def test_a_killed_leader_is_replaced_once_its_lease_ran_out(lease_lock: LeaseLock):
     async with AsyncExitStack() as others:
-        async with running(book, "a") as first:
-            await within(1, first.acquired())
-            second = await others.enter_async_context(running(book, "b"))
+        async with running(lease_lock, "a") as first:
+            await await_within(1, first.wait_acquired())
+            second = await others.enter_async_context(running(lease_lock, "b"))
             await until(lambda: second.holder == "a", within=1)
-        assert not second.leading
-        await within(QUICK.lease.total_seconds() + 1, second.acquired())
-        assert (await found(book)).record.transitions == 1
+        assert not second.is_leader
+        await await_within(FAST_TIMING.lease_duration.total_seconds() + 1, second.wait_acquired())
+        assert (await read_lease(lease_lock)).record.transitions == 1
 
 
 async def test_a_leader_that_stops_in_good_order_hands_over_at_once(
-    book: LeaseBook, caplog: pytest.LogCaptureFixture
+    lease_lock: LeaseLock, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level("INFO")
     async with AsyncExitStack() as others:
-        async with running(book, "a") as first:
-            await within(1, first.acquired())
-            second = await others.enter_async_context(running(book, "b"))
+        async with running(lease_lock, "a") as first:
+            await await_within(1, first.wait_acquired())
+            second = await others.enter_async_context(running(lease_lock, "b"))
             await until(lambda: second.holder == "a", within=1)
         await first.release()
-        assert not first.leading
-        await within(1, second.acquired())
+        assert not first.is_leader
+        await await_within(1, second.wait_acquired())
     assert "is released" in caplog.text
     assert "no longer leading: stopping" in caplog.text
 
 
-async def test_a_candidate_that_never_led_releases_nothing(book: LeaseBook):
-    async with running(book, "a") as first:
-        await within(1, first.acquired())
-        async with running(book, "b") as second:
+async def test_a_candidate_that_never_led_releases_nothing(lease_lock: LeaseLock):
+    async with running(lease_lock, "a") as first:
+        await await_within(1, first.wait_acquired())
+        async with running(lease_lock, "b") as second:
             await until(lambda: second.holder == "a", within=1)
         await second.release()
-        assert (await found(book)).record.holder == "a"
+        assert (await read_lease(lease_lock)).record.holder == "a"
 
 
-async def test_a_lease_that_client_go_left_is_taken_over_by_its_rules(api: Api, book: LeaseBook):
-    await book.create(
+async def test_a_lease_that_client_go_left_is_taken_over_by_its_rules(
+    api: RestClient, lease_lock: LeaseLock
+):
+    await lease_lock.create(
         replace(a_record("other_3f0c"), duration=timedelta(seconds=1), transitions=7)
     )
-    async with running(book, "a") as elector:
-        await within(2, elector.acquired())
-        record = (await found(book)).record
+    async with running(lease_lock, "a") as elector:
+        await await_within(2, elector.wait_acquired())
+        record = (await read_lease(lease_lock)).record
         assert (record.holder, record.transitions) == ("a", 8)
 
 
@@ -230,10 +236,10 @@ async def test_a_lease_that_client_go_left_is_taken_over_by_its_rules(api: Api, 
 
 
 async def test_a_process_without_election_always_leads():
-    alone: Leadership = Alone()
-    await within(1, alone.acquired())
-    assert alone.leading
-    assert alone.holds()
+    alone: Leadership = NoElection()
+    await await_within(1, alone.wait_acquired())
+    assert alone.is_leader
+    assert alone.holds_lease()
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
-            await alone.lost()
+            await alone.wait_lost()

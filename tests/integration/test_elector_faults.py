@@ -14,25 +14,25 @@ from pathlib import Path
 import pytest
 
 from reporter.embedded.server import EmbeddedServer
-from reporter.kube.leases import LeaseBook
-from tests.integration.test_elector import api, book, running, server, until, within
+from reporter.kube.objects.leases import LeaseLock
+from tests.integration.test_elector import api, await_within, lease_lock, running, server, until
 
 
-__all__ = ["api", "book", "server"]
+__all__ = ["api", "lease_lock", "server"]
 
 
 async def test_a_leader_without_a_server_gives_up_says_so_once_and_comes_back(
-    server: EmbeddedServer, book: LeaseBook, caplog: pytest.LogCaptureFixture
+    server: EmbeddedServer, lease_lock: LeaseLock, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level("INFO")
-    async with running(book, "a") as elector:
-        await within(1, elector.acquired())
+    async with running(lease_lock, "a") as elector:
+        await await_within(1, elector.wait_acquired())
         await server.stop()
-        await within(1, elector.lost())
-        assert not elector.holds()
+        await await_within(1, elector.wait_lost())
+        assert not elector.holds_lease()
         await asyncio.sleep(1)
         await server.start()
-        await within(5, elector.acquired())
+        await await_within(5, elector.wait_acquired())
     lines = [record.getMessage() for record in caplog.records]
     assert sum("trying again" in line for line in lines) == 1
     assert "no longer leading: no renewal succeeded within 1 s" in lines
@@ -40,34 +40,34 @@ async def test_a_leader_without_a_server_gives_up_says_so_once_and_comes_back(
 
 
 async def test_a_missing_right_is_named_and_its_return_needs_no_restart(
-    server: EmbeddedServer, book: LeaseBook, caplog: pytest.LogCaptureFixture
+    server: EmbeddedServer, lease_lock: LeaseLock, caplog: pytest.LogCaptureFixture
 ):
     denial = server.deny("create", "coordination.k8s.io", "leases")
-    async with running(book, "a") as elector:
+    async with running(lease_lock, "a") as elector:
         await until(lambda: "create" in caplog.text, within=2)
-        assert not elector.leading
+        assert not elector.is_leader
         server.allow(denial)
-        await within(2, elector.acquired())
+        await await_within(2, elector.wait_acquired())
     assert "leases" in caplog.text
 
 
 WRITER = """
 import asyncio, sys
 from datetime import timedelta
-from reporter.clock import Clock
-from reporter.kube.client import connect
-from reporter.kube.leases import LeaseBook
-from reporter.runtime.elector import Elector
-from tests.integration.test_elector import QUICK
+from reporter.runtime.clock import Clock
+from reporter.kube.client.client import connect
+from reporter.kube.objects.leases import LeaseLock
+from reporter.runtime.leaderelection.elector import Elector
+from tests.integration.test_elector import FAST_TIMING
 
 async def main():
     api = await connect(sys.argv[1], environ={})
-    book = LeaseBook(api, *sys.argv[2].split("/"))
-    elector = Elector(book, QUICK, me="paused", wall=Clock().now)
+    book = LeaseLock(api, *sys.argv[2].split("/"))
+    elector = Elector(book, FAST_TIMING, identity="paused", wall_clock=Clock().now)
     running = asyncio.create_task(elector.run())
     while not running.done():
         now = asyncio.get_running_loop().time()
-        print(now, "writes" if elector.holds() else "silent", flush=True)
+        print(now, "writes" if elector.holds_lease() else "silent", flush=True)
         await asyncio.sleep(0.01)
 
 asyncio.run(main())
@@ -75,7 +75,7 @@ asyncio.run(main())
 
 
 @asynccontextmanager
-async def a_writer(kubeconfig: Path, book: LeaseBook) -> AsyncIterator[Process]:
+async def a_writer(kubeconfig: Path, book: LeaseLock) -> AsyncIterator[Process]:
     """
     A process that says at each moment whether it would write.
     """
@@ -88,7 +88,7 @@ async def a_writer(kubeconfig: Path, book: LeaseBook) -> AsyncIterator[Process]:
         await process.communicate()
 
 
-async def told(process: Process) -> tuple[float, str]:
+async def read_line(process: Process) -> tuple[float, str]:
     """
     When, by the clock that all processes of this machine share, and what.
     """
@@ -98,20 +98,20 @@ async def told(process: Process) -> tuple[float, str]:
 
 
 async def test_a_leader_that_was_stopped_writes_nothing_when_it_wakes(
-    server: EmbeddedServer, book: LeaseBook, tmp_path: Path
+    server: EmbeddedServer, lease_lock: LeaseLock, tmp_path: Path
 ):
     now = asyncio.get_running_loop().time
-    async with a_writer(server.kubeconfig(tmp_path / "kubeconfig"), book) as writer:
+    async with a_writer(server.write_kubeconfig(tmp_path / "kubeconfig"), lease_lock) as writer:
         async with asyncio.timeout(30):
-            while (await told(writer))[1] != "writes":
+            while (await read_line(writer))[1] != "writes":
                 pass
-        async with running(book, "b") as other:
+        async with running(lease_lock, "b") as other:
             os.kill(writer.pid, signal.SIGSTOP)
-            await within(5, other.acquired())
+            await await_within(5, other.wait_acquired())
             woken = now()
             os.kill(writer.pid, signal.SIGCONT)
-            words = [await told(writer)]
+            words = [await read_line(writer)]
             while words[-1][0] < woken + 1:
-                words.append(await told(writer))
-            assert other.holds()
+                words.append(await read_line(writer))
+            assert other.holds_lease()
     assert {word for moment, word in words if moment >= woken} == {"silent"}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.stages.exposition import Malformed, samples
+from reporter.kube.scrape.exposition import MalformedExposition, parse_samples
 
 
 PAGES = sorted((Path(__file__).parents[1] / "pages").iterdir())
@@ -73,8 +73,8 @@ def by_oracle(page: str, family: str) -> list[tuple[str, dict[str, str], str]]:
 
 
 def by_us(page: str, family: str) -> list[tuple[str, dict[str, str], str]]:
-    found = samples(page.encode(), [family])
-    assert not isinstance(found, Malformed), found
+    found = parse_samples(page.encode(), [family])
+    assert not isinstance(found, MalformedExposition), found
     return [(sample.name, dict(sample.labels), shown(sample.value)) for sample in found]
 
 
@@ -105,13 +105,13 @@ def test_recorded_pages_are_read_alike(path):
 
 @given(st.binary(max_size=200))
 def test_nothing_that_a_pod_sends_raises(page):
-    found = samples(page, NAMES)
-    assert isinstance(found, tuple | Malformed)
+    found = parse_samples(page, NAMES)
+    assert isinstance(found, tuple | MalformedExposition)
 
 
 @given(pages(), st.integers(min_value=1, max_value=400))
 def test_a_page_cut_short_is_never_read_as_if_it_were_whole(page, cut):
     short = page.encode()[:-cut]
-    found = samples(short, NAMES)
+    found = parse_samples(short, NAMES)
     if short and not short.endswith(b"\n"):
-        assert isinstance(found, Malformed)
+        assert isinstance(found, MalformedExposition)

@@ -7,22 +7,22 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.model.kinds import DEPLOYMENTS, KINDS, PODS
-from reporter.model.observations import Discovery, Watched
-from reporter.stages.judgement import Judgement, Terms
-from reporter.stages.pacing import Stage
-from reporter.stages.pipeline import Court
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS, PODS
+from reporter.model.observations import DiscoveryResult, Watching
+from reporter.stages.announcing.episodes import AnnouncementState, apply_evaluation
+from reporter.stages.announcing.schedule import PublishContext
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.states import reason_states
+from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
-from reporter.stages.states import states
-from reporter.stages.store import Store
-from reporter.stages.subjects import EVERYTHING
-from reporter.stages.voice import Voice, follow
-from tests.builders import NOON, a_deployment, a_namespace, a_pod
-from tests.play import home
-from tests.shipped import CATALOGUE, FLAGS
+from reporter.stages.snapshot.subjects import ALL_LAYERS
+from reporter.stages.store.store import Store
+from tests.support.builders import NOON, a_deployment, a_namespace, a_pod
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.replay import involved_for
 
 
-CRDS = {each.crd: ("v1",) for each in CATALOGUE["clusterCRDMissing"].parameters.required}
+CRDS = {each.crd: ("v1",) for each in DEFAULT_CATALOGUE["clusterCRDMissing"].parameters.required}
 NAMES = (
     ("istio-system", "istiod", {"app": "istiod"}),
     ("istio-system", "istiod-1-20", {"app": "istiod"}),
@@ -72,12 +72,12 @@ STACKS = st.lists(deployments() | pods(), max_size=24).map(lambda o: named([*NAM
 
 
 def filled(objects) -> Store:
-    store = Store(KINDS, CRDS)
-    for kind in KINDS:
-        store.sight(kind, Watched())
+    store = Store(DEFAULT_KINDS, CRDS)
+    for kind in DEFAULT_KINDS:
+        store.set_watch_state(kind, Watching())
     for each in objects:
-        store.put(next(kind for kind in KINDS if isinstance(each, kind.type)), each)
-    store.discovered(Discovery(CRDS), now=NOON)
+        store.upsert(next(kind for kind in DEFAULT_KINDS if isinstance(each, kind.type)), each)
+    store.record_discovery(DiscoveryResult(CRDS), now=NOON)
     return store
 
 
@@ -85,15 +85,17 @@ def outcome(store: Store):
     """
     States and messages five minutes later.
     """
-    court = Court(CATALOGUE, PROBES, FLAGS, Terms())
-    judged, now = Judgement(), NOON
+    court = Evaluator(DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, EvaluationSettings())
+    judged, now = Evaluation(), NOON
     for minutes in range(6):
         now = NOON + timedelta(minutes=minutes)
-        judged = court.judge(judged, store.view(), EVERYTHING, now=now)
-    voice = follow(Voice(), judged, CATALOGUE, court.terms, now=now)
-    stage = Stage(voice, judged, CATALOGUE, court.terms, home)
-    said = [stage.compose(due.key, now=now) for due in stage.due(now=now)]
-    return states(judged), [record.message for record in said if record], judged.notes
+        judged = court.evaluate(judged, store.snapshot(), ALL_LAYERS, now=now)
+    voice = apply_evaluation(
+        AnnouncementState(), judged, DEFAULT_CATALOGUE, court.settings, now=now
+    )
+    stage = PublishContext(voice, judged, DEFAULT_CATALOGUE, court.settings, involved_for)
+    said = [stage.compose_event(due.key, now=now) for due in stage.pending_writes(now=now)]
+    return reason_states(judged), [record.message for record in said if record], judged.notes
 
 
 @given(stack=STACKS, data=st.data())
@@ -105,11 +107,11 @@ def test_the_order_of_objects_does_not_matter(stack, data):
 @given(before=STACKS, after=STACKS)
 def test_a_list_and_single_events_lead_to_the_same(before, after):
     listed, told = filled(before), filled(before)
-    for kind in KINDS:
+    for kind in DEFAULT_KINDS:
         listed.replace(kind, [each for each in after if isinstance(each, kind.type)])
     for kind in (PODS, DEPLOYMENTS):
-        for each in list(told.view().all(kind)):
-            told.drop(kind, each.metadata.namespace, each.metadata.name)
+        for each in list(told.snapshot().all(kind)):
+            told.delete(kind, each.metadata.namespace, each.metadata.name)
     for each in after:
-        told.put(next(kind for kind in KINDS if isinstance(each, kind.type)), each)
+        told.upsert(next(kind for kind in DEFAULT_KINDS if isinstance(each, kind.type)), each)
     assert outcome(listed) == outcome(told)

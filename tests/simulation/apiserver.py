@@ -8,18 +8,23 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from reporter.kube.errors import Conflict, NotFound
-from reporter.kube.event_format import Foreign, decode_event, encode_event, encode_patch
-from reporter.kube.event_names import event_name
-from reporter.kube.leases import Lease
-from reporter.model.events import EventRecord
-from reporter.model.leases import LeaseRecord
-from tests.simulation.agenda import Agenda
-from tests.simulation.network import Network
+from reporter.kube.objects.event_format import (
+    ForeignEvent,
+    decode_event,
+    encode_event,
+    encode_event_patch,
+)
+from reporter.kube.objects.event_names import event_name
+from reporter.kube.objects.leases import Lease
+from reporter.kube.wire.errors import Conflict, NotFound
+from reporter.model.event_record import EventRecord
+from reporter.model.lease_record import LeaseRecord
+from tests.simulation.network import SimulatedNetwork
+from tests.simulation.virtual_clock import VirtualClock
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class EventWrite:
     """
     One that arrived. *verb*: create or patch.
     """
@@ -31,18 +36,18 @@ class Write:
 
 
 @dataclass
-class Events:
+class EventStore:
     """
     *ttl*: seconds after its last write that an Event lasts. *vanished*: when one of a subject went.
     """
 
-    agenda: Agenda
+    clock: VirtualClock
     ttl: float = 7200.0
     objects: dict[str, dict] = field(default_factory=dict)
     expires: dict[str, float] = field(default_factory=dict)
-    writes: list[Write] = field(default_factory=list)
-    vanished: list[tuple[float, EventRecord]] = field(default_factory=list)
-    heard: Callable[[Write], None] = lambda _: None
+    writes: list[EventWrite] = field(default_factory=list)
+    deleted: list[tuple[float, EventRecord]] = field(default_factory=list)
+    on_write: Callable[[EventWrite], None] = lambda _: None
 
     def create(self, record: EventRecord, instance: str) -> None:
         name = event_name(record)
@@ -57,7 +62,7 @@ class Events:
         if name not in self.objects:
             raise NotFound("patch event")
         before = self.objects[name]
-        patch = encode_patch(record, instance=instance)
+        patch = encode_event_patch(record, instance=instance)
         metadata = {**before["metadata"], **patch.pop("metadata")}
         after = {**before, **patch, "metadata": metadata}
         self._put("patch", name, {k: v for k, v in after.items() if v is not None})
@@ -73,28 +78,28 @@ class Events:
 
     def delete(self, name: str, *, at: float | None = None) -> None:
         record = _decoded(self.objects.pop(name))
-        self.vanished.append((self.agenda.now if at is None else at, record))
+        self.deleted.append((self.clock.now if at is None else at, record))
 
     def _put(self, verb: str, name: str, body: dict) -> None:
         self.objects[name] = json.loads(json.dumps(body))
-        self.expires[name] = self.agenda.now + self.ttl
-        write = Write(self.agenda.now, verb, name, _decoded(body))
+        self.expires[name] = self.clock.now + self.ttl
+        write = EventWrite(self.clock.now, verb, name, _decoded(body))
         self.writes.append(write)
-        self.heard(write)
+        self.on_write(write)
 
     def _expire(self) -> None:
-        for name in [n for n in self.objects if self.expires[n] <= self.agenda.now]:
+        for name in [n for n in self.objects if self.expires[n] <= self.clock.now]:
             self.delete(name, at=self.expires[name])
 
 
 def _decoded(body: dict) -> EventRecord:
     record = decode_event(msgspec.json.encode(body))
-    assert not isinstance(record, Foreign), record
+    assert not isinstance(record, ForeignEvent), record
     return record
 
 
 @dataclass
-class Leases:
+class LeaseStore:
     record: LeaseRecord | None = None
     version: int = 0
 
@@ -111,7 +116,7 @@ class Leases:
     def update(self, lease: Lease, record: LeaseRecord) -> Lease:
         if self.record is None:
             raise NotFound("update lease")
-        if lease.source != str(self.version).encode():
+        if lease.raw != str(self.version).encode():
             raise Conflict("update lease")
         return self._put(record)
 
@@ -121,9 +126,9 @@ class Leases:
 
 
 @dataclass
-class LeaseWire:
-    leases: Leases
-    network: Network
+class SimulatedLeaseLock:
+    leases: LeaseStore
+    network: SimulatedNetwork
 
     async def read(self) -> Lease | None:
         return await self.network.call(self.leases.read, "read lease")
@@ -136,27 +141,27 @@ class LeaseWire:
 
 
 @dataclass
-class EventWire:
+class SimulatedEventClient:
     """
     *sending* is told of each write at the moment at which it is sent, and with None of a read-back.
     """
 
-    events: Events
-    network: Network
+    events: EventStore
+    network: SimulatedNetwork
     instance: str
-    sending: Callable[[EventRecord | None], None]
+    on_send: Callable[[EventRecord | None], None]
 
     async def create(self, record: EventRecord) -> None:
-        self.sending(record)
+        self.on_send(record)
         await self.network.call(lambda: self.events.create(record, self.instance), "create")
 
     async def patch(self, record: EventRecord) -> None:
-        self.sending(record)
+        self.on_send(record)
         await self.network.call(lambda: self.events.patch(record, self.instance), "patch")
 
     async def read(self, record: EventRecord) -> EventRecord | None:
         return await self.network.call(lambda: self.events.read(record), "read")
 
     async def list(self) -> tuple[EventRecord, ...]:
-        self.sending(None)
+        self.on_send(None)
         return await self.network.call(self.events.list, "list")

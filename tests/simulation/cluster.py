@@ -5,49 +5,49 @@ The objects as they truly are, and who is told of their changes.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from reporter.model.kinds import KINDS, ResourceKind
-from reporter.model.objects import ApiObject
-from reporter.model.observations import Discovery
-from tests.builders import LONG_AGO
-from tests.simulation.agenda import Agenda
+from reporter.model.kinds.objects import ApiObject
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.model.observations import DiscoveryResult
 from tests.simulation.troubles import CRDS, HEALTHY, TROUBLES
-from tests.stories.words import merged
-from tests.stories.world import Address, World
+from tests.simulation.virtual_clock import VirtualClock
+from tests.support.builders import LONG_AGO
+from tests.support.cases.objects import CaseObjects, ObjectAddress
+from tests.support.cases.syntax import apply_merge_patch
 
 
 Name = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ObjectUpdate:
     """
     *made* is None for an object that was deleted.
     """
 
     kind: ResourceKind
     name: Name
-    made: ApiObject | None
+    new: ApiObject | None
     at: float
 
 
 @dataclass
-class Cluster:
+class SimulatedCluster:
     """
     What a trouble says of an object is merged over what is said of the healthy one.
     """
 
-    agenda: Agenda
+    clock: VirtualClock
     troubles: list[str] = field(default_factory=list)
     objects: dict[ResourceKind, dict[Name, ApiObject]] = field(
-        default_factory=lambda: {kind: {} for kind in KINDS}
+        default_factory=lambda: {kind: {} for kind in DEFAULT_KINDS}
     )
-    tell: list[Callable[[Iterable[Change]], None]] = field(default_factory=list)
-    tell_served: list[Callable[[], None]] = field(default_factory=list)
-    world: World = field(default_factory=World)
-    said: dict[str, Mapping | None] = field(default_factory=dict)
+    object_watchers: list[Callable[[Iterable[ObjectUpdate]], None]] = field(default_factory=list)
+    discovery_watchers: list[Callable[[], None]] = field(default_factory=list)
+    case_objects: CaseObjects = field(default_factory=CaseObjects)
+    words: dict[str, Mapping | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._say(HEALTHY, now=LONG_AGO)
+        self._update_objects(HEALTHY, now=LONG_AGO)
 
     @property
     def served(self) -> Mapping[str, tuple[str, ...]]:
@@ -55,52 +55,52 @@ class Cluster:
         return {crd: tuple(v) for crd, v in CRDS.items() if v and crd not in gone}
 
     @property
-    def discovery(self) -> Discovery:
-        return Discovery(self.served)
+    def discovery(self) -> DiscoveryResult:
+        return DiscoveryResult(self.served)
 
     def serves(self, kind: ResourceKind) -> bool:
-        return kind.qualified not in CRDS or kind.qualified in self.served
+        return kind.group_resource not in CRDS or kind.group_resource in self.served
 
     def begin(self, name: str) -> None:
         if name not in self.troubles:
-            self._become([*self.troubles, name])
+            self._set_troubles([*self.troubles, name])
 
     def end(self, name: str) -> None:
         if name in self.troubles:
-            self._become([each for each in self.troubles if each != name])
+            self._set_troubles([each for each in self.troubles if each != name])
 
-    def _become(self, troubles: list[str]) -> None:
+    def _set_troubles(self, troubles: list[str]) -> None:
         served, self.troubles = self.served, troubles
         words: dict[str, Mapping | None] = dict(HEALTHY)
         for name in troubles:
             for address, said in TROUBLES[name].change.items():
                 before = words.get(address)
-                words[address] = None if said is None else merged(before or {}, said)
-        gone = [kind for kind in KINDS if not self.serves(kind)]
-        words = {a: None if Address.of(a).kind in gone else w for a, w in words.items()}
+                words[address] = None if said is None else apply_merge_patch(before or {}, said)
+        gone = [kind for kind in DEFAULT_KINDS if not self.serves(kind)]
+        words = {a: None if ObjectAddress.parse(a).kind in gone else w for a, w in words.items()}
         if served != self.served:
-            for told in self.tell_served:
+            for told in self.discovery_watchers:
                 told()
-        self._say(words, now=self.agenda.wall)
+        self._update_objects(words, now=self.clock.wall_time)
 
-    def _say(self, words: Mapping[str, Mapping | None], *, now) -> None:
+    def _update_objects(self, words: Mapping[str, Mapping | None], *, now) -> None:
         changes = []
-        for text in words.keys() | self.said.keys():
-            if self.said.get(text) == words.get(text):
+        for text in words.keys() | self.words.keys():
+            if self.words.get(text) == words.get(text):
                 continue
-            address = Address.of(text)
-            self.world.said.pop(address, None)
-            for _, made in self.world.change({text: words.get(text)}, now=now):
+            address = ObjectAddress.parse(text)
+            self.case_objects.words.pop(address, None)
+            for _, made in self.case_objects.change({text: words.get(text)}, now=now):
                 changes.append(self._put(address, made))
-        self.said = dict(words)
-        changes.sort(key=lambda c: (KINDS.index(c.kind), c.name))
-        for told in self.tell:
+        self.words = dict(words)
+        changes.sort(key=lambda c: (DEFAULT_KINDS.index(c.kind), c.name))
+        for told in self.object_watchers:
             told(changes)
 
-    def _put(self, address: Address, made: ApiObject | None) -> Change:
+    def _put(self, address: ObjectAddress, made: ApiObject | None) -> ObjectUpdate:
         name = (address.namespace, address.name)
         if made is None:
             self.objects[address.kind].pop(name, None)
         else:
             self.objects[address.kind][name] = made
-        return Change(address.kind, name, made, self.agenda.now)
+        return ObjectUpdate(address.kind, name, made, self.clock.now)

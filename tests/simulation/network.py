@@ -10,24 +10,24 @@ from enum import StrEnum, unique
 from random import Random
 from typing import TypeVar
 
-from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
-from tests.simulation.agenda import Agenda
+from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
+from tests.simulation.virtual_clock import VirtualClock
 
 
 T = TypeVar("T")
-GIVE_UP = 5.0
+REQUEST_TIMEOUT = 5.0
 """
 Seconds until a caller does not wait for an answer any longer.
 """
 
 
 @unique
-class Weather(StrEnum):
+class NetworkCondition(StrEnum):
     """
     What goes wrong with requests; each happens to most of them, none to all.
     """
 
-    FAIR = "fair"
+    HEALTHY = "fair"
     SLOW = "slow"
     ANSWERS_LOST = "answers lost"
     REQUESTS_LOST = "requests lost"
@@ -35,26 +35,26 @@ class Weather(StrEnum):
     QUOTA = "quota"  # of Events; the Lease is not made anew
     EVENTS_UNANSWERED = "answers about Events lost"
     FAILING = "failing"
-    GONE = "gone"  # nothing gets through at all
+    UNREACHABLE = "gone"  # nothing gets through at all
 
 
 @dataclass(slots=True)
-class Network:
+class SimulatedNetwork:
     """
     Between one replica and the API server. *deliver* runs an act in the replica's process.
     """
 
-    agenda: Agenda
+    clock: VirtualClock
     random: Random
     deliver: Callable[[Callable[[], None]], None]
-    weather: Weather = Weather.FAIR
+    condition: NetworkCondition = NetworkCondition.HEALTHY
 
     async def call(self, request: Callable[[], T], doing: str) -> T:
         """
         What was sent arrives within a moment or never, even when its sender waits no longer.
         """
-        weather = self._weather_of(doing)
-        if self.weather is Weather.GONE:
+        weather = self._condition_for(doing)
+        if self.condition is NetworkCondition.UNREACHABLE:
             raise Unreachable(doing, message="connection refused")
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
 
@@ -67,44 +67,50 @@ class Network:
                 answer.set_result(outcome)
 
         def arrive() -> None:
-            if weather is Weather.REQUESTS_LOST:
+            if weather is NetworkCondition.REQUESTS_LOST:
                 return
             try:
                 outcome: T | KubeError = _refusal(weather, doing) or request()
             except KubeError as err:
                 outcome = err
-            if weather is not Weather.ANSWERS_LOST:
-                back = self._way_back(weather)
-                self.agenda.after(back, lambda: self.deliver(lambda: deliver(outcome)))
+            if weather is not NetworkCondition.ANSWERS_LOST:
+                back = self._response_delay(weather)
+                self.clock.call_after(back, lambda: self.deliver(lambda: deliver(outcome)))
 
-        self.agenda.after(self.random.uniform(0.001, 0.05), arrive)
+        self.clock.call_after(self.random.uniform(0.001, 0.05), arrive)
         try:
-            async with asyncio.timeout(GIVE_UP):
+            async with asyncio.timeout(REQUEST_TIMEOUT):
                 return await answer
         except TimeoutError:
-            raise Unreachable(doing, message="no answer in time", arrived=True) from None
+            raise Unreachable(doing, message="no answer in time", may_have_applied=True) from None
 
-    def _weather_of(self, doing: str) -> Weather:
-        weather = self.weather if self.random.random() < 0.8 else Weather.FAIR
-        if weather not in {Weather.QUOTA, Weather.EVENTS_UNANSWERED}:
+    def _condition_for(self, doing: str) -> NetworkCondition:
+        weather = self.condition if self.random.random() < 0.8 else NetworkCondition.HEALTHY
+        if weather not in {NetworkCondition.QUOTA, NetworkCondition.EVENTS_UNANSWERED}:
             return weather
         if "lease" in doing:
-            return Weather.FAIR
-        return Weather.ANSWERS_LOST if weather is Weather.EVENTS_UNANSWERED else weather
-
-    def _way_back(self, weather: Weather) -> float:
+            return NetworkCondition.HEALTHY
         return (
-            self.random.uniform(1, 8) if weather is Weather.SLOW else self.random.uniform(0, 0.1)
+            NetworkCondition.ANSWERS_LOST
+            if weather is NetworkCondition.EVENTS_UNANSWERED
+            else weather
+        )
+
+    def _response_delay(self, weather: NetworkCondition) -> float:
+        return (
+            self.random.uniform(1, 8)
+            if weather is NetworkCondition.SLOW
+            else self.random.uniform(0, 0.1)
         )
 
 
-def _refusal(weather: Weather, doing: str) -> KubeError | None:
+def _refusal(weather: NetworkCondition, doing: str) -> KubeError | None:
     match weather:
-        case Weather.THROTTLED:
+        case NetworkCondition.THROTTLED:
             return Throttled(doing, status=429, retry_after=timedelta(seconds=7))
-        case Weather.QUOTA:
+        case NetworkCondition.QUOTA:
             return Refused(doing, status=403, message="exceeded quota")
-        case Weather.FAILING:
+        case NetworkCondition.FAILING:
             return Unreachable(doing, status=503, message="etcd is not there")
         case _:
             return None

@@ -8,132 +8,137 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 
-from reporter.model.events import EventRecord
-from reporter.model.kinds import KINDS, ResourceKind
+from reporter.model.event_record import EventRecord
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller import Controller
-from reporter.runtime.elector import Elector
-from reporter.runtime.speaker import Speaker
-from reporter.stages import election
-from reporter.stages.judgement import Terms
-from reporter.stages.pipeline import Court
+from reporter.runtime.leaderelection import rules
+from reporter.runtime.leaderelection.elector import Elector
+from reporter.stages.evaluation.evaluation import EvaluationSettings
+from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
-from reporter.stages.store import Store
-from tests.play import home
-from tests.shipped import CATALOGUE, FLAGS
-from tests.simulation.agenda import Agenda, Life
-from tests.simulation.apiserver import Events, EventWire, Leases, LeaseWire
-from tests.simulation.cluster import Cluster
-from tests.simulation.network import Network
+from reporter.stages.store.store import Store
+from tests.simulation.apiserver import (
+    EventStore,
+    LeaseStore,
+    SimulatedEventClient,
+    SimulatedLeaseLock,
+)
+from tests.simulation.cluster import SimulatedCluster
+from tests.simulation.network import SimulatedNetwork
+from tests.simulation.simulated_watches import SimulatedWatches
 from tests.simulation.troubles import CRDS
-from tests.simulation.watching import Watching
+from tests.simulation.virtual_clock import VirtualClock, VirtualEventLoop
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.replay import involved_for
 
 
-COURT = Court(CATALOGUE, PROBES, FLAGS, Terms())
+EVALUATOR = Evaluator(DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, EvaluationSettings())
 
 
 @dataclass
-class Wrong:
+class SkewedClock:
     """
     A clock that differs from the server's by *skew* seconds.
     """
 
-    agenda: Agenda
+    clock: VirtualClock
     skew: float
 
     def now(self) -> datetime:
-        return self.agenda.wall + timedelta(seconds=self.skew)
+        return self.clock.wall_time + timedelta(seconds=self.skew)
 
 
 @dataclass(frozen=True)
-class Outside:
+class SharedEnvironment:
     """
     All that replicas share. *sending*: told of each write at the moment at which it is sent, and of
     each time that a replica reads back what was said before.
     """
 
-    agenda: Agenda
+    clock: VirtualClock
     random: Random
-    cluster: Cluster
-    events: Events
-    leases: Leases
-    sending: Callable[["Replica", EventRecord | None], None]
+    cluster: SimulatedCluster
+    events: EventStore
+    leases: LeaseStore
+    on_send: Callable[["Replica", EventRecord | None], None]
     resync: timedelta
 
 
 @dataclass
 class Replica:
-    outside: Outside
+    environment: SharedEnvironment
     name: str
     skew: float
     forbidden: frozenset[ResourceKind] = frozenset()
     stopped: bool = False
     alive: bool = True
     inbox: list[Callable[[], None]] = field(default_factory=list)
-    born: float = 0.0
-    deaf: float = 0.0
+    started_at: float = 0.0
+    reads_again_at: float = 0.0
 
     def __post_init__(self) -> None:
-        out = self.outside
-        self.born = out.agenda.now
-        self.clock = Wrong(out.agenda, self.skew)
-        self.network = Network(out.agenda, out.random, deliver=self._receive)
-        self.life = Life(out.agenda)
-        self.store = Store(KINDS, CRDS)
-        self.watching = Watching(
+        out = self.environment
+        self.started_at = out.clock.now
+        self.clock = SkewedClock(out.clock, self.skew)
+        self.network = SimulatedNetwork(out.clock, out.random, deliver=self._receive)
+        self.life = VirtualEventLoop(out.clock)
+        self.store = Store(DEFAULT_KINDS, CRDS)
+        self.watching = SimulatedWatches(
             out.cluster, self.store, out.random, deliver=self._receive, wall=self.clock.now
         )
         self.watching.forbidden |= self.forbidden
         self.watching.cut |= self.forbidden
         self._start()
-        self.watching.begin()
+        self.watching.start()
 
     def _start(self) -> None:
         async def begin() -> None:
-            self._wire()
+            self._build()
 
         task = self.life.loop.create_task(begin())
-        self.life.step()
+        self.life.run_until_idle()
         task.result()
 
-    def _wire(self) -> None:
-        out, loop = self.outside, self.life.loop
+    def _build(self) -> None:
+        out, loop = self.environment, self.life.loop
         self.controller = Controller(
             self.store,
-            COURT,
+            EVALUATOR,
             self.clock,
             resync=out.resync,
-            home=lambda _, subject: home(subject),
+            involved_for=lambda _, subject: involved_for(subject),
         )
         self.elector = Elector(
-            LeaseWire(out.leases, self.network),
-            election.Terms(),
-            me=self.identity,
-            wall=self.clock.now,
-            draw=out.random.random,
+            SimulatedLeaseLock(out.leases, self.network),
+            rules.LeaseTiming(),
+            identity=self.identity,
+            wall_clock=self.clock.now,
+            jitter=out.random.random,
         )
-        book = EventWire(
-            out.events, self.network, self.name, sending=lambda record: out.sending(self, record)
+        book = SimulatedEventClient(
+            out.events, self.network, self.name, on_send=lambda record: out.on_send(self, record)
         )
-        self.speaker = Speaker(
+        self.speaker = EventPublisher(
             self.controller,
             book,
             self.elector,
             self.clock,
-            wrote=lambda _: None,
-            draw=out.random.random,
+            count_write=lambda _: None,
+            jitter=out.random.random,
         )
         roots = self.speaker.run(), self.elector.run(), self.controller.run()
         self.tasks = [loop.create_task(root) for root in roots]
 
     @property
     def identity(self) -> str:
-        return f"{self.name}_{self.born}"
+        return f"{self.name}_{self.started_at}"
 
-    def has_seen(self, kinds: Iterable[ResourceKind], since: float) -> bool:
+    def has_watched(self, kinds: Iterable[ResourceKind], since: float) -> bool:
         """
         Whether none of these kinds was out of its sight since then.
         """
-        return all(self.watching.has_seen(kind, since) for kind in kinds)
+        return all(self.watching.was_watched_since(kind, since) for kind in kinds)
 
     # ------------------------------------------------------------ its life
 
@@ -142,25 +147,27 @@ class Replica:
             self.inbox.append(act)
 
     @property
-    def wakes(self) -> float:
+    def next_wakeup(self) -> float:
         if self.stopped or not self.alive:
             return float("inf")
-        reads = max(self.deaf, self.outside.agenda.now) if self.inbox else float("inf")
+        reads = (
+            max(self.reads_again_at, self.environment.clock.now) if self.inbox else float("inf")
+        )
         return min(reads, self.life.wakes)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """
         After a pause its timers ring, and what had arrived is read a moment later.
         """
         self.stopped = False
-        self.deaf = self.outside.agenda.now + self.outside.random.uniform(0, 0.3)
+        self.reads_again_at = self.environment.clock.now + self.environment.random.uniform(0, 0.3)
 
-    def step(self) -> None:
-        if self.outside.agenda.now >= self.deaf:
+    def run_until_idle(self) -> None:
+        if self.environment.clock.now >= self.reads_again_at:
             for act in self.inbox:
                 self.life.loop.call_soon(act)
             self.inbox.clear()
-        self.life.step()
+        self.life.run_until_idle()
         for task in self.tasks:
             if task.done() and not task.cancelled():
                 task.result()
@@ -171,7 +178,7 @@ class Replica:
         """
         if self.alive:
             self.alive = False
-            self.watching.end()
+            self.watching.stop()
 
     def stop(self) -> None:
         """

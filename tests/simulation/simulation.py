@@ -8,19 +8,19 @@ from functools import partial
 from random import Random
 from typing import Self
 
-from reporter.model.kinds import KINDS, ResourceKind
-from tests.simulation.agenda import Agenda
-from tests.simulation.apiserver import Events, Leases
-from tests.simulation.arriving import Arriving
-from tests.simulation.cluster import Cluster
-from tests.simulation.network import Weather
-from tests.simulation.replica import Outside, Replica
-from tests.simulation.rest import Rest
-from tests.simulation.sending import Sending
-from tests.simulation.truth import Truth
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from tests.simulation.apiserver import EventStore, LeaseStore
+from tests.simulation.cluster import SimulatedCluster
+from tests.simulation.delivery_checker import DeliveryChecker
+from tests.simulation.final_state_checker import FinalStateChecker
+from tests.simulation.ground_truth import GroundTruth
+from tests.simulation.network import NetworkCondition
+from tests.simulation.replica import Replica, SharedEnvironment
+from tests.simulation.send_checker import SendChecker
+from tests.simulation.virtual_clock import VirtualClock
 
 
-SOON, LATER, LAST = 360.0, 960.0, 3600.0
+SHORT_REST, LONG_REST, LONGEST_REST = 360.0, 960.0, 3600.0
 """
 Seconds after which what lasts must be announced, by its hold; the longest is 45 minutes.
 """
@@ -38,16 +38,16 @@ class Simulation:
         self, seed: int, skews: tuple[float, ...] = (0.0, 0.0), *, resync: float = 60.0
     ) -> None:
         self.random = Random(seed)
-        self.agenda = Agenda()
-        self.cluster = Cluster(self.agenda)
-        self.truth = Truth(self.cluster)
-        self.events, self.leases = Events(self.agenda), Leases()
+        self.agenda = VirtualClock()
+        self.cluster = SimulatedCluster(self.agenda)
+        self.truth = GroundTruth(self.cluster)
+        self.events, self.leases = EventStore(self.agenda), LeaseStore()
         self.replicas: list[Replica] = []
         self.dead: list[Replica] = []
-        self.sending = Sending(self.truth, self.replicas)
-        self.arriving = Arriving(self.events, self.sending)
-        self.events.heard = self.arriving
-        self.outside = Outside(
+        self.sending = SendChecker(self.truth, self.replicas)
+        self.arriving = DeliveryChecker(self.events, self.sending)
+        self.events.on_write = self.arriving
+        self.outside = SharedEnvironment(
             self.agenda,
             self.random,
             self.cluster,
@@ -59,61 +59,63 @@ class Simulation:
         self.steps = 0
         for number, skew in enumerate(skews):
             self.replicas.append(Replica(self.outside, f"reporter-{number}", skew))
-        self.after(20)
+        self.advance(20)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         for replica in (*self.replicas, *self.dead):
-            replica.life.end()
+            replica.life.close()
 
-    def after(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         """
         Let time pass, from one moment at which something happens to the next.
         """
         end = self.agenda.now + seconds
         while True:
-            self._step()
-            moment = min(self.agenda.next, *(each.wakes for each in self.replicas))
+            self._run_due()
+            moment = min(self.agenda.next_due, *(each.next_wakeup for each in self.replicas))
             if moment > end:
                 break
             self.agenda.now = max(moment, self.agenda.now)
         self.agenda.now = end
 
-    def _step(self) -> None:
-        self.agenda.act()
+    def _run_due(self) -> None:
+        self.agenda.run_due()
         for replica in self.replicas:
-            if replica.wakes <= self.agenda.now:
-                replica.step()
+            if replica.next_wakeup <= self.agenda.now:
+                replica.run_until_idle()
                 self.steps += 1
-        if self.sending.broken:
-            raise self.sending.broken[0]
+        if self.sending.violations:
+            raise self.sending.violations[0]
 
     # ------------------------------------------------------------ what may go wrong
 
-    def begin(self, trouble: str) -> None:
+    def begin_trouble(self, trouble: str) -> None:
         self.cluster.begin(trouble)
 
-    def end(self, trouble: str) -> None:
+    def end_trouble(self, trouble: str) -> None:
         self.cluster.end(trouble)
 
-    def end_all(self) -> None:
+    def end_all_troubles(self) -> None:
         for trouble in tuple(self.cluster.troubles):
-            self.end(trouble)
+            self.end_trouble(trouble)
 
-    def storm(self, number: int, weather: Weather, seconds: float) -> None:
+    def degrade_network(self, number: int, weather: NetworkCondition, seconds: float) -> None:
         network = self.replicas[number].network
-        network.weather = weather
-        self.agenda.after(seconds, lambda: setattr(network, "weather", Weather.FAIR))
+        network.condition = weather
+        self.agenda.call_after(
+            seconds, lambda: setattr(network, "condition", NetworkCondition.HEALTHY)
+        )
 
-    def cut(self, number: int, kinds: tuple[ResourceKind, ...], seconds: float) -> None:
-        self._lose(number, kinds, seconds)
+    def cut_watches(self, number: int, kinds: tuple[ResourceKind, ...], seconds: float) -> None:
+        self._lose_watches(number, kinds, seconds)
 
-    def forbid(self, number: int, kinds: tuple[ResourceKind, ...], seconds: float) -> None:
-        self._lose(number, kinds, seconds, forbidden=True)
+    def forbid_watches(self, number: int, kinds: tuple[ResourceKind, ...], seconds: float) -> None:
+        self._lose_watches(number, kinds, seconds, forbidden=True)
 
-    def _lose(
+    def _lose_watches(
         self,
         number: int,
         kinds: tuple[ResourceKind, ...],
@@ -123,26 +125,26 @@ class Simulation:
     ) -> None:
         watching = self.replicas[number].watching
         for kind in kinds:
-            watching.lose(kind, forbidden=forbidden)
-            self.agenda.after(seconds, partial(watching.reopen, kind))
+            watching.close(kind, forbidden=forbidden)
+            self.agenda.call_after(seconds, partial(watching.reopen, kind))
 
-    def part(self, number: int, seconds: float) -> None:
+    def partition(self, number: int, seconds: float) -> None:
         """
         Nothing gets through between a replica and the API server.
         """
         watching = self.replicas[number].watching
         watching.discovers = False
-        self.agenda.after(seconds, lambda: setattr(watching, "discovers", True))
-        self.storm(number, Weather.GONE, seconds)
-        self.cut(number, KINDS, seconds)
+        self.agenda.call_after(seconds, lambda: setattr(watching, "discovers", True))
+        self.degrade_network(number, NetworkCondition.UNREACHABLE, seconds)
+        self.cut_watches(number, DEFAULT_KINDS, seconds)
 
-    def be_late(self, number: int, seconds: float) -> None:
+    def delay_watches(self, number: int, seconds: float) -> None:
         self.replicas[number].watching.late = seconds
 
     def pause(self, number: int, seconds: float) -> None:
         replica = self.replicas[number]
         replica.stopped = True
-        self.agenda.after(seconds, replica.go_on)
+        self.agenda.call_after(seconds, replica.resume)
 
     def kill(self, number: int, seconds: float) -> None:
         self.replicas[number].kill()
@@ -163,14 +165,14 @@ class Simulation:
                 forbidden = frozenset(old.watching.forbidden)
                 self.replicas[number] = Replica(self.outside, old.name, old.skew, forbidden)
 
-        self.agenda.after(seconds, begin)
+        self.agenda.call_after(seconds, begin)
 
     def delete_an_event(self) -> None:
         names = sorted(self.events.objects)
         if names:
             self.events.delete(self.random.choice(names))
 
-    def let_events_live(self, seconds: float) -> None:
+    def set_event_ttl(self, seconds: float) -> None:
         self.events.ttl = seconds
 
     def delete_the_lease(self) -> None:
@@ -184,26 +186,26 @@ class Simulation:
 
     # ------------------------------------------------------------ what must come of it
 
-    def rest(self) -> None:
+    def check_final_state(self) -> None:
         """
         All faults end, nothing changes any more, and what is true must be what is said.
         """
         self.events.ttl = TTL
         for name in [each for each in self.cluster.troubles if "not looked at" in each]:
-            self.end(name)
+            self.end_trouble(name)
         for number, replica in enumerate(self.replicas):
             if not replica.alive:
                 self._replace(number, 0.0)
             replica.stopped = False
-            replica.network.weather = Weather.FAIR
+            replica.network.condition = NetworkCondition.HEALTHY
             replica.watching.discovers = True
             replica.watching.late = 0.2
             for kind in tuple(replica.watching.cut):
                 replica.watching.reopen(kind)
         since = self.agenda.now
-        for seconds in (SOON, LATER, LAST):
-            self.after(since + seconds - self.agenda.now)
-            rest = Rest(self.truth, self.arriving, since)
-            rest.holds()
-            if seconds > SOON and rest.is_all_decided:
+        for seconds in (SHORT_REST, LONG_REST, LONGEST_REST):
+            self.advance(since + seconds - self.agenda.now)
+            rest = FinalStateChecker(self.truth, self.arriving, since)
+            rest.check()
+            if seconds > SHORT_REST and rest.is_everything_past_hold:
                 break

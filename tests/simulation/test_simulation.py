@@ -8,35 +8,35 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.model.kinds import KINDS
-from tests.simulation.network import Weather
-from tests.simulation.prompt import LATE, Prompt
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from tests.simulation.latency_checker import MAX_DELAY, LatencyChecker
+from tests.simulation.network import NetworkCondition
 from tests.simulation.simulation import Simulation
 from tests.simulation.troubles import TROUBLES
 
 
 REPLICAS = st.sampled_from([0, 1])
-SPELLS = st.sampled_from([1.0, 5.0, 8.0, 20.0, 29.0, 31.0, 70.0, 200.0, 700.0])
-PAUSES = st.sampled_from(
+DURATIONS = st.sampled_from([1.0, 5.0, 8.0, 20.0, 29.0, 31.0, 70.0, 200.0, 700.0])
+WAITS = st.sampled_from(
     [0.05, 1.0, 5.0, 10.0, 14.0, 16.0, 25.0, 29.0, 31.0, 45.0, 59.0, 61.0, 95.0, 200.0, 700.0]
 )
-SOME = st.lists(st.sampled_from(KINDS), min_size=1, max_size=3, unique=True).map(tuple)
+SOME = st.lists(st.sampled_from(DEFAULT_KINDS), min_size=1, max_size=3, unique=True).map(tuple)
 TROUBLE = st.tuples(st.sampled_from(sorted(TROUBLES)))
-HAPPENINGS = {
-    "begin": TROUBLE,
-    "begin ": TROUBLE,
-    "end": TROUBLE,
-    "end_all": st.just(()),
-    "storm": st.tuples(REPLICAS, st.sampled_from(list(Weather)), SPELLS),
-    "cut": st.tuples(REPLICAS, SOME, SPELLS),
-    "forbid": st.tuples(REPLICAS, SOME, SPELLS),
-    "part": st.tuples(REPLICAS, SPELLS),
-    "be_late": st.tuples(REPLICAS, st.sampled_from([0.2, 2.0, 10.0])),
-    "pause": st.tuples(REPLICAS, SPELLS),
-    "kill": st.tuples(REPLICAS, SPELLS),
-    "stop": st.tuples(REPLICAS, SPELLS),
+ACTIONS = {
+    "begin_trouble": TROUBLE,
+    "begin_trouble ": TROUBLE,
+    "end_trouble": TROUBLE,
+    "end_all_troubles": st.just(()),
+    "degrade_network": st.tuples(REPLICAS, st.sampled_from(list(NetworkCondition)), DURATIONS),
+    "cut_watches": st.tuples(REPLICAS, SOME, DURATIONS),
+    "forbid_watches": st.tuples(REPLICAS, SOME, DURATIONS),
+    "partition": st.tuples(REPLICAS, DURATIONS),
+    "delay_watches": st.tuples(REPLICAS, st.sampled_from([0.2, 2.0, 10.0])),
+    "pause": st.tuples(REPLICAS, DURATIONS),
+    "kill": st.tuples(REPLICAS, DURATIONS),
+    "stop": st.tuples(REPLICAS, DURATIONS),
     "delete_an_event": st.just(()),
-    "let_events_live": st.tuples(st.sampled_from([60.0, 400.0, 7200.0])),
+    "set_event_ttl": st.tuples(st.sampled_from([60.0, 400.0, 7200.0])),
     "delete_the_lease": st.just(()),
     "steal_the_lease": st.just(()),
 }
@@ -44,99 +44,97 @@ HAPPENINGS = {
 Trouble twice, as it is what all the rest is about.
 """
 
-STEPS = st.one_of(
-    [st.tuples(PAUSES, st.just(k.strip()), words) for k, words in HAPPENINGS.items()]
-)
-STORIES = st.lists(STEPS, min_size=5, max_size=25)
+STEPS = st.one_of([st.tuples(WAITS, st.just(k.strip()), words) for k, words in ACTIONS.items()])
+SCENARIOS = st.lists(STEPS, min_size=5, max_size=25)
 
 
-def play(simulation: Simulation, story) -> None:
+def run_scenario(simulation: Simulation, story) -> None:
     for pause, what, words in story:
-        simulation.after(pause)
+        simulation.advance(pause)
         getattr(simulation, what)(*words)
-    simulation.rest()
+    simulation.check_final_state()
 
 
 BOTH = (0, 1)
-SICK = ("router at zero", "model unready", "route deleted", "node under pressure")
+TROUBLE_SAMPLE = ("router at zero", "model unready", "route deleted", "node under pressure")
 
 
-@pytest.mark.parametrize("weather", Weather)
+@pytest.mark.parametrize("weather", NetworkCondition)
 def test_what_is_said_in_any_weather_arrives_once(weather):
     with Simulation(1) as simulation:
-        for name in SICK:
+        for name in TROUBLE_SAMPLE:
             for number in BOTH:
-                simulation.storm(number, weather, 50)
-            simulation.begin(name)
-            simulation.after(150)
+                simulation.degrade_network(number, weather, 50)
+            simulation.begin_trouble(name)
+            simulation.advance(150)
         for number in BOTH:
-            simulation.storm(number, weather, 100)
-        simulation.end_all()
-        simulation.rest()
+            simulation.degrade_network(number, weather, 100)
+        simulation.end_all_troubles()
+        simulation.check_final_state()
 
 
-@pytest.mark.parametrize("weather", list(Weather)[1:])
+@pytest.mark.parametrize("weather", list(NetworkCondition)[1:])
 def test_what_could_not_be_written_arrives_within_a_minute_after_the_weather(simulation, weather):
-    prompt = Prompt(simulation, late=50 + 66 + LATE)
-    simulation.storm(0, weather, 50)
-    simulation.begin("router at zero")
-    simulation.begin("filter deleted")
-    simulation.after(prompt.late)
-    prompt.is_told()
-    simulation.rest()
+    prompt = LatencyChecker(simulation, max_delay=50 + 66 + MAX_DELAY)
+    simulation.degrade_network(0, weather, 50)
+    simulation.begin_trouble("router at zero")
+    simulation.begin_trouble("filter deleted")
+    simulation.advance(prompt.max_delay)
+    prompt.check_announced()
+    simulation.check_final_state()
 
 
-@pytest.mark.parametrize("end", ["kill", "stop", "pause", "part"])
+@pytest.mark.parametrize("end", ["kill", "stop", "pause", "partition"])
 def test_a_successor_goes_on_where_its_predecessor_ended(end):
     with Simulation(2) as simulation:
-        simulation.begin("filter deleted")
-        simulation.after(800)
-        for name in SICK:
-            simulation.begin(name)
-            simulation.after(50)
+        simulation.begin_trouble("filter deleted")
+        simulation.advance(800)
+        for name in TROUBLE_SAMPLE:
+            simulation.begin_trouble(name)
+            simulation.advance(50)
             for number in BOTH:
-                if simulation.replicas[number].elector.holds():
+                if simulation.replicas[number].elector.holds_lease():
                     getattr(simulation, end)(number, 40)
-            simulation.after(100)
-        simulation.rest()
-        simulation.end_all()
-        simulation.after(20)
+            simulation.advance(100)
+        simulation.check_final_state()
+        simulation.end_all_troubles()
+        simulation.advance(20)
         for number in BOTH:
-            if simulation.replicas[number].elector.holds():
+            if simulation.replicas[number].elector.holds_lease():
                 getattr(simulation, end)(number, 40)
-        simulation.rest()
+        simulation.check_final_state()
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_who_was_paused_while_heartbeats_fell_due_does_not_write_when_it_wakes(seed):
     with Simulation(seed) as simulation:
-        for name in SICK:
-            simulation.begin(name)
-        simulation.after(260)
-        (leader,) = [n for n in BOTH if simulation.replicas[n].elector.holds()]
+        for name in TROUBLE_SAMPLE:
+            simulation.begin_trouble(name)
+        simulation.advance(260)
+        (leader,) = [n for n in BOTH if simulation.replicas[n].elector.holds_lease()]
         simulation.pause(leader, 90)
-        simulation.after(300)
-        assert not simulation.replicas[leader].elector.holds()
+        simulation.advance(300)
+        assert not simulation.replicas[leader].elector.holds_lease()
 
 
 def break_twice(simulation: Simulation, well: float, late: float, *, led: float) -> set[str]:
     """
     The Events of an outage that comes back, *led* seconds before its leader dies, or after that.
     """
-    simulation.begin("scaler at zero")
-    simulation.begin("router at zero")
-    simulation.after(100)
-    (leader,) = [n for n in BOTH if simulation.replicas[n].elector.holds()]
-    simulation.be_late(1 - leader, late)
-    simulation.end("router at zero")
-    simulation.after(well)
+    simulation.begin_trouble("scaler at zero")
+    simulation.begin_trouble("router at zero")
+    simulation.advance(100)
+    (leader,) = [n for n in BOTH if simulation.replicas[n].elector.holds_lease()]
+    simulation.delay_watches(1 - leader, late)
+    simulation.end_trouble("router at zero")
+    simulation.advance(well)
     if led:
-        simulation.begin("router at zero")
-        simulation.after(led)
+        simulation.begin_trouble("router at zero")
+        simulation.advance(led)
     simulation.kill(leader, 300)
-    simulation.after(1)
-    simulation.begin("router at zero")
-    simulation.rest()
+    simulation.advance(1)
+    simulation.begin_trouble("router at zero")
+    simulation.check_final_state()
     return {w.name for w in simulation.events.writes if "BBR" in w.record.key.reason}
 
 
@@ -158,7 +156,7 @@ def test_trouble_that_was_told_anew_is_not_told_a_third_time_by_the_next_leader(
 
 
 @settings(max_examples=settings().max_examples // 5)
-@given(seed=st.integers(0, 2**32), skew=st.sampled_from([0.0, 0.9, -0.9]), story=STORIES)
+@given(seed=st.integers(0, 2**32), skew=st.sampled_from([0.0, 0.9, -0.9]), story=SCENARIOS)
 def test_the_promises_are_kept_whatever_happens(seed, skew, story):
     with Simulation(seed, (0.0, skew)) as simulation:
-        play(simulation, story)
+        run_scenario(simulation, story)

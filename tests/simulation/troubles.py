@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from tests.stories.story import CASES
-from tests.stories.story import HEALTHY as STACK
-from tests.stories.world import healthy_pods
+from tests.support.cases.case_replay import CASES
+from tests.support.cases.case_replay import HEALTHY_STACK as STACK
+from tests.support.cases.objects import healthy_pods
 
 
 CRDS: Mapping = STACK["crds"]
@@ -17,7 +17,7 @@ HEALTHY: Mapping = {**STACK["objects"], **healthy_pods(STACK["objects"].items())
 
 
 @dataclass(frozen=True)
-class Happening:
+class SimulatedTrouble:
     """
     *normal*: nothing that anybody should be told of, if it ends within a minute.
     """
@@ -27,10 +27,10 @@ class Happening:
     normal: bool = False
 
 
-def _read() -> Mapping[str, Happening]:
+def _read() -> Mapping[str, SimulatedTrouble]:
     written = yaml.safe_load((CASES.parent / "simulation" / "troubles.yaml").read_text("utf-8"))
     return {
-        name: Happening(
+        name: SimulatedTrouble(
             words.get("change", {}), tuple(words.get("crds", ())), words.get("normal", False)
         )
         for name, words in written.items()

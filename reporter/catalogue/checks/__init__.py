@@ -9,23 +9,23 @@ from reporter.catalogue.checks import (
     flags,
     messages,
     ranks,
-    ready,
+    ready_reasons,
     remedies,
-    shapes,
+    required_keys,
     suppressions,
 )
-from reporter.catalogue.drafts import Drafts, Known
+from reporter.catalogue.drafts import Drafts, KnownNames
 from reporter.catalogue.problems import Problem
 
 
-Check: TypeAlias = Callable[[Drafts, Known], Iterable[Problem]]
+Check: TypeAlias = Callable[[Drafts, KnownNames], Iterable[Problem]]
 
 CHECKS: tuple[Check, ...] = (
-    shapes.check,
-    ready.check,
-    ranks.check,
-    messages.check,
-    remedies.check,
-    flags.check,
-    suppressions.check,
+    required_keys.check_required_keys,
+    ready_reasons.check_ready_reasons,
+    ranks.check_ranks,
+    messages.check_messages,
+    remedies.check_remedies,
+    flags.check_flags,
+    suppressions.check_suppressions,
 )

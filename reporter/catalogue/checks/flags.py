@@ -4,35 +4,35 @@ Parameters that name a flag of the process name one that exists.
 
 from collections.abc import Iterable
 
-from reporter.catalogue.document import Fields, Items, Node, Scalar
-from reporter.catalogue.drafts import Drafts, Known
-from reporter.catalogue.problems import Place, Problem, nearest
+from reporter.catalogue.drafts import Drafts, KnownNames
+from reporter.catalogue.problems import Place, Problem, suggest_name
+from reporter.catalogue.yaml.nodes import Fields, Items, Node, Scalar
 
 
-SUFFIX = "-flag"
+FLAG_KEY_SUFFIX = "-flag"
 
 
-def check(drafts: Drafts, known: Known) -> Iterable[Problem]:
+def check_flags(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
     for draft in drafts.all:
         parameters = draft.node.values.get("parameters")
         if draft.spec is None or parameters is None:
             continue
-        for place, key, flag in _named(parameters):
+        for place, key, flag in _flag_references(parameters):
             if flag not in known.flags:
-                offer = nearest(flag, known.flags)
+                offer = suggest_name(flag, known.flags)
                 text = f"{draft.reason}: parameters: {key}: unknown flag `{flag}`: {offer}"
                 yield Problem(place, text)
 
 
-def _named(node: Node) -> Iterable[tuple[Place, str, str]]:
+def _flag_references(node: Node) -> Iterable[tuple[Place, str, str]]:
     """
     Every key that names a flag, at any depth, with its flag. An empty one names none.
     """
     if isinstance(node, Items):
         for item in node.items:
-            yield from _named(item)
+            yield from _flag_references(item)
     elif isinstance(node, Fields):
         for key, value in node.values.items():
-            if key.endswith(SUFFIX) and isinstance(value, Scalar) and value.value:
+            if key.endswith(FLAG_KEY_SUFFIX) and isinstance(value, Scalar) and value.value:
                 yield node.where(key), key, str(value.value)
-            yield from _named(value)
+            yield from _flag_references(value)

@@ -6,19 +6,19 @@ from collections.abc import Iterable
 
 from msgspec import UNSET
 
-from reporter.catalogue.drafts import Draft, Drafts, Known
+from reporter.catalogue.drafts import Draft, Drafts, KnownNames
 from reporter.catalogue.problems import Problem
-from reporter.model.words import Layer
+from reporter.model.enums import Layer
 
 
-def check(drafts: Drafts, known: Known) -> Iterable[Problem]:
+def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
     taken: dict[tuple[Layer, int], Draft] = {}
     for draft in drafts.all:
         if draft.entry.rank is UNSET:
             continue
         other = taken.setdefault((draft.entry.layer, draft.entry.rank), draft)
         if other.reason != draft.reason:
-            later, earlier = _ordered(other, draft)
+            later, earlier = _later_and_earlier(other, draft)
             text = (
                 f"rank {draft.entry.rank} is that of {earlier.reason}"
                 f" ({earlier.where('rank')}); choose another"
@@ -26,7 +26,7 @@ def check(drafts: Drafts, known: Known) -> Iterable[Problem]:
             yield later.problem(text, "rank")
 
 
-def _ordered(first: Draft, second: Draft) -> tuple[Draft, Draft]:
+def _later_and_earlier(first: Draft, second: Draft) -> tuple[Draft, Draft]:
     """
     The one to blame and the other: a rank that an overlay set, else that which comes later.
     """

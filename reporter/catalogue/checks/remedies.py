@@ -6,35 +6,35 @@ from collections.abc import Iterable
 
 from msgspec import UNSET
 
-from reporter.catalogue.drafts import Draft, Drafts, Known
-from reporter.catalogue.problems import Problem, nearest
-from reporter.model.words import EventType
+from reporter.catalogue.drafts import Draft, Drafts, KnownNames
+from reporter.catalogue.problems import Problem, suggest_name
+from reporter.model.enums import EventType
 
 
-DEFAULT = "default"
+DEFAULT_REMEDY = "default"
 
 
-def check(drafts: Drafts, known: Known) -> Iterable[Problem]:
+def check_remedies(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
     for draft in drafts.all:
         if draft.spec is not None and draft.entry.type is EventType.WARNING:
-            yield from _remedy(draft, draft.spec.codes)
+            yield from _check_remedy(draft, draft.spec.cause_codes)
 
 
-def _remedy(draft: Draft, codes: frozenset[str]) -> Iterable[Problem]:
+def _check_remedy(draft: Draft, codes: frozenset[str]) -> Iterable[Problem]:
     remedy = {} if draft.entry.remedy is UNSET else draft.entry.remedy
-    if DEFAULT not in remedy:
+    if DEFAULT_REMEDY not in remedy:
         text = "remedy: `default` is missing: say what to do about causes without their own"
         yield draft.problem(text, "remedy")
     for code, sentence in remedy.items():
-        if not _codes(code) <= codes | {DEFAULT}:
-            offer = nearest(code, codes)
+        if not _code_parts(code) <= codes | {DEFAULT_REMEDY}:
+            offer = suggest_name(code, codes)
             yield draft.problem(f"remedy: unknown code `{code}`: {offer}", "remedy", code)
         if "://" in sentence:
             text = f"remedy.{code}: an Event carries no URL; remove it"
             yield draft.problem(text, "remedy", code)
 
 
-def _codes(code: str) -> frozenset[str]:
+def _code_parts(code: str) -> frozenset[str]:
     """
     Both parts of a code such as Unavailable.Crash.
     """

@@ -6,27 +6,31 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import UNSET
 
-from reporter.catalogue.document import Fields, Items
-from reporter.catalogue.drafts import Draft, Drafts, Known
+from reporter.catalogue.drafts import Draft, Drafts, KnownNames
 from reporter.catalogue.format import Suppresses
-from reporter.catalogue.problems import Place, Problem, nearest
+from reporter.catalogue.problems import Place, Problem, suggest_name
+from reporter.catalogue.yaml.nodes import Fields, Items
 from reporter.model.entries import Scope
-from reporter.model.words import EventType, Layer
+from reporter.model.enums import EventType, Layer
 
 
-def check(drafts: Drafts, known: Known) -> Iterable[Problem]:
+def check_suppressions(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
     by_name = {draft.reason: draft for draft in drafts.all}
     for draft in drafts.all:
-        for row, place in rows(draft):
-            told = _target(draft, row, by_name, drafts.names) if row.reason is not UNSET else ""
-            for text in (_kind(row), _scope(draft, row), told):
+        for row, place in suppression_rows(draft):
+            told = (
+                _target_problem(draft, row, by_name, drafts.names)
+                if row.reason is not UNSET
+                else ""
+            )
+            for text in (_row_form_problem(row), _scope_problem(draft, row), told):
                 if text:
                     yield Problem(place, f"{draft.reason}: suppresses: {text}")
-    yield from _sources_of_crds(drafts)
-    yield from _circles(by_name)
+    yield from _check_single_crd_source(drafts)
+    yield from _check_cycles(by_name)
 
 
-def rows(draft: Draft) -> Iterator[tuple[Suppresses, Place]]:
+def suppression_rows(draft: Draft) -> Iterator[tuple[Suppresses, Place]]:
     """
     The rows of an entry, each with its line.
     """
@@ -37,13 +41,13 @@ def rows(draft: Draft) -> Iterator[tuple[Suppresses, Place]]:
         yield row, place
 
 
-def _kind(row: Suppresses) -> str:
+def _row_form_problem(row: Suppresses) -> str:
     if (row.reason is UNSET) == row.crd_of:
         return ""
     return "a row names a `reason`, or has `crd-of: true`; write one of the two"
 
 
-def _scope(source: Draft, row: Suppresses) -> str:
+def _scope_problem(source: Draft, row: Suppresses) -> str:
     below = source.entry.layer is not Layer.CLUSTER
     if below and row.scope is Scope.CLUSTER:
         return "one namespace's trouble takes no other's input; write `scope: namespace`"
@@ -52,12 +56,12 @@ def _scope(source: Draft, row: Suppresses) -> str:
     return ""
 
 
-def _target(
+def _target_problem(
     source: Draft, row: Suppresses, by_name: Mapping[str, Draft], names: frozenset[str]
 ) -> str:
     name = str(row.reason)
     if name not in names:
-        return f"unknown reason `{name}`: {nearest(name, names)}"
+        return f"unknown reason `{name}`: {suggest_name(name, names)}"
     if name == source.reason:
         return "a reason cannot suppress itself; remove the row"
     target = by_name.get(name)
@@ -72,27 +76,27 @@ def _target(
     return ""
 
 
-def _sources_of_crds(drafts: Drafts) -> Iterable[Problem]:
-    found = [(d, place) for d in drafts.all for row, place in rows(d) if row.crd_of]
+def _check_single_crd_source(drafts: Drafts) -> Iterable[Problem]:
+    found = [(d, place) for d in drafts.all for row, place in suppression_rows(d) if row.crd_of]
     for draft, place in found[1:]:
         first = found[0][0].reason
         text = f"{draft.reason}: suppresses: {first} has the row of missing CRDs; remove this one"
         yield Problem(place, text)
 
 
-def _circles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
+def _check_cycles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
     """
     Each circle once, told where its first reason's row stands.
     """
     for name in sorted(by_name):
-        path = _circle(name, by_name)
+        path = _find_cycle(name, by_name)
         if path and name == min(path):
-            row = next(p for r, p in rows(by_name[name]) if r.reason == path[1])
+            row = next(p for r, p in suppression_rows(by_name[name]) if r.reason == path[1])
             text = f"suppresses: a circle: {' > '.join(path)}; remove one of its rows"
             yield Problem(row, f"{name}: {text}")
 
 
-def _circle(start: str, by_name: Mapping[str, Draft]) -> tuple[str, ...]:
+def _find_cycle(start: str, by_name: Mapping[str, Draft]) -> tuple[str, ...]:
     """
     The shortest way along rows from a reason to itself; empty if there is none or it is a self-loop.
     """

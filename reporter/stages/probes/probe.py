@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 from msgspec import Struct, field
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.subjects import Key, Subject
-from reporter.model.verdicts import NOTHING, Verdict
-from reporter.model.words import Reason
-from reporter.stages.snapshot import Snapshot
+from reporter.model.enums import Reason
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import EMPTY_MAP, Verdict
+from reporter.stages.snapshot.snapshot import Snapshot
 
 
 class NoParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
@@ -21,7 +21,7 @@ class NoParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="keba
     """
 
 
-class Question(Struct, frozen=True):
+class ProbeRequest(Struct, frozen=True):
     """
     What a probe is asked: a reason about a subject, with the entry's parameters.
 
@@ -33,13 +33,13 @@ class Question(Struct, frozen=True):
     subject: Subject
     parameters: Any
     flags: Mapping[str, str]
-    unwatched: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    unwatched: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP)
 
-    def key(self, item: str = "") -> Key:
-        return Key(self.subject, self.reason, item)
+    def key(self, item: str = "") -> FindingKey:
+        return FindingKey(self.subject, self.reason, item)
 
 
-Judge: TypeAlias = Callable[[Snapshot, Question], Iterable[Verdict]]
+EvaluateFunc: TypeAlias = Callable[[Snapshot, ProbeRequest], Iterable[Verdict]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +51,4 @@ class Probe:
     """
 
     spec: ProbeSpec
-    judge: Judge
+    evaluate: EvaluateFunc

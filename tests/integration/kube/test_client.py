@@ -5,22 +5,22 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from aiohttp import web
 
-from reporter.kube.client import connect
-from reporter.kube.errors import (
+from reporter.kube.client.client import connect
+from reporter.kube.wire.errors import (
     ConfigurationError,
     Refused,
     Throttled,
     Unreachable,
     Unserved,
 )
-from tests.integration.kube.servers import (
+from tests.support.stubs.api_servers import (
+    a_json_response,
     a_kubeconfig,
-    a_page,
-    a_status,
-    an_answer,
+    a_status_response,
+    abort_connection,
+    an_html_response,
     connected,
-    cut,
-    hang,
+    never_answer,
     serving,
 )
 
@@ -30,7 +30,7 @@ SHORT = timedelta(milliseconds=200)
 
 async def test_a_request_is_ours_and_its_answer_raw(tmp_path):
     async def handler(request):
-        return an_answer(b'{"a": 1}', X_Thing="y")
+        return a_json_response(b'{"a": 1}', X_Thing="y")
 
     async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
         answer = await api.call("GET", "/api/v1/pods", query=[("continue", "a+b/c==&d e")])
@@ -46,7 +46,7 @@ async def test_a_body_arrives_as_it_was_under_its_content_type(tmp_path):
     body = {"metadata": {"labels": {"ü": "1", "gone": None}}, "count": 3}
 
     async def handler(request):
-        return an_answer(await request.json())
+        return a_json_response(await request.json())
 
     async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
         answer = await api.call(
@@ -72,11 +72,11 @@ async def test_not_modified_is_an_answer(tmp_path):
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (a_page, Unreachable),
-        (lambda: a_page(status=200), Unreachable),
-        (lambda: a_status(403, "Forbidden"), Refused),
-        (lambda: an_answer(b"404 page not found\n", status=404), Unserved),
-        (lambda: an_answer(b"", status=429, Retry_After="3"), Throttled),
+        (an_html_response, Unreachable),
+        (lambda: an_html_response(status=200), Unreachable),
+        (lambda: a_status_response(403, "Forbidden"), Refused),
+        (lambda: a_json_response(b"404 page not found\n", status=404), Unserved),
+        (lambda: a_json_response(b"", status=429, Retry_After="3"), Throttled),
     ],
     ids=["page", "page as success", "forbidden", "not served", "throttled"],
 )
@@ -86,40 +86,42 @@ async def test_an_answer_that_is_no_success_is_an_error(tmp_path, answer, expect
 
     async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
         with pytest.raises(expected, match=r"^list pods: "):
-            await api.call("GET", "/api/v1/pods", doing="list pods")
+            await api.call("GET", "/api/v1/pods", operation="list pods")
         with pytest.raises(expected, match=r"^watch pods: "):
-            async with api.stream("/api/v1/pods", (), silence=SHORT, doing="watch pods"):
+            async with api.open_watch(
+                "/api/v1/pods", (), idle_timeout=SHORT, operation="watch pods"
+            ):
                 pass
 
 
 async def test_a_server_that_is_not_there_has_not_got_the_request(tmp_path):
-    async with serving(hang) as server:
+    async with serving(never_answer) as server:
         gone = server.url
     async with connected(a_kubeconfig(tmp_path, gone)) as api:
         with pytest.raises(Unreachable) as caught:
             await api.call("POST", "/api/v1/namespaces/a/events", body=b"{}")
-    assert caught.value.arrived is False
+    assert caught.value.may_have_applied is False
 
 
 async def test_a_server_that_hangs_may_have_got_the_request(tmp_path):
     async with (
-        serving(hang) as server,
+        serving(never_answer) as server,
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
         with pytest.raises(Unreachable, match="timed out") as caught:
             await api.call("POST", "/api/v1/namespaces/a/events", body=b"{}", timeout=SHORT)
-    assert caught.value.arrived is True
+    assert caught.value.may_have_applied is True
 
 
 async def test_a_server_that_hangs_up_may_have_got_the_request(tmp_path):
     async def handler(request):
-        cut(request)
+        abort_connection(request)
         return web.Response()
 
     async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
         with pytest.raises(Unreachable) as caught:
             await api.call("POST", "/api/v1/namespaces/a/events", body=b"{}")
-    assert caught.value.arrived is True
+    assert caught.value.may_have_applied is True
 
 
 async def test_the_date_of_each_answer_is_told(tmp_path):
@@ -129,7 +131,7 @@ async def test_the_date_of_each_answer_is_told(tmp_path):
         told.append((date, received - sent))
 
     async def handler(request):
-        return an_answer(b"", status=503, Date="Fri, 01 May 2026 12:00:00 GMT")
+        return a_json_response(b"", status=503, Date="Fri, 01 May 2026 12:00:00 GMT")
 
     async with (
         serving(handler) as server,
@@ -153,20 +155,20 @@ def a_stream(*lines, end):
             await response.write(line)
         if end == "cut":
             await asyncio.sleep(0.05)
-            cut(request)
+            abort_connection(request)
         if end == "hang":
-            await hang(request)
+            await never_answer(request)
         return response
 
     return handler
 
 
 async def read_all(api, **how):
-    async with api.stream(
-        "/api/v1/pods", (), **({"silence": timedelta(seconds=5)} | how)
+    async with api.open_watch(
+        "/api/v1/pods", (), **({"idle_timeout": timedelta(seconds=5)} | how)
     ) as lines:
         read = [line async for line in lines]
-    return read, lines.silent
+    return read, lines.idle_timed_out
 
 
 async def test_lines_of_a_watch_come_whole_however_long(tmp_path):
@@ -193,7 +195,7 @@ async def test_a_silent_watch_ends_without_an_error(tmp_path):
         serving(a_stream(b"{}\n", end="hang")) as server,
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
-        assert await read_all(api, silence=SHORT) == ([b"{}\n"], True)
+        assert await read_all(api, idle_timeout=SHORT) == ([b"{}\n"], True)
 
 
 async def test_a_watch_that_the_server_forgets_to_end_is_ended(tmp_path):
@@ -201,16 +203,16 @@ async def test_a_watch_that_the_server_forgets_to_end_is_ended(tmp_path):
         serving(a_stream(b"{}\n", end="hang")) as server,
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
-        assert await read_all(api, longest=SHORT) == ([b"{}\n"], False)
+        assert await read_all(api, max_duration=SHORT) == ([b"{}\n"], False)
 
 
 async def test_a_watch_that_does_not_begin_is_an_error(tmp_path):
     async with (
-        serving(hang) as server,
+        serving(never_answer) as server,
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
         with pytest.raises(Unreachable, match="timed out"):
-            await read_all(api, silence=SHORT)
+            await read_all(api, idle_timeout=SHORT)
 
 
 async def test_many_watches_leave_room_for_requests(tmp_path):
@@ -218,7 +220,7 @@ async def test_many_watches_leave_room_for_requests(tmp_path):
         return await (a_stream(b"{}\n", end="hang")(request) if request.query else answer())
 
     async def answer():
-        return an_answer(b"{}")
+        return a_json_response(b"{}")
 
     async with (
         serving(handler) as server,
@@ -232,14 +234,14 @@ async def test_many_watches_leave_room_for_requests(tmp_path):
 
 
 async def watch_for_ever(api):
-    async with api.stream("/a", [("watch", "1")], silence=timedelta(minutes=1)) as lines:
+    async with api.open_watch("/a", [("watch", "1")], idle_timeout=timedelta(minutes=1)) as lines:
         async for _ in lines:
             pass
 
 
 async def test_a_proxy_of_the_kubeconfig_is_used(tmp_path):
     async def handler(request):
-        return an_answer({"host": request.host})
+        return a_json_response({"host": request.host})
 
     async with serving(handler) as proxy:
         kubeconfig = a_kubeconfig(tmp_path, "http://api.example", **{"proxy-url": proxy.url})
@@ -250,7 +252,7 @@ async def test_a_proxy_of_the_kubeconfig_is_used(tmp_path):
 
 async def test_a_proxy_of_the_environment_is_used_unless_excluded(tmp_path):
     async def handler(request):
-        return an_answer({"host": request.host})
+        return a_json_response({"host": request.host})
 
     async with serving(handler) as proxy:
         kubeconfig = a_kubeconfig(tmp_path, "http://api.invalid")
@@ -260,7 +262,7 @@ async def test_a_proxy_of_the_environment_is_used_unless_excluded(tmp_path):
         async with connected(kubeconfig, environ=environ | {"NO_PROXY": ".invalid"}) as api:
             with pytest.raises(Unreachable) as caught:
                 await api.call("GET", "/version")
-    assert caught.value.arrived is False
+    assert caught.value.may_have_applied is False
     assert len(proxy.requests) == 1
 
 

@@ -6,20 +6,24 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.kube.client import connect
-from reporter.kube.credentials import Freshness
-from reporter.kube.errors import ConfigurationError, Refused, Unreachable
-from tests.integration.kube.servers import (
+from reporter.kube.auth.credentials import RefreshPolicy
+from reporter.kube.client.client import connect
+from reporter.kube.wire.errors import ConfigurationError, Refused, Unreachable
+from tests.support.stubs.api_servers import (
+    a_json_response,
     a_kubeconfig,
-    a_status,
-    an_answer,
+    a_status_response,
     connected,
     serving,
 )
 
 
-ALWAYS = Freshness(reread=timedelta(0), spare=timedelta(0), spacing=timedelta(0))
-SELDOM = Freshness(reread=timedelta(hours=1), spacing=timedelta(0))
+ALWAYS = RefreshPolicy(
+    token_reload_interval=timedelta(0),
+    expiry_margin=timedelta(0),
+    min_plugin_interval=timedelta(0),
+)
+SELDOM = RefreshPolicy(token_reload_interval=timedelta(hours=1), min_plugin_interval=timedelta(0))
 DATE = "Fri, 01 May 2026 12:00:00 GMT"
 
 
@@ -32,8 +36,8 @@ def only(*tokens):
     async def handler(request):
         said = request.headers.get("Authorization", "")
         if said.removeprefix("Bearer ") in known:
-            return an_answer({"as": said}, Date=DATE)
-        return a_status(401, "Unauthorized", "Unauthorized")
+            return a_json_response({"as": said}, Date=DATE)
+        return a_status_response(401, "Unauthorized", "Unauthorized")
 
     return known, handler
 
@@ -48,7 +52,7 @@ async def test_a_token_file_is_read_again(tmp_path):
     _, handler = only("one", "two")
     async with serving(handler) as server:
         kubeconfig = a_kubeconfig(tmp_path, server.url, user={"tokenFile": "token"})
-        async with connected(kubeconfig, freshness=ALWAYS) as api:
+        async with connected(kubeconfig, refresh_policy=ALWAYS) as api:
             assert await who(api) == "one"
             token.write_text("two\n")
             assert await who(api) == "two"
@@ -61,7 +65,7 @@ async def test_the_last_token_stays_while_its_file_is_not_usable(tmp_path, conte
     _, handler = only("one")
     async with serving(handler) as server:
         kubeconfig = a_kubeconfig(tmp_path, server.url, user={"tokenFile": "token"})
-        async with connected(kubeconfig, freshness=ALWAYS) as api:
+        async with connected(kubeconfig, refresh_policy=ALWAYS) as api:
             token.unlink() if content is None else token.write_bytes(content)
             assert await who(api) == "one"
 
@@ -72,7 +76,7 @@ async def test_after_a_401_the_token_is_read_at_once_and_the_request_sent_again(
     known, handler = only("one")
     async with serving(handler) as server:
         kubeconfig = a_kubeconfig(tmp_path, server.url, user={"tokenFile": "token"})
-        async with connected(kubeconfig, freshness=SELDOM) as api:
+        async with connected(kubeconfig, refresh_policy=SELDOM) as api:
             assert await who(api) == "one"
             token.write_text("two")
             known[:] = ["two"]
@@ -88,7 +92,7 @@ async def test_a_kubeconfig_that_was_written_anew_is_read_after_a_401(tmp_path):
     async with (
         serving(handler) as server,
         connected(
-            a_kubeconfig(tmp_path, server.url, user={"token": "one"}), freshness=SELDOM
+            a_kubeconfig(tmp_path, server.url, user={"token": "one"}), refresh_policy=SELDOM
         ) as api,
     ):
         a_kubeconfig(tmp_path, server.url, user={"token": "two"})
@@ -151,7 +155,7 @@ async def test_a_plugin_runs_again_when_its_token_expires(tmp_path):
             tmp_path, printing(token="one", expirationTimestamp="2026-05-01T12:00:00Z")
         )
         async with connected(
-            a_kubeconfig(tmp_path, server.url, user=user), freshness=ALWAYS
+            a_kubeconfig(tmp_path, server.url, user=user), refresh_policy=ALWAYS
         ) as api:
             assert await who(api) == "one"
             a_plugin(tmp_path, printing(token="two", expirationTimestamp="2026-05-01T13:00:00Z"))
@@ -165,7 +169,7 @@ async def test_a_plugin_runs_again_after_a_401(tmp_path):
     async with serving(handler) as server:
         user = a_plugin(tmp_path, printing(token="one"))
         async with connected(
-            a_kubeconfig(tmp_path, server.url, user=user), freshness=SELDOM
+            a_kubeconfig(tmp_path, server.url, user=user), refresh_policy=SELDOM
         ) as api:
             assert await who(api) == "one"
             known[:] = ["two"]
@@ -180,7 +184,7 @@ async def test_a_plugin_that_fails_later_on_is_told_and_tried_again(tmp_path):
             tmp_path, printing(token="one", expirationTimestamp="2026-05-01T11:00:00Z")
         )
         async with connected(
-            a_kubeconfig(tmp_path, server.url, user=user), freshness=ALWAYS
+            a_kubeconfig(tmp_path, server.url, user=user), refresh_policy=ALWAYS
         ) as api:
             assert await who(api) == "one"
             a_plugin(tmp_path, "echo 'login expired' >&2; exit 3")
@@ -278,7 +282,9 @@ async def test_a_pod_uses_its_own_account_and_follows_a_new_authority(tmp_path):
     account = tmp_path / "account"
     async with serving(handler, ssl_context=a_context(*new)) as server:
         environ = an_account(account, server.url, old[0], "one\n")
-        async with connected(None, environ=environ, account=account, freshness=ALWAYS) as api:
+        async with connected(
+            None, environ=environ, service_account_dir=account, refresh_policy=ALWAYS
+        ) as api:
             with pytest.raises(Unreachable, match=r"(?i)certificate"):
                 await who(api)
             an_account(account, server.url, new[0], "two\n")
@@ -293,7 +299,7 @@ async def test_an_error_keeps_no_buffers_of_the_handshake_that_failed(tmp_path):
     account = tmp_path / "account"
     async with serving(handler, ssl_context=a_context(*new)) as server:
         environ = an_account(account, server.url, old[0], "one\n")
-        async with connected(None, environ=environ, account=account) as api:
+        async with connected(None, environ=environ, service_account_dir=account) as api:
             with pytest.raises(Unreachable) as failed:
                 await who(api)
     assert (failed.value.__cause__, failed.value.__context__) == (None, None)
@@ -307,7 +313,7 @@ async def test_a_plugin_may_give_a_client_certificate(tmp_path):
 
     async def handler(request):
         peer = request.get_extra_info("peercert")
-        return an_answer({"as": dict(pair[0] for pair in peer["subject"])["commonName"]})
+        return a_json_response({"as": dict(pair[0] for pair in peer["subject"])["commonName"]})
 
     async with serving(handler, ssl_context=context) as server:
         certificate = {
@@ -325,14 +331,14 @@ async def test_a_plugin_may_give_a_client_certificate(tmp_path):
 async def test_a_pod_without_an_account_says_what_may_be_wrong(tmp_path):
     environ = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
     with pytest.raises(ConfigurationError, match="automountServiceAccountToken"):
-        await connect(None, environ=environ, account=tmp_path)
+        await connect(None, environ=environ, service_account_dir=tmp_path)
 
 
 async def test_an_anonymous_user_of_an_https_server_sends_no_credentials(tmp_path):
     cert = a_certificate(tmp_path, "it")
 
     async def handler(request):
-        return an_answer({"as": request.headers.get("Authorization", "nobody")})
+        return a_json_response({"as": request.headers.get("Authorization", "nobody")})
 
     async with serving(handler, ssl_context=a_context(*cert)) as server:
         kubeconfig = a_kubeconfig(

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from reporter.catalogue.loader import load
+from reporter.catalogue.loader import load_catalogue
 from reporter.catalogue.problems import CatalogueError
 from reporter.model.entries import Catalogue, ProbeSpec
 
@@ -84,7 +84,7 @@ reasons:
 FILES = {"cluster.yaml": CLUSTER, "modelharness.yaml": HARNESS, "modeldeployment.yaml": MODEL}
 
 
-class Things(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class SampleParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     name_flag: str = ""
     sizes: tuple[int, ...] = ()
 
@@ -92,12 +92,12 @@ class Things(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
 SPECS = {
     "things": ProbeSpec(
         "things",
-        Things,
-        fields=frozenset({"object", "state"}),
-        codes=frozenset({"Broken", "Lost"}),
-        demands=lambda p: frozenset({"things.test"}) if p.name_flag else frozenset(),
+        SampleParameters,
+        message_fields=frozenset({"object", "state"}),
+        cause_codes=frozenset({"Broken", "Lost"}),
+        required_crds=lambda p: frozenset({"things.test"}) if p.name_flag else frozenset(),
     ),
-    "later": ProbeSpec("later", Things),
+    "later": ProbeSpec("later", SampleParameters),
 }
 FLAGS = frozenset({"router-deployment", "router-namespace"})
 
@@ -116,7 +116,7 @@ def loading(tmp_path: Path) -> Loading:
             (tmp_path / name).write_text(text.replace(old, new, 1) if name == changed else text)
         over = tmp_path / "over.overlay"
         over.write_text(overlay or "")
-        return load(
+        return load_catalogue(
             tmp_path,
             over if overlay is not None else None,
             specs=SPECS,

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.catalogue.durations import span, text
+from reporter.catalogue.durations import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(
@@ -17,8 +17,8 @@ from reporter.catalogue.durations import span, text
     ],
 )
 def test_a_duration_is_read_and_written_alike(written, meant):
-    assert span(written) == meant
-    assert text(meant) == written
+    assert parse_duration(written) == meant
+    assert format_duration(meant) == written
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_a_duration_is_read_and_written_alike(written, meant):
 )
 def test_anything_else_is_no_duration(written):
     with pytest.raises(ValueError, match="is no duration"):
-        span(written)
+        parse_duration(written)

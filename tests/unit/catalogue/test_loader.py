@@ -1,7 +1,7 @@
 from datetime import timedelta
 
 from reporter.model.entries import Scope, Suppression
-from reporter.model.words import EventType, Layer, Owner, Reason
+from reporter.model.enums import EventType, Layer, Owner, Reason
 
 
 def test_an_entry_has_what_its_file_says(loading):
@@ -32,7 +32,7 @@ def test_parameters_are_those_of_the_probe(loading):
 def test_a_reason_whose_probe_is_pending_is_not_judged(loading):
     catalogue = loading()
     assert catalogue.pending == ("modelharnessDoorNotReady",)
-    assert not catalogue["modelharnessDoorNotReady"].judged
+    assert not catalogue["modelharnessDoorNotReady"].is_evaluated
 
 
 def test_a_row_is_kept_with_its_why(loading):
@@ -48,15 +48,15 @@ def test_a_row_is_kept_with_its_why(loading):
 
 def test_what_a_probe_demands_is_known_by_reason(loading):
     catalogue = loading()
-    assert catalogue.demands("clusterRouterNotReady") == {"things.test"}
-    assert catalogue.demands("clusterScalerNotReady") == frozenset()
+    assert catalogue.required_crds("clusterRouterNotReady") == {"things.test"}
+    assert catalogue.required_crds("clusterScalerNotReady") == frozenset()
 
 
 def test_the_row_of_missing_crds_names_its_source_alone(loading):
     catalogue = loading(
         "reason: modelharnessGateNotReady\n        scope", "crd-of: true\n        scope"
     )
-    assert catalogue.crd_source == "clusterRouterNotReady"
+    assert catalogue.missing_crd_reason == "clusterRouterNotReady"
     assert catalogue.suppressions == ()
 
 

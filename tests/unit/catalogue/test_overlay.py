@@ -2,15 +2,15 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.catalogue.document import compose
 from reporter.catalogue.problems import Problem
-from reporter.model.words import Layer
+from reporter.catalogue.yaml.nodes import compose
+from reporter.model.enums import Layer
 
 
 def test_a_reason_can_be_switched_off(loading):
     catalogue = loading(overlay="reasons: { clusterScalerNotReady: { enabled: false } }")
-    assert not catalogue["clusterScalerNotReady"].judged
-    assert catalogue["clusterRouterNotReady"].judged
+    assert not catalogue["clusterScalerNotReady"].is_evaluated
+    assert catalogue["clusterRouterNotReady"].is_evaluated
 
 
 def test_hold_and_parameters_change_by_key_and_the_rest_stays(loading):
@@ -38,7 +38,7 @@ def test_a_reason_can_be_added(loading):
         "    owner: user\n    rank: 15\n    probe: things\n    message: '{object} {state}.'\n"
         "    remedy: { default: Mend it. }\n"
     )
-    assert [e.reason for e in catalogue.of(Layer.CLUSTER)] == [
+    assert [e.reason for e in catalogue.evaluated_entries(Layer.CLUSTER)] == [
         "clusterRouterNotReady",
         "clusterMeshNotReady",
         "clusterScalerNotReady",

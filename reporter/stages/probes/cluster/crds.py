@@ -10,22 +10,22 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kinds import NAMESPACES
-from reporter.model.objects import Namespace
-from reporter.model.observations import Presence
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.objects import Namespace
+from reporter.model.kinds.resource_kinds import NAMESPACES
+from reporter.model.observations import CRDPresence
 from reporter.model.verdicts import (
     Active,
     Cause,
     Clear,
-    Involved,
+    InvolvedObject,
     ObjectRef,
     Trouble,
     Unknown,
     Verdict,
 )
-from reporter.model.words import Kind
-from reporter.stages.probes.probe import Probe, Question
-from reporter.stages.snapshot import Snapshot
+from reporter.stages.probes.probe import Probe, ProbeRequest
+from reporter.stages.snapshot.snapshot import Snapshot
 
 
 class RequiredCRD(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
@@ -43,7 +43,7 @@ class RequiredCRD(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab
     with_namespace_flag: str = ""
 
 
-class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class CRDParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
     The CRDs without which the stack cannot work.
     """
@@ -51,40 +51,46 @@ class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
     required: tuple[RequiredCRD, ...]
 
 
-def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
+def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
     for wanted in question.parameters.required:
         if not wanted.with_flag or question.flags[wanted.with_flag]:
-            yield from _one(snapshot, wanted, question)
+            yield from _evaluate_crd(snapshot, wanted, question)
 
 
-def _one(snapshot: Snapshot, wanted: RequiredCRD, question: Question) -> Iterable[Verdict]:
+def _evaluate_crd(
+    snapshot: Snapshot, wanted: RequiredCRD, question: ProbeRequest
+) -> Iterable[Verdict]:
     key, presence = question.key(wanted.crd), snapshot.presence(wanted.crd)
     if wanted.with_namespace_flag:
-        unlisted = snapshot.unlisted(NAMESPACES)
+        unlisted = snapshot.why_not_synced(NAMESPACES)
         namespace = question.flags[wanted.with_namespace_flag]
         if not unlisted and snapshot.get(NAMESPACES, Namespace, "", namespace) is None:
             return
-        if unlisted and not _served(presence, wanted):
+        if unlisted and not _is_served(presence, wanted):
             yield Unknown(key, f"{wanted.crd}: {unlisted}")
             return
-    if not presence.known:
-        why = presence.blind or "one answer of discovery lacks it, a second is awaited"
+    if not presence.is_known:
+        why = presence.why_unknown or "one answer of discovery lacks it, a second is awaited"
         yield Unknown(key, f"{wanted.crd}: {why}")
-    elif _served(presence, wanted):
+    elif _is_served(presence, wanted):
         yield Clear(key)
     else:
-        uid = snapshot.gone.get(_reference(wanted), "")
-        involved = Involved("apiextensions.k8s.io/v1", "CustomResourceDefinition", wanted.crd, uid)
-        yield Active(key, (_missing(presence, wanted),), involved)
+        uid = snapshot.deleted_uids.get(_crd_ref(wanted), "")
+        involved = InvolvedObject(
+            "apiextensions.k8s.io/v1", "CustomResourceDefinition", wanted.crd, uid
+        )
+        yield Active(key, (_missing_trouble(presence, wanted),), involved)
 
 
-def _served(presence: Presence, wanted: RequiredCRD) -> bool:
+def _is_served(presence: CRDPresence, wanted: RequiredCRD) -> bool:
     served = presence.versions or ()
     return bool(set(wanted.versions) & set(served)) if wanted.versions else bool(served)
 
 
-def _missing(presence: Presence, wanted: RequiredCRD) -> Trouble:
-    lost = bool(presence.ever & set(wanted.versions) if wanted.versions else presence.ever)
+def _missing_trouble(presence: CRDPresence, wanted: RequiredCRD) -> Trouble:
+    lost = bool(
+        presence.ever_served & set(wanted.versions) if wanted.versions else presence.ever_served
+    )
     if presence.versions:
         code = "VersionNotServed"
         state = (
@@ -92,29 +98,29 @@ def _missing(presence: Presence, wanted: RequiredCRD) -> Trouble:
             f" needed is {' or '.join(wanted.versions)}"
         )
     else:
-        code = "Removed" if presence.ever else "NotInstalled"
-        state = "was removed" if presence.ever else "is not installed"
+        code = "Removed" if presence.ever_served else "NotInstalled"
+        state = "was removed" if presence.ever_served else "is not installed"
     return Trouble(
-        cause=Cause(_reference(wanted), code),
-        kind=Kind.LOST if lost else Kind.DECLARED,
-        out=True,
+        cause=Cause(_crd_ref(wanted), code),
+        kind=TroubleKind.LOST if lost else TroubleKind.DECLARED,
+        is_out=True,
         since=presence.since,
-        fields={"object": f"CRD {wanted.crd}", "state": state, "chart": wanted.chart},
+        message_fields={"object": f"CRD {wanted.crd}", "state": state, "chart": wanted.chart},
     )
 
 
-def _reference(wanted: RequiredCRD) -> ObjectRef:
+def _crd_ref(wanted: RequiredCRD) -> ObjectRef:
     return ObjectRef("customresourcedefinitions.apiextensions.k8s.io", "", wanted.crd)
 
 
 PROBE = Probe(
     ProbeSpec(
         name="crds",
-        parameters=Parameters,
-        fields=frozenset({"object", "state", "chart"}),
-        codes=frozenset({"NotInstalled", "Removed", "VersionNotServed"}),
-        uses=(NAMESPACES,),
-        presences=lambda p: frozenset(each.crd for each in p.required),
+        parameters_type=CRDParameters,
+        message_fields=frozenset({"object", "state", "chart"}),
+        cause_codes=frozenset({"NotInstalled", "Removed", "VersionNotServed"}),
+        optional_kinds=(NAMESPACES,),
+        observed_crds=lambda p: frozenset(each.crd for each in p.required),
     ),
-    judge,
+    evaluate,
 )

@@ -7,36 +7,55 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kinds import DEPLOYMENTS, NAMESPACES, PODS
-from reporter.model.objects import Deployment, Namespace, Pod
-from reporter.model.verdicts import Active, Clear, Involved, ObjectRef, Trouble, Unknown, Verdict
-from reporter.stages.components import Component, Located, locate, revisions
-from reporter.stages.deployments import CODES, Stale, absent, reference, trouble
-from reporter.stages.indexes import by_workload
-from reporter.stages.probes.probe import Probe, Question
-from reporter.stages.snapshot import Snapshot
+from reporter.model.kinds.objects import Deployment, Namespace, Pod
+from reporter.model.kinds.resource_kinds import DEPLOYMENTS, NAMESPACES, PODS
+from reporter.model.verdicts import (
+    Active,
+    Clear,
+    InvolvedObject,
+    ObjectRef,
+    Trouble,
+    Unknown,
+    Verdict,
+)
+from reporter.stages.probes.probe import Probe, ProbeRequest
+from reporter.stages.resources.workloads.components import (
+    ComponentSpec,
+    LocatedDeployment,
+    locate_component,
+    locate_revisions,
+)
+from reporter.stages.resources.workloads.deployments import (
+    DEPLOYMENT_CODES,
+    Inconclusive,
+    deployment_ref,
+    evaluate_deployment,
+    missing_deployment_trouble,
+)
+from reporter.stages.snapshot.index_keys import workload_key
+from reporter.stages.snapshot.snapshot import Snapshot
 
 
-class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class DeploymentsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
     *components*: all must work. *revisions*: of each, any one that works suffices.
     """
 
-    components: tuple[Component, ...]
+    components: tuple[ComponentSpec, ...]
     revisions: bool = False
 
 
-def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
+def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
     troubles: list[Trouble] = []
     notes: list[str] = []
     for component in question.parameters.components:
-        find = revisions if question.parameters.revisions else locate
+        find = locate_revisions if question.parameters.revisions else locate_component
         located = find(snapshot, component, question.flags)
         if located is None:
             continue
         notes += [located.note] if located.note else []
-        read = _read(snapshot, component, located)
-        if isinstance(read, Stale):
+        read = _evaluate_component(snapshot, component, located)
+        if isinstance(read, Inconclusive):
             yield Unknown(question.key(), read.why)
             return
         troubles += read
@@ -44,62 +63,70 @@ def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
         yield Clear(question.key(), tuple(notes))
         return
     namespace = troubles[0].cause.object.namespace
-    yield Active(question.key(), tuple(troubles), _involved(snapshot, namespace), tuple(notes))
+    yield Active(
+        question.key(), tuple(troubles), _involved_namespace(snapshot, namespace), tuple(notes)
+    )
 
 
-def _read(snapshot: Snapshot, component: Component, located: Located) -> Sequence[Trouble] | Stale:
-    if not located.found:
-        return _absent(snapshot, component, located)
-    readings = [_one(snapshot, deployment) for deployment in located.found]
+def _evaluate_component(
+    snapshot: Snapshot, component: ComponentSpec, located: LocatedDeployment
+) -> Sequence[Trouble] | Inconclusive:
+    if not located.deployments:
+        return _missing_trouble(snapshot, component, located)
+    readings = [_evaluate_one(snapshot, deployment) for deployment in located.deployments]
     if len(readings) > 1 and None in readings:
         return ()
     troubles = [r for r in readings if isinstance(r, Trouble)]
-    serving = [t for t in troubles if not t.out]
-    stale = next((r for r in readings if isinstance(r, Stale)), None)
+    serving = [t for t in troubles if not t.is_out]
+    stale = next((r for r in readings if isinstance(r, Inconclusive)), None)
     return serving or stale or troubles
 
 
-def _absent(
-    snapshot: Snapshot, component: Component, located: Located
-) -> Sequence[Trouble] | Stale:
+def _missing_trouble(
+    snapshot: Snapshot, component: ComponentSpec, located: LocatedDeployment
+) -> Sequence[Trouble] | Inconclusive:
     """
     What is missing, unless it need not be there or may be there unseen.
     """
     if component.optional:
         return ()
-    if reference(located.namespace, located.name) in snapshot.spoilt:
-        return Stale(f"Deployment {located.namespace}/{located.name} could not be decoded")
+    if deployment_ref(located.namespace, located.name) in snapshot.undecodable:
+        return Inconclusive(f"Deployment {located.namespace}/{located.name} could not be decoded")
     if component.absent_with_namespace and not located.seen:
-        unlisted = snapshot.unlisted(NAMESPACES)
+        unlisted = snapshot.why_not_synced(NAMESPACES)
         if unlisted:
-            return Stale(unlisted)
+            return Inconclusive(unlisted)
         if snapshot.get(NAMESPACES, Namespace, "", located.namespace) is None:
             return ()
-    return (absent(located.namespace, located.name, seen=located.seen, hint=located.hint),)
+    return (
+        missing_deployment_trouble(
+            located.namespace, located.name, seen=located.seen, hint=located.hint
+        ),
+    )
 
 
-def _one(snapshot: Snapshot, deployment: Deployment) -> Trouble | Stale | None:
+def _evaluate_one(snapshot: Snapshot, deployment: Deployment) -> Trouble | Inconclusive | None:
     meta = deployment.metadata
-    if reference(meta.namespace, meta.name) in snapshot.spoilt:
-        return Stale(f"Deployment {meta.namespace}/{meta.name} could not be decoded")
-    key = by_workload(meta.namespace, meta.name)
-    return trouble(deployment, snapshot.find(PODS, Pod, key))
+    if deployment_ref(meta.namespace, meta.name) in snapshot.undecodable:
+        return Inconclusive(f"Deployment {meta.namespace}/{meta.name} could not be decoded")
+    key = workload_key(meta.namespace, meta.name)
+    return evaluate_deployment(deployment, snapshot.by_index(PODS, Pod, key))
 
 
-def _involved(snapshot: Snapshot, namespace: str) -> Involved:
+def _involved_namespace(snapshot: Snapshot, namespace: str) -> InvolvedObject:
     found = snapshot.get(NAMESPACES, Namespace, "", namespace)
-    gone = snapshot.gone.get(ObjectRef(NAMESPACES.qualified, "", namespace), "")
-    return Involved("v1", "Namespace", namespace, found.metadata.uid if found else gone)
+    gone = snapshot.deleted_uids.get(ObjectRef(NAMESPACES.group_resource, "", namespace), "")
+    return InvolvedObject("v1", "Namespace", namespace, found.metadata.uid if found else gone)
 
 
 PROBE = Probe(
     ProbeSpec(
         name="deployments",
-        parameters=Parameters,
-        fields=frozenset({"object", "state", "pods"}),
-        codes=CODES,
-        requires=(DEPLOYMENTS,),
-        uses=(PODS, NAMESPACES),
+        parameters_type=DeploymentsParameters,
+        message_fields=frozenset({"object", "state", "pods"}),
+        cause_codes=DEPLOYMENT_CODES,
+        required_kinds=(DEPLOYMENTS,),
+        optional_kinds=(PODS, NAMESPACES),
     ),
-    judge,
+    evaluate,
 )

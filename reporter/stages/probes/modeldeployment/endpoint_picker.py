@@ -7,8 +7,9 @@ Where several elect a leader, only that one is ever Ready, so one suffices (llm-
 from collections.abc import Iterable
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.gateway_objects import InferencePool
-from reporter.model.kinds import (
+from reporter.model.kinds.gateway_api import InferencePool
+from reporter.model.kinds.objects import Deployment, Pod
+from reporter.model.kinds.resource_kinds import (
     DEPLOYMENTS,
     HTTP_ROUTES,
     INFERENCE_POOLS,
@@ -16,38 +17,45 @@ from reporter.model.kinds import (
     NAMESPACES,
     PODS,
 )
-from reporter.model.objects import Deployment, Pod
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Verdict
-from reporter.stages.deployments import CODES, absent, reference, trouble
-from reporter.stages.indexes import by_model, by_workload
-from reporter.stages.models import inference_set, unread
-from reporter.stages.probes.probe import NoParameters, Probe, Question
-from reporter.stages.routes import pools, routes, staying
-from reporter.stages.ruling import Found, ruling, undecoded
-from reporter.stages.snapshot import Snapshot
-from reporter.stages.subjects import PICKER_SUFFIX
+from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
+from reporter.stages.resources.gateway.routes import exclude_deleting, find_pools, find_routes
+from reporter.stages.resources.kaito.inference_sets import check_all_decoded, get_inference_set
+from reporter.stages.resources.workloads.deployments import (
+    DEPLOYMENT_CODES,
+    deployment_ref,
+    evaluate_deployment,
+    missing_deployment_trouble,
+)
+from reporter.stages.snapshot.index_keys import inference_set_key, workload_key
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.snapshot.subjects import ENDPOINT_PICKER_SUFFIX
 
 
-def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
-    yield ruling(snapshot, question.key(), _found(snapshot, question.subject))
+def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, question.key(), _find_troubles(snapshot, question.subject))
 
 
-def _found(snapshot: Snapshot, subject: Subject) -> Iterable[Found | None]:
-    if inference_set(snapshot, subject) is None:
+def _find_troubles(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult | None]:
+    if get_inference_set(snapshot, subject) is None:
         return []
-    found = staying(
-        pools(snapshot, subject, ()) or pools(snapshot, subject, routes(snapshot, subject))
+    found = exclude_deleting(
+        find_pools(snapshot, subject, ())
+        or find_pools(snapshot, subject, find_routes(snapshot, subject))
     )
-    late = unread(snapshot, INFERENCE_POOLS, subject, found)
+    late = check_all_decoded(snapshot, INFERENCE_POOLS, subject, found)
     if late:
         return [late]
-    named = sorted({each for each in map(_picker, found) if each})
-    usual = f"{subject.name}{PICKER_SUFFIX}"
-    return [_one(snapshot, subject, name, wanted=bool(named)) for name in named or [usual]]
+    named = sorted({each for each in map(_picker_name, found) if each})
+    usual = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
+    return [
+        _evaluate_picker(snapshot, subject, name, wanted=bool(named)) for name in named or [usual]
+    ]
 
 
-def _picker(pool: InferencePool) -> str:
+def _picker_name(pool: InferencePool) -> str:
     """
     The Service that it asks, which has its Deployment's name; empty for a pool without one.
     """
@@ -55,49 +63,57 @@ def _picker(pool: InferencePool) -> str:
     return picker.name if picker is not None else ""
 
 
-def _one(snapshot: Snapshot, subject: Subject, name: str, *, wanted: bool) -> Found | None:
+def _evaluate_picker(
+    snapshot: Snapshot, subject: Subject, name: str, *, wanted: bool
+) -> CheckResult | None:
     """
     *wanted*: whether a pool asks it. A set may be deployed without any, to be reached otherwise.
     """
-    late = undecoded(snapshot, DEPLOYMENTS, subject.namespace, name)
+    late = check_decoded(snapshot, DEPLOYMENTS, subject.namespace, name)
     if late:
         return late
-    found = _deployment(snapshot, subject, name)
+    found = _find_deployment(snapshot, subject, name)
     if found is not None:
-        return _working(snapshot, found)
-    usual = name == f"{subject.name}{PICKER_SUFFIX}"
-    seen = reference(subject.namespace, name) in snapshot.gone
+        return _evaluate_replicas(snapshot, found)
+    usual = name == f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
+    seen = deployment_ref(subject.namespace, name) in snapshot.deleted_uids
     if not wanted or not (usual or seen):
         return None
-    return absent(subject.namespace, name, seen=seen)
+    return missing_deployment_trouble(subject.namespace, name, seen=seen)
 
 
-def _deployment(snapshot: Snapshot, subject: Subject, name: str) -> Deployment | None:
+def _find_deployment(snapshot: Snapshot, subject: Subject, name: str) -> Deployment | None:
     """
     By name, else the one that the chart labelled: a Service may be named otherwise.
     """
     found = snapshot.get(DEPLOYMENTS, Deployment, subject.namespace, name)
-    labelled = snapshot.find(DEPLOYMENTS, Deployment, by_model(subject.namespace, subject.name))
-    return found or next(iter(staying(labelled)), None)
+    labelled = snapshot.by_index(
+        DEPLOYMENTS, Deployment, inference_set_key(subject.namespace, subject.name)
+    )
+    return found or next(iter(exclude_deleting(labelled)), None)
 
 
-def _working(snapshot: Snapshot, picker: Deployment) -> Found | None:
+def _evaluate_replicas(snapshot: Snapshot, picker: Deployment) -> CheckResult | None:
     meta, status = picker.metadata, picker.status
     current = status.observed_generation >= meta.generation
-    if picker.desired and current and status.ready_replicas:
+    if picker.desired_replicas and current and status.ready_replicas:
         return None
-    return trouble(picker, snapshot.find(PODS, Pod, by_workload(meta.namespace, meta.name)))
+    return evaluate_deployment(
+        picker, snapshot.by_index(PODS, Pod, workload_key(meta.namespace, meta.name))
+    )
 
 
 PROBE = Probe(
     ProbeSpec(
         name="endpoint-picker",
-        parameters=NoParameters,
-        fields=frozenset({"object", "state", "pods"}),
-        codes=CODES,
-        requires=(INFERENCE_SETS, INFERENCE_POOLS, DEPLOYMENTS),
-        uses=(HTTP_ROUTES, PODS, NAMESPACES),
-        demands=lambda _: frozenset({INFERENCE_SETS.qualified, INFERENCE_POOLS.qualified}),
+        parameters_type=NoParameters,
+        message_fields=frozenset({"object", "state", "pods"}),
+        cause_codes=DEPLOYMENT_CODES,
+        required_kinds=(INFERENCE_SETS, INFERENCE_POOLS, DEPLOYMENTS),
+        optional_kinds=(HTTP_ROUTES, PODS, NAMESPACES),
+        required_crds=lambda _: frozenset(
+            {INFERENCE_SETS.group_resource, INFERENCE_POOLS.group_resource}
+        ),
     ),
-    judge,
+    evaluate,
 )

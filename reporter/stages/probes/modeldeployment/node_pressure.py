@@ -10,100 +10,100 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kaito_objects import Workspace
-from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, PODS, WORKSPACES
-from reporter.model.objects import Pod, condition
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.kaito import Workspace
+from reporter.model.kinds.objects import Pod, find_condition
+from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, PODS, WORKSPACES
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.model.words import Kind
-from reporter.stages.conditions import stale
-from reporter.stages.deployments import Stale
-from reporter.stages.models import (
-    counted,
-    inference_set,
-    model_pods,
-    reference,
-    unread,
-    workspaces,
+from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.stages.resources.check_result import CheckResult, to_verdict
+from reporter.stages.resources.conditions import check_observed_generation
+from reporter.stages.resources.kaito.inference_sets import (
+    check_all_decoded,
+    find_model_pods,
+    find_workspaces,
+    get_inference_set,
+    without_leftover_pods,
+    workspace_ref,
 )
-from reporter.stages.nodes import NODES
-from reporter.stages.probes.probe import NoParameters, Probe, Question
-from reporter.stages.ruling import Found, ruling
-from reporter.stages.snapshot import Snapshot
-from reporter.stages.wording import listed
+from reporter.stages.resources.kaito.nodes import NODES_READY
+from reporter.stages.resources.workloads.deployments import Inconclusive
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.text.phrases import abbreviate_list
 
 
-MARK = "worker node(s) under resource pressure:"
+PRESSURE_MARKER = "worker node(s) under resource pressure:"
 PRESSURES = ("Memory", "Disk", "PID")
 """
 Worst first: kubelet evicts for each, and kills for the first.
 """
 
-_ONE = "(?:Disk|Memory|PID)Pressure"
-NODE = re.compile(rf"([a-z0-9][a-z0-9.-]{{0,252}}) \(({_ONE}(?:, {_ONE})*)\)")
+_PRESSURE = "(?:Disk|Memory|PID)Pressure"
+NODE_PATTERN = re.compile(rf"([a-z0-9][a-z0-9.-]{{0,252}}) \(({_PRESSURE}(?:, {_PRESSURE})*)\)")
 
 
-def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
-    yield ruling(snapshot, question.key(), _found(snapshot, question.subject))
+def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, question.key(), _find_troubles(snapshot, question.subject))
 
 
-def _found(snapshot: Snapshot, subject: Subject) -> Sequence[Found]:
-    if inference_set(snapshot, subject) is None:
+def _find_troubles(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult]:
+    if get_inference_set(snapshot, subject) is None:
         return []
-    replicas = workspaces(snapshot, subject)
-    late = unread(snapshot, WORKSPACES, subject, replicas)
+    replicas = find_workspaces(snapshot, subject)
+    late = check_all_decoded(snapshot, WORKSPACES, subject, replicas)
     if late:
         return [late]
     nodes: defaultdict[str, set[str]] = defaultdict(set)
     unnamed: list[Trouble] = []
     for each in replicas:
-        read = _read(each)
-        if isinstance(read, Stale):
+        read = _parse_pressures(each)
+        if isinstance(read, Inconclusive):
             return [read]
         for name, pressures in (read or {}).items():
             nodes[name] |= pressures
-        unnamed += [_unnamed(each)] if read is not None and not read else []
+        unnamed += [_unnamed_node_trouble(each)] if read is not None and not read else []
     if not nodes:
         return unnamed
-    pods = counted(model_pods(snapshot, subject))
-    return [*(_trouble(name, nodes[name], pods) for name in sorted(nodes)), *unnamed]
+    pods = without_leftover_pods(find_model_pods(snapshot, subject))
+    return [*(_pressure_trouble(name, nodes[name], pods) for name in sorted(nodes)), *unnamed]
 
 
-def _read(workspace: Workspace) -> Mapping[str, set[str]] | Stale | None:
+def _parse_pressures(workspace: Workspace) -> Mapping[str, set[str]] | Inconclusive | None:
     """
     Pressures by node; empty if KAITO says that there are some and the names are cut off.
     """
-    meta, found = workspace.metadata, condition(workspace.status.conditions, NODES)
+    meta, found = workspace.metadata, find_condition(workspace.status.conditions, NODES_READY)
     if found is None:
         return None
-    late = stale(found, meta, f"Workspace {meta.namespace}/{meta.name}")
-    _, marked, text = (found.message or "").partition(MARK)
+    late = check_observed_generation(found, meta, f"Workspace {meta.namespace}/{meta.name}")
+    _, marked, text = (found.message or "").partition(PRESSURE_MARKER)
     if late or not marked:
         return late
-    return {name: set(kinds.split(", ")) for name, kinds in NODE.findall(text)}
+    return {name: set(kinds.split(", ")) for name, kinds in NODE_PATTERN.findall(text)}
 
 
-def _trouble(node: str, pressures: set[str], pods: Sequence[Pod]) -> Trouble:
+def _pressure_trouble(node: str, pressures: set[str], pods: Sequence[Pod]) -> Trouble:
     here = [pod.metadata.name for pod in pods if pod.spec.node_name == node]
     plural = "pods" if len(here) > 1 else "pod"
     code = ".".join(kind for kind in PRESSURES if f"{kind}Pressure" in pressures)
     return Trouble(
         cause=Cause(ObjectRef("nodes", "", node), code),
-        kind=Kind.FAILED,
-        fields={
+        kind=TroubleKind.FAILED,
+        message_fields={
             "node": node,
             "pressure": ", ".join(sorted(pressures)),
-            "pod": f"{plural} {listed(here)}" if here else "its model pods",
+            "pod": f"{plural} {abbreviate_list(here)}" if here else "its model pods",
         },
     )
 
 
-def _unnamed(workspace: Workspace) -> Trouble:
+def _unnamed_node_trouble(workspace: Workspace) -> Trouble:
     name = workspace.metadata.name
     return Trouble(
-        cause=Cause(reference(workspace), "Unnamed"),
-        kind=Kind.FAILED,
-        fields={
+        cause=Cause(workspace_ref(workspace), "Unnamed"),
+        kind=TroubleKind.FAILED,
+        message_fields={
             "node": f"of Workspace {name}",
             "pressure": "its NodesReady condition tells which",
             "pod": "its model pods",
@@ -114,13 +114,15 @@ def _unnamed(workspace: Workspace) -> Trouble:
 PROBE = Probe(
     ProbeSpec(
         name="node-pressure",
-        parameters=NoParameters,
-        fields=frozenset({"node", "pressure", "pod"}),
-        codes=frozenset({*PRESSURES, "Unnamed"}),
-        requires=(INFERENCE_SETS, WORKSPACES),
-        uses=(PODS, NAMESPACES),
-        demands=lambda _: frozenset({INFERENCE_SETS.qualified, WORKSPACES.qualified}),
-        pauses=True,
+        parameters_type=NoParameters,
+        message_fields=frozenset({"node", "pressure", "pod"}),
+        cause_codes=frozenset({*PRESSURES, "Unnamed"}),
+        required_kinds=(INFERENCE_SETS, WORKSPACES),
+        optional_kinds=(PODS, NAMESPACES),
+        required_crds=lambda _: frozenset(
+            {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
+        ),
+        pauses_at_zero_replicas=True,
     ),
-    judge,
+    evaluate,
 )

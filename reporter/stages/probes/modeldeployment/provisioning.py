@@ -9,151 +9,187 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kaito_objects import Workspace
-from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, NODE_CLAIMS, PODS, WORKSPACES
-from reporter.model.node_objects import NodeClaim
-from reporter.model.objects import Condition, condition
-from reporter.model.verdicts import Cause, Trouble, Verdict
-from reporter.model.words import Kind, Source
-from reporter.stages.conditions import named, since, stale
-from reporter.stages.indexes import by_workspace
-from reporter.stages.models import (
-    inference_set,
-    model_pods,
-    of_workspace,
-    reference,
-    unread,
-    workspaces,
+from reporter.model.enums import DetailSource, TroubleKind
+from reporter.model.kinds.kaito import Workspace
+from reporter.model.kinds.node_claims import NodeClaim
+from reporter.model.kinds.objects import Condition, find_condition
+from reporter.model.kinds.resource_kinds import (
+    INFERENCE_SETS,
+    NAMESPACES,
+    NODE_CLAIMS,
+    PODS,
+    WORKSPACES,
 )
-from reporter.stages.node_claims import STEPS, Stuck, launched, stuck
-from reporter.stages.nodes import CLAIMS, NODES, holds, refusal
-from reporter.stages.probes.probe import NoParameters, Probe, Question
-from reporter.stages.ruling import Found, ruling
-from reporter.stages.snapshot import Snapshot
-from reporter.stages.workspaces import Model
+from reporter.model.verdicts import Cause, Trouble, Verdict
+from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.stages.resources.check_result import CheckResult, to_verdict
+from reporter.stages.resources.conditions import (
+    check_observed_generation,
+    reason_text,
+    transition_time,
+)
+from reporter.stages.resources.kaito.inference_sets import (
+    check_all_decoded,
+    find_model_pods,
+    find_workspaces,
+    get_inference_set,
+    pods_of_workspace,
+    workspace_ref,
+)
+from reporter.stages.resources.kaito.node_claims import (
+    LIFECYCLE_CONDITIONS,
+    StuckNodeClaim,
+    find_stuck_claim,
+    has_launched_machines,
+)
+from reporter.stages.resources.kaito.nodes import (
+    NODE_CLAIM_READY,
+    NODES_READY,
+    find_workspace_error,
+    is_condition_true,
+)
+from reporter.stages.resources.kaito.workspaces import ModelReplica
+from reporter.stages.snapshot.index_keys import workspace_key
+from reporter.stages.snapshot.snapshot import Snapshot
 
 
-def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
-    yield ruling(snapshot, question.key(), _found(snapshot, question))
+def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, question.key(), _find_troubles(snapshot, question))
 
 
-def _found(snapshot: Snapshot, question: Question) -> Iterable[Found | None]:
+def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
     subject = question.subject
-    if inference_set(snapshot, subject) is None:
+    if get_inference_set(snapshot, subject) is None:
         return []
-    replicas = workspaces(snapshot, subject)
-    late = unread(snapshot, WORKSPACES, subject, replicas)
+    replicas = find_workspaces(snapshot, subject)
+    late = check_all_decoded(snapshot, WORKSPACES, subject, replicas)
     if late:
         return [late]
-    pods = model_pods(snapshot, subject)
+    pods = find_model_pods(snapshot, subject)
     return [
-        _by_claims(snapshot, question, Model(each, of_workspace(pods, each))) for each in replicas
+        _evaluate_replica(snapshot, question, ModelReplica(each, pods_of_workspace(pods, each)))
+        for each in replicas
     ]
 
 
-def _by_claims(snapshot: Snapshot, question: Question, model: Model) -> Found | None:
+def _evaluate_replica(
+    snapshot: Snapshot, question: ProbeRequest, model: ModelReplica
+) -> CheckResult | None:
     """
     The Workspace's trouble, told by the NodeClaim that it comes from where these are read.
     """
-    workspace, claims = model.workspace, _claims(snapshot, question, model.workspace)
-    found = _one(model, _remembered(model, snapshot.refusal(workspace), claims))
-    first = stuck(claims)
+    workspace, claims = model.workspace, _find_node_claims(snapshot, question, model.workspace)
+    found = _evaluate_workspace(
+        model, _remembered_error(model, snapshot.provisioning_error(workspace), claims)
+    )
+    first = find_stuck_claim(claims)
     if first is None or not isinstance(found, Trouble):
         return found
-    stated = holds(condition(workspace.status.conditions, CLAIMS))
-    if first.refused and not stated:
-        since = first.step.last_transition_time
-        found = replace(found, cause=_cause(workspace, _code(first.step)), since=since)
-        return _told(replace(found, kind=Kind.FAILED), first)
-    return _told(found, first) if found.kind is Kind.STARTING else found
+    stated = is_condition_true(find_condition(workspace.status.conditions, NODE_CLAIM_READY))
+    if first.has_error and not stated:
+        since = first.pending.last_transition_time
+        found = replace(found, cause=_cause(workspace, _error_code(first.pending)), since=since)
+        return _with_claim(replace(found, kind=TroubleKind.FAILED), first)
+    return _with_claim(found, first) if found.kind is TroubleKind.STARTING else found
 
 
-def _remembered(
-    model: Model, refused: Condition | None, claims: Sequence[NodeClaim]
+def _remembered_error(
+    model: ModelReplica, refused: Condition | None, claims: Sequence[NodeClaim]
 ) -> Condition | None:
     """
     Until there is a machine; what only a claim told of counts while pods wait for it.
     """
-    told_by_claim = refused is not None and refused.type in STEPS
-    overcome = launched(claims, model.workspace.status.target_node_count)
-    return None if overcome or (told_by_claim and model.serves) else refused
+    told_by_claim = refused is not None and refused.type in LIFECYCLE_CONDITIONS
+    overcome = has_launched_machines(claims, model.workspace.status.target_node_count)
+    return None if overcome or (told_by_claim and model.is_serving) else refused
 
 
-def _claims(snapshot: Snapshot, question: Question, of: Workspace) -> tuple[NodeClaim, ...]:
-    if not snapshot.sees(NODE_CLAIMS) or NODE_CLAIMS.resource in question.unwatched:
+def _find_node_claims(
+    snapshot: Snapshot, question: ProbeRequest, of: Workspace
+) -> tuple[NodeClaim, ...]:
+    if not snapshot.has_synced(NODE_CLAIMS) or NODE_CLAIMS.resource in question.unwatched:
         return ()
-    key = by_workspace(of.metadata.namespace, of.metadata.name)
-    return snapshot.find(NODE_CLAIMS, NodeClaim, key)
+    key = workspace_key(of.metadata.namespace, of.metadata.name)
+    return snapshot.by_index(NODE_CLAIMS, NodeClaim, key)
 
 
-def _told(found: Trouble, by: Stuck) -> Trouble:
-    about = f"NodeClaim {by.claim} of {found.fields['object']}"
+def _with_claim(found: Trouble, by: StuckNodeClaim) -> Trouble:
+    about = f"NodeClaim {by.name} of {found.message_fields['object']}"
     return replace(
         found,
-        fields={"object": about, "state": _state(by.step)},
-        foreign=by.step.message or "",
+        message_fields={"object": about, "state": _describe_condition(by.pending)},
+        foreign_text=by.pending.message or "",
     )
 
 
-def _one(model: Model, refused: Condition | None) -> Found | None:
+def _evaluate_workspace(model: ModelReplica, refused: Condition | None) -> CheckResult | None:
     """
     *refused*: the last real error that is not overcome.
     """
     workspace = model.workspace
     meta, conditions = workspace.metadata, workspace.status.conditions
-    claims, nodes = condition(conditions, CLAIMS), condition(conditions, NODES)
-    told = claims if claims is not None and not holds(claims) else nodes
-    late = stale(told, meta, f"Workspace {meta.namespace}/{meta.name}") if told else None
+    claims, nodes = (
+        find_condition(conditions, NODE_CLAIM_READY),
+        find_condition(conditions, NODES_READY),
+    )
+    told = claims if claims is not None and not is_condition_true(claims) else nodes
+    late = (
+        check_observed_generation(told, meta, f"Workspace {meta.namespace}/{meta.name}")
+        if told
+        else None
+    )
     if late:
         return late
-    error = refusal(workspace) or (refused if not holds(claims) else None)
+    error = find_workspace_error(workspace) or (refused if not is_condition_true(claims) else None)
     if error is not None:
-        return _refused(workspace, claims or error, error)
-    if (holds(claims) and holds(nodes)) or model.serves:
+        return _error_trouble(workspace, claims or error, error)
+    if (is_condition_true(claims) and is_condition_true(nodes)) or model.is_serving:
         # Whatever still waits under Ready pods is in nobody's way.
         return None
     if not conditions:
-        return _waits(workspace, "NoNodeClaim", None, "was not taken up by KAITO's controller yet")
-    if claims is not None and not holds(claims):
-        return _waits(workspace, "NoProgress", claims, _state(claims))
-    if nodes is not None and not holds(nodes):
-        return _waits(workspace, "NodesNotReady", nodes, _state(nodes))
+        return _waiting_trouble(
+            workspace, "NoNodeClaim", None, "was not taken up by KAITO's controller yet"
+        )
+    if claims is not None and not is_condition_true(claims):
+        return _waiting_trouble(workspace, "NoProgress", claims, _describe_condition(claims))
+    if nodes is not None and not is_condition_true(nodes):
+        return _waiting_trouble(workspace, "NodesNotReady", nodes, _describe_condition(nodes))
     return None
 
 
-def _refused(workspace: Workspace, now: Condition, error: Condition) -> Trouble:
-    state = _state(error)
-    if now.type == CLAIMS and now != error and now.reason != error.reason:
-        state = f"{_state(now)[:-1]}, before that {named(error)})"
+def _error_trouble(workspace: Workspace, now: Condition, error: Condition) -> Trouble:
+    state = _describe_condition(error)
+    if now.type == NODE_CLAIM_READY and now != error and now.reason != error.reason:
+        state = f"{_describe_condition(now)[:-1]}, before that {reason_text(error)})"
     return replace(
-        _waits(workspace, _code(error), now, state),
-        kind=Kind.FAILED,
-        foreign=error.message or "",
+        _waiting_trouble(workspace, _error_code(error), now, state),
+        kind=TroubleKind.FAILED,
+        foreign_text=error.message or "",
     )
 
 
-def _waits(workspace: Workspace, code: str, by: Condition | None, state: str) -> Trouble:
+def _waiting_trouble(workspace: Workspace, code: str, by: Condition | None, state: str) -> Trouble:
     meta = workspace.metadata
     return Trouble(
         cause=_cause(workspace, code),
-        kind=Kind.STARTING,
-        out=True,
-        since=since(by, meta) if by is not None else meta.creation_timestamp,
-        born=meta.creation_timestamp,
-        fields={"object": f"Workspace {meta.name}", "state": state},
-        foreign=(by.message or "") if by is not None else "",
+        kind=TroubleKind.STARTING,
+        is_out=True,
+        since=transition_time(by, meta) if by is not None else meta.creation_timestamp,
+        object_created_at=meta.creation_timestamp,
+        message_fields={"object": f"Workspace {meta.name}", "state": state},
+        foreign_text=(by.message or "") if by is not None else "",
     )
 
 
 def _cause(workspace: Workspace, code: str) -> Cause:
-    return Cause(reference(workspace), code)
+    return Cause(workspace_ref(workspace), code)
 
 
-def _state(found: Condition) -> str:
-    return f"{found.type}={found.status} ({named(found)})"
+def _describe_condition(found: Condition) -> str:
+    return f"{found.type}={found.status} ({reason_text(found)})"
 
 
-def _code(error: Condition) -> str:
+def _error_code(error: Condition) -> str:
     """
     Which kind of refusal; the reasons are those of Karpenter and of Azure's provider.
     """
@@ -172,9 +208,9 @@ def _code(error: Condition) -> str:
 PROBE = Probe(
     ProbeSpec(
         name="provisioning",
-        parameters=NoParameters,
-        fields=frozenset({"object", "state"}),
-        codes=frozenset(
+        parameters_type=NoParameters,
+        message_fields=frozenset({"object", "state"}),
+        cause_codes=frozenset(
             {
                 "Quota",
                 "Capacity",
@@ -185,11 +221,13 @@ PROBE = Probe(
                 "NodesNotReady",
             }
         ),
-        requires=(INFERENCE_SETS, WORKSPACES),
-        uses=(PODS, NAMESPACES),
-        demands=lambda _: frozenset({INFERENCE_SETS.qualified, WORKSPACES.qualified}),
-        pauses=True,
-        sources={Source.KARPENTER: (NODE_CLAIMS,)},
+        required_kinds=(INFERENCE_SETS, WORKSPACES),
+        optional_kinds=(PODS, NAMESPACES),
+        required_crds=lambda _: frozenset(
+            {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
+        ),
+        pauses_at_zero_replicas=True,
+        kinds_by_source={DetailSource.KARPENTER: (NODE_CLAIMS,)},
     ),
-    judge,
+    evaluate,
 )

@@ -11,14 +11,16 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.gateway_objects import (
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.gateway_api import (
     BackendReference,
     Gateway,
     HTTPRoute,
     InferencePool,
     ParentReference,
 )
-from reporter.model.kinds import (
+from reporter.model.kinds.objects import Deployment, Pod
+from reporter.model.kinds.resource_kinds import (
     DEPLOYMENTS,
     GATEWAY_CLASSES,
     GATEWAYS,
@@ -29,178 +31,196 @@ from reporter.model.kinds import (
     PODS,
     ResourceKind,
 )
-from reporter.model.objects import Deployment, Pod
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.model.words import Kind
-from reporter.stages.acceptance import of_pool, of_route, trouble
-from reporter.stages.indexes import by_model
-from reporter.stages.models import counted, inference_set, leads, model_pods, unread
-from reporter.stages.probes.probe import NoParameters, Probe, Question
-from reporter.stages.routes import (
-    ROUTE_SUFFIX,
-    about,
-    backends,
-    controller,
-    ours,
-    parents,
-    pools,
-    routes,
-    staying,
+from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
+from reporter.stages.resources.gateway.route_status import (
+    evaluate_pool_status,
+    evaluate_route_status,
+    routing_trouble,
 )
-from reporter.stages.ruling import Found, ruling, undecoded
-from reporter.stages.snapshot import Snapshot
-from reporter.stages.subjects import PICKER_SUFFIX
+from reporter.stages.resources.gateway.routes import (
+    ROUTE_SUFFIX,
+    exclude_deleting,
+    find_parent_statuses,
+    find_pools,
+    find_routes,
+    gateway_controller_name,
+    gateway_parents,
+    pool_backends,
+    select_parent_status,
+)
+from reporter.stages.resources.kaito.inference_sets import (
+    check_all_decoded,
+    find_model_pods,
+    get_inference_set,
+    is_leader_pod,
+    without_leftover_pods,
+)
+from reporter.stages.snapshot.index_keys import inference_set_key
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.snapshot.subjects import ENDPOINT_PICKER_SUFFIX
 
 
-Gateways: TypeAlias = Sequence[tuple[ParentReference, str]]
+ParentControllers: TypeAlias = Sequence[tuple[ParentReference, str]]
 """
 What a route refers to, each with who writes about it.
 """
 
 
-def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
-    yield ruling(snapshot, question.key(), _found(snapshot, question.subject))
+def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, question.key(), _find_troubles(snapshot, question.subject))
 
 
-def _found(snapshot: Snapshot, subject: Subject) -> Sequence[Found | None]:
-    if inference_set(snapshot, subject) is None:
+def _find_troubles(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult | None]:
+    if get_inference_set(snapshot, subject) is None:
         return []
-    every = routes(snapshot, subject)
-    behind = pools(snapshot, subject, every)
-    late = unread(snapshot, HTTP_ROUTES, subject, every)
-    late = late or unread(snapshot, INFERENCE_POOLS, subject, behind)
+    every = find_routes(snapshot, subject)
+    behind = find_pools(snapshot, subject, every)
+    late = check_all_decoded(snapshot, HTTP_ROUTES, subject, every)
+    late = late or check_all_decoded(snapshot, INFERENCE_POOLS, subject, behind)
     if late:
         return [late]
     if not every:
-        return [_absent(snapshot, subject, staying(behind))]
-    here = [(route, _gateways(snapshot, route)) for route in staying(every)]
-    found = [found for each in here if (found := _route(snapshot, *each)) is not None]
+        return [_missing_route_trouble(snapshot, subject, exclude_deleting(behind))]
+    here = [(route, _parent_controllers(snapshot, route)) for route in exclude_deleting(every)]
+    found = [found for each in here if (found := _evaluate_route(snapshot, *each)) is not None]
     if found or not here:
         return found
-    pods = counted(model_pods(snapshot, subject))
-    return [_pool(pool, here, pods) for pool in staying(behind)]
+    pods = without_leftover_pods(find_model_pods(snapshot, subject))
+    return [_evaluate_pool(pool, here, pods) for pool in exclude_deleting(behind)]
 
 
-def _absent(
+def _missing_route_trouble(
     snapshot: Snapshot, subject: Subject, behind: Sequence[InferencePool]
 ) -> Trouble | None:
     """
     A set with neither pool nor endpoint picker was deployed to be reached otherwise.
     """
-    labelled = snapshot.find(DEPLOYMENTS, Deployment, by_model(subject.namespace, subject.name))
-    name = f"{subject.name}{PICKER_SUFFIX}"
+    labelled = snapshot.by_index(
+        DEPLOYMENTS, Deployment, inference_set_key(subject.namespace, subject.name)
+    )
+    name = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
     picker = snapshot.get(DEPLOYMENTS, Deployment, subject.namespace, name)
-    if not behind and not staying((*labelled, *((picker,) if picker is not None else ()))):
+    if not behind and not exclude_deleting(
+        (*labelled, *((picker,) if picker is not None else ()))
+    ):
         return None
-    route = ObjectRef(HTTP_ROUTES.qualified, subject.namespace, f"{subject.name}{ROUTE_SUFFIX}")
-    seen = route in snapshot.gone
+    route = ObjectRef(
+        HTTP_ROUTES.group_resource, subject.namespace, f"{subject.name}{ROUTE_SUFFIX}"
+    )
+    seen = route in snapshot.deleted_uids
     return Trouble(
         cause=Cause(route, "RouteNotFound"),
-        kind=Kind.LOST if seen else Kind.DECLARED,
-        out=True,
-        fields={"object": f"HTTPRoute {route.name}", "state": _lacks(seen=seen)},
+        kind=TroubleKind.LOST if seen else TroubleKind.DECLARED,
+        is_out=True,
+        message_fields={"object": f"HTTPRoute {route.name}", "state": _absence_text(seen=seen)},
     )
 
 
-def _lacks(*, seen: bool) -> str:
+def _absence_text(*, seen: bool) -> str:
     return "was deleted" if seen else "does not exist"
 
 
 # ---------------------------------------------------------------- one route
 
 
-def _gateways(snapshot: Snapshot, route: HTTPRoute) -> Gateways:
+def _parent_controllers(snapshot: Snapshot, route: HTTPRoute) -> ParentControllers:
     """
     One on its way out accepts nothing any more, and its entries stay as they were.
     """
     found = []
-    for parent in parents(route):
+    for parent in gateway_parents(route):
         namespace = parent.namespace or route.metadata.namespace
         gateway = snapshot.get(GATEWAYS, Gateway, namespace, parent.name)
         if gateway is not None and gateway.metadata.deletion_timestamp is None:
-            found.append((parent, controller(snapshot, gateway)))
+            found.append((parent, gateway_controller_name(snapshot, gateway)))
     return found
 
 
-def _route(snapshot: Snapshot, route: HTTPRoute, gateways: Gateways) -> Found | None:
+def _evaluate_route(
+    snapshot: Snapshot, route: HTTPRoute, gateways: ParentControllers
+) -> CheckResult | None:
     if not route.spec.parent_refs:
-        return trouble(HTTP_ROUTES, route, "GatewayNotFound", Kind.DECLARED, "names no Gateway")
-    for parent in parents(route):
-        found = _exists(snapshot, route, GATEWAYS, parent)
+        return routing_trouble(
+            HTTP_ROUTES, route, "GatewayNotFound", TroubleKind.DECLARED, "names no Gateway"
+        )
+    for parent in gateway_parents(route):
+        found = _missing_reference_trouble(snapshot, route, GATEWAYS, parent)
         if found is not None:
             return found
-    for backend in backends(route):
-        found = _exists(snapshot, route, INFERENCE_POOLS, backend)
+    for backend in pool_backends(route):
+        found = _missing_reference_trouble(snapshot, route, INFERENCE_POOLS, backend)
         if found is not None:
             return found
     for parent, writer in gateways:
-        entries = about(route.status, parent, route.metadata.namespace)
-        found = of_route(route, ours(entries, writer), parent.name)
+        entries = find_parent_statuses(route.status, parent, route.metadata.namespace)
+        found = evaluate_route_status(route, select_parent_status(entries, writer), parent.name)
         if found is not None:
             return found
     return None
 
 
-def _exists(
+def _missing_reference_trouble(
     snapshot: Snapshot,
     route: HTTPRoute,
     kind: ResourceKind,
     wanted: ParentReference | BackendReference,
-) -> Found | None:
+) -> CheckResult | None:
     """
     A reference to what is not there is trouble as young as the absence.
     """
     namespace = wanted.namespace or route.metadata.namespace
-    late = undecoded(snapshot, kind, namespace, wanted.name)
+    late = check_decoded(snapshot, kind, namespace, wanted.name)
     if late or snapshot.get(kind, kind.type, namespace, wanted.name) is not None:
         return late
-    seen = ObjectRef(kind.qualified, namespace, wanted.name) in snapshot.gone
+    seen = ObjectRef(kind.group_resource, namespace, wanted.name) in snapshot.deleted_uids
     here = namespace == route.metadata.namespace
     name = wanted.name if here else f"{namespace}/{wanted.name}"
     what = "parent" if kind is GATEWAYS else "backend"
-    state = f"{what} {kind.kind} {name} {_lacks(seen=seen)}"
+    state = f"{what} {kind.kind} {name} {_absence_text(seen=seen)}"
     code = "GatewayNotFound" if kind is GATEWAYS else "PoolNotFound"
-    lost = Kind.LOST if seen else Kind.DECLARED
-    return replace(trouble(HTTP_ROUTES, route, code, lost, state), born=None)
+    lost = TroubleKind.LOST if seen else TroubleKind.DECLARED
+    return replace(routing_trouble(HTTP_ROUTES, route, code, lost, state), object_created_at=None)
 
 
 # ---------------------------------------------------------------- one pool
 
 
-def _pool(
-    pool: InferencePool, here: Iterable[tuple[HTTPRoute, Gateways]], pods: Sequence[Pod]
-) -> Found | None:
+def _evaluate_pool(
+    pool: InferencePool, here: Iterable[tuple[HTTPRoute, ParentControllers]], pods: Sequence[Pod]
+) -> CheckResult | None:
     for route, gateways in here:
         for parent, writer in gateways:
             namespace = parent.namespace or route.metadata.namespace
             wanted = ParentReference(name=parent.name, namespace=namespace)
-            entries = about(pool.status, wanted, pool.metadata.namespace)
-            found = of_pool(pool, ours(entries, writer), parent.name)
+            entries = find_parent_statuses(pool.status, wanted, pool.metadata.namespace)
+            found = evaluate_pool_status(pool, select_parent_status(entries, writer), parent.name)
             if found is not None:
                 return found
-    return _selection(pool, pods)
+    return _selector_trouble(pool, pods)
 
 
-def _selection(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | None:
+def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | None:
     """
     No writer tells that a selector matches nothing.
     """
     wanted = (pool.spec.selector.match_labels or {}).items()
-    running = sum(pod.status.phase == "Running" and leads(pod) for pod in pods)
+    running = sum(pod.status.phase == "Running" and is_leader_pod(pod) for pod in pods)
     if not running or any(wanted <= (pod.metadata.labels or {}).items() for pod in pods):
         return None
     models = "1 model pod is" if running == 1 else f"{running} model pods are"
     state = f"selector matches no pod while {models} running"
-    return trouble(INFERENCE_POOLS, pool, "SelectsNothing", Kind.FAILED, state)
+    return routing_trouble(INFERENCE_POOLS, pool, "SelectsNothing", TroubleKind.FAILED, state)
 
 
 PROBE = Probe(
     ProbeSpec(
         name="route",
-        parameters=NoParameters,
-        fields=frozenset({"object", "state"}),
-        codes=frozenset(
+        parameters_type=NoParameters,
+        message_fields=frozenset({"object", "state"}),
+        cause_codes=frozenset(
             {
                 "RouteNotFound",
                 "GatewayNotFound",
@@ -213,16 +233,16 @@ PROBE = Probe(
                 "Unseen",
             }
         ),
-        requires=(INFERENCE_SETS, HTTP_ROUTES, INFERENCE_POOLS, GATEWAYS, PODS),
-        uses=(GATEWAY_CLASSES, DEPLOYMENTS, NAMESPACES),
-        demands=lambda _: frozenset(
+        required_kinds=(INFERENCE_SETS, HTTP_ROUTES, INFERENCE_POOLS, GATEWAYS, PODS),
+        optional_kinds=(GATEWAY_CLASSES, DEPLOYMENTS, NAMESPACES),
+        required_crds=lambda _: frozenset(
             {
-                INFERENCE_SETS.qualified,
-                HTTP_ROUTES.qualified,
-                INFERENCE_POOLS.qualified,
-                GATEWAYS.qualified,
+                INFERENCE_SETS.group_resource,
+                HTTP_ROUTES.group_resource,
+                INFERENCE_POOLS.group_resource,
+                GATEWAYS.group_resource,
             }
         ),
     ),
-    judge,
+    evaluate,
 )

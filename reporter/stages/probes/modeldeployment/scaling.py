@@ -7,74 +7,87 @@ With KEDA as a source also whether it did, and whether KEDA can.
 from collections.abc import Iterable
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kaito_objects import InferenceSet
-from reporter.model.kinds import (
-    AUTOSCALERS,
+from reporter.model.enums import DetailSource, TroubleKind
+from reporter.model.kinds.kaito import InferenceSet
+from reporter.model.kinds.resource_kinds import (
+    HORIZONTAL_POD_AUTOSCALERS,
     INFERENCE_SETS,
     NAMESPACES,
     SCALED_OBJECTS,
     WORKSPACES,
 )
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.model.words import Kind, Source
-from reporter.stages.autoscaling import CODES, troubles
-from reporter.stages.detail import with_detail
-from reporter.stages.models import inference_set, workspaces
-from reporter.stages.probes.probe import NoParameters, Probe, Question
-from reporter.stages.ruling import Found, ruling, undecoded
-from reporter.stages.scaling import Code, Limit, complaints
-from reporter.stages.snapshot import Snapshot
+from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
+from reporter.stages.resources.detail import with_detail
+from reporter.stages.resources.kaito.inference_sets import find_workspaces, get_inference_set
+from reporter.stages.resources.scaling.annotations import (
+    AnnotationCode,
+    ReplicaLimit,
+    find_annotation_problems,
+)
+from reporter.stages.resources.scaling.autoscaling import (
+    AUTOSCALING_CODES,
+    find_autoscaling_troubles,
+)
+from reporter.stages.snapshot.snapshot import Snapshot
 
 
-TOLD = 3
+MAX_LISTED_PROBLEMS = 3
 """
 How many complaints one message tells.
 """
 
 
-def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
-    yield ruling(snapshot, question.key(), _found(snapshot, question))
+def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, question.key(), _find_troubles(snapshot, question))
 
 
-def _found(snapshot: Snapshot, question: Question) -> Iterable[Found | None]:
+def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
     subject, unwatched = question.subject, question.unwatched
-    unread = undecoded(snapshot, INFERENCE_SETS, subject.namespace, subject.name)
-    scaled = inference_set(snapshot, subject)
+    unread = check_decoded(snapshot, INFERENCE_SETS, subject.namespace, subject.name)
+    scaled = get_inference_set(snapshot, subject)
     if unread or scaled is None:
         return [unread]
-    nodes = (each.status.target_node_count for each in workspaces(snapshot, subject))
-    limit = Limit(scaled.spec.node_count_limit or 0, max(nodes, default=0))
-    wrong = _trouble(scaled, limit)
+    nodes = (each.status.target_node_count for each in find_workspaces(snapshot, subject))
+    limit = ReplicaLimit(scaled.spec.node_count_limit or 0, max(nodes, default=0))
+    wrong = _annotation_trouble(scaled, limit)
     # What the scaler does not take it does not pass on, so that KEDA's state is of older annotations.
-    detail = () if wrong is not None else troubles(snapshot, scaled, unwatched)
+    detail = () if wrong is not None else find_autoscaling_troubles(snapshot, scaled, unwatched)
     return with_detail([wrong], detail, unwatched=unwatched.get(SCALED_OBJECTS.resource, ""))
 
 
-def _trouble(scaled: InferenceSet, limit: Limit) -> Trouble | None:
+def _annotation_trouble(scaled: InferenceSet, limit: ReplicaLimit) -> Trouble | None:
     meta = scaled.metadata
-    wrong = complaints(meta.annotations or {}, limit)
+    wrong = find_annotation_problems(meta.annotations or {}, limit)
     if not wrong:
         return None
-    state = "; ".join(each.text for each in wrong[:TOLD])
-    more = f"; and {len(wrong) - TOLD} more" if len(wrong) > TOLD else ""
+    state = "; ".join(each.text for each in wrong[:MAX_LISTED_PROBLEMS])
+    more = (
+        f"; and {len(wrong) - MAX_LISTED_PROBLEMS} more"
+        if len(wrong) > MAX_LISTED_PROBLEMS
+        else ""
+    )
     return Trouble(
-        cause=Cause(ObjectRef(INFERENCE_SETS.qualified, meta.namespace, meta.name), wrong[0].code),
-        kind=Kind.DECLARED,
-        born=meta.creation_timestamp,
-        fields={"state": state + more},
+        cause=Cause(
+            ObjectRef(INFERENCE_SETS.group_resource, meta.namespace, meta.name), wrong[0].code
+        ),
+        kind=TroubleKind.DECLARED,
+        object_created_at=meta.creation_timestamp,
+        message_fields={"state": state + more},
     )
 
 
 PROBE = Probe(
     ProbeSpec(
         name="scaling",
-        parameters=NoParameters,
-        fields=frozenset({"state"}),
-        codes=frozenset({*Code, *CODES}),
-        requires=(INFERENCE_SETS,),
-        uses=(WORKSPACES, NAMESPACES),
-        demands=lambda _: frozenset({INFERENCE_SETS.qualified}),
-        sources={Source.KEDA: (SCALED_OBJECTS, AUTOSCALERS)},
+        parameters_type=NoParameters,
+        message_fields=frozenset({"state"}),
+        cause_codes=frozenset({*AnnotationCode, *AUTOSCALING_CODES}),
+        required_kinds=(INFERENCE_SETS,),
+        optional_kinds=(WORKSPACES, NAMESPACES),
+        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+        kinds_by_source={DetailSource.KEDA: (SCALED_OBJECTS, HORIZONTAL_POD_AUTOSCALERS)},
     ),
-    judge,
+    evaluate,
 )

@@ -12,34 +12,34 @@ from functools import lru_cache
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kinds import INFERENCE_SETS, NAMESPACES, PODS
-from reporter.model.objects import Pod
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.objects import Pod
+from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, PODS
 from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
-from reporter.model.words import Kind
-from reporter.stages.indexes import by_model
-from reporter.stages.loading import is_loading
-from reporter.stages.probes.probe import Probe, Question
-from reporter.stages.ruling import involved
-from reporter.stages.snapshot import Snapshot
-from reporter.stages.windows import MEGABYTE, Download, Pace, Rules
-from reporter.stages.windows import judge as judge_window
-from reporter.stages.wording import duration
+from reporter.stages.probes.probe import Probe, ProbeRequest
+from reporter.stages.resources.check_result import involved_namespace
+from reporter.stages.resources.downloads import MEGABYTE, Download, DownloadRules, DownloadState
+from reporter.stages.resources.downloads import evaluate_download as judge_window
+from reporter.stages.snapshot.index_keys import inference_set_key
+from reporter.stages.snapshot.loading import is_loading
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.text.phrases import human_duration
 
 
 GIGABYTE = 1e9
-BUDGET = timedelta(minutes=30)
+STARTUP_PROBE_BUDGET = timedelta(minutes=30)
 """
 What the startup probe of KAITO's pods allows: 180 times 10 seconds.
 """
 
-WHY = {
-    Pace.UNREAD: "its page was not read yet",
-    Pace.ABSENT: "its page does not tell the speed",
-    Pace.FILLING: "it is slow, but not yet for as long as the window",
+WHY_UNKNOWN = {
+    DownloadState.NOT_SCRAPED: "its page was not read yet",
+    DownloadState.NO_METRIC: "its page does not tell the speed",
+    DownloadState.SLOW_SO_FAR: "it is slow, but not yet for as long as the window",
 }
 
 
-class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class WeightDownloadParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
     The flags that hold what is slow, and how often it is read.
     """
@@ -51,33 +51,35 @@ class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
 
 
 @dataclass(frozen=True, slots=True)
-class Loading:
+class PodDownload:
     """
     A pod and its download. *unknown*: why that cannot be judged now, empty if it can.
     """
 
     pod: Pod
     download: Download
-    unknown: str = ""
+    why_unknown: str = ""
 
 
-def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
+def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
     subject, key = question.subject, question.key()
-    rules = rules_of(question)
-    pods = snapshot.find(PODS, Pod, by_model(subject.namespace, subject.name))
-    found = [_look(snapshot, pod, rules) for pod in pods if is_loading(pod)]
-    slow = [each for each in found if each.download.pace.slow]
-    if any(not each.unknown for each in slow):
+    rules = download_rules(question)
+    pods = snapshot.by_index(PODS, Pod, inference_set_key(subject.namespace, subject.name))
+    found = [_evaluate_pod(snapshot, pod, rules) for pod in pods if is_loading(pod)]
+    slow = [each for each in found if each.download.state.is_slow]
+    if any(not each.why_unknown for each in slow):
         # One that cannot be read now is still what it was, as long as another one speaks.
-        troubles = tuple(_trouble(each, rules) for each in slow)
-        return [Active(key, troubles, involved(snapshot, subject.namespace))]
-    unknown = [f"pod {each.pod.metadata.name}: {each.unknown}" for each in found if each.unknown]
+        troubles = tuple(_new_trouble(each, rules) for each in slow)
+        return [Active(key, troubles, involved_namespace(snapshot, subject.namespace))]
+    unknown = [
+        f"pod {each.pod.metadata.name}: {each.why_unknown}" for each in found if each.why_unknown
+    ]
     return [Unknown(key, unknown[0]) if unknown else Clear(key)]
 
 
-def rules_of(question: Question) -> Rules:
+def download_rules(question: ProbeRequest) -> DownloadRules:
     parameters, flags = question.parameters, question.flags
-    return _rules(
+    return _parse_rules(
         flags[parameters.metric_flag],
         flags[parameters.window_flag],
         flags[parameters.interval_flag],
@@ -86,66 +88,70 @@ def rules_of(question: Question) -> Rules:
 
 
 @lru_cache(maxsize=8)
-def _rules(metric: str, window: str, interval: str, min_mbps: str) -> Rules:
-    return Rules(
-        speed=metric,
-        span=timedelta(seconds=float(window)),
-        interval=timedelta(seconds=float(interval)),
+def _parse_rules(metric: str, window: str, interval: str, min_mbps: str) -> DownloadRules:
+    return DownloadRules(
+        speed_metric=metric,
+        window=timedelta(seconds=float(window)),
+        scrape_interval=timedelta(seconds=float(interval)),
         slow_below=float(min_mbps) * MEGABYTE,
     )
 
 
-def _look(snapshot: Snapshot, pod: Pod, rules: Rules) -> Loading:
-    meta, window = pod.metadata, snapshot.window(pod)
+def _evaluate_pod(snapshot: Snapshot, pod: Pod, rules: DownloadRules) -> PodDownload:
+    meta, window = pod.metadata, snapshot.scrape_history(pod)
     if window is None:
-        return Loading(pod, Download(Pace.UNREAD), WHY[Pace.UNREAD])
+        return PodDownload(
+            pod, Download(DownloadState.NOT_SCRAPED), WHY_UNKNOWN[DownloadState.NOT_SCRAPED]
+        )
     download = judge_window(window, rules)
-    if ObjectRef(PODS.qualified, meta.namespace, meta.name) in snapshot.spoilt:
-        return Loading(pod, download, "its newest version could not be decoded")
-    if window.unread is not None:
-        return Loading(pod, download, window.unread.why)
-    return Loading(pod, download, WHY.get(download.pace, ""))
+    if ObjectRef(PODS.group_resource, meta.namespace, meta.name) in snapshot.undecodable:
+        return PodDownload(pod, download, "its newest version could not be decoded")
+    if window.last_failure is not None:
+        return PodDownload(pod, download, window.last_failure.why)
+    return PodDownload(pod, download, WHY_UNKNOWN.get(download.state, ""))
 
 
-def _trouble(loading: Loading, rules: Rules) -> Trouble:
+def _new_trouble(loading: PodDownload, rules: DownloadRules) -> Trouble:
     meta, download = loading.pod.metadata, loading.download
-    ref = ObjectRef(PODS.qualified, meta.namespace, meta.name)
+    ref = ObjectRef(PODS.group_resource, meta.namespace, meta.name)
     return Trouble(
-        cause=Cause(ref, "Stalled" if download.pace is Pace.STALLED else "Slow"),
-        kind=Kind.FAILED,
-        since=download.since,
-        born=meta.creation_timestamp,
-        fields={
-            "window": duration(rules.span),
-            "limit": speed(rules.slow_below),
-            "worst": speed(download.worst),
-            "outlook": _outlook(loading),
+        cause=Cause(ref, "Stalled" if download.state is DownloadState.STALLED else "Slow"),
+        kind=TroubleKind.FAILED,
+        since=download.slow_since,
+        object_created_at=meta.creation_timestamp,
+        message_fields={
+            "window": human_duration(rules.window),
+            "limit": format_speed(rules.slow_below),
+            "worst": format_speed(download.lowest_speed),
+            "outlook": _describe_outlook(loading),
             "pod": meta.name,
             "source": meta.name,
         },
     )
 
 
-def _outlook(loading: Loading) -> str:
+def _describe_outlook(loading: PodDownload) -> str:
     """
     What remains and how long that takes, against what the startup probe leaves.
     """
     download, parts = loading.download, [""]
-    if download.pace is Pace.STALLED:
+    if download.state is DownloadState.STALLED:
         parts.append("nothing arrives")
-    elif download.remaining is not None and download.left:
-        takes = duration(download.remaining)
-        parts.append(f"{download.left / GIGABYTE:.1f} GB left take {takes} at this pace")
-    started = _started(loading.pod)
-    if started is not None and download.at is not None and len(parts) > 1:
-        left = started + BUDGET - download.at
-        leaves = f"the startup probe leaves {duration(left)}"
-        over = f"the {duration(BUDGET)} of the startup probe are over"
+    elif download.remaining_time is not None and download.remaining_bytes:
+        takes = human_duration(download.remaining_time)
+        parts.append(
+            f"{download.remaining_bytes / GIGABYTE:.1f} GB left take {takes} at this pace"
+        )
+    started = _started_at(loading.pod)
+    if started is not None and download.sampled_at is not None and len(parts) > 1:
+        left = started + STARTUP_PROBE_BUDGET - download.sampled_at
+        leaves = f"the startup probe leaves {human_duration(left)}"
+        over = f"the {human_duration(STARTUP_PROBE_BUDGET)} of the startup probe are over"
         parts.append(leaves if left > timedelta(0) else over)
     return ", ".join(parts)
 
 
-def _started(pod: Pod) -> datetime | None:
+def _started_at(pod: Pod) -> datetime | None:
     """
     When the container that loads the model did; of several, the last one.
     """
@@ -153,7 +159,7 @@ def _started(pod: Pod) -> datetime | None:
     return max((r.started_at for r in running if r is not None and r.started_at), default=None)
 
 
-def speed(bytes_a_second: float) -> str:
+def format_speed(bytes_a_second: float) -> str:
     """
     Rounded down, so that what is below a limit does not read like it.
     """
@@ -164,14 +170,14 @@ def speed(bytes_a_second: float) -> str:
 PROBE = Probe(
     ProbeSpec(
         name="weight-download",
-        parameters=Parameters,
-        fields=frozenset({"window", "limit", "worst", "outlook", "pod", "source"}),
-        codes=frozenset({"Slow", "Stalled"}),
-        requires=(INFERENCE_SETS, PODS),
-        uses=(NAMESPACES,),
-        demands=lambda _: frozenset({INFERENCE_SETS.qualified}),
-        pauses=True,
-        scrapes=True,
+        parameters_type=WeightDownloadParameters,
+        message_fields=frozenset({"window", "limit", "worst", "outlook", "pod", "source"}),
+        cause_codes=frozenset({"Slow", "Stalled"}),
+        required_kinds=(INFERENCE_SETS, PODS),
+        optional_kinds=(NAMESPACES,),
+        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+        pauses_at_zero_replicas=True,
+        reads_metrics=True,
     ),
-    judge,
+    evaluate,
 )

@@ -11,21 +11,30 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kaito_objects import APIKey
-from reporter.model.kinds import API_KEYS, NAMESPACES
-from reporter.model.objects import Condition
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.kaito import APIKey
+from reporter.model.kinds.objects import Condition
+from reporter.model.kinds.resource_kinds import API_KEYS, NAMESPACES
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.model.words import Kind
-from reporter.stages.conditions import named, since, stale
-from reporter.stages.gateways import of_harness
-from reporter.stages.indexes import in_namespace
-from reporter.stages.probes.probe import Probe, Question
-from reporter.stages.ruling import Found, ruling, undecoded, unserved
-from reporter.stages.secrecy import REMOVED
-from reporter.stages.snapshot import Snapshot
+from reporter.stages.probes.probe import Probe, ProbeRequest
+from reporter.stages.resources.check_result import (
+    CheckResult,
+    check_decoded,
+    check_served,
+    to_verdict,
+)
+from reporter.stages.resources.conditions import (
+    check_observed_generation,
+    reason_text,
+    transition_time,
+)
+from reporter.stages.resources.gateway.gateways import is_owned_by_harness
+from reporter.stages.snapshot.index_keys import namespace_key
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.text.redact import REMOVED
 
 
-class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class APIKeysParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
     *well_when_false*: words in a condition's type that name something bad or passing.
     """
@@ -34,7 +43,7 @@ class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
 
 
 EXPIRED = "Expired"
-KEY = re.compile(
+KEY_PATTERN = re.compile(
     r"(?<![\w+/=.-])(?=[\w+/=.-]*[a-z])(?=[\w+/=.-]*[A-Z])(?=[\w+/=.-]*\d)[\w+/=.-]{16,}"
     r"|[0-9a-f]{24,}"
 )
@@ -43,76 +52,86 @@ Mixed letters and digits, or long hexadecimal numbers, as no Kubernetes name has
 """
 
 
-def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
-    found = [] if unserved(snapshot, API_KEYS) else _found(snapshot, question)
-    yield ruling(snapshot, question.key(), found)
+def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
+    found = [] if check_served(snapshot, API_KEYS) else _find_troubles(snapshot, question)
+    yield to_verdict(snapshot, question.key(), found)
 
 
-def _found(snapshot: Snapshot, question: Question) -> Iterable[Found | None]:
+def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
     namespace = question.subject.namespace
-    for key in snapshot.find(API_KEYS, APIKey, in_namespace(namespace)):
+    for key in snapshot.by_index(API_KEYS, APIKey, namespace_key(namespace)):
         if key.metadata.deletion_timestamp is None:
-            yield undecoded(snapshot, API_KEYS, namespace, key.metadata.name)
-            yield _one(key, question.parameters.well_when_false)
+            yield check_decoded(snapshot, API_KEYS, namespace, key.metadata.name)
+            yield _evaluate_key(key, question.parameters.well_when_false)
 
 
-def _one(key: APIKey, well_when_false: Iterable[str]) -> Found | None:
+def _evaluate_key(key: APIKey, well_when_false: Iterable[str]) -> CheckResult | None:
     """
     A key that someone made for a while may expire; that of the harness is renewed before.
     """
     if key.status.phase == EXPIRED:
-        return _trouble(key, EXPIRED, Kind.FAILED, "has expired") if of_harness(key) else None
+        return (
+            _new_trouble(key, EXPIRED, TroubleKind.FAILED, "has expired")
+            if is_owned_by_harness(key)
+            else None
+        )
     where = f"APIKey {key.metadata.namespace}/{key.metadata.name}"
-    conditions = [c for c in key.status.conditions or () if not _is_bad(c, well_when_false)]
+    conditions = [
+        c for c in key.status.conditions or () if not _has_negative_polarity(c, well_when_false)
+    ]
     for each in conditions:
-        late = stale(each, key.metadata, where)
+        late = check_observed_generation(each, key.metadata, where)
         if late is not None:
             return late
-    failed = next((c for c in sorted(conditions, key=_type) if c.status == "False"), None)
+    failed = next(
+        (c for c in sorted(conditions, key=_condition_type) if c.status == "False"), None
+    )
     if failed is not None:
-        reason = _keyless(named(failed))
-        return _trouble(key, "NotReconciled", Kind.FAILED, f"is not reconciled ({reason})", failed)
+        reason = _redact_keys(reason_text(failed))
+        return _new_trouble(
+            key, "NotReconciled", TroubleKind.FAILED, f"is not reconciled ({reason})", failed
+        )
     if key.status.phase == "Pending" or not (key.status.phase or conditions):
-        return _trouble(key, "Pending", Kind.STARTING, "is still Pending")
+        return _new_trouble(key, "Pending", TroubleKind.STARTING, "is still Pending")
     return None
 
 
-def _is_bad(condition: Condition, words: Iterable[str]) -> bool:
+def _has_negative_polarity(condition: Condition, words: Iterable[str]) -> bool:
     return any(word in condition.type for word in words)
 
 
-def _type(condition: Condition) -> str:
+def _condition_type(condition: Condition) -> str:
     return condition.type
 
 
-def _keyless(text: str) -> str:
-    return KEY.sub(REMOVED, text)
+def _redact_keys(text: str) -> str:
+    return KEY_PATTERN.sub(REMOVED, text)
 
 
-def _trouble(
-    key: APIKey, code: str, kind: Kind, state: str, by: Condition | None = None
+def _new_trouble(
+    key: APIKey, code: str, kind: TroubleKind, state: str, by: Condition | None = None
 ) -> Trouble:
     meta = key.metadata
     return Trouble(
-        cause=Cause(ObjectRef(API_KEYS.qualified, meta.namespace, meta.name), code),
+        cause=Cause(ObjectRef(API_KEYS.group_resource, meta.namespace, meta.name), code),
         kind=kind,
-        out=True,
-        born=meta.creation_timestamp,
-        since=since(by, meta) if by is not None else None,
-        fields={"object": f"APIKey {meta.name}", "state": state},
-        foreign=_keyless(by.message or "") if by is not None else "",
+        is_out=True,
+        object_created_at=meta.creation_timestamp,
+        since=transition_time(by, meta) if by is not None else None,
+        message_fields={"object": f"APIKey {meta.name}", "state": state},
+        foreign_text=_redact_keys(by.message or "") if by is not None else "",
     )
 
 
 PROBE = Probe(
     ProbeSpec(
         name="api-keys",
-        parameters=Parameters,
-        fields=frozenset({"object", "state"}),
-        codes=frozenset({"NotReconciled", "Pending", EXPIRED}),
-        requires=(API_KEYS,),
-        uses=(NAMESPACES,),
-        demands=lambda _: frozenset({API_KEYS.qualified}),
+        parameters_type=APIKeysParameters,
+        message_fields=frozenset({"object", "state"}),
+        cause_codes=frozenset({"NotReconciled", "Pending", EXPIRED}),
+        required_kinds=(API_KEYS,),
+        optional_kinds=(NAMESPACES,),
+        required_crds=lambda _: frozenset({API_KEYS.group_resource}),
     ),
-    judge,
+    evaluate,
 )

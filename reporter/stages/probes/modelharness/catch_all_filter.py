@@ -10,24 +10,33 @@ from collections.abc import Collection, Iterable, Sequence
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.gateway_objects import Gateway
-from reporter.model.kinds import ENVOY_FILTERS, GATEWAYS, HTTP_ROUTES, NAMESPACES
-from reporter.model.mesh_objects import EnvoyFilter
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.gateway_api import Gateway
+from reporter.model.kinds.istio_cilium import EnvoyFilter
+from reporter.model.kinds.resource_kinds import ENVOY_FILTERS, GATEWAYS, HTTP_ROUTES, NAMESPACES
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.model.words import Kind
-from reporter.stages.deployments import Stale
-from reporter.stages.filters import filter_trouble
-from reporter.stages.foreign import clean, shorten
-from reporter.stages.gateways import gateways, of_harness, staying
-from reporter.stages.indexes import in_namespace
-from reporter.stages.probes.probe import Probe, Question
-from reporter.stages.ruling import Found, ruling, undecoded, unserved
-from reporter.stages.snapshot import Snapshot
-from reporter.stages.subjects import GATEWAY_NAME
-from reporter.stages.wording import listed
+from reporter.stages.probes.probe import Probe, ProbeRequest
+from reporter.stages.resources.check_result import (
+    CheckResult,
+    check_decoded,
+    check_served,
+    to_verdict,
+)
+from reporter.stages.resources.gateway.envoy_filters import envoy_filter_trouble
+from reporter.stages.resources.gateway.gateways import (
+    exclude_deleting_gateways,
+    find_gateways,
+    is_owned_by_harness,
+)
+from reporter.stages.resources.workloads.deployments import Inconclusive
+from reporter.stages.snapshot.index_keys import namespace_key
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.snapshot.subjects import GATEWAY_NAME_LABEL
+from reporter.stages.text.phrases import abbreviate_list
+from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
-class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class CatchAllFilterParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
     *filters*: names of the EnvoyFilters that every harness has.
     """
@@ -35,68 +44,70 @@ class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
     filters: tuple[str, ...]
 
 
-LONGEST = 100
+MAX_NAME_BYTES = 100
 """
 Bytes of a name that others gave.
 """
 
 
-def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
-    blind = unserved(snapshot, ENVOY_FILTERS, GATEWAYS)
-    yield ruling(snapshot, question.key(), [blind] if blind else _found(snapshot, question))
+def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
+    blind = check_served(snapshot, ENVOY_FILTERS, GATEWAYS)
+    yield to_verdict(
+        snapshot, question.key(), [blind] if blind else _find_troubles(snapshot, question)
+    )
 
 
-def _found(snapshot: Snapshot, question: Question) -> Iterable[Found | None]:
+def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
     """
     Only where a Gateway is: without one there is no harness, or its absence is told already.
     """
     namespace, wanted = question.subject.namespace, question.parameters.filters
-    serving = staying(gateways(snapshot, namespace))
+    serving = exclude_deleting_gateways(find_gateways(snapshot, namespace))
     if not serving:
         return
-    made = snapshot.find(ENVOY_FILTERS, EnvoyFilter, in_namespace(namespace))
-    if any(of_harness(gateway) for gateway in serving):
+    made = snapshot.by_index(ENVOY_FILTERS, EnvoyFilter, namespace_key(namespace))
+    if any(is_owned_by_harness(gateway) for gateway in serving):
         names = {each.metadata.name for each in made}
         yield from (
-            undecoded(snapshot, ENVOY_FILTERS, namespace, name)
-            or _missing(snapshot, namespace, name)
+            check_decoded(snapshot, ENVOY_FILTERS, namespace, name)
+            or _missing_trouble(snapshot, namespace, name)
             for name in wanted
             if name not in names
         )
-    names = {each.metadata.name for each in _every(snapshot, namespace)}
+    names = {each.metadata.name for each in _all_gateways(snapshot, namespace)}
     for each in made:
-        if _is_ours(each, wanted):
-            yield undecoded(snapshot, ENVOY_FILTERS, namespace, each.metadata.name)
-            yield _misses(each, names, serving) or _rejected(each)
+        if _is_harness_filter(each, wanted):
+            yield check_decoded(snapshot, ENVOY_FILTERS, namespace, each.metadata.name)
+            yield _selector_trouble(each, names, serving) or _rejected_trouble(each)
 
 
-def _every(snapshot: Snapshot, namespace: str) -> Sequence[Gateway]:
+def _all_gateways(snapshot: Snapshot, namespace: str) -> Sequence[Gateway]:
     """
     Those that are not the harness's too: a filter may be meant for one of them.
     """
-    return snapshot.find(GATEWAYS, Gateway, in_namespace(namespace))
+    return snapshot.by_index(GATEWAYS, Gateway, namespace_key(namespace))
 
 
-def _is_ours(made: EnvoyFilter, wanted: Collection[str]) -> bool:
+def _is_harness_filter(made: EnvoyFilter, wanted: Collection[str]) -> bool:
     going = made.metadata.deletion_timestamp is not None
-    return not going and (made.metadata.name in wanted or of_harness(made))
+    return not going and (made.metadata.name in wanted or is_owned_by_harness(made))
 
 
-def _missing(snapshot: Snapshot, namespace: str, name: str) -> Trouble:
-    ref = ObjectRef(ENVOY_FILTERS.qualified, namespace, name)
-    seen = ref in snapshot.gone
+def _missing_trouble(snapshot: Snapshot, namespace: str, name: str) -> Trouble:
+    ref = ObjectRef(ENVOY_FILTERS.group_resource, namespace, name)
+    seen = ref in snapshot.deleted_uids
     return Trouble(
         cause=Cause(ref, "FilterNotFound"),
-        kind=Kind.LOST if seen else Kind.DECLARED,
-        out=True,
-        fields={
+        kind=TroubleKind.LOST if seen else TroubleKind.DECLARED,
+        is_out=True,
+        message_fields={
             "object": f"EnvoyFilter {name}",
             "state": "was deleted" if seen else "does not exist",
         },
     )
 
 
-def _misses(
+def _selector_trouble(
     made: EnvoyFilter, existing: Collection[str], serving: Sequence[Gateway]
 ) -> Trouble | None:
     """
@@ -106,29 +117,29 @@ def _misses(
     nothing can be told, and no selector means all pods of the namespace.
     """
     selector = made.spec.workload_selector
-    wanted = ((selector.labels if selector is not None else None) or {}).get(GATEWAY_NAME)
+    wanted = ((selector.labels if selector is not None else None) or {}).get(GATEWAY_NAME_LABEL)
     if wanted is None or wanted in existing:
         return None
-    names = listed([gateway.metadata.name for gateway in serving])
-    selected = shorten(clean(wanted), LONGEST)
+    names = abbreviate_list([gateway.metadata.name for gateway in serving])
+    selected = truncate_bytes(sanitize(wanted), MAX_NAME_BYTES)
     state = f'selects the pods of Gateway "{selected}", which does not exist, and none of {names}'
-    return filter_trouble(made, "SelectsNothing", Kind.DECLARED, state)
+    return envoy_filter_trouble(made, "SelectsNothing", TroubleKind.DECLARED, state)
 
 
-def _rejected(made: EnvoyFilter) -> Found | None:
+def _rejected_trouble(made: EnvoyFilter) -> CheckResult | None:
     errors = [m for m in made.status.validation_messages or () if m.level == "ERROR"]
     if not errors:
         return None
-    if 0 < _observed(made) < made.metadata.generation:
-        return Stale(f"status of EnvoyFilter {made.metadata.name} is older than its spec")
+    if 0 < _observed_generation(made) < made.metadata.generation:
+        return Inconclusive(f"status of EnvoyFilter {made.metadata.name} is older than its spec")
     told = {f"{m.type.code or ''} {m.type.name or ''}".strip() for m in errors if m.type}
-    why = shorten(clean(listed([*told])), LONGEST) or "no reason given"
-    return filter_trouble(
-        made, "Rejected", Kind.FAILED, f"is rejected by Istio's analysis ({why})"
+    why = truncate_bytes(sanitize(abbreviate_list([*told])), MAX_NAME_BYTES) or "no reason given"
+    return envoy_filter_trouble(
+        made, "Rejected", TroubleKind.FAILED, f"is rejected by Istio's analysis ({why})"
     )
 
 
-def _observed(made: EnvoyFilter) -> int:
+def _observed_generation(made: EnvoyFilter) -> int:
     """
     Istio writes it as a number or as a text; 0 if it is neither.
     """
@@ -139,12 +150,12 @@ def _observed(made: EnvoyFilter) -> int:
 PROBE = Probe(
     ProbeSpec(
         name="catch-all-filter",
-        parameters=Parameters,
-        fields=frozenset({"object", "state"}),
-        codes=frozenset({"FilterNotFound", "SelectsNothing", "Rejected"}),
-        requires=(ENVOY_FILTERS, GATEWAYS),
-        uses=(HTTP_ROUTES, NAMESPACES),
-        demands=lambda _: frozenset({ENVOY_FILTERS.qualified, GATEWAYS.qualified}),
+        parameters_type=CatchAllFilterParameters,
+        message_fields=frozenset({"object", "state"}),
+        cause_codes=frozenset({"FilterNotFound", "SelectsNothing", "Rejected"}),
+        required_kinds=(ENVOY_FILTERS, GATEWAYS),
+        optional_kinds=(HTTP_ROUTES, NAMESPACES),
+        required_crds=lambda _: frozenset({ENVOY_FILTERS.group_resource, GATEWAYS.group_resource}),
     ),
-    judge,
+    evaluate,
 )

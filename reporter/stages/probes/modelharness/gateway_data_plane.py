@@ -11,8 +11,10 @@ from dataclasses import replace
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.gateway_objects import Gateway, GatewayClass
-from reporter.model.kinds import (
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.gateway_api import Gateway, GatewayClass
+from reporter.model.kinds.objects import Deployment, Pod
+from reporter.model.kinds.resource_kinds import (
     DEPLOYMENTS,
     GATEWAY_CLASSES,
     GATEWAYS,
@@ -20,20 +22,27 @@ from reporter.model.kinds import (
     NAMESPACES,
     PODS,
 )
-from reporter.model.objects import Deployment, Pod
 from reporter.model.verdicts import Trouble, Verdict
-from reporter.model.words import Kind
-from reporter.stages import deployments
-from reporter.stages.conditions import since, stale
-from reporter.stages.deployments import CODES
-from reporter.stages.gateways import accepted, gateways, staying
-from reporter.stages.indexes import by_gateway, by_workload
-from reporter.stages.probes.probe import Probe, Question
-from reporter.stages.ruling import Found, ruling, undecoded, unserved
-from reporter.stages.snapshot import Snapshot
+from reporter.stages.probes.probe import Probe, ProbeRequest
+from reporter.stages.resources.check_result import (
+    CheckResult,
+    check_decoded,
+    check_served,
+    to_verdict,
+)
+from reporter.stages.resources.conditions import check_observed_generation, transition_time
+from reporter.stages.resources.gateway.gateways import (
+    accepted_condition,
+    exclude_deleting_gateways,
+    find_gateways,
+)
+from reporter.stages.resources.workloads import deployments
+from reporter.stages.resources.workloads.deployments import DEPLOYMENT_CODES
+from reporter.stages.snapshot.index_keys import gateway_key, workload_key
+from reporter.stages.snapshot.snapshot import Snapshot
 
 
-class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class GatewayDataPlaneParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
     *controllers*: those that make a Deployment for each Gateway, by the name in its class.
 
@@ -44,75 +53,86 @@ class Parameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
     builtin_classes: tuple[str, ...] = ()
 
 
-def judge(snapshot: Snapshot, question: Question) -> Iterable[Verdict]:
-    blind = unserved(snapshot, GATEWAYS)
-    yield ruling(snapshot, question.key(), [blind] if blind else _found(snapshot, question))
+def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
+    blind = check_served(snapshot, GATEWAYS)
+    yield to_verdict(
+        snapshot, question.key(), [blind] if blind else _find_troubles(snapshot, question)
+    )
 
 
-def _found(snapshot: Snapshot, question: Question) -> Iterable[Found | None]:
-    for gateway in staying(gateways(snapshot, question.subject.namespace)):
-        yield from (_told(each, gateway) for each in _of(snapshot, gateway, question.parameters))
+def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
+    for gateway in exclude_deleting_gateways(find_gateways(snapshot, question.subject.namespace)):
+        yield from (
+            _with_gateway_name(each, gateway)
+            for each in _evaluate_proxies(snapshot, gateway, question.parameters)
+        )
 
 
-def _told(found: Found, gateway: Gateway) -> Found:
+def _with_gateway_name(found: CheckResult, gateway: Gateway) -> CheckResult:
     if isinstance(found, Trouble):
-        return replace(found, fields={**found.fields, "gateway": gateway.metadata.name})
+        return replace(
+            found, message_fields={**found.message_fields, "gateway": gateway.metadata.name}
+        )
     return found
 
 
-def _of(snapshot: Snapshot, gateway: Gateway, told: Parameters) -> Sequence[Found]:
+def _evaluate_proxies(
+    snapshot: Snapshot, gateway: Gateway, told: GatewayDataPlaneParameters
+) -> Sequence[CheckResult]:
     meta = gateway.metadata
-    key = by_gateway(meta.namespace, meta.name)
-    made = snapshot.find(DEPLOYMENTS, Deployment, key)
+    key = gateway_key(meta.namespace, meta.name)
+    made = snapshot.by_index(DEPLOYMENTS, Deployment, key)
     if not made:
-        missing = _missing(snapshot, gateway, told)
+        missing = _missing_proxy_trouble(snapshot, gateway, told)
         return [missing] if missing is not None else []
     staying = [each for each in made if each.metadata.deletion_timestamp is None]
-    read = [_one(snapshot, each) for each in staying]
+    read = [_evaluate_proxy(snapshot, each) for each in staying]
     used = [each for each in read if each is None or not _is_unused(each)] or read
-    serving = any(each is None or (isinstance(each, Trouble) and not each.out) for each in used)
+    serving = any(each is None or (isinstance(each, Trouble) and not each.is_out) for each in used)
     found = [each for each in used if each is not None]
-    return [_degraded(each) for each in found] if serving else found
+    return [_as_degraded(each) for each in found] if serving else found
 
 
-def _one(snapshot: Snapshot, deployment: Deployment) -> Found | None:
+def _evaluate_proxy(snapshot: Snapshot, deployment: Deployment) -> CheckResult | None:
     meta = deployment.metadata
-    unread = undecoded(snapshot, DEPLOYMENTS, meta.namespace, meta.name)
-    pods = snapshot.find(PODS, Pod, by_workload(meta.namespace, meta.name))
-    return unread or deployments.trouble(deployment, pods)
+    unread = check_decoded(snapshot, DEPLOYMENTS, meta.namespace, meta.name)
+    pods = snapshot.by_index(PODS, Pod, workload_key(meta.namespace, meta.name))
+    return unread or deployments.evaluate_deployment(deployment, pods)
 
 
-def _is_unused(found: Found) -> bool:
+def _is_unused(found: CheckResult) -> bool:
     """
     One that was scaled to zero beside another is left over from a change of class or revision.
     """
     return isinstance(found, Trouble) and found.cause.code == "ScaledToZero"
 
 
-def _degraded(found: Found) -> Found:
-    return replace(found, out=False) if isinstance(found, Trouble) else found
+def _as_degraded(found: CheckResult) -> CheckResult:
+    return replace(found, is_out=False) if isinstance(found, Trouble) else found
 
 
 # ---------------------------------------------------------------- no Deployment
 
 
-def _missing(snapshot: Snapshot, gateway: Gateway, told: Parameters) -> Found | None:
+def _missing_proxy_trouble(
+    snapshot: Snapshot, gateway: Gateway, told: GatewayDataPlaneParameters
+) -> CheckResult | None:
     """
     None where there need not be one: not accepted yet, by another controller, or deployed by hand.
     """
     meta = gateway.metadata
     usual = f"{meta.name}-{gateway.spec.gateway_class_name}"
-    seen = deployments.reference(meta.namespace, usual) in snapshot.gone
-    taken = accepted(gateway)
+    seen = deployments.deployment_ref(meta.namespace, usual) in snapshot.deleted_uids
+    taken = accepted_condition(gateway)
     if taken is None or not (seen or _is_managed(snapshot, gateway, told)):
         return None
-    lacks = deployments.absent(meta.namespace, usual, seen=seen)
-    kind = lacks.kind if seen else Kind.STARTING
-    late = stale(taken, meta, f"Gateway {meta.namespace}/{meta.name}")
-    return late or replace(lacks, kind=kind, out=True, since=since(taken, meta))
+    lacks = deployments.missing_deployment_trouble(meta.namespace, usual, seen=seen)
+    kind = lacks.kind if seen else TroubleKind.STARTING
+    late = check_observed_generation(taken, meta, f"Gateway {meta.namespace}/{meta.name}")
+    return late or replace(lacks, kind=kind, is_out=True, since=transition_time(taken, meta))
 
 
-def _is_managed(snapshot: Snapshot, gateway: Gateway, told: Parameters) -> bool:
+def _is_managed(snapshot: Snapshot, gateway: Gateway, told: GatewayDataPlaneParameters) -> bool:
     """
     With addresses in its spec, a Gateway stands for a Service that someone else has made (Istio).
     """
@@ -128,12 +148,12 @@ def _is_managed(snapshot: Snapshot, gateway: Gateway, told: Parameters) -> bool:
 PROBE = Probe(
     ProbeSpec(
         name="gateway-data-plane",
-        parameters=Parameters,
-        fields=frozenset({"gateway", "object", "state", "pods"}),
-        codes=CODES,
-        requires=(GATEWAYS, DEPLOYMENTS),
-        uses=(GATEWAY_CLASSES, HTTP_ROUTES, PODS, NAMESPACES),
-        demands=lambda _: frozenset({GATEWAYS.qualified}),
+        parameters_type=GatewayDataPlaneParameters,
+        message_fields=frozenset({"gateway", "object", "state", "pods"}),
+        cause_codes=DEPLOYMENT_CODES,
+        required_kinds=(GATEWAYS, DEPLOYMENTS),
+        optional_kinds=(GATEWAY_CLASSES, HTTP_ROUTES, PODS, NAMESPACES),
+        required_crds=lambda _: frozenset({GATEWAYS.group_resource}),
     ),
-    judge,
+    evaluate,
 )

@@ -1,0 +1,92 @@
+"""
+Pods that load a model, at addresses of this machine: each of 127.0.0.0/8 stands for one.
+"""
+
+import ipaddress
+import uuid
+from collections.abc import Iterator
+
+from e2e.bench.load import bulk_change
+from e2e.bench.load.teams import MODELS, model, team
+from e2e.controlplane import ControlPlane, Json
+from reporter.kube.scrape.schedule import offset
+
+
+ANSWERING = ipaddress.ip_network("127.16.0.0/12")
+HANGING = ipaddress.ip_network("127.64.0.0/12")
+LATE = ipaddress.ip_network("127.32.0.0/16")
+"""
+Answering ones too; when they are asked is told.
+"""
+
+AT_ONCE = 0.01
+"""
+Into which share of an interval the turns of those fall that are asked at once.
+"""
+
+
+class LoadingPods:
+    """
+    Spread evenly over so many InferenceSets.
+    """
+
+    def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
+        self._etcd, self._sets = plane.etcd_port, inference_sets
+        self._there: list[str] = []
+
+    def write(self, network: ipaddress.IPv4Network, many: int, *, together: bool = False) -> None:
+        """
+        *together*: with their turns at the same moment.
+        """
+        pods = [
+            _pod(str(network[number + 1]), number % self._sets, _uid(together=together))
+            for number in range(many)
+        ]
+        bulk_change.put_all(self._etcd, [bulk_change.body(_key(pod), pod) for pod in pods])
+        self._there += map(_key, pods)
+
+    def remove_all(self) -> None:
+        bulk_change.delete_all(self._etcd, self._there)
+        self._there.clear()
+
+
+def _uid(*, together: bool) -> str:
+    return next(uid for uid in _uids() if not together or offset(uid) < AT_ONCE)
+
+
+def _uids() -> Iterator[str]:
+    while True:
+        yield str(uuid.uuid4())
+
+
+def _key(pod: Json) -> str:
+    return f"/registry/pods/{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _pod(address: str, of: int, uid: str) -> Json:
+    of_team, number = divmod(of, MODELS)
+    started = "2026-01-01T00:00:00Z"
+    container = {"name": "model", "image": "example.invalid/never-run:1"}
+    running = {**container, "imageID": "", "ready": False, "restartCount": 0}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"loading-{address.replace('.', '-')}",
+            "namespace": team(of_team),
+            "uid": uid,
+            "creationTimestamp": started,
+            "labels": {
+                "inferenceset.kaito.sh/created-by": model(of_team, number),
+                "apps.kubernetes.io/pod-index": "0",
+            },
+        },
+        "spec": {"containers": [container], "nodeName": "node-0"},
+        "status": {
+            "phase": "Running",
+            "podIP": address,
+            "podIPs": [{"ip": address}],
+            "conditions": [{"type": "Ready", "status": "False"}],
+            "containerStatuses": [{**running, "state": {"running": {"startedAt": started}}}],
+        },
+    }

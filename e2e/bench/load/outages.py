@@ -1,0 +1,65 @@
+"""
+What may happen to every InferenceSet at once.
+"""
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from e2e.bench.load.deployments import NODE_PROVISIONER, ROUTER
+from e2e.controlplane import Json
+from e2e.support.production_stack.inference_sets import INVALID_REASON, WRONG
+
+
+@dataclass(frozen=True)
+class OutageScenario:
+    """
+    *change* happens to all objects whose keys in etcd begin with *prefix*. *cause*: namespace and
+    name of the Deployment that goes down meanwhile, *reason*: what tells of it. *announced*: the
+    reason of the InferenceSets, if it is told and not suppressed. It is over within *hold* seconds
+    whether it will be told.
+    """
+
+    name: str
+    prefix: str
+    change: Callable[[Json], None]
+    cause: tuple[str, str]
+    reason: str
+    hold: float
+    announced: str = ""
+
+
+def _without_nodes(workspace: Json) -> None:
+    refused = {
+        "status": "False",
+        "reason": "QuotaExceeded",
+        "message": "no quota is left for this instance type",
+        "lastTransitionTime": dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    for condition in workspace["status"]["conditions"]:
+        if condition["type"] in {"NodeClaimReady", "ResourceReady"}:
+            condition.update(refused)
+
+
+def _misconfigured(inference_set: Json) -> None:
+    inference_set["metadata"].setdefault("annotations", {}).update(WRONG)
+
+
+PROVISIONING = OutageScenario(
+    name="provisioner",
+    prefix="/registry/kaito.sh/workspaces/",
+    change=_without_nodes,
+    cause=(NODE_PROVISIONER.namespace, NODE_PROVISIONER.name),
+    reason="clusterNodeProvisionerNotReady",
+    hold=60,
+)
+INDEPENDENT = OutageScenario(
+    name="independent",
+    prefix="/registry/kaito.sh/inferencesets/",
+    change=_misconfigured,
+    cause=ROUTER,
+    reason="clusterBBRNotReady",
+    hold=0,
+    announced=INVALID_REASON,
+)
+OUTAGES = {each.name: each for each in (PROVISIONING, INDEPENDENT)}

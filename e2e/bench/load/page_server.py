@@ -1,0 +1,58 @@
+"""
+The pages of all pods at once, quickly: ``python -m e2e.bench.load.page_server 5000`` serves them.
+
+At some addresses nothing is ever answered. ``/asked`` tells who was asked when since the last time.
+"""
+
+import asyncio
+import ipaddress
+import json
+import sys
+import time
+from typing import ClassVar
+
+from e2e.bench.load.loading_pods import HANGING
+from tests.support.stubs import metrics_pages
+
+
+BACKLOG = 4096
+FAST = 850e6
+"""
+Bytes a second at which a download is no trouble.
+"""
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
+
+
+class PodPageProtocol(asyncio.Protocol):
+    asked: ClassVar[list[tuple[float, str]]] = []
+    page = HEAD + metrics_pages.pre_download(FAST, 60.0)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport, self._received = transport, b""
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if b"\r\n\r\n" not in self._received:
+            return
+        address = self._transport.get_extra_info("sockname")[0]
+        if self._received.startswith(b"GET /asked "):
+            self._transport.write(HEAD + json.dumps(self.asked).encode())
+            self.asked.clear()
+        elif ipaddress.ip_address(address) in HANGING:
+            return
+        else:
+            self.asked.append((time.time(), address))
+            self._transport.write(self.page)
+        self._transport.close()
+
+
+async def _serve(port: int) -> None:
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(PodPageProtocol, "0.0.0.0", port, backlog=BACKLOG)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(int(sys.argv[1])))

@@ -1,0 +1,97 @@
+"""
+The plainest client there can be: what it costs is the floor below which nobody gets.
+"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Any, Self
+
+import aiohttp
+
+from e2e.controlplane import Client, ControlPlane
+from e2e.controlplane.client import MERGE
+
+
+Json = dict[str, Any]
+
+
+class PlainClient:
+    """
+    As the administrator of a control plane, or as a client of it. Raises
+    aiohttp.ClientResponseError for a refusal.
+    """
+
+    def __init__(self, server: ControlPlane | Client) -> None:
+        client = server if isinstance(server, Client) else server.client
+        trust = ssl.create_default_context(cafile=str(client.ca_file))
+        self._http = aiohttp.ClientSession(
+            f"https://127.0.0.1:{client.port}",
+            headers={"Authorization": f"Bearer {client.token}"},
+            connector=aiohttp.TCPConnector(ssl=trust),
+            timeout=aiohttp.ClientTimeout(total=None),
+            raise_for_status=True,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.close()
+
+    async def get(self, path: str) -> Json:
+        async with self._http.get(path) as answer:
+            found: Json = await answer.json()
+            return found
+
+    async def drained(self, path: str) -> bool:
+        """
+        Whether all of it was sent, uncompressed; not if the server asks to come again later.
+        """
+        try:
+            async with self._http.get(path, headers={"Accept-Encoding": "identity"}) as answer:
+                async for _ in answer.content.iter_any():
+                    pass
+        except aiohttp.ClientResponseError as err:
+            if err.status != HTTPStatus.TOO_MANY_REQUESTS:
+                raise
+            return False
+        return True
+
+    async def create(self, path: str, body: Json) -> None:
+        headers = {"Content-Type": "application/json"}
+        async with self._http.post(path, data=json.dumps(body), headers=headers) as answer:
+            await answer.read()
+
+    async def delete(self, path: str) -> None:
+        async with self._http.delete(path) as answer:
+            await answer.read()
+
+    async def patch(self, path: str, body: Json, content_type: str = MERGE) -> float:
+        """
+        The seconds that it took.
+        """
+        begun = asyncio.get_running_loop().time()
+        headers = {"Content-Type": content_type}
+        async with self._http.patch(path, data=json.dumps(body), headers=headers) as answer:
+            await answer.read()
+        return asyncio.get_running_loop().time() - begun
+
+    async def watch(self, path: str, version: str) -> AsyncIterator[tuple[float, bytes]]:
+        """
+        The lines of a watch, each with the time of the event loop at which it came.
+        """
+        query = f"{path}?watch=1&resourceVersion={version}"
+        async with self._http.get(query, read_bufsize=2**22) as answer:
+            async for line in answer.content:
+                yield asyncio.get_running_loop().time(), line
+
+    async def version(self, path: str) -> str:
+        """
+        From which a watch sees all that comes after now.
+        """
+        found = await self.get(f"{path}?limit=1")
+        version: str = found["metadata"]["resourceVersion"]
+        return version

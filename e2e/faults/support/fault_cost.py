@@ -1,0 +1,46 @@
+"""
+What a fault costs the reporter's process, as the kernel and its log tell it.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from e2e.support.process_usage import ProcessUsage
+from e2e.support.reporter_process import ReporterProcess
+
+
+@dataclass
+class FaultCost:
+    """
+    *cpu* in seconds; *peak*: how many MiB the process was larger, at its largest, than before;
+    *lines* that were written to the log. All are set when the block ends.
+    """
+
+    cpu: float = 0
+    peak: float = 0
+    lines: int = 0
+
+    def is_within(self, *, cpu: float, peak: float, lines: int) -> bool:
+        return self.cpu < cpu and self.peak < peak and self.lines <= lines
+
+    def __str__(self) -> str:
+        return f"{self.cpu:.2f} s of CPU, {self.peak:+.1f} MiB, {self.lines} lines"
+
+
+@contextlib.contextmanager
+def measured_cost(reporter: ReporterProcess, what: str) -> Iterator[FaultCost]:
+    """
+    Of the process that runs at the begin, which must not be another one at the end.
+    """
+    assert reporter.process is not None
+    pid, spent = reporter.process.pid, FaultCost()
+    before, lines = ProcessUsage.of(pid), len(reporter.lines())
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+    yield spent
+    assert reporter.running, f"{what}: the process has ended"
+    after = ProcessUsage.of(pid)
+    spent.cpu, spent.peak = after.cpu - before.cpu, after.peak - before.memory
+    spent.lines = len(reporter.lines()) - lines
+    print(f"{what}: {spent}, of {before.memory:.0f} MiB before")

@@ -1,0 +1,24 @@
+"""
+The reporter as it is, but that it also reads pods at loopback addresses, of which there are enough.
+
+In a cluster these are barred: whoever may write a pod's status chooses where we connect to.
+"""
+
+from dataclasses import replace
+
+from reporter.cli.__main__ import main
+from reporter.kube.scrape.scraper import ScrapeConfig
+from reporter.runtime import scraping
+from reporter.settings import Settings
+
+
+_original_scrape_config = scraping.make_scrape_config
+
+
+def _allow_loopback(settings: Settings, *, inside: bool) -> ScrapeConfig:
+    return replace(_original_scrape_config(settings, inside=inside), is_allowed=lambda _: True)
+
+
+if __name__ == "__main__":
+    scraping.make_scrape_config = _allow_loopback
+    main()

@@ -1,0 +1,28 @@
+"""
+What of a message passes a proxy, and in which pieces.
+"""
+
+from collections.abc import Mapping
+
+import aiohttp
+from aiohttp import web
+
+
+_LONGEST_LINE = 64 << 20
+_NOT_PASSED_ON = {"host", "connection", "content-length", "transfer-encoding", "content-encoding"}
+"""
+What belongs to one of the two connections and not to the message.
+"""
+
+
+async def read_piece(answer: aiohttp.ClientResponse, request: web.BaseRequest) -> bytes:
+    """
+    A line of a watch, or all there is.
+    """
+    if "watch" in request.query:
+        return await answer.content.readline(max_line_length=_LONGEST_LINE)
+    return await answer.content.read()
+
+
+def forwarded_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name.lower() not in _NOT_PASSED_ON}

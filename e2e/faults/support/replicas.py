@@ -1,0 +1,92 @@
+"""
+Several reporters, each behind a proxy of its own, so that it is seen who asked for what.
+"""
+
+import contextlib
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from e2e.controlplane import ControlPlane, until
+from e2e.faults.support.proxy import FaultProxy, fault_proxy
+from e2e.support.reporter_process import PROGRAM, ReporterProcess
+
+
+SKEWED_PROGRAM = (sys.executable, "-m", "e2e.faults.support.altered_reporter")
+
+
+@dataclass(frozen=True)
+class ProxiedReplica:
+    """
+    Its requests are seen by its *proxy*, times being those of the monotonic clock.
+    """
+
+    reporter: ReporterProcess
+    proxy: FaultProxy
+
+    @property
+    def name(self) -> str:
+        return self.reporter.name
+
+    @property
+    def is_leader(self) -> bool:
+        return self.reporter.running and self.reporter.metric("leader") == 1
+
+    @property
+    def pid(self) -> int:
+        assert self.reporter.process is not None
+        return self.reporter.process.pid
+
+    def writes(self, *, since: float = 0) -> int:
+        """
+        The requests to write an Event that it has sent.
+        """
+        return self.proxy.count(r"/events\b", methods=("POST", "PATCH"), since=since)
+
+    def log_time(self, *words: str) -> str:
+        """
+        The time of the newest line of its log with these words, which sorts as text.
+        """
+        return self.reporter.lines(*words)[-1].split()[0]
+
+
+@contextlib.contextmanager
+def running_replica(
+    plane: ControlPlane,
+    name: str,
+    *flags: str,
+    env: Mapping[str, str] | None = None,
+    leading: bool = False,
+) -> Iterator[ProxiedReplica]:
+    """
+    With *env* it runs in a changed world.
+    """
+    with fault_proxy(plane) as proxy:
+        program = PROGRAM if env is None else SKEWED_PROGRAM
+        reporter = ReporterProcess(
+            plane, *flags, proxy.flag(), name=name, env=env, program=program, follows=not leading
+        )
+        with reporter:
+            yield ProxiedReplica(reporter, proxy)
+
+
+@contextlib.contextmanager
+def running_replicas(
+    plane: ControlPlane, number: int, *flags: str
+) -> Iterator[list[ProxiedReplica]]:
+    """
+    The first of them leads.
+    """
+    names = ("one", "two", "three")[:number]
+    with contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(running_replica(plane, name, *flags, leading=name == "one"))
+            for name in names
+        ]
+
+
+def wait_for_leader(among: list[ProxiedReplica], *, within: float) -> ProxiedReplica:
+    def read() -> ProxiedReplica | None:
+        return next((each for each in among if each.is_leader), None)
+
+    return until(read, within=within, what="another one leads")

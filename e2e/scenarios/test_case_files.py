@@ -1,0 +1,114 @@
+"""
+The marked case files of ``tests/cases`` on the real control plane.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+from e2e.controlplane import ControlPlane, Options
+from e2e.support.cases.cluster_objects import CaseClusterObjects
+from e2e.support.cases.cluster_replay import ClusterCaseReplay, differences, line
+from e2e.support.events import Event
+from reporter.model.enums import Layer
+from tests.support.cases.case_replay import CASES, expected_announcements
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+
+
+STORIES = {
+    file.stem: case
+    for file in sorted(CASES.glob("*.yaml"))
+    if (case := yaml.safe_load(file.read_text("utf-8"))).get("real")
+}
+
+
+KAITO_OUT = "kaito-out-with-bad-images"
+ELSEWHERE = {
+    "clusterCRDMissing": "test_missing_crds",  # discovery is asked twice a minute
+    "inferencesetWeightDownloadSlow": "test_weight_download",  # needs pods that answer
+}
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[ControlPlane]:
+    """
+    Without anybody who would set right what a case says of an object.
+    """
+    with ControlPlane(Options(controllers=False, scheduler=False, kwok=False)) as plane:
+        yield plane
+
+
+@pytest.fixture(scope="module")
+def objects(plane: ControlPlane) -> Iterator[CaseClusterObjects]:
+    found = CaseClusterObjects(plane.client)
+    yield found
+    found.end()
+
+
+def play(plane: ControlPlane, objects: CaseClusterObjects, name: str) -> list[Event]:
+    """
+    All that was announced, which is what the case says.
+    """
+    case = STORIES[name]
+    written = ClusterCaseReplay(plane, objects, case).run()
+    found = differences(written, case)
+    assert not found, "\n".join([case["why"], *found, "", "written was", *map(line, written)])
+    return written
+
+
+@pytest.mark.controlplane
+@pytest.mark.parametrize("name", [name for name in STORIES if name != KAITO_OUT])
+def test_what_is_announced_is_what_the_case_says(
+    plane: ControlPlane, objects: CaseClusterObjects, name: str
+) -> None:
+    written = play(plane, objects, name)
+    assert len({each.version for each in written}) == len(written)
+
+
+@pytest.mark.controlplane
+def test_two_models_that_fail_while_kaito_is_out_are_one_event_and_speak_once_it_is_back(
+    plane: ControlPlane, objects: CaseClusterObjects
+) -> None:
+    written = play(plane, objects, KAITO_OUT)
+    out = [each for each in written if each.reason == "clusterKaitoControllerNotReady"]
+    assert len({each.uid for each in out}) == 1
+    assert out[-1].message.endswith(
+        " (suppressing downstream reasons: inferencesetModelPodsNotReady in 2 namespace(s))"
+    )
+    assert [each.reason for each in written[len(out) :]] == [
+        "clusterReady",
+        "inferencesetModelPodsNotReady",
+        "inferencesetModelPodsNotReady",
+    ]
+    assert {each.involved[1] for each in written[-2:]} == {"team-m", "team-n"}
+
+
+def test_every_reason_has_a_case_that_is_played_here_or_a_test_of_its_own() -> None:
+    announced = " ".join(
+        text for case in STORIES.values() for _, text in expected_announcements(case)
+    )
+    warnings = {
+        entry.reason for layer in Layer for entry in DEFAULT_CATALOGUE.evaluated_entries(layer)
+    }
+    missing = {each for each in warnings if f"Warning {each} " not in announced}
+    assert missing == set(ELSEWHERE)
+
+
+def test_every_row_of_the_suppression_table_is_played_here() -> None:
+    suffix = "(suppressing downstream reasons: "
+    said = [
+        text
+        for case in STORIES.values()
+        for _, text in expected_announcements(case)
+        if suffix in text
+    ]
+    missing = [
+        f"{row.source} > {row.target}"
+        for row in DEFAULT_CATALOGUE.suppressions
+        if not any(
+            text.startswith(f"Warning {row.source} ") and row.target in text.split(suffix)[1]
+            for text in said
+        )
+    ]
+    assert not missing

@@ -1,0 +1,181 @@
+"""
+Episodes that outlive the process that began them: restarts, stops and a second replica.
+"""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.controlplane import ControlPlane, until
+from e2e.support import events
+from e2e.support.events import Event
+from e2e.support.production_stack import components, restore
+from e2e.support.production_stack.components import BODY_BASED_ROUTER
+from e2e.support.reporter_process import LEASE, ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
+
+
+BBR, READY = "clusterBBRNotReady", "clusterReady"
+HEARTBEAT = 11
+"""
+Seconds: the shortest that can be set, and a tenth more.
+"""
+
+BEATING = (*SHORT_FLAGS, "--heartbeat-seconds=10")
+SHORT_LEASE = ("--lease-duration-seconds=3", "--renew-deadline-seconds=2")
+LEASE_RUNS_OUT = 4
+
+
+@pytest.fixture
+def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
+    with restore.healthy_stack(stack) as plane:
+        yield plane
+
+
+def test_warning_is_renewed_while_it_lasts_and_never_again_after(plane: ControlPlane) -> None:
+    with ReporterProcess(plane, *BEATING) as reporter:
+        first = _break(plane)
+        again = events.wait_for(plane.client, BBR, within=HEARTBEAT + PROMPT_TIMEOUT, count=2)
+        assert (again.uid, again.first) == (first.uid, first.first)
+        assert again.last > first.last
+        assert again.raw["series"]["count"] == 2
+        _mend(plane)
+        until(
+            lambda: reporter.states() == {BBR: "settling"},
+            within=PROMPT_TIMEOUT,
+            what="it settles",
+        )
+        last = _only(plane, BBR)
+        events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
+        time.sleep(HEARTBEAT + 1)  # by then a heartbeat that was not called off would have come
+        assert _only(plane, BBR) == last
+        assert _only(plane, READY).count == 1
+
+
+def test_killed_process_goes_on_with_its_event(plane: ControlPlane) -> None:
+    with ReporterProcess(plane, *BEATING, *SHORT_LEASE) as reporter:
+        first = _break(plane)
+        reporter.kill()
+        reporter.start()
+        again = events.wait_for(plane.client, BBR, within=HEARTBEAT + LEASE_RUNS_OUT, count=2)
+        assert (again.uid, again.first, again.count) == (first.uid, first.first, 2)
+        _mend(plane)
+        events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
+        assert events.reasons(plane.client) == [BBR, READY]
+
+
+def test_trouble_that_ended_while_nobody_watched_gets_its_ready(plane: ControlPlane) -> None:
+    with ReporterProcess(plane, *SHORT_FLAGS, *SHORT_LEASE) as reporter:
+        first = _break(plane)
+        reporter.kill()
+        _mend(plane)
+        reporter.start()
+        events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
+        assert _only(plane, BBR) == first
+        reporter.stop()
+        reporter.start()
+        _until_passed(reporter)
+        assert events.reasons(plane.client) == [BBR, READY]
+
+
+def test_recurrence_is_an_event_of_its_own(plane: ControlPlane) -> None:
+    with ReporterProcess(plane, *SHORT_FLAGS):
+        first = _break(plane)
+        _mend(plane)
+        events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
+        second = events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT, besides=[first])
+        assert second.name != first.name
+        assert (first.count, second.count) == (1, 1)
+
+
+def test_return_within_the_settle_continues_the_episode(plane: ControlPlane) -> None:
+    with ReporterProcess(plane, "--startup-grace-seconds=2", "--settle-seconds=30") as reporter:
+        first = _break(plane)
+        _mend(plane)
+        until(
+            lambda: reporter.states() == {BBR: "settling"},
+            within=PROMPT_TIMEOUT,
+            what="it settles",
+        )
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
+        until(
+            lambda: reporter.states() == {BBR: "announced"},
+            within=PROMPT_TIMEOUT,
+            what="it is back",
+        )
+        assert [each.uid for each in events.reporter_events(plane.client)] == [first.uid]
+
+
+# ---------------------------------------------------------------- who speaks
+
+
+def test_stop_ends_with_success_at_once_and_frees_the_lease(plane: ControlPlane) -> None:
+    with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
+        assert plane.client.get(LEASE)["spec"]["holderIdentity"].startswith("reporter_")
+        began = time.monotonic()
+        assert reporter.stop() == 0
+        assert time.monotonic() - began < 2
+        assert plane.client.get(LEASE)["spec"]["holderIdentity"] == ""
+        assert "Traceback" not in reporter.log()
+
+
+def test_second_replica_takes_over_and_goes_on_with_the_event(plane: ControlPlane) -> None:
+    with (
+        ReporterProcess(plane, *BEATING, name="one") as one,
+        ReporterProcess(plane, *BEATING, name="two", follows=True) as two,
+    ):
+        first = _break(plane)
+        assert first.raw["reportingInstance"] == "one"
+        until(lambda: two.states() == {BBR: "due"}, within=PROMPT_TIMEOUT, what="both see it")
+        assert one.stop() == 0
+        two.until_leading(within=2)
+        again = events.wait_for(plane.client, BBR, within=HEARTBEAT + PROMPT_TIMEOUT, count=2)
+        assert again.raw["reportingInstance"] == "two"
+        assert (again.uid, again.first, again.count) == (first.uid, first.first, 2)
+        _mend(plane)
+        events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
+        assert events.reasons(plane.client) == [BBR, READY]
+
+
+def test_replica_takes_over_from_a_killed_one_when_the_lease_runs_out(
+    plane: ControlPlane,
+) -> None:
+    with (
+        ReporterProcess(plane, *SHORT_FLAGS, *SHORT_LEASE, name="one") as one,
+        ReporterProcess(plane, *SHORT_FLAGS, *SHORT_LEASE, name="two", follows=True) as two,
+    ):
+        one.kill()
+        components.scale(plane.client, BODY_BASED_ROUTER, 0)
+        said = events.wait_for(plane.client, BBR, within=LEASE_RUNS_OUT + PROMPT_TIMEOUT)
+        assert said.raw["reportingInstance"] == "two"
+        assert two.metric("leader") == 1
+        assert len(events.reporter_events(plane.client)) == 1
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _break(plane: ControlPlane) -> Event:
+    components.scale(plane.client, BODY_BASED_ROUTER, 0)
+    return events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
+
+
+def _mend(plane: ControlPlane) -> None:
+    components.scale(plane.client, BODY_BASED_ROUTER, 2)
+    components.until_ready(plane.client, BODY_BASED_ROUTER)
+
+
+def _only(plane: ControlPlane, reason: str) -> Event:
+    found = events.reporter_events(plane.client, reason)
+    assert len(found) == 1
+    return found[0]
+
+
+def _until_passed(reporter: ReporterProcess) -> None:
+    """
+    A new leader has read its Events back, and the settle after that is over.
+    """
+    time.sleep(SETTLE + 1)
+    assert reporter.states() == {}

@@ -1,0 +1,25 @@
+"""
+The tests of our Events, on the real API server.
+"""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from e2e.controlplane import ControlPlane
+from reporter.kube.client.client import RestClient, connect
+from tests.integration.test_event_client import *  # noqa: F403
+
+
+pytestmark = pytest.mark.controlplane
+
+
+@pytest_asyncio.fixture  # type: ignore[no-redef]
+async def api(control_plane: ControlPlane) -> AsyncIterator[RestClient]:
+    """
+    Instead of the one of the embedded server.
+    """
+    api = await connect(str(control_plane.kubeconfig()), environ={})
+    yield api
+    await api.close()

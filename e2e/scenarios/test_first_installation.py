@@ -1,0 +1,231 @@
+"""
+The whole stack comes into an empty cluster, while the reporter runs already: nothing is announced.
+
+Each team's objects come in an order of their own, before the control plane that acts on them, and one
+CRD after what refers to it. Between the steps more time passes than hard errors are held here.
+"""
+
+import contextlib
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pytest
+
+from e2e.controlplane import ApiError, ControlPlane, Json, Options, faults, until
+from e2e.support import events, observer
+from e2e.support.events import Event
+from e2e.support.observer import ANNOUNCE_WAIT, Observer
+from e2e.support.production_stack import components, kaito_controller
+from e2e.support.production_stack.team import LABEL, TeamStack, register_class
+from e2e.support.reporter_process import ReporterProcess
+
+
+POOLS = "inferencepools.inference.networking.k8s.io"
+GRACE = 150
+"""
+Seconds: more than the installation takes on a slow machine. Workspaces, model pods and scaling have
+none, whatever their age.
+"""
+
+WORKSPACE = "qwen-7rk2p"
+FAULT = "inferencesetScalingMisconfigured"
+
+Order = Callable[[list[Json]], Iterable[Json]]
+
+
+def shuffled(charts: list[Json]) -> list[Json]:
+    return random.Random(7).sample(charts, len(charts))
+
+
+def the_namespace_is_labelled_last(charts: list[Json]) -> Iterator[Json]:
+    for each in charts:
+        if each["kind"] == "Namespace":
+            yield {**each, "metadata": {"name": each["metadata"]["name"]}}
+        else:
+            yield each
+    yield next(each for each in charts if each["kind"] == "Namespace")
+
+
+ORDERS: dict[str, Order] = {
+    "in-order": list,
+    "backwards": lambda charts: list(reversed(charts)),
+    "shuffled": shuffled,
+    "labelled-last": the_namespace_is_labelled_last,
+}
+
+
+@dataclass(frozen=True)
+class InstallOutcome:
+    """
+    What was said until all was well, what was held in each namespace on the way there, and which
+    faults were announced after it.
+    """
+
+    events: list[Event]
+    held: dict[str, set[str]]
+    faults: dict[str, Event]
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[ControlPlane]:
+    with ControlPlane(Options(without_crds=frozenset({POOLS}))) as plane:
+        yield plane
+
+
+@pytest.fixture(scope="module")
+def installed(plane: ControlPlane) -> Iterator[InstallOutcome]:
+    grace = f"--startup-grace-seconds={GRACE}"
+    with ReporterProcess(plane, grace, *observer.short_hold_flags(plane)) as reporter:
+        listening = Observer(reporter)
+        held: dict[str, set[str]] = {}
+        for step in _steps(plane):
+            step()
+            for name in ORDERS:
+                held.setdefault(name, set()).update(listening.unclear_states(name))
+        listening.wait_all_clear()
+        said = listening.events()
+        broken = {name: _break(TeamStack(plane, name)) for name in ORDERS}
+        yield InstallOutcome(said, held, broken)
+
+
+@pytest.mark.controlplane
+def test_first_installation_in_any_order_is_silent(installed: InstallOutcome) -> None:
+    assert installed.events == []
+
+
+@pytest.mark.controlplane
+@pytest.mark.parametrize("name", ORDERS)
+def test_what_was_not_there_yet_was_seen_and_held(installed: InstallOutcome, name: str) -> None:
+    assert installed.held[name] >= {
+        "modelharnessGatewayClassMissing",
+        "modelharnessGatewayDataPlaneNotReady",
+        "inferencesetInfraProvisioningFailed",
+        "inferencesetModelPodsNotReady",
+        "inferencesetEPPNotReady",
+    }
+
+
+@pytest.mark.controlplane
+@pytest.mark.parametrize("name", ORDERS)
+def test_fault_after_a_first_installation_is_announced(
+    installed: InstallOutcome, name: str
+) -> None:
+    assert installed.faults[name].message.startswith(
+        f"InferenceSet {name}/qwen: scaling misconfigured"
+    )
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _steps(plane: ControlPlane) -> Iterator[Callable[[], object]]:
+    """
+    Each is followed by a look at what is held.
+    """
+    teams = [TeamStack(plane, name) for name in ORDERS]
+    with ThreadPoolExecutor() as hands:
+
+        def each(do: Callable[[TeamStack], None]) -> None:
+            list(hands.map(do, teams))
+
+        charts = [hands.submit(_install, each, ORDERS[each.name]) for each in teams]
+        yield _time_passes
+        yield lambda: plane.install_crds(POOLS)
+        yield lambda: [chart.result(timeout=60) for chart in charts]
+        yield lambda: _control_plane_starts(plane)
+        yield _time_passes
+        yield lambda: _control_plane_runs(plane)
+        yield lambda: register_class(plane.client)
+        yield lambda: each(_taken_up)
+        yield _time_passes
+        yield lambda: each(
+            lambda team: team.kaito.set_workspace_conditions(
+                WORKSPACE, kaito_controller.nodes_missing_reasons("NodeNotFound")
+            )
+        )
+        yield _time_passes
+        yield lambda: each(_nodes_came)
+        yield _time_passes
+        yield lambda: each(_runs)
+
+
+def _time_passes() -> None:
+    time.sleep(ANNOUNCE_WAIT)
+
+
+def _install(team: TeamStack, order: Order) -> None:
+    """
+    As kubectl apply in a loop: again, until what it needs is there.
+    """
+    client = team.client
+    client.create("/api/v1/namespaces", components.namespace_manifest(team.name))
+    for each in order(team.chart_manifests()):
+        if each["kind"] == "Deployment":
+            annotations = faults.STARTING.annotations()
+            each["spec"]["template"]["metadata"]["annotations"] = annotations
+        if each["kind"] == "InferencePool":
+            until(lambda: _served(team.plane), within=60, what="pools are served")
+        if each["kind"] == "Namespace" and LABEL not in each["metadata"].get("labels", {}):
+            continue
+        client.apply(each)
+
+
+def _served(plane: ControlPlane) -> bool:
+    """
+    For a moment a new CRD's storage refuses every request.
+    """
+    with contextlib.suppress(ApiError):
+        return bool(plane.client.get("/apis/inference.networking.k8s.io/v1/inferencepools"))
+    return False
+
+
+def _control_plane_starts(plane: ControlPlane) -> None:
+    """
+    The last to be needed first, all in ContainerCreating.
+    """
+    for each in components.manifests():
+        if each["kind"] == "Namespace":
+            plane.client.apply(each)
+    for component in reversed(components.COMPONENTS):
+        manifest = components.deployment_manifest(component)
+        annotations = faults.STARTING.annotations()
+        manifest["spec"]["template"]["metadata"]["annotations"] = annotations
+        plane.client.apply(manifest)
+
+
+def _control_plane_runs(plane: ControlPlane) -> None:
+    for component in components.COMPONENTS:
+        components.until_started(plane.client, component)
+
+
+def _taken_up(team: TeamStack) -> None:
+    """
+    By every controller at once, in the middle of the work of each.
+    """
+    team.accept_gateway()
+    team.kaito.create_workspace(WORKSPACE)
+    team.kaito.set_inference_set_status(0)
+
+
+def _nodes_came(team: TeamStack) -> None:
+    team.kaito.set_workspace_conditions(
+        WORKSPACE, kaito_controller.NODES_READY_REASONS | kaito_controller.PENDING_REASONS
+    )
+    team.kaito.create_stateful_set(WORKSPACE, faults.STARTING.annotations())
+    team.kaito.pod(WORKSPACE)
+
+
+def _runs(team: TeamStack) -> None:
+    team.wait_started()
+    team.program_gateway()
+    team.authorize_api_key()
+    team.kaito.wait_started(WORKSPACE)
+
+
+def _break(team: TeamStack) -> Event:
+    team.kaito.annotate(auto_provision="true", max_replicas="0")
+    saying = f"InferenceSet {team.name}/qwen"
+    return events.wait_for(team.client, FAULT, within=30, saying=saying)

@@ -1,0 +1,105 @@
+"""
+What an idle reporter costs the API server, whose audit log says who asked for what.
+
+The test listens for a little more than a minute; QUIET_SECONDS=300 makes it five minutes.
+"""
+
+import datetime as dt
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+from e2e.controlplane import ControlPlane, Json, until
+from e2e.controlplane.reporter_rights import NAME
+from e2e.support.production_stack import workload
+from e2e.support.reporter_process import LEASE, NAMESPACE, ReporterProcess
+
+
+QUIET_SECONDS = float(os.environ.get("QUIET_SECONDS", "75"))
+INFERENCE_SETS = 100
+RENEWAL = 2
+"""
+Seconds from one renewal of the lease to the next, by default.
+"""
+
+ELECTION = (
+    "--lease-duration-seconds=15",
+    "--renew-deadline-seconds=10",
+    f"--retry-period-seconds={RENEWAL}",
+)
+DISCOVERIES = 2
+"""
+The most in a minute, but for the chance that a window begins and ends with one.
+"""
+
+pytestmark = pytest.mark.controlplane
+
+
+@dataclass(frozen=True)
+class IdleRequests:
+    """
+    What was asked for, and how often. *open*: kinds with a watch at the end.
+    """
+
+    requests: Counter[tuple[str, str]]
+    open: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def idle_requests() -> Iterator[IdleRequests]:
+    with ControlPlane(replace(workload.MINIMAL_OPTIONS, audit=True)) as plane:
+        workload.write(plane, INFERENCE_SETS)
+        with ReporterProcess(plane, *ELECTION) as reporter:
+            until(lambda: reporter.lines("rights"), within=15, what="the rights are checked")
+            begin = dt.datetime.now(dt.UTC)
+            time.sleep(QUIET_SECONDS)
+            asked = Counter(_request(e) for e in plane.audit() if _asked_since(e, begin))
+            print(f"in {QUIET_SECONDS:g} s: {dict(asked)}")
+            yield IdleRequests(asked, reporter.status()["kinds"])
+
+
+def test_nothing_is_asked_for_but_watches_the_lease_and_discovery(
+    idle_requests: IdleRequests,
+) -> None:
+    expected = {("get", "/apis"), ("update", LEASE)}
+    others = {each for each in idle_requests.requests if each[0] != "watch"} - expected
+    assert others == set()
+
+
+def test_discovery_is_asked_for_twice_a_minute(idle_requests: IdleRequests) -> None:
+    asked = idle_requests.requests["get", "/apis"]
+    assert 1 <= asked <= DISCOVERIES * (QUIET_SECONDS / 60) * 1.05 + 1
+
+
+def test_lease_is_renewed_once_in_each_period(idle_requests: IdleRequests) -> None:
+    assert idle_requests.requests["update", LEASE] <= QUIET_SECONDS / RENEWAL + 1
+
+
+def test_watches_are_left_open(idle_requests: IdleRequests) -> None:
+    """
+    Each goes on for at least five minutes.
+    """
+    assert set(idle_requests.open.values()) == {"watched"}
+    opened = [count for (verb, _), count in idle_requests.requests.items() if verb == "watch"]
+    assert max(opened, default=0) <= QUIET_SECONDS // 300 + 1
+
+
+def _asked_since(entry: Json, begin: dt.datetime) -> bool:
+    """
+    By the reporter. A watch has two entries: when it began and when it ended.
+    """
+    user = f"system:serviceaccount:{NAMESPACE}:{NAME}"
+    received = dt.datetime.fromisoformat(entry["requestReceivedTimestamp"])
+    ended_watch = entry["verb"] == "watch" and entry["stage"] == "ResponseComplete"
+    return entry["user"]["username"] == user and received >= begin and not ended_watch
+
+
+def _request(entry: Json) -> tuple[str, str]:
+    """
+    Verb and path.
+    """
+    return entry["verb"], entry["requestURI"].partition("?")[0]

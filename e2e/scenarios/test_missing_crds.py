@@ -1,0 +1,148 @@
+"""
+CustomResourceDefinitions that are missing, from the start or later, and discovery that fails.
+
+The reporter asks twice a minute which resources there are, and a loss counts once a second answer
+agrees, ten seconds later: hence the long waits.
+"""
+
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.controlplane import ApiError, ControlPlane, until
+from e2e.support import events
+from e2e.support.production_stack import restore
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS, short_holds_flag
+
+
+ROUTES = "httproutes.gateway.networking.k8s.io"
+POOLS = "inferencepools.inference.networking.k8s.io"
+OPTIONAL = ("ciliumnetworkpolicies.cilium.io", "nodeclaims.karpenter.sh", "nodepools.karpenter.sh")
+MISSING, READY = "clusterCRDMissing", "clusterReady"
+SECOND_LOOK, LOOK = 12, 32
+APISERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
+
+
+@pytest.fixture
+def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
+    with restore.healthy_stack(stack) as plane:
+        yield plane
+
+
+def test_crd_is_missed_from_the_start_and_later_and_seen_to_come(plane: ControlPlane) -> None:
+    """
+    Nobody misses the optional ones meanwhile: that would keep the stack from being Ready.
+    """
+    with contextlib.ExitStack() as removed:
+        for name in (*OPTIONAL, POOLS):
+            removed.enter_context(_without(plane, name))
+        removed.enter_context(ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)))
+        removed.enter_context(_without(plane, ROUTES))
+        never = events.wait_for(
+            plane.client,
+            MISSING,
+            within=SECOND_LOOK + PROMPT_TIMEOUT,
+            saying=f"Required CRD {POOLS} is",
+        )
+        assert (never.type, never.involved) == ("Warning", ("CustomResourceDefinition", POOLS))
+        assert never.message.startswith(f"Required CRD {POOLS} is not installed; it comes with ")
+        lost = events.wait_for(
+            plane.client, MISSING, within=LOOK + SECOND_LOOK + PROMPT_TIMEOUT, besides=[never]
+        )
+        assert (lost.type, lost.involved) == ("Warning", ("CustomResourceDefinition", ROUTES))
+        assert lost.message.startswith(f"Required CRD {ROUTES} was removed; it comes with ")
+        plane.install_crds(POOLS, ROUTES)
+        events.wait_for(plane.client, READY, within=LOOK + SETTLE + PROMPT_TIMEOUT)
+        assert events.reasons(plane.client) == [MISSING, MISSING, READY]
+
+
+def test_version_that_is_not_served_is_named_and_kubectl_shows_it_of_the_crd(
+    plane: ControlPlane,
+) -> None:
+    path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{ROUTES}"
+    versions = plane.client.get(path)["spec"]["versions"]
+    unserved = [{**each, "served": each["name"] != "v1"} for each in versions]
+    plane.client.patch(path, {"spec": {"versions": unserved}})
+    try:
+        with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)):
+            warning = events.wait_for(
+                plane.client, MISSING, within=SECOND_LOOK + 2 * PROMPT_TIMEOUT
+            )
+            state = f"Required CRD {ROUTES} is served as v1beta1 only, needed is v1; "
+            assert warning.message.startswith(state)
+            of_it = ("events", f"--for=crd/{ROUTES}", "--namespace=kube-system")
+            assert MISSING in plane.kubectl(*of_it)
+    finally:
+        plane.client.patch(path, {"spec": {"versions": versions}})
+
+
+def test_discovery_that_fails_in_part_raises_nothing(plane: ControlPlane) -> None:
+    """
+    An API group of our own and another one each have a version whose server does not exist.
+    """
+    dead = [("v9", "kaito.sh"), ("v1beta1", "external.metrics.k8s.io")]
+    with contextlib.ExitStack() as gone:
+        for version, group in dead:
+            gone.enter_context(_dead_server(plane, version, group))
+        with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
+            crds = reporter.status()["crds"]
+            assert crds["workspaces.kaito.sh"].startswith("unknown: ")
+            assert crds["scaledobjects.keda.sh"] == "v1alpha1"
+            unknown = {f"{MISSING} {name}.kaito.sh": "unknown" for name in _of_kaito(crds)}
+            assert reporter.states() == unknown
+            assert reporter.metric("unknown", reason=MISSING) == 1
+            assert events.reporter_events(plane.client) == []
+
+
+# ---------------------------------------------------------------- used above
+
+
+@contextlib.contextmanager
+def _without(plane: ControlPlane, name: str) -> Iterator[None]:
+    """
+    At the end it is back, if the test has not brought it back itself.
+    """
+    path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
+    plane.remove_crd(name)
+    try:
+        yield
+    finally:
+        if not plane.client.exists(path):
+            plane.install_crds(name)
+
+
+def _of_kaito(crds: dict[str, str]) -> list[str]:
+    return [name.partition(".")[0] for name in crds if name.endswith(".kaito.sh")]
+
+
+@contextlib.contextmanager
+def _dead_server(plane: ControlPlane, version: str, group: str) -> Iterator[None]:
+    """
+    Returns when discovery says that this version cannot be had.
+    """
+    name = f"{version}.{group}"
+    spec = {
+        "group": group,
+        "version": version,
+        "groupPriorityMinimum": 100,
+        "versionPriority": 100,
+        "insecureSkipTLSVerify": True,
+        "service": {"namespace": "keda", "name": "nobody"},
+    }
+    manifest = {"metadata": {"name": name}, "spec": spec}
+    plane.client.create(APISERVICES, manifest)
+    try:
+        until(lambda: _fails(plane, f"/apis/{group}/{version}"), within=10, what=f"{name} fails")
+        yield
+    finally:
+        plane.client.delete(f"{APISERVICES}/{name}")
+
+
+def _fails(plane: ControlPlane, path: str) -> bool:
+    try:
+        plane.client.get(path)
+    except ApiError as err:
+        return err.status == 503
+    return False

@@ -1,0 +1,159 @@
+"""
+What happens every day on a healthy cluster, of which not a word is said.
+
+Every change lasts for longer than losses and hard errors are held here, so that one taken for
+either would be said; at the end nothing is held or settling any more, so that nothing can follow.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from e2e.controlplane import ControlPlane, Json, faults, nodes, until
+from e2e.support import events
+from e2e.support.production_stack import components, restore
+from e2e.support.production_stack.components import (
+    BODY_BASED_ROUTER,
+    ISTIOD,
+    KAITO_WORKSPACE,
+    StackComponent,
+)
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, short_holds_flag
+
+
+GRACE, LONG_GRACE = 10, 30
+LONGER = 2.5
+"""
+Seconds; losses and hard errors are held for one.
+"""
+
+NODE = "/api/v1/nodes/node-0"
+
+
+@pytest.fixture
+def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
+    """
+    With Deployments that are too old to be spared for their age.
+    """
+    with restore.healthy_stack(stack, grace=GRACE) as plane:
+        yield plane
+
+
+@pytest.fixture
+def reporter(plane: ControlPlane) -> Iterator[ReporterProcess]:
+    with ReporterProcess(plane, *_patient(plane, GRACE)) as reporter:
+        yield reporter
+
+
+def test_rolling_restart_that_may_leave_no_pod_is_silent(reporter: ReporterProcess) -> None:
+    client = reporter.plane.client
+    _roll_out_slowly(reporter.plane, KAITO_WORKSPACE)
+    _until_held(reporter, "clusterKaitoControllerNotReady")
+    time.sleep(LONGER)
+    assert not components.is_ready(components.deployment(client, KAITO_WORKSPACE))
+    _finish_rollout(reporter.plane, KAITO_WORKSPACE)
+    _assert_silent(reporter)
+
+
+def test_surge_rollout_is_silent(reporter: ReporterProcess) -> None:
+    client = reporter.plane.client
+    _roll_out_slowly(reporter.plane, ISTIOD)
+    time.sleep(LONGER)
+    assert len(components.pods(client, ISTIOD)) == 2
+    assert reporter.states() == {}
+    _finish_rollout(reporter.plane, ISTIOD)
+    _assert_silent(reporter)
+
+
+def test_scaling_up_is_silent(reporter: ReporterProcess) -> None:
+    client = reporter.plane.client
+    client.patch(NODE, {"spec": {"unschedulable": True}})
+    components.scale(client, BODY_BASED_ROUTER, 4)
+    _until_held(reporter, "clusterBBRNotReady")
+    time.sleep(LONGER)
+    client.patch(NODE, {"spec": {"unschedulable": None}})
+    components.until_ready(client, BODY_BASED_ROUTER)
+    _assert_silent(reporter)
+
+
+def test_drained_node_whose_replacement_comes_is_silent(reporter: ReporterProcess) -> None:
+    plane = reporter.plane
+    plane.kubectl("drain", "node-0", "--force", "--ignore-daemonsets", "--delete-emptydir-data")
+    _until_held(reporter, "clusterBBRNotReady")
+    time.sleep(LONGER)
+    nodes.create(plane.client, "node-1")
+    for component in components.COMPONENTS:
+        components.until_ready(plane.client, component)
+    _assert_silent(reporter)
+
+
+def test_first_installation_within_the_grace_is_silent(plane: ControlPlane) -> None:
+    for component in components.COMPONENTS:
+        plane.client.delete(components.path(component))
+    with ReporterProcess(plane, *_patient(plane, LONG_GRACE)) as reporter:
+        _until_held(reporter, "clusterIstioControlPlaneNotReady")
+        time.sleep(LONGER)
+        for component in components.COMPONENTS:
+            plane.client.create(_collection(component), _starting(component))
+        time.sleep(LONGER)
+        assert "held" in reporter.states().values()
+        for component in components.COMPONENTS:
+            _mend_pods(plane, component)
+            components.until_ready(plane.client, component)
+        _assert_silent(reporter)
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _patient(plane: ControlPlane, grace: int) -> tuple[str, ...]:
+    """
+    Patient only with what starts.
+    """
+    times = (f"--startup-grace-seconds={grace}", f"--settle-seconds={SETTLE}")
+    return (*times, short_holds_flag(plane))
+
+
+def _assert_silent(reporter: ReporterProcess) -> None:
+    until(
+        lambda: not reporter.states(), within=SETTLE + 2 * PROMPT_TIMEOUT, what="nothing is held"
+    )
+    assert events.reporter_events(reporter.plane.client) == []
+    assert reporter.metric("event_writes_total") == 0
+
+
+def _until_held(reporter: ReporterProcess, reason: str) -> None:
+    held: Callable[[], bool] = lambda: reporter.states().get(reason) == "held"  # noqa: E731
+    until(held, within=PROMPT_TIMEOUT, what=f"{reason} is held")
+
+
+def _roll_out_slowly(plane: ControlPlane, component: StackComponent) -> None:
+    """
+    Pods of the new version stay in ContainerCreating.
+    """
+    deployment = components.deployment(plane.client, component)
+    faults.set_rollout_fault(plane.client, deployment, faults.STARTING)
+
+
+def _finish_rollout(plane: ControlPlane, component: StackComponent) -> None:
+    _mend_pods(plane, component)
+    components.until_ready(plane.client, component)
+
+
+def _mend_pods(plane: ControlPlane, component: StackComponent) -> None:
+    for pod in components.pods(plane.client, component):
+        faults.clear_pod_fault(plane.client, pod)
+
+
+def _starting(component: StackComponent) -> Json:
+    manifest: Json = json.loads(json.dumps(components.deployment_manifest(component)))
+    annotations = faults.STARTING.annotations()
+    manifest["spec"]["template"]["metadata"]["annotations"] = annotations
+    return manifest
+
+
+def _collection(component: StackComponent) -> str:
+    return components.path(component).rpartition("/")[0]

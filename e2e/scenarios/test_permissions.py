@@ -1,0 +1,184 @@
+"""
+Rights taken away from a running reporter, missing from its start, and given back.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from e2e.controlplane import ControlPlane, Json, reporter_rights, until
+from e2e.controlplane.reporter_rights import NAME, revoked
+from e2e.faults.support.cuttable_connection import CuttableConnection, cuttable_connection
+from e2e.support import events
+from e2e.support.production_stack import components, restore, workload
+from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD, KAITO_WORKSPACE
+from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.timeouts import DEPLOYMENT_REASONS, PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
+
+
+BLIND_AFTER = 30
+PAUSE = 33
+"""
+The longest from one try to the next of what was refused; a new reporter's pauses begin at one.
+"""
+
+BBR, ISTIO, READY = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady", "clusterReady"
+KAITO = "clusterKaitoControllerNotReady"
+
+
+@pytest.fixture
+def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
+    with restore.healthy_stack(stack) as plane:
+        reporter_rights.install(plane.client, NAMESPACE)
+        yield plane
+
+
+@pytest.fixture
+def way(plane: ControlPlane) -> Iterator[CuttableConnection]:
+    with cuttable_connection(plane) as way:
+        yield way
+
+
+# ---------------------------------------------------------------- to Deployments
+
+
+def test_right_taken_away_clears_nothing_alarms_nothing_and_is_found_when_given_back(
+    plane: ControlPlane, way: CuttableConnection
+) -> None:
+    """
+    An API server asks for rights when a watch begins. One that is open goes on, and is believed.
+    """
+    kubeconfig = plane.service_account_kubeconfig(NAMESPACE, NAME)
+    over_wire = f"--kubeconfig={way.kubeconfig(kubeconfig)}"
+    with ReporterProcess(plane, *SHORT_FLAGS, over_wire) as reporter:
+        components.scale(plane.client, ISTIOD, 0)
+        said = events.wait_for(plane.client, ISTIO, within=PROMPT_TIMEOUT)
+        with revoked(plane.client, NAMESPACE, "deployments"):
+            components.scale(plane.client, BODY_BASED_ROUTER, 0)
+            both = f"(also: {BBR})"
+            said = events.wait_for(plane.client, ISTIO, within=2 * PROMPT_TIMEOUT, saying=both)
+            way.reset_connections()
+            until(lambda: _may_not(reporter), within=2 * PROMPT_TIMEOUT, what="it is told")
+            components.scale(plane.client, ISTIOD, 1)
+            components.scale(plane.client, KAITO_WORKSPACE, 0)
+            within = BLIND_AFTER + 2 * PROMPT_TIMEOUT
+            until(lambda: _all_unknown(reporter), within=within, what="all is unknown")
+            assert set(reporter.states().values()) == {"unknown"}
+            assert [each.version for each in events.reporter_events(plane.client)] == [
+                said.version
+            ]
+            assert len(reporter.lines("WARNING", "may not watch deployments.apps")) == 1
+        own = events.wait_for(plane.client, BBR, within=PAUSE + SETTLE + PROMPT_TIMEOUT)
+        assert own.message.endswith(f" (also: {KAITO})")
+        assert len(reporter.lines("deployments.apps: watched again")) == 1
+
+
+def test_right_missing_at_the_start_is_told_in_a_table_and_found_when_given_back(
+    plane: ControlPlane,
+) -> None:
+    with contextlib.ExitStack() as taken:
+        taken.enter_context(revoked(plane.client, NAMESPACE, "deployments"))
+        with ReporterProcess(plane, *SHORT_FLAGS, grant=False) as reporter:
+            components.scale(plane.client, BODY_BASED_ROUTER, 0)
+            table = _table(reporter)
+            assert table[0].split() == ["MISSING", "ON", "BLINDS"]
+            assert "list, watch deployments.apps" in _first_columns(table)
+            assert all(reason in " ".join(table) for reason in DEPLOYMENT_REASONS)
+            assert _all_unknown(reporter)
+            assert events.reporter_events(plane.client) == []
+            taken.close()
+            events.wait_for(plane.client, BBR, within=PAUSE + PROMPT_TIMEOUT)
+            assert set(reporter.states()) == {BBR}
+
+
+# ---------------------------------------------------------------- to Events
+
+
+@pytest.fixture(scope="module")
+def audited() -> Iterator[ControlPlane]:
+    """
+    One that tells how often it refused what.
+    """
+    with ControlPlane(replace(workload.MINIMAL_OPTIONS, audit=True)) as plane:
+        workload.write(plane, inference_sets=1)
+        reporter_rights.install(plane.client, NAMESPACE)
+        yield plane
+
+
+def test_refused_events_are_counted_logged_once_per_reason_and_arrive_in_the_end(
+    audited: ControlPlane,
+) -> None:
+    at_once = ("--startup-grace-seconds=0", "--emission=all")
+    with contextlib.ExitStack() as taken:
+        taken.enter_context(revoked(audited.client, NAMESPACE, "events"))
+        with ReporterProcess(audited, *at_once, grant=False) as reporter:
+            for component in (ISTIOD, BODY_BASED_ROUTER):
+                components.scale(audited.client, component, 0)
+            until(lambda: _refused(reporter) >= 6, within=30, what="each is tried three times")
+            columns = _first_columns(_table(reporter))
+            assert "create, patch, get, list events in kube-system" in columns
+            assert events.reporter_events(audited.client) == []
+            taken.close()
+            for reason in (ISTIO, BBR):
+                events.wait_for(audited.client, reason, within=30)
+                assert len(reporter.lines("ERROR", f"{reason} was refused: create event")) == 1
+            assert _refused(reporter) == _refusals(audited)
+            assert [each.count for each in events.reporter_events(audited.client)] == [1, 1]
+            assert "Traceback" not in reporter.log()
+            assert reporter.stop() == 0
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _may_not(reporter: ReporterProcess) -> bool:
+    sight: str = reporter.status()["kinds"]["deployments"]
+    return sight.startswith("not watched since") and sight.endswith(
+        "may not watch deployments.apps"
+    )
+
+
+def _all_unknown(reporter: ReporterProcess) -> bool:
+    """
+    As the metric says.
+    """
+    return all(reporter.metric("unknown", reason=reason) == 1 for reason in DEPLOYMENT_REASONS)
+
+
+def _table(reporter: ReporterProcess) -> list[str]:
+    """
+    What the log says of missing rights, from the heads of its columns on.
+    """
+    lines = until(lambda: reporter.lines("runtime.rights"), within=15, what="rights are checked")
+    return [line.partition("rights:   ")[2] for line in lines[1:]]
+
+
+def _first_columns(table: list[str]) -> str:
+    """
+    The text of the first two columns, whose cells may go on below, without the third.
+    """
+    second, third = table[0].index("ON"), table[0].index("BLINDS")
+    cells = [
+        [line[:second].strip() for line in table],
+        [line[second:third].strip() for line in table],
+    ]
+    return " ".join(text for column in cells for text in column[1:] if text)
+
+
+def _refused(reporter: ReporterProcess) -> int:
+    return int(reporter.metric("event_writes_total", result="refused"))
+
+
+def _refusals(plane: ControlPlane) -> int:
+    """
+    Those that the API server counted.
+    """
+    return sum(_is_refused_event(entry) for entry in plane.audit())
+
+
+def _is_refused_event(entry: Json) -> bool:
+    about_events = entry.get("objectRef", {}).get("resource") == "events"
+    refused: bool = entry.get("responseStatus", {}).get("code") == 403
+    return about_events and refused and entry["verb"] == "create"

@@ -1,0 +1,245 @@
+"""
+The objects of a case file, on an API server that nobody else writes to.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from e2e.controlplane import ApiError, Client, Json
+from e2e.support.production_stack.components import IMAGE
+from tests.support.cases.case_replay import HEALTHY_STACK
+from tests.support.cases.objects import API_FIELDS, CaseObjects, ObjectAddress, healthy_pods
+from tests.support.cases.syntax import apply_merge_patch, resolve_times
+
+
+TEST_FINALIZER = "e2e.example/held"
+"""
+The finalizer of what is on its way out.
+"""
+
+DEFAULTS: dict[str, Json] = {
+    "InferenceSet": {
+        "spec": {"labelSelector": {}, "template": {"inference": {"preset": {"name": "phi-4"}}}}
+    },
+    "Workspace": {"resource": {"labelSelector": {}}, "inference": {"preset": {"name": "phi-4"}}},
+    "InferencePool": {
+        "spec": {
+            "selector": {"matchLabels": {}},
+            "targetPorts": [{"number": 5000}],
+            "endpointPickerRef": {"name": "none", "port": {"number": 9002}},
+        }
+    },
+    "HTTPRoute": {"status": {"parents": []}},
+    "ScaledObject": {"spec": {"triggers": [{"type": "external", "metadata": {}}]}},
+    "HorizontalPodAutoscaler": {
+        "spec": {"maxReplicas": 4, "scaleTargetRef": {"apiVersion": "kaito.sh/v1beta1"}}
+    },
+    "NodeClaim": {
+        "spec": {
+            "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "d"},
+            "requirements": [],
+        }
+    },
+    "Pod": {"spec": {"containers": [{"name": "main", "image": IMAGE}]}},
+}
+"""
+What the API server demands beside what the reporter reads.
+"""
+
+ITEM_DEFAULTS: dict[str, Json] = {
+    "conditions": {"reason": "Unsaid", "message": ""},
+    "ownerReferences": {"apiVersion": "apps/v1", "uid": "00000000-0000-0000-0000-000000000001"},
+    "containerStatuses": {"image": IMAGE, "imageID": ""},
+}
+NAMESPACE = "Namespace"
+PROTECTED = "kube-system"
+SET_BY_THE_SERVER = ("uid", "generation", "creationTimestamp", "deletionTimestamp")
+
+
+class CaseClusterObjects:
+    """
+    Writes whole objects, each status by itself, and knows which there are.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self.client, self.world = client, CaseObjects()
+        self._there: dict[ObjectAddress, Json] = {}
+
+    def install(self, changes: Mapping[str, Mapping[str, Any] | None]) -> None:
+        """
+        The healthy stack with these changes, and nothing else. What is so already is left alone.
+        """
+        self.world = CaseObjects()
+        stack = apply_merge_patch(HEALTHY_STACK["objects"], changes)
+        pods = healthy_pods(stack.items())
+        known = {ObjectAddress.parse(text) for text in (*stack, *pods)}
+        self._remove(each for each in list(self._there) if each not in known)
+        said = {
+            text: apply_merge_patch(words, stack.get(text, {})) for text, words in pods.items()
+        }
+        self.change({**stack, **said})
+
+    def change(self, changes: Mapping[str, Mapping[str, Any] | None]) -> None:
+        now = datetime.now(UTC)
+        made = {
+            address: each
+            for address, each in self.world.change(changes, now=now)
+            if each is None or self._there.get(address) != self.world.words[address]
+        }
+        for address, each in sorted(made.items(), key=lambda item: item[0].kind.kind != NAMESPACE):
+            if each is not None:
+                self._write(address, self._manifest(address, each, now=now))
+        self._remove(address for address, each in made.items() if each is None)
+
+    def end(self) -> None:
+        self._remove(list(self._there))
+
+    # ------------------------------------------------------------ manifests
+
+    def _manifest(self, address: ObjectAddress, made: Any, *, now: datetime) -> Json:
+        kind, words = address.kind, self.world.words[address]
+        if API_FIELDS & words.keys():
+            found = resolve_times({key: words[key] for key in words if key != "age"}, now=now)
+        else:
+            found = _without_blanks(msgspec.to_builtins(made))
+        whole = _filled(apply_merge_patch(DEFAULTS.get(kind.kind, {}), found), now=now)
+        if kind.kind == "Deployment":
+            whole = _with_valid_deployment(address.name, whole)
+        version = f"{kind.group}/{kind.versions[0]}" if kind.group else kind.versions[0]
+        where = {"namespace": address.namespace} if address.namespace else {}
+        meta = {**whole.get("metadata", {}), "name": address.name, **where}
+        return {**whole, "apiVersion": version, "kind": kind.kind, "metadata": meta}
+
+    # ------------------------------------------------------------ over HTTP
+
+    def _write(self, address: ObjectAddress, manifest: Json) -> None:
+        meta = manifest["metadata"]
+        said = {key: meta.pop(key, None) for key in SET_BY_THE_SERVER}
+        leaving = said["deletionTimestamp"] is not None
+        if leaving and address.kind.kind != NAMESPACE:
+            meta["finalizers"] = [TEST_FINALIZER]
+        status = manifest.pop("status", {})
+        path, live = self._path(address), self._read(address)
+        if live is not None and _must_recreate(live, manifest):
+            self._remove([address])
+            live = None
+        self._there[address] = self.world.words[address]
+        if live is None:
+            live = self.client.create(self.client.collection(manifest), manifest)
+        else:
+            meta["resourceVersion"] = live["metadata"]["resourceVersion"]
+            kept = {"spec": live["spec"]} if address.kind.kind in {"Pod", NAMESPACE} else {}
+            live = self.client.put(path, {**manifest, **kept})
+        if address.kind.kind != NAMESPACE and (status or live.get("status")):
+            offset = live["metadata"].get("generation", 1) - (said["generation"] or 1)
+            status = _observed(status, offset)
+            self.client.put(f"{path}/status", {**live, "status": status})
+        if leaving:
+            self.client.delete(path)
+
+    def _remove(self, addresses: Iterable[ObjectAddress]) -> None:
+        for each in sorted(addresses, key=lambda address: address.kind.kind == NAMESPACE):
+            live = self._read(each)
+            self._there.pop(each, None)
+            if live is None or each.name == PROTECTED:
+                continue
+            path, meta = self._path(each), live["metadata"]
+            if TEST_FINALIZER in meta.get("finalizers", ()):
+                self.client.patch(path, {"metadata": {"finalizers": None}})
+            if self._read(each) is not None:
+                self.client.delete(f"{path}?gracePeriodSeconds=0")
+            live = self._read(each) if each.kind.kind == NAMESPACE else None
+            if live is not None:
+                self.client.put(f"{path}/finalize", {**live, "spec": {"finalizers": []}})
+
+    def _read(self, address: ObjectAddress) -> Json | None:
+        try:
+            return self.client.get(self._path(address))
+        except ApiError as err:
+            if err.status != 404:
+                raise
+            return None
+
+    def _path(self, address: ObjectAddress) -> str:
+        kind = address.kind
+        root = f"/apis/{kind.group}/{kind.versions[0]}" if kind.group else "/api/v1"
+        where = f"/namespaces/{address.namespace}" if address.namespace else ""
+        return f"{root}{where}/{kind.resource}/{address.name}"
+
+
+def _must_recreate(live: Json, manifest: Json) -> bool:
+    """
+    A pod cannot change its node, nor its owner its name.
+    """
+    node = live.get("spec", {}).get("nodeName")
+    return bool(manifest["kind"] == "Pod" and manifest["spec"].get("nodeName") != node)
+
+
+def _with_valid_deployment(name: str, deployment: Json) -> Json:
+    """
+    With a template, and no more pods in the status than there are.
+    """
+    spec, status = deployment.get("spec", {}), deployment.get("status", {})
+    labels = {"e2e.example/of": name}
+    container = {"name": "main", "image": IMAGE}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    total = status.get("replicas", 0)
+    counts = {
+        key: min(status.get(key, 0), total)
+        for key in ("updatedReplicas", "readyReplicas", "availableReplicas")
+    }
+    counts["availableReplicas"] = min(counts["availableReplicas"], counts["readyReplicas"])
+    return {
+        **deployment,
+        "spec": {**spec, "selector": {"matchLabels": labels}, "template": template},
+        "status": {**status, **counts},
+    }
+
+
+def _without_blanks(value: Any) -> Any:
+    """
+    What a partial object has none of.
+    """
+    if isinstance(value, Mapping):
+        kept = {key: _without_blanks(each) for key, each in value.items()}
+        return {key: each for key, each in kept.items() if each is not None and each != ""}
+    if isinstance(value, list | tuple):
+        return [_without_blanks(each) for each in value]
+    return value
+
+
+def _filled(value: Any, *, now: datetime, of: str = "") -> Any:
+    """
+    With the fields that every condition, listener and so on must have.
+    """
+    if isinstance(value, list):
+        return [_filled(each, now=now, of=of) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    found = {key: _filled(each, now=now, of=key) for key, each in value.items()}
+    found = {**ITEM_DEFAULTS.get(of, {}), **found}
+    if of == "conditions":
+        found.setdefault("lastTransitionTime", now.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    if of == "listeners":
+        state = "conditions" in found
+        needed = {"attachedRoutes": 0, "supportedKinds": []} if state else {}
+        found = {**(needed if state else {"port": 80, "protocol": "HTTP"}), **found}
+    return found
+
+
+def _observed(value: Any, offset: int) -> Any:
+    """
+    The server counts generations itself: those of the case, as it counts them.
+    """
+    if isinstance(value, list):
+        return [_observed(each, offset) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: each + offset if key == "observedGeneration" else _observed(each, offset)
+        for key, each in value.items()
+        if (key, each) != ("observedGeneration", 0)
+    }

@@ -1,0 +1,223 @@
+"""
+A case file, played on the real control plane with the real reporter.
+
+Its times are left out: each step waits until what is announced after it has been announced.
+"""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import groupby, pairwise
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from e2e.controlplane import ControlPlane, until
+from e2e.support import events
+from e2e.support.cases.cluster_objects import CaseClusterObjects
+from e2e.support.events import Event
+from e2e.support.reporter_process import ReporterProcess
+from reporter.model.entries import CatalogueEntry
+from reporter.model.enums import TroubleKind
+from tests.support.cases.case_replay import expected_announcements, matches_line
+from tests.support.cases.syntax import parse_duration
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+
+
+GRACE, SETTLE = 1, 1
+SHORT_HOLD, MAX_SHORTENED_HOLD = timedelta(seconds=1), timedelta(minutes=10)
+HOLD_OVERRIDES = {"inferencesetInfraProvisioningFailed": timedelta(seconds=3)}
+"""
+Instead of BRIEF, where several steps of a case are within one hold.
+"""
+
+BURST = 0.3
+"""
+The seconds within which the reporter may look at several changes at once.
+"""
+
+ARRIVAL = 0.1
+"""
+The seconds that a change takes to whoever watches.
+"""
+
+WITHIN = 15
+"""
+The seconds that an announcement has.
+"""
+
+SUPPORTED_KEYS = frozenset({"at", "what", "change"})
+"""
+Of a step, what can be done to a real API server here.
+"""
+
+FLAGS = (
+    f"--startup-grace-seconds={GRACE}",
+    f"--settle-seconds={SETTLE}",
+    "--leader-elect=false",
+)
+STALLED = re.compile(r"\(no progress for [0-9hms]+\)")
+
+Case = Mapping[str, Any]
+
+
+def overlay(folder: Path) -> str:
+    """
+    The flag with short holds. The longest stay: no case waits for them that is played here.
+    """
+    judged = [entry for entry in DEFAULT_CATALOGUE.entries.values() if entry.is_evaluated]
+    reasons = {entry.reason: {"hold": _brief(entry)} for entry in judged}
+    path = folder / "brief.yaml"
+    path.write_text(json.dumps({"reasons": reasons}))
+    return f"--catalogue-overlay={path}"
+
+
+def _brief(entry: CatalogueEntry) -> dict[str, str]:
+    holds = {kind: entry.holds.for_kind(kind, grace=SHORT_HOLD) for kind in TroubleKind}
+    brief = HOLD_OVERRIDES.get(entry.reason, SHORT_HOLD)
+    return {
+        str(kind): f"{min(hold, brief).seconds}s"
+        for kind, hold in holds.items()
+        if hold < MAX_SHORTENED_HOLD
+    }
+
+
+@dataclass
+class ClusterCaseReplay:
+    plane: ControlPlane
+    objects: CaseClusterObjects
+    case: Case
+
+    def run(self) -> list[Event]:
+        """
+        All that was written, in order; also that of the settle after the last step.
+        """
+        client = self.plane.client
+        self.objects.install(self.case.get("given", {}).get("change", {}))
+        events.clear(client)
+        start = self._version()
+        flags = [f"--{name}={value}" for name, value in self.case.get("flags", {}).items()]
+        brief = overlay(self.plane.folder)
+        with ReporterProcess(self.plane, *FLAGS, brief, *flags) as reporter:
+            self._pass(GRACE)
+            for step, lines in self._steps():
+                self._take(reporter, step, lines)
+            return self._written(start)
+
+    def _steps(self) -> Iterator[tuple[Case, list[str]]]:
+        """
+        Each with what is announced before the next one.
+        """
+        odd = [key for step in self.case["story"] for key in step.keys() - SUPPORTED_KEYS]
+        odd += self.case.get("given", {}).keys() - SUPPORTED_KEYS
+        assert not odd, f"played on the core only: {', '.join(odd)}"
+        said = expected_announcements(self.case)
+        story = [{"at": "0s"}, *self.case["story"], {"at": "99h"}]
+        for step, following in pairwise(story):
+            begin, end = parse_duration(step["at"]), parse_duration(following["at"])
+            yield step, [line for at, line in said if begin <= at < end]
+
+    def _take(self, reporter: ReporterProcess, step: Case, lines: list[str]) -> None:
+        before = self._version()
+        with _asleep(reporter):
+            self.objects.change(step.get("change", {}))
+            self._pass(ARRIVAL)
+        if lines:
+            self._until_said(lines, before)
+        else:
+            self._pass(BURST)
+
+    # ------------------------------------------------------------ waiting, reading
+
+    def _pass(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        until(lambda: time.monotonic() > end, within=seconds + 1, what="time passes")
+
+    def _until_said(self, lines: list[str], before: int) -> None:
+        """
+        The last of them; that they came in this order can be told from all that was written.
+        """
+
+        def read() -> bool:
+            new = [e for e in events.reporter_events(self.plane.client) if int(e.version) > before]
+            return any(matches_expected(each, lines[-1]) for each in new)
+
+        try:
+            until(read, within=WITHIN, what=lines[-1])
+        except AssertionError as err:
+            said = "\n".join(map(line, events.reporter_events(self.plane.client)))
+            raise AssertionError(f"{err}\nwhat was said:\n{said}") from None
+
+    def _version(self) -> int:
+        """
+        Of the newest write there is.
+        """
+        return int(self.plane.client.get(events.PATH)["metadata"]["resourceVersion"])
+
+    def _written(self, since: int) -> list[Event]:
+        """
+        Every write of the reporter since then, and in the seconds to come.
+        """
+        query = f"watch=1&resourceVersion={since}&timeoutSeconds={SETTLE + 1}"
+        text = self.plane.client.raw("GET", f"{events.PATH}?{query}")
+        found = [json.loads(each) for each in text.splitlines()]
+        return [
+            Event.of(each["object"])
+            for each in found
+            if each["type"] in {"ADDED", "MODIFIED"}
+            and each["object"].get("source", {}).get("component") == events.SOURCE
+        ]
+
+
+@contextlib.contextmanager
+def _asleep(reporter: ReporterProcess) -> Iterator[None]:
+    """
+    A step is written object by object; so it sees all of it at once.
+    """
+    pid = reporter.process.pid
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def line(event: Event) -> str:
+    return f"{event.type} {event.reason} {'/'.join(event.involved)}: {event.message}"
+
+
+def matches_expected(event: Event, wanted: str) -> bool:
+    """
+    Whether it is what the case says, however long nothing has moved.
+    """
+    return matches_line(_timeless(line(event)), _timeless(wanted))
+
+
+def _timeless(text: str) -> str:
+    return STALLED.sub("(no progress)", text)
+
+
+def differences(written: list[Event], case: Case) -> list[str]:
+    """
+    Where the two part. What a case says of one moment may come in any order.
+    """
+    said = groupby(expected_announcements(case), key=itemgetter(0))
+    left, odd = [[text for _, text in each] for _, each in said], []
+    for each in written:
+        found = (
+            next((text for text in left[0] if matches_expected(each, text)), None)
+            if left
+            else None
+        )
+        if found is None:
+            odd.append(f"not expected: {line(each)}")
+            continue
+        left[0].remove(found)
+        left = left if left[0] else left[1:]
+    return [*odd, *(f"not announced: {text}" for group in left for text in group)]

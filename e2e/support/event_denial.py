@@ -1,0 +1,59 @@
+"""
+An API server that takes no new Events, as with a quota.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from e2e.controlplane import ApiError, Client, Json, until
+
+
+POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+NAME = "no-room"
+RULE: Json = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "operations": ["CREATE"],
+    "resources": ["events"],
+}
+
+
+@contextlib.contextmanager
+def denied_events(client: Client, text: str, reason: str = "") -> Iterator[None]:
+    """
+    New ones are refused with these words. *reason*: only those of it.
+    """
+    those = "false" if not reason else f"!has(object.reason) || object.reason != {reason!r}"
+    policy = {
+        "metadata": {"name": NAME},
+        "spec": {
+            "matchConstraints": {"resourceRules": [RULE]},
+            "validations": [{"expression": those, "message": text, "reason": "Forbidden"}],
+        },
+    }
+    spec = {"policyName": NAME, "validationActions": ["Deny"]}
+    client.create(POLICIES, policy)
+    client.create(BINDINGS, {"metadata": {"name": NAME}, "spec": spec})
+    until(lambda: _is_refused(client, reason), within=30, what="Events are refused")
+    try:
+        yield
+    finally:
+        client.delete(f"{BINDINGS}/{NAME}")
+        client.delete(f"{POLICIES}/{NAME}")
+        until(lambda: not _is_refused(client, reason), within=30, what="Events are taken")
+
+
+def _is_refused(client: Client, reason: str) -> bool:
+    involved = {"kind": "Pod", "name": "none", "namespace": "default"}
+    event = {
+        "metadata": {"generateName": "trial-"},
+        "involvedObject": involved,
+        "reason": reason or "Trial",
+    }
+    try:
+        client.create("/api/v1/namespaces/default/events?dryRun=All", event)
+    except ApiError as err:
+        return err.status == HTTPStatus.FORBIDDEN
+    return False

@@ -1,0 +1,226 @@
+"""
+The reporter as it runs in a cluster: a process of its own with a ServiceAccount's rights.
+"""
+
+import http.client
+import itertools
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from e2e.controlplane import ControlPlane, reporter_rights, until
+from e2e.controlplane.processes import Process, free_port
+
+
+NAMESPACE = "status-reporter"
+"""
+Of its ServiceAccount and its Lease.
+"""
+
+LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/{reporter_rights.NAME}"
+PROGRAM = (sys.executable, "-m", "reporter.cli")
+METRICS = "productionstack_status_reporter_"
+_ELECTION = (
+    "--lease-duration-seconds=6",
+    "--renew-deadline-seconds=5",
+    "--retry-period-seconds=0.5",
+)
+_NUMBERS = itertools.count(1)
+
+Json = dict[str, Any]
+
+
+class ReporterProcess:
+    """
+    *flags* win over the few that every test needs; ``--sources`` among them widens its rights. *env* is added to the environment; *name* is
+    that of its pod. Without *grant* its rights are as the test has left them. One that *follows*
+    another does not have to lead to count as started. *program* is what the arguments are given to.
+    """
+
+    def __init__(
+        self,
+        plane: ControlPlane,
+        *flags: str,
+        env: Mapping[str, str] | None = None,
+        name: str = "reporter",
+        grant: bool = True,
+        follows: bool = False,
+        program: Sequence[str] = PROGRAM,
+    ) -> None:
+        self.plane, self.name, self._program = plane, name, tuple(program)
+        self.metrics_port, self.health_port = free_port(), free_port()
+        self._log_name = f"reporter-{next(_NUMBERS)}"
+        self._flags, self._env, self._follows = flags, dict(env or {}), follows
+        if grant:
+            reporter_rights.install(plane.client, NAMESPACE, _sources(flags))
+        self._kubeconfig = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
+        self.process: Process | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            return self.start(leading=not self._follows)
+        except BaseException:
+            # One that never became ready must not hold the lease against all that follow.
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        """
+        What is printed here pytest shows with a test that failed, and with no other.
+        """
+        print(self.account())
+        if self.running:
+            self.stop()
+
+    # ------------------------------------------------------------ how it runs
+
+    def start(self, *, ready: bool = True, leading: bool = True) -> Self:
+        """
+        Returns when it is *ready* and *leading*, or at once if neither is asked for.
+        """
+        self.process = self.plane.run(self._log_name, self._command(), self._environment())
+        if ready:
+            self.until_ready()
+        if ready and leading:
+            self.until_leading()
+        return self
+
+    def until_ready(self, *, within: float = 20) -> None:
+        self._until(lambda: self._answer(self.health_port, "/readyz") == "ok\n", within, "ready")
+
+    def until_leading(self, *, within: float = 40) -> None:
+        self._until(lambda: self.metric("leader") == 1, within, "leading")
+
+    def stop(self, *, grace: float = 15) -> int:
+        """
+        As Kubernetes stops a pod. Returns the exit code, which is -9 after *grace* seconds.
+        """
+        return self._started.stop(grace=grace)
+
+    def kill(self) -> None:
+        self._started.kill()
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and self.process.running()
+
+    # ------------------------------------------------------------ what it says
+
+    def log(self) -> str:
+        """
+        Of all its starts.
+        """
+        return self._started.log.read_text(errors="replace")
+
+    def status(self) -> Json:
+        found: Json = json.loads(self._answer(self.health_port, "/status"))
+        return found
+
+    def states(self) -> dict[str, str]:
+        """
+        The state of each cluster reason that is not clear, by "reason" or "reason item".
+        """
+        return {
+            f"{each['reason']} {each.get('item', '')}".strip(): each["state"]
+            for subject in self.status()["subjects"]
+            if subject["layer"] == "cluster"
+            for each in subject["verdicts"]
+        }
+
+    def metrics(self) -> str:
+        return self._answer(self.metrics_port, "/metrics")
+
+    def metric(self, name: str, **labels: str) -> float:
+        """
+        The sum of all series with these labels. The prefix of all our metrics is left out.
+
+        Raises LookupError when there is none.
+        """
+        found = [
+            sample.value
+            for family in text_string_to_metric_families(self.metrics())
+            for sample in family.samples
+            if sample.name == METRICS + name and labels.items() <= sample.labels.items()
+        ]
+        if not found:
+            raise LookupError(f"no series {METRICS}{name} with {labels}")
+        return sum(found)
+
+    def lines(self, *words: str) -> list[str]:
+        """
+        The lines of its log that contain all *words*.
+        """
+        return [line for line in self.log().splitlines() if all(word in line for word in words)]
+
+    def account(self, lines: int = 60) -> str:
+        """
+        For whoever has to find out why a test failed.
+        """
+        if self.process is None:
+            return f"{self.name} was never started"
+        try:
+            status = json.dumps(self.status(), indent=1) if self.running else "not running"
+        except OSError as err:
+            status = f"no answer: {err}"
+        return f"{self.process.tail(lines)}\n--- /status of {self.name}\n{status}"
+
+    # ------------------------------------------------------------ used above
+
+    @property
+    def _started(self) -> Process:
+        if self.process is None:
+            raise RuntimeError(f"{self.name} was never started")
+        return self.process
+
+    def _command(self) -> list[str]:
+        return [
+            *(*self._program, "run"),
+            f"--kubeconfig={self._kubeconfig}",
+            f"--metrics-bind-address=127.0.0.1:{self.metrics_port}",
+            f"--health-probe-bind-address=127.0.0.1:{self.health_port}",
+            *_ELECTION,
+            *self._flags,
+        ]
+
+    def _environment(self) -> dict[str, str]:
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name != "KUBECONFIG" and not name.startswith("STATUS_REPORTER_")
+        }
+        pod = {"POD_NAMESPACE": NAMESPACE, "POD_NAME": self.name, "PYTHONUNBUFFERED": "1"}
+        return kept | pod | self._env
+
+    def _until(self, true: Any, within: float, what: str) -> None:
+        def read() -> bool:
+            if not self.running:
+                raise AssertionError(f"{self.name} has ended\n{self.account()}")
+            try:
+                return bool(true())
+            except (OSError, http.client.HTTPException):
+                return False
+
+        until(read, within=within, what=f"{self.name} is {what}")
+
+    def _answer(self, port: int, path: str) -> str:
+        """
+        Whatever its status is. Raises OSError when nothing answers.
+        """
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().read().decode()
+        finally:
+            connection.close()
+
+
+def _sources(flags: tuple[str, ...]) -> list[str]:
+    """
+    Those that the last such flag names.
+    """
+    given = [flag.partition("=")[2] for flag in flags if flag.startswith("--sources=")]
+    return [each for each in given[-1].split(",") if each] if given else []

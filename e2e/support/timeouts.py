@@ -1,0 +1,41 @@
+"""
+How long the reporter waits, as short as the tests can have it.
+"""
+
+import json
+
+from e2e.controlplane import ControlPlane
+
+
+GRACE, SETTLE = 2, 3
+SHORT_FLAGS = (f"--startup-grace-seconds={GRACE}", f"--settle-seconds={SETTLE}")
+PROMPT_TIMEOUT = 12
+"""
+The seconds that a test waits at most for what happens within one on a machine with nothing else to do.
+"""
+
+DEPLOYMENT_REASONS = (
+    "clusterIstioControlPlaneNotReady",
+    "clusterGatewayAuthNotReady",
+    "clusterBBRNotReady",
+    "clusterKaitoControllerNotReady",
+    "clusterKedaNotReady",
+    "clusterKedaKaitoScalerNotReady",
+)
+
+
+def short_holds_flag(plane: ControlPlane) -> str:
+    """
+    The flag with which hard errors and losses count after a second instead of 15 and 30.
+    """
+    return holds_overlay_flag(plane, {"failed": "1s", "lost": "1s"})
+
+
+def holds_overlay_flag(plane: ControlPlane, hold: dict[str, str]) -> str:
+    """
+    The flag with which the cluster's reasons have these holds.
+    """
+    reasons = (*DEPLOYMENT_REASONS, "clusterCRDMissing")
+    path = plane.folder / f"{'-'.join(hold.values())}.overlay.yaml"
+    path.write_text(json.dumps({"reasons": {reason: {"hold": hold} for reason in reasons}}))
+    return f"--catalogue-overlay={path}"

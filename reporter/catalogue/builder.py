@@ -1,0 +1,86 @@
+"""
+Checked drafts to the model's entries.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from msgspec import UNSET, UnsetType
+
+from reporter.catalogue.drafts import Draft, Drafts, KnownNames
+from reporter.catalogue.durations import parse_duration
+from reporter.catalogue.format import Hold
+from reporter.model.entries import Catalogue, CatalogueEntry, HoldDurations, Suppression
+from reporter.model.enums import Reason
+
+
+def build_catalogue(drafts: Drafts, known: KnownNames) -> Catalogue:
+    entries = {
+        e.reason: e for e in sorted((_build_entry(d, known) for d in drafts.all), key=_sort_key)
+    }
+    demanded = {
+        Reason(d.reason): d.spec.required_crds(d.parameters)
+        for d in drafts.all
+        if d.spec is not None
+    }
+    rows = tuple(
+        Suppression(Reason(d.reason), Reason(row.reason), row.scope, row.why)
+        for d in drafts.all
+        for row in d.entry.suppresses
+        if row.reason is not UNSET
+    )
+    sources = (Reason(d.reason) for d in drafts.all if any(r.crd_of for r in d.entry.suppresses))
+    return Catalogue(
+        MappingProxyType(entries), rows, next(sources, None), MappingProxyType(demanded)
+    )
+
+
+def _sort_key(entry: CatalogueEntry) -> tuple[int, bool, bool, int, str]:
+    """
+    By layer and rank, then those without one, the Ready last.
+    """
+    return (
+        entry.layer.order,
+        entry.is_ready_reason,
+        entry.orthogonal,
+        entry.rank or 0,
+        entry.reason,
+    )
+
+
+def _build_entry(draft: Draft, known: KnownNames) -> CatalogueEntry:
+    entry = draft.entry
+    probe = "" if entry.probe is UNSET else entry.probe
+    remedies: Mapping[str, str] = {} if entry.remedy is UNSET else entry.remedy
+    return CatalogueEntry(
+        reason=Reason(entry.reason),
+        layer=entry.layer,
+        type=entry.type,
+        owner=entry.owner,
+        message_template=entry.message,
+        rank=None if entry.rank is UNSET else entry.rank,
+        orthogonal=entry.orthogonal,
+        probe=probe,
+        parameters=draft.parameters,
+        holds=build_holds(entry.hold),
+        settle=None if entry.settle is UNSET else parse_duration(entry.settle),
+        waits_for_grace=entry.grace,
+        remedies=MappingProxyType(remedies),
+        enabled=draft.enabled,
+        pending=probe in known.pending,
+    )
+
+
+def build_holds(given: Hold | UnsetType) -> HoldDurations:
+    """
+    What is not given has the model's default.
+    """
+    if given is UNSET:
+        return HoldDurations()
+    default = HoldDurations()
+    return HoldDurations(
+        declared=default.declared if given.declared is UNSET else parse_duration(given.declared),
+        failed=default.failed if given.failed is UNSET else parse_duration(given.failed),
+        lost=default.lost if given.lost is UNSET else parse_duration(given.lost),
+        starting=default.starting if given.starting is UNSET else parse_duration(given.starting),
+    )

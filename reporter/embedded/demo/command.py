@@ -1,0 +1,65 @@
+"""
+The command: arguments in, exit code out.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from reporter.embedded.demo.folder import claim_folder
+from reporter.embedded.demo.process import ReporterExited
+from reporter.embedded.demo.scenario_runner import EventMissing
+from reporter.embedded.demo.session import run_session
+from reporter.embedded.demo.terminal.screen import Screen
+from reporter.settings import SettingsError
+
+
+HELP = """\
+Show the reporter at work on an example stack, with no cluster at hand.
+
+Usage:
+  productionstack-status-reporter demo
+
+Starts a small Kubernetes API server with a healthy production stack on
+127.0.0.1 and the reporter against it, breaks and mends things, and prints the
+Events that the reporter writes. It names a kubeconfig, too, so that your own
+kubectl can look at all of it, and break more.
+
+On a terminal it stays until Ctrl-C, otherwise it ends with the story.
+NO_COLOR switches colours off; its files are under XDG_CACHE_HOME or ~/.cache.
+
+Exit codes: 0 all was said as expected, 1 it was not, 130 after Ctrl-C."""
+
+EXIT_FAILED = 1
+EXIT_TERMINATED = 128 + signal.SIGTERM
+
+
+def run_demo(arguments: Sequence[str]) -> int:
+    """
+    Until the story ends, on a terminal until Ctrl-C, which raises KeyboardInterrupt.
+    """
+    if {"-h", "-help", "--help", "help"} & set(arguments):
+        print(HELP)
+        return 0
+    if arguments:
+        raise SettingsError("", f"unexpected argument {arguments[0]!r}; demo takes none")
+    screen = Screen.for_stream(sys.stdout, os.environ)
+    try:
+        with claim_folder(os.environ) as folder:
+            logging.basicConfig(
+                filename=folder.demo_log, filemode="w", level=logging.WARNING, force=True
+            )
+            asyncio.run(run_session(screen, folder))
+    except (ReporterExited, EventMissing) as err:
+        screen.flush()
+        print(f"\nThe demo FAILED: {err}", file=sys.stderr)
+        return EXIT_FAILED
+    except KeyboardInterrupt:
+        screen.verbatim("\nStopped.")
+        raise
+    except asyncio.CancelledError:
+        return EXIT_TERMINATED
+    return 0

@@ -1,0 +1,104 @@
+"""
+The whole demo, wired: server, reporter, watch and story.
+"""
+
+import asyncio
+import os
+import signal
+from contextlib import AsyncExitStack
+
+import aiohttp
+
+from reporter.embedded.demo import events, flags
+from reporter.embedded.demo.folder import DemoFolder
+from reporter.embedded.demo.live_stack import run_live_stack
+from reporter.embedded.demo.process import free_addresses, raise_on_exit, run_reporter
+from reporter.embedded.demo.scenario_runner import EventMissing, ScenarioRunner
+from reporter.embedded.demo.scenarios import build_scenarios
+from reporter.embedded.demo.terminal.introduction import conclude, introduce
+from reporter.embedded.demo.terminal.screen import Screen
+from reporter.kube.client.client import connect
+from reporter.runtime.clock import Clock
+
+
+READY_TIMEOUT = 30.0
+"""
+Seconds within which the reporter must have seen all of the stack.
+"""
+
+POLL_INTERVAL = 0.1
+"""
+Seconds.
+"""
+
+
+async def run_session(screen: Screen, folder: DemoFolder) -> None:
+    """
+    Raises ReporterEnded, Unsaid, and CancelledError after SIGTERM or SIGHUP.
+    """
+    _end_on_signals()
+    try:
+        await _run_session(screen, folder)
+    except BaseExceptionGroup as group:
+        raise _first_exception(group) from None
+
+
+async def _run_session(screen: Screen, folder: DemoFolder) -> None:
+    clock = Clock()
+    metrics, health = free_addresses(2)
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(run_live_stack(clock))
+        server.write_kubeconfig(folder.kubeconfig)
+        arguments = flags.reporter_arguments(folder, metrics=metrics, health=health)
+        reporter = await stack.enter_async_context(
+            run_reporter(arguments, os.environ, folder.reporter_log)
+        )
+        introduce(screen, folder, metrics=metrics, health=health)
+        api = await connect(str(folder.kubeconfig), environ={})
+        stack.push_async_callback(api.close)
+        storyteller = ScenarioRunner(screen, clock, asyncio.Queue())
+        async with asyncio.TaskGroup() as group:
+            others = [
+                group.create_task(raise_on_exit(reporter, folder.reporter_log), name="reporter"),
+                group.create_task(events.watch_events(api, storyteller.events), name="events"),
+            ]
+            await _until_ready(f"http://{health}/readyz")
+            await storyteller.run(build_scenarios(server.cluster, folder))
+            conclude(screen, folder)
+            if screen.terminal:
+                await storyteller.print_events()
+            for task in others:
+                task.cancel()
+
+
+async def _until_ready(url: str) -> None:
+    try:
+        async with asyncio.timeout(READY_TIMEOUT), aiohttp.ClientSession() as session:
+            while not await _is_ready(session, url):  # noqa: ASYNC110 - another process
+                await asyncio.sleep(POLL_INTERVAL)
+    except TimeoutError:
+        raise EventMissing(f"the reporter was not ready within {READY_TIMEOUT:.0f} s") from None
+
+
+async def _is_ready(session: aiohttp.ClientSession, url: str) -> bool:
+    try:
+        async with session.get(url) as response:
+            return response.ok
+    except aiohttp.ClientError:
+        return False
+
+
+def _end_on_signals() -> None:
+    """
+    As SIGINT, they let everything be stopped first.
+    """
+    task = asyncio.current_task()
+    if task is None:
+        return
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+
+
+def _first_exception(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = group.exceptions[0]
+    return _first_exception(first) if isinstance(first, BaseExceptionGroup) else first

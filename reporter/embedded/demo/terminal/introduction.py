@@ -1,0 +1,37 @@
+"""
+What a newcomer is told before the story, and after it.
+"""
+
+from reporter.embedded.demo.folder import DemoFolder, display_path
+from reporter.embedded.demo.terminal.screen import Screen
+
+
+SOURCE = "source=productionstack-status-reporter"
+
+
+def introduce(screen: Screen, folder: DemoFolder, *, metrics: str, health: str) -> None:
+    kubectl = f"kubectl --kubeconfig {display_path(folder.kubeconfig)}"
+    screen.paragraph(
+        "A healthy KAITO production stack on a small API server, and the real reporter that watches"
+        " it over HTTP, with its waits cut to seconds. Things break and are mended, and it says so"
+        " in Events. See for yourself, in another terminal:"
+    )
+    screen.verbatim(f"  {kubectl} get events -n kube-system --field-selector {SOURCE} -w")
+    screen.verbatim(f"  {kubectl} get deploy -A")
+    screen.verbatim(f"  {kubectl} describe deploy body-based-router -n kaito-system")
+    screen.verbatim(f"  curl http://{metrics}/metrics http://{health}/status")
+    screen.verbatim(f"  tail -f {display_path(folder.reporter_log)}")
+
+
+def conclude(screen: Screen, folder: DemoFolder) -> None:
+    screen.paragraph()
+    if not screen.terminal:
+        screen.paragraph("That was the story.")
+        return
+    kubectl = f"kubectl --kubeconfig {display_path(folder.kubeconfig)}"
+    screen.paragraph(
+        "That was the story. All of it stays up until Ctrl-C: break something yourself, and its"
+        " Events go on here. For example:"
+    )
+    screen.verbatim(f"  {kubectl} delete deployment keda-operator -n keda")
+    screen.paragraph()

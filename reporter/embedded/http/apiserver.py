@@ -1,0 +1,160 @@
+"""
+Every request, in the order in which the real server treats it: trouble, who, may they, what.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import msgspec
+from aiohttp import web
+
+from reporter.embedded.http import authorization, reading, writing
+from reporter.embedded.http.authorization import Authorizer
+from reporter.embedded.http.faults.faults import FaultInjector
+from reporter.embedded.http.faults.injection import inject_faults
+from reporter.embedded.http.pod_proxy import forward_to_pod, parse_proxy_path
+from reporter.embedded.http.resource_path import ResourcePath, parse_resource_path
+from reporter.embedded.http.resource_request import ResourceRequest, reply_json
+from reporter.embedded.http.responses import discovery
+from reporter.embedded.schema.api_errors import (
+    ApiError,
+    Json,
+    PathNotFound,
+    method_not_allowed,
+    no_such_resource,
+    not_found,
+)
+from reporter.embedded.schema.builtin_kinds import NAMESPACE
+from reporter.embedded.schema.kinds import ServedKind
+from reporter.embedded.storage.registry_store import RegistryStore
+
+
+MAX_RECORDED_REQUESTS = 10_000
+_READS = {"get": reading.get, "list": reading.list_objects}
+_WRITES = {
+    "create": writing.create,
+    "update": writing.update,
+    "patch": writing.patch,
+    "delete": writing.delete,
+    "deletecollection": writing.delete_collection,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """
+    A request that came, for tests that count or wait for one.
+    """
+
+    method: str
+    path: str
+    """
+    With its query.
+    """
+
+
+class ApiServer:
+    def __init__(self, objects: RegistryStore, *, bookmark_seconds: float) -> None:
+        self.objects = objects
+        self.access = Authorizer()
+        self.faults = FaultInjector()
+        self.stale: set[str] = set()
+        self.requests: deque[RequestRecord] = deque(maxlen=MAX_RECORDED_REQUESTS)
+        self._bookmark_seconds = bookmark_seconds
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.requests.append(RequestRecord(request.method, request.path_qs))
+        instead = await inject_faults(self.faults, request)
+        if instead is not None:
+            return instead
+        try:
+            return await self._answer(request)
+        except PathNotFound:
+            return web.Response(text="404 page not found\n", status=404)
+        except ApiError as err:
+            return web.json_response(
+                err.status, status=err.code, headers=err.headers, dumps=_encode_json
+            )
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        user = self.access.authenticate(request.headers.get("Authorization", ""))
+        through = parse_proxy_path(request.method, request.path)
+        if through is not None:
+            self.access.authorize(user, through.route)
+            return await forward_to_pod(request, through, self.objects)
+        asked = parse_resource_path(request.method, request.path, request.query)
+        if asked is None:
+            return self._serve_non_resource(request)
+        self.access.authorize(user, asked)
+        kind = self.objects.registry.resolve(asked.group, asked.version, asked.resource)
+        if kind.resource == "selfsubjectaccessreviews" and asked.verb == "create":
+            body = await ResourceRequest(request, asked, kind, self.objects).read_body()
+            return reply_json(authorization.review_access(self.access, user, body), 201)
+        _check_supported(asked, kind)
+        return await self._dispatch(ResourceRequest(request, asked, kind, self.objects))
+
+    async def _dispatch(self, call: ResourceRequest) -> web.StreamResponse:
+        if call.route.verb == "watch":
+            return await reading.watch(call, self._bookmark_seconds)
+        if call.route.verb in _READS:
+            return _READS[call.route.verb](call)
+        return await _WRITES[call.route.verb](call)
+
+    def _serve_non_resource(self, request: web.Request) -> web.Response:
+        """
+        Paths that are not of a resource: discovery, version and health.
+        """
+        match request.path.strip("/").split("/"):
+            case ["healthz" | "livez" | "readyz", *_]:
+                return web.Response(text="ok")
+            case ["version"]:
+                return reply_json(discovery.SERVER_VERSION)
+            case ["api" | "apis" as root]:
+                return self._serve_discovery_root(request, core=root == "api")
+            case ["apis", group]:
+                return reply_json(discovery.group_discovery(self.objects.registry, group))
+            case ["apis", group, version]:
+                return self._serve_resource_list(group, version)
+            case ["api", version]:
+                return self._serve_resource_list("", version)
+            case _:
+                raise PathNotFound
+
+    def _serve_resource_list(self, group: str, version: str) -> web.Response:
+        registry = self.objects.registry
+        return reply_json(discovery.resource_list(registry, self.stale, group, version))
+
+    def _serve_discovery_root(self, request: web.Request, *, core: bool) -> web.Response:
+        registry = self.objects.registry
+        if not discovery.accepts_aggregated(request.headers.get("Accept", "")):
+            return reply_json(discovery.api_versions() if core else discovery.group_list(registry))
+        body = discovery.aggregated_discovery(registry, self.stale, core=core)
+        headers = {"ETag": discovery.etag(body), "Vary": "Accept", "Cache-Control": "public"}
+        if request.headers.get("If-None-Match") == headers["ETag"]:
+            return web.Response(status=304, headers=headers)
+        return web.Response(
+            body=body, headers={**headers, "Content-Type": discovery.AGGREGATED_MEDIA_TYPE}
+        )
+
+
+def _check_supported(asked: ResourcePath, kind: ServedKind) -> None:
+    """
+    Refuse what the resource has not: a place, a subresource, a verb.
+    """
+    misplaced = kind.namespaced and not asked.namespace
+    if misplaced and asked.name:
+        raise no_such_resource()
+    if asked.namespace and not kind.namespaced and kind != NAMESPACE:
+        raise no_such_resource()
+    if asked.subresource and asked.subresource not in kind.subresources:
+        raise not_found(kind, asked.name) if kind.is_custom else no_such_resource()
+    of_one = asked.verb in {"get", "update", "patch", "delete"}
+    fits = asked.verb == "watch" or bool(asked.name) is of_one
+    everywhere = misplaced and asked.verb not in {"list", "watch"}
+    wrong_sub = asked.subresource and asked.verb in {"delete", "watch"}
+    if asked.verb not in kind.verbs or everywhere or wrong_sub or not fits:
+        raise method_not_allowed()
+
+
+def _encode_json(value: Json) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,194 @@
+"""
+Trouble on purpose: what a request gets instead of, or before, its answer.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from reporter.embedded.schema.api_errors import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """
+    The answer comes so many seconds late.
+    """
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FaultResponse:
+    """
+    Another answer.
+    """
+
+    code: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CutConnection:
+    """
+    The connection is cut; with *partial* after so many bytes of an answer.
+    """
+
+    partial_response: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """
+    Nothing comes; with *headers* a 200 is said first, as of a connection that dies half-open.
+    """
+
+    headers: bool = False
+
+
+FaultAction = Latency | FaultResponse | CutConnection | Hang
+
+
+@dataclass(slots=True)
+class Fault:
+    """
+    One trouble, for the requests that it is for.
+    """
+
+    action: FaultAction
+    method: str = ".*"
+    path: str = ".*"
+    """
+    Regular expressions; that of the path is searched for in path and query.
+    """
+    times: int | None = None
+    """
+    How often; None for until it is cleared.
+    """
+    hits: int = 0
+
+    def matches(self, method: str, path: str) -> bool:
+        spent = self.times is not None and self.hits >= self.times
+        fits = re.fullmatch(self.method, method) and re.search(self.path, path)
+        return bool(fits) and not spent
+
+
+class FaultInjector:
+    def __init__(self) -> None:
+        self._faults: list[Fault] = []
+        self._cleared = asyncio.Event()
+
+    def add(
+        self,
+        trouble: FaultAction,
+        *,
+        method: str = ".*",
+        path: str = ".*",
+        times: int | None = None,
+    ) -> Fault:
+        fault = Fault(trouble, method, path, times)
+        self._faults.append(fault)
+        return fault
+
+    def clear(self, fault: Fault | None = None) -> None:
+        """
+        End one fault or all; requests that hang because of one are cut.
+        """
+        self._faults = [
+            known for known in self._faults if fault is not None and known is not fault
+        ]
+        self._cleared.set()
+        self._cleared = asyncio.Event()
+
+    def take_actions(self, method: str, path: str) -> list[FaultAction]:
+        """
+        The troubles of one request: those added first come first.
+        """
+        found = [fault for fault in self._faults if fault.matches(method, path)]
+        for fault in found:
+            fault.hits += 1
+        return [fault.action for fault in found]
+
+    async def wait_cleared(self) -> None:
+        await self._cleared.wait()
+
+
+def status_response(
+    code: int, reason: str, message: str, headers: Mapping[str, str] | None = None
+) -> FaultResponse:
+    """
+    A refusal with a Status object, as the API server itself makes it.
+    """
+    body: Json = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+        "code": code,
+    }
+    return FaultResponse(
+        code, msgspec.json.encode(body), {"Content-Type": "application/json", **(headers or {})}
+    )
+
+
+def overloaded_response(seconds: int = 1) -> FaultResponse:
+    """
+    The 429 of priority and fairness: plain text with Retry-After.
+    """
+    headers = {"Content-Type": "text/plain; charset=utf-8", "Retry-After": str(seconds)}
+    return FaultResponse(429, b"Too many requests, please try again later.\n", headers)
+
+
+def rate_limited_response() -> FaultResponse:
+    """
+    The 429 of EventRateLimit: a Status without Retry-After.
+    """
+    text = "Too many requests: limit reached on type Namespace for key kube-system"
+    return status_response(429, "TooManyRequests", text)
+
+
+def initializing_response() -> FaultResponse:
+    """
+    The 429 of a custom resource whose CRD has just been created or changed.
+    """
+    body: Json = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": "storage is (re)initializing",
+        "reason": "TooManyRequests",
+        "details": {"retryAfterSeconds": 1},
+        "code": 429,
+    }
+    headers = {"Content-Type": "application/json", "Retry-After": "1"}
+    return FaultResponse(429, msgspec.json.encode(body), headers)
+
+
+def bad_gateway_response() -> FaultResponse:
+    """
+    The HTML page of a load balancer whose API server is away.
+    """
+    page = b"<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>"
+    return FaultResponse(502, page, {"Content-Type": "text/html"})
+
+
+def garbage_response() -> FaultResponse:
+    return FaultResponse(200, bytes(range(256)), {"Content-Type": "application/json"})
+
+
+def truncated_response() -> FaultResponse:
+    """
+    A whole answer of half an object.
+    """
+    return FaultResponse(
+        200,
+        b'{"kind":"PodList","apiVersion":"v1","items":[{"metadata"',
+        {"Content-Type": "application/json"},
+    )

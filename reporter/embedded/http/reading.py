@@ -1,0 +1,100 @@
+"""
+GET: one object, a list, a watch.
+"""
+
+import asyncio
+
+from aiohttp import web
+
+from reporter.embedded.http import watching
+from reporter.embedded.http.resource_request import ResourceRequest, reply, reply_json
+from reporter.embedded.http.responses import objects, table
+from reporter.embedded.schema.api_errors import Json, no_such_resource
+from reporter.embedded.storage import listing, scale
+from reporter.embedded.storage.selection import Selection, parse_selection
+from reporter.embedded.storage.storage import WatchEnd
+
+
+def get(call: ResourceRequest) -> web.Response:
+    stored = call.get_object()
+    match call.route.subresource:
+        case "scale":
+            return reply_json(scale.scale_object(stored))
+        case "" | "status":
+            return reply(call.encode(stored))
+        case _:
+            raise no_such_resource()
+
+
+def requested_selection(call: ResourceRequest) -> Selection:
+    return parse_selection(
+        call.kind,
+        call.namespace,
+        name=call.route.name,
+        label_selector=call.query.get("labelSelector", ""),
+        field_selector=call.query.get("fieldSelector", ""),
+    )
+
+
+def requested_page(call: ResourceRequest) -> listing.ServedPage:
+    return listing.list_page(
+        call.kind,
+        call.objects.collection(call.kind),
+        call.objects.storage.version,
+        requested_selection(call),
+        listing.parse_list_options(call.query),
+    )
+
+
+def list_objects(call: ResourceRequest) -> web.Response:
+    page = requested_page(call)
+    if call.wants_table:
+        return reply(table.encode_table(call.kind, page, call.include_object, call.objects.now()))
+    return reply(objects.encode_list(call.kind, page))
+
+
+async def watch(call: ResourceRequest, bookmark_seconds: float) -> web.StreamResponse:
+    """
+    A stream of frames, flushed one by one as they come.
+    """
+    watched = watching.ServedWatch(
+        call.kind,
+        call.objects,
+        requested_selection(call),
+        watching.parse_watch_options(call.query),
+        call.encode,
+        bookmark_seconds,
+    )
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    response.enable_chunked_encoding()
+    await response.prepare(call.request)
+    async for frame in watched.frames():
+        if isinstance(frame, WatchEnd):
+            await _end_watch(call, response, frame)
+            break
+        await response.write(frame)
+    return response
+
+
+async def _end_watch(
+    call: ResourceRequest, response: web.StreamResponse, ending: WatchEnd
+) -> None:
+    match ending:
+        case WatchEnd.CLEAN:
+            return
+        case WatchEnd.EXPIRED:
+            await response.write(watching.expired_frame("too old resource version"))
+        case WatchEnd.HALF_OPEN:
+            await asyncio.Event().wait()
+        case WatchEnd.CONNECTION_CUT:
+            if call.request.transport:
+                call.request.transport.abort()
+
+
+def deleted_list_body(call: ResourceRequest, page: listing.ServedPage) -> Json:
+    return {
+        "kind": f"{call.kind.kind}List",
+        "apiVersion": call.kind.api_version,
+        "metadata": objects.list_metadata(call.kind, page),
+        "items": [stored.value for stored in page.items],
+    }

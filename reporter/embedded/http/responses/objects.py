@@ -1,0 +1,68 @@
+"""
+Objects and lists on the wire, from the JSON that is stored.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import msgspec
+
+from reporter.embedded.schema.api_errors import Json
+from reporter.embedded.schema.defaults import EMPTY_OBJECTS
+from reporter.embedded.schema.kinds import ServedKind
+from reporter.embedded.storage.listing import ServedPage
+from reporter.embedded.storage.storage import StoredObject
+
+
+@lru_cache(maxsize=256)
+def _type_meta_prefix(kind: ServedKind) -> bytes:
+    return f'{{"kind":"{kind.kind}","apiVersion":"{kind.api_version}",'.encode()
+
+
+def encode_object(kind: ServedKind, stored: StoredObject) -> bytes:
+    """
+    One object, in the version of *kind*.
+    """
+    data = stored.data or msgspec.json.encode(stored.value)
+    return _type_meta_prefix(kind) + data[1:]
+
+
+def encode_list(kind: ServedKind, page: ServedPage) -> bytes:
+    """
+    A list. Items of built-in kinds carry no kind and apiVersion, those of custom resources do.
+    """
+    meta = msgspec.json.encode(list_metadata(kind, page))
+    head = f'{{"kind":"{kind.kind}List","apiVersion":"{kind.api_version}","metadata":'.encode()
+    return b"".join(
+        (head, meta, b',"items":[', b",".join(_encode_items(kind, page.items)), b"]}\n")
+    )
+
+
+def _encode_items(kind: ServedKind, items: Iterable[StoredObject]) -> Iterable[bytes]:
+    if kind.is_custom:
+        return (encode_object(kind, stored) for stored in items)
+    return (stored.data for stored in items)
+
+
+def list_metadata(kind: ServedKind, page: ServedPage) -> Json:
+    meta: Json = {"resourceVersion": str(page.resource_version)}
+    if page.continue_token or kind.is_custom:
+        meta["continue"] = page.continue_token
+    if page.remaining_item_count:
+        meta["remainingItemCount"] = page.remaining_item_count
+    return meta
+
+
+def encode_watch_event(what: str, data: bytes) -> bytes:
+    return b'{"type":"' + what.encode() + b'","object":' + data + b"}\n"
+
+
+def bookmark_object(kind: ServedKind, version: int, *, initial_end: bool) -> Json:
+    """
+    An object of that kind with nothing but a version; empty fields of built-in kinds are there.
+    """
+    meta: Json = {"resourceVersion": str(version)}
+    if initial_end:
+        meta["annotations"] = {"k8s.io/initial-events-end": "true"}
+    empty = EMPTY_OBJECTS.get(kind.group_resource, {})
+    return {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": meta, **empty}

@@ -1,0 +1,73 @@
+"""
+Tables: what kubectl asks for instead of objects.
+"""
+
+from datetime import datetime
+
+import msgspec
+
+from reporter.embedded.http.responses.objects import list_metadata
+from reporter.embedded.http.responses.printer_columns import columns_for
+from reporter.embedded.schema.api_errors import Json
+from reporter.embedded.schema.kinds import ServedKind
+from reporter.embedded.storage.listing import ServedPage
+from reporter.embedded.storage.storage import StoredObject
+
+
+def accepts_table(accept: str) -> bool:
+    """
+    Whether the first media type of an Accept header that is understood is that of a Table.
+    """
+    first = accept.partition(",")[0].replace(" ", "")
+    return {"as=Table", "v=v1", "g=meta.k8s.io"} <= set(first.split(";"))
+
+
+def encode_table(kind: ServedKind, page: ServedPage, include: str, now: datetime) -> bytes:
+    """
+    *include* is what each row carries of its object: None, Metadata or Object.
+    """
+    columns, cells = columns_for(kind)
+    rows = [
+        {"cells": cells(stored.value, now), "object": _row_object(kind, stored, include)}
+        for stored in page.items
+    ]
+    meta = list_metadata(kind, page)
+    if not meta.get("continue"):
+        meta.pop("continue", None)
+    return msgspec.json.encode(
+        {
+            "kind": "Table",
+            "apiVersion": "meta.k8s.io/v1",
+            "metadata": meta,
+            "columnDefinitions": [
+                {
+                    "name": column.name,
+                    "type": column.type,
+                    "format": column.format,
+                    "description": "",
+                    "priority": column.priority,
+                }
+                for column in columns
+            ],
+            "rows": rows,
+        }
+    )
+
+
+def _row_object(kind: ServedKind, stored: StoredObject, include: str) -> Json | None:
+    if include == "None":
+        return None
+    if include == "Object":
+        return {"kind": kind.kind, "apiVersion": kind.api_version, **stored.value}
+    return {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": stored.value["metadata"],
+    }
+
+
+def encode_table_row(kind: ServedKind, stored: StoredObject, include: str, now: datetime) -> bytes:
+    """
+    The Table of one object, as for a GET or in a watch.
+    """
+    return encode_table(kind, ServedPage([stored], stored.resource_version), include, now)

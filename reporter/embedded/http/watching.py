@@ -1,0 +1,177 @@
+"""
+Watches: what a client that watches is told.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from reporter.embedded.http.responses import objects
+from reporter.embedded.schema.api_errors import ApiError, forbidden_value, invalid
+from reporter.embedded.schema.kinds import ServedKind
+from reporter.embedded.storage.listing import parse_integer, parse_resource_version
+from reporter.embedded.storage.registry_store import RegistryStore
+from reporter.embedded.storage.selection import Selection
+from reporter.embedded.storage.storage import (
+    Collection,
+    StoredChange,
+    StoredObject,
+    TooOldResourceVersion,
+    WatchEnd,
+    WatchQueue,
+)
+
+
+ObjectEncoder = Callable[[StoredObject], bytes]
+"""
+How an object is shown: as itself or as a Table.
+"""
+NOT_OLDER_THAN_REQUIRED = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    resource_version: int
+    send_initial_events: bool
+    """
+    Whether all that is there is told first.
+    """
+    allow_bookmarks: bool
+    timeout_seconds: float | None
+    """
+    Seconds.
+    """
+
+
+def parse_watch_options(query: Mapping[str, str]) -> WatchOptions:
+    asked = query.get("sendInitialEvents")
+    if asked and query.get("resourceVersionMatch") != "NotOlderThan":
+        cause = forbidden_value("resourceVersionMatch", NOT_OLDER_THAN_REQUIRED)
+        raise invalid("ListOptions", "meta.k8s.io", "", [cause])
+    version = parse_resource_version(query.get("resourceVersion", ""))
+    initial = asked in {"1", "true", "True"} if asked else version == 0
+    timeout = parse_integer(query.get("timeoutSeconds", ""))
+    bookmarks = query.get("allowWatchBookmarks", "") in {"1", "true", "True"}
+    return WatchOptions(version, initial, bookmarks, float(timeout) if timeout else None)
+
+
+@dataclass(frozen=True, slots=True)
+class ServedWatch:
+    """
+    One watch, from its first frame to its last.
+    """
+
+    kind: ServedKind
+    objects: RegistryStore
+    selection: Selection
+    options: WatchOptions
+    encode: ObjectEncoder
+    bookmark_seconds: float
+
+    async def frames(self) -> AsyncIterator[bytes | WatchEnd]:
+        """
+        Frames until the timeout; an Ending is the last.
+        """
+        collection = self.objects.collection(self.kind)
+        delivery: WatchQueue = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + self.options.timeout_seconds if self.options.timeout_seconds else None
+        collection.watchers.add(delivery)
+        try:
+            try:
+                backlog = self._initial_frames(collection)
+            except TooOldResourceVersion as err:
+                yield _expired_watch_frame(self.kind, self.options.resource_version, err.start)
+                return
+            for told in backlog:
+                yield told
+            async for frame in self._live_frames(delivery, ends):
+                yield frame
+        finally:
+            collection.watchers.discard(delivery)
+
+    def _initial_frames(self, collection: Collection) -> list[bytes]:
+        """
+        What is to be told at once.
+        """
+        if not self.options.send_initial_events:
+            version = self.options.resource_version or self.objects.storage.version
+            changes = collection.changes_since(version)
+            return [frame for change in changes if (frame := self._frame(change))]
+        frames = [
+            objects.encode_watch_event("ADDED", self.encode(stored))
+            for stored in collection.ordered()
+            if self.selection.matches(stored)
+        ]
+        if self.options.allow_bookmarks:
+            frames.append(self._bookmark(initial_end=True))
+        return frames
+
+    async def _live_frames(
+        self, delivery: WatchQueue, ends: float | None
+    ) -> AsyncIterator[bytes | WatchEnd]:
+        loop = asyncio.get_running_loop()
+        told = self.objects.storage.version
+        while ends is None or loop.time() < ends:
+            wait = self.bookmark_seconds
+            if ends is not None:
+                wait = min(wait, ends - loop.time())
+            try:
+                change = await asyncio.wait_for(delivery.get(), wait)
+            except TimeoutError:
+                version = self.objects.storage.version
+                if (
+                    self.options.allow_bookmarks
+                    and wait == self.bookmark_seconds
+                    and version > told
+                ):
+                    told = version
+                    yield self._bookmark(initial_end=False)
+                continue
+            if isinstance(change, WatchEnd):
+                yield change
+                return
+            frame = self._frame(change)
+            if frame:
+                yield frame
+
+    def _frame(self, change: StoredChange) -> bytes | None:
+        """
+        How one change looks through the selectors: an object may come into view or leave it.
+        """
+        if change.resource_version <= self.options.resource_version:
+            return None
+        before = change.old is not None and self.selection.matches(change.old)
+        if change.new is not None and self.selection.matches(change.new):
+            return objects.encode_watch_event(
+                "MODIFIED" if before else "ADDED", self.encode(change.new)
+            )
+        if before and change.old is not None:
+            return objects.encode_watch_event(
+                "DELETED", self.encode(change.old.at_resource_version(change.resource_version))
+            )
+        return None
+
+    def _bookmark(self, *, initial_end: bool) -> bytes:
+        mark = objects.bookmark_object(
+            self.kind, self.objects.storage.version, initial_end=initial_end
+        )
+        return objects.encode_watch_event("BOOKMARK", msgspec.json.encode(mark))
+
+
+def _expired_watch_frame(kind: ServedKind, version: int, start: int) -> bytes:
+    text = f"too old resource version: {version} ({start})"
+    if not kind.is_watch_cached:
+        text = "The resourceVersion for the provided watch is too old."
+    return expired_frame(text)
+
+
+def expired_frame(text: str) -> bytes:
+    """
+    The ERROR event that says that the client has to list anew.
+    """
+    return objects.encode_watch_event(
+        "ERROR", msgspec.json.encode(ApiError(410, "Expired", text).status)
+    )

@@ -1,0 +1,147 @@
+"""
+POST, PUT, PATCH and DELETE of objects.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+from aiohttp import web
+
+from reporter.embedded.http import reading
+from reporter.embedded.http.resource_request import ResourceRequest, reply, reply_json
+from reporter.embedded.http.responses import objects
+from reporter.embedded.schema import api_errors
+from reporter.embedded.schema.api_errors import Json
+from reporter.embedded.storage import deletion, scale
+from reporter.embedded.storage.patch import apply_merge_patch, apply_strategic_merge_patch
+from reporter.embedded.storage.registry_store import Mutation
+from reporter.embedded.storage.storage import StoredObject
+
+
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+
+
+async def create(call: ResourceRequest) -> web.Response:
+    value = await call.read_body()
+    stored = call.objects.create(call.kind, call.namespace, value, dry_run=call.dry_run)
+    return reply(objects.encode_object(call.kind, stored), 201)
+
+
+async def update(call: ResourceRequest) -> web.Response:
+    value = await call.read_body()
+    if call.route.subresource == "scale":
+        return _update_scale(call, call.get_object(), lambda _: value)
+    name = value.get("metadata", {}).get("name", call.route.name)
+    if name != call.route.name:
+        text = f"the name of the object ({name}) does not match the name on the URL"
+        raise api_errors.bad_request(f"{text} ({call.route.name})")
+    if call.kind.create_on_update and not _exists(call):
+        return _create_on_update(call, value)
+    old = call.get_object()
+    versioned = value.get("metadata", {}).get("resourceVersion")
+    if not call.kind.unconditional_update and not versioned:
+        raise api_errors.resource_version_required(call.kind, old.name)
+    new = call.objects.update(
+        call.kind, old, value, subresource=call.route.subresource, dry_run=call.dry_run
+    )
+    return _finish_update(call, new)
+
+
+def _exists(call: ResourceRequest) -> bool:
+    key = f"{call.namespace}/{call.route.name}"
+    return key in call.objects.collection(call.kind).objects
+
+
+def _create_on_update(call: ResourceRequest, value: Json) -> web.Response:
+    uid = value.get("metadata", {}).get("uid")
+    if uid:
+        text = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
+        raise api_errors.conflict(call.kind, call.route.name, text)
+    stored = call.objects.create(call.kind, call.namespace, value, dry_run=call.dry_run)
+    return reply(objects.encode_object(call.kind, stored), 201)
+
+
+async def patch(call: ResourceRequest) -> web.Response:
+    change = _parse_patch(call, await call.request.read())
+    old = call.get_object()
+    if call.route.subresource == "scale":
+        return _update_scale(call, old, change)
+    new = call.objects.patch(
+        call.kind, old, change, subresource=call.route.subresource, dry_run=call.dry_run
+    )
+    return _finish_update(call, new)
+
+
+def _parse_patch(call: ResourceRequest, data: bytes) -> Mutation:
+    """
+    What the patch does; 415 for a form of patch that is not known, 400 for one that is none.
+    """
+    form = call.request.content_type
+    merge: Callable[[Json, Json], Json] | None = {
+        MERGE: apply_merge_patch,
+        STRATEGIC: apply_strategic_merge_patch,
+    }.get(form)
+    if merge is None or (form == STRATEGIC and call.kind.is_custom):
+        raise api_errors.unsupported_patch(call.kind)
+    known = merge
+    try:
+        sent = msgspec.json.decode(data)
+    except msgspec.DecodeError as err:
+        raise api_errors.bad_request(f"error decoding patch: {err}") from err
+    if not isinstance(sent, dict):
+        text = "json: cannot unmarshal array into Go value of type map[string]interface {}"
+        raise api_errors.bad_request(f"error decoding patch: {text}")
+    return lambda value: known(value, sent)
+
+
+def _update_scale(call: ResourceRequest, old: StoredObject, change: Mutation) -> web.Response:
+    new = scale.update_scale(call.objects, call.kind, old, change, dry_run=call.dry_run)
+    return reply_json(scale.scale_object(new))
+
+
+def _finish_update(call: ResourceRequest, stored: StoredObject) -> web.Response:
+    if not call.dry_run:
+        deletion.finish_deletion(call.objects, call.kind, stored)
+    return reply(objects.encode_object(call.kind, stored))
+
+
+async def _read_delete_options(call: ResourceRequest) -> deletion.DeleteOptions:
+    sent = await call.read_body() if call.request.can_read_body else {}
+    return deletion.parse_delete_options(sent, call.query.get("gracePeriodSeconds"))
+
+
+async def delete(call: ResourceRequest) -> web.Response:
+    how = await _read_delete_options(call)
+    old = call.get_object()
+    if call.dry_run:
+        return reply(objects.encode_object(call.kind, old))
+    gone = deletion.delete_object(call.objects, call.kind, old, how)
+    if call.kind.returns_deleted or "deletionTimestamp" in gone.value["metadata"]:
+        return reply_json(
+            {"kind": call.kind.kind, "apiVersion": call.kind.api_version, **gone.value}
+        )
+    return reply_json(
+        {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Success",
+            "details": {
+                "name": gone.name,
+                **({"group": call.kind.group} if call.kind.group else {}),
+                "kind": call.kind.resource,
+                "uid": gone.value["metadata"]["uid"],
+            },
+        }
+    )
+
+
+async def delete_collection(call: ResourceRequest) -> web.Response:
+    how = await _read_delete_options(call)
+    page = reading.requested_page(call)
+    answer = reading.deleted_list_body(call, page)
+    if not call.dry_run:
+        for stored in page.items:
+            deletion.delete_object(call.objects, call.kind, stored, how)
+    return reply_json(answer)

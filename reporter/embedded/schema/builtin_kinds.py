@@ -1,0 +1,86 @@
+"""
+The built-in kinds that are served. Those nobody fills are here because kubectl lists them.
+"""
+
+from reporter.embedded.schema.kinds import GenerationPolicy, ServedKind
+
+
+SELF_SUBJECT_ACCESS_REVIEW = ServedKind(
+    "authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
+    "selfsubjectaccessreview", namespaced=False, verbs=("create",),
+)  # fmt: skip
+
+CORE_KINDS = (
+    ServedKind("", "v1", "configmaps", "ConfigMap", "configmap", short_names=("cm",)),
+    ServedKind("", "v1", "events", "Event", "event", short_names=("ev",), create_on_update=True, is_watch_cached=False),
+    ServedKind("", "v1", "limitranges", "LimitRange", "limitrange", short_names=("limits",)),
+    ServedKind(
+        "", "v1", "namespaces", "Namespace", "namespace", namespaced=False, short_names=("ns",),
+        subresources=("status",), returns_deleted=True,
+        verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
+    ),
+    ServedKind(
+        "", "v1", "nodes", "Node", "node", namespaced=False, short_names=("no",),
+        subresources=("status",),
+    ),
+    ServedKind(
+        "", "v1", "pods", "Pod", "pod", short_names=("po",), categories=("all",),
+        subresources=("status",), returns_deleted=True, generation=GenerationPolicy.SPEC,
+    ),
+    ServedKind("", "v1", "resourcequotas", "ResourceQuota", "resourcequota", short_names=("quota",)),
+    ServedKind("", "v1", "secrets", "Secret", "secret"),
+    ServedKind(
+        "", "v1", "serviceaccounts", "ServiceAccount", "serviceaccount", short_names=("sa",),
+        returns_deleted=True,
+    ),
+    ServedKind(
+        "", "v1", "services", "Service", "service", short_names=("svc",), categories=("all",),
+        subresources=("status",), create_on_update=True, returns_deleted=True,
+    ),
+)  # fmt: skip
+
+APPS_KINDS = (
+    ServedKind(
+        "apps", "v1", "deployments", "Deployment", "deployment", short_names=("deploy",),
+        categories=("all",), subresources=("scale", "status"),
+        generation=GenerationPolicy.SPEC_AND_ANNOTATIONS,
+    ),
+    ServedKind(
+        "apps", "v1", "replicasets", "ReplicaSet", "replicaset", short_names=("rs",),
+        categories=("all",), subresources=("scale", "status"), generation=GenerationPolicy.SPEC,
+    ),
+    ServedKind(
+        "apps", "v1", "statefulsets", "StatefulSet", "statefulset", short_names=("sts",),
+        categories=("all",), subresources=("scale", "status"), generation=GenerationPolicy.SPEC,
+    ),
+)  # fmt: skip
+
+HORIZONTAL_POD_AUTOSCALER = ServedKind(
+    "autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler",
+    "horizontalpodautoscaler", short_names=("hpa",), categories=("all",),
+    subresources=("status",),
+)  # fmt: skip
+
+CRD = ServedKind(
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
+    "customresourcedefinition", namespaced=False, short_names=("crd", "crds"),
+    categories=("api-extensions",), subresources=("status",), generation=GenerationPolicy.SPEC,
+    unconditional_update=False, returns_deleted=True,
+)  # fmt: skip
+
+LEASE = ServedKind(
+    "coordination.k8s.io", "v1", "leases", "Lease", "lease",
+    create_on_update=True, unconditional_update=False,
+)  # fmt: skip
+
+BUILTIN_KINDS: tuple[ServedKind, ...] = (
+    *CORE_KINDS,
+    *APPS_KINDS,
+    HORIZONTAL_POD_AUTOSCALER,
+    SELF_SUBJECT_ACCESS_REVIEW,
+    CRD,
+    LEASE,
+)
+NAMESPACE = next(kind for kind in CORE_KINDS if kind.resource == "namespaces")
+BUILTIN_GROUPS = frozenset(kind.group for kind in BUILTIN_KINDS)
+DEPLOYMENT = next(kind for kind in APPS_KINDS if kind.resource == "deployments")

@@ -1,0 +1,73 @@
+"""
+The objects of the cluster by the names that people use, without HTTP.
+"""
+
+from dataclasses import dataclass
+
+from reporter.embedded.schema.api_errors import ApiError, Json
+from reporter.embedded.schema.kinds import ServedKind
+from reporter.embedded.storage import deletion, scale
+from reporter.embedded.storage.patch import apply_merge_patch
+from reporter.embedded.storage.registry_store import RegistryStore
+from reporter.embedded.storage.storage import StoredObject
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """
+    Resources are named as for kubectl: `pods`, `deployments.apps`; *namespace* is empty for the cluster's.
+
+    KeyError if the resource is not served, ApiError as a client would get it.
+    """
+
+    objects: RegistryStore
+
+    def upsert(self, manifest: Json) -> Json:
+        """
+        Store it as it is, with its status and times, over what may be there.
+        """
+        kind = self.objects.registry.by_type_meta(manifest["apiVersion"], manifest["kind"])
+        return _manifest(kind, self.objects.upsert(manifest))
+
+    def get(self, resource: str, namespace: str, name: str) -> Json | None:
+        kind = self.objects.registry.by_group_resource(resource)
+        try:
+            return _manifest(kind, self.objects.get(kind, namespace, name))
+        except ApiError:
+            return None
+
+    def list(self, resource: str, namespace: str = "") -> list[Json]:
+        kind = self.objects.registry.by_group_resource(resource)
+        held = self.objects.collection(kind).ordered()
+        return [_manifest(kind, stored) for stored in held if namespace in ("", stored.namespace)]
+
+    def patch(
+        self, resource: str, namespace: str, name: str, patch: Json, *, subresource: str = ""
+    ) -> Json:
+        """
+        Apply a merge patch to the object, its status or its scale.
+        """
+        kind = self.objects.registry.by_group_resource(resource)
+        old = self.objects.get(kind, namespace, name)
+
+        def change(value: Json) -> Json:
+            result: Json = apply_merge_patch(value, patch)
+            return result
+
+        if subresource == "scale":
+            return _manifest(kind, scale.update_scale(self.objects, kind, old, change))
+        new = self.objects.patch(kind, old, change, subresource=subresource)
+        deletion.finish_deletion(self.objects, kind, new)
+        return _manifest(kind, new)
+
+    def delete(self, resource: str, namespace: str, name: str) -> None:
+        """
+        Delete at once, without grace.
+        """
+        kind = self.objects.registry.by_group_resource(resource)
+        old = self.objects.get(kind, namespace, name)
+        deletion.delete_object(self.objects, kind, old, deletion.DeleteOptions(grace_seconds=0))
+
+
+def _manifest(kind: ServedKind, stored: StoredObject) -> Json:
+    return {"apiVersion": kind.api_version, "kind": kind.kind, **stored.mutable_copy()}

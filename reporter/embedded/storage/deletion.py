@@ -1,0 +1,189 @@
+"""
+How objects go: finalizers, grace, and what goes with a Namespace or a CustomResourceDefinition.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from reporter.embedded.schema import api_errors, times
+from reporter.embedded.schema.api_errors import Json
+from reporter.embedded.schema.builtin_kinds import CRD, NAMESPACE
+from reporter.embedded.schema.kinds import ServedKind
+from reporter.embedded.storage.registry_store import RegistryStore
+from reporter.embedded.storage.storage import StoredObject, WatchEnd
+
+
+CRD_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """
+    Of a DELETE: conditions under which alone it may be done, and how long a pod has to stop.
+    """
+
+    uid: str = ""
+    resource_version: str = ""
+    grace_seconds: int | None = None
+
+
+def parse_delete_options(body: Json, query_grace: str | None) -> DeleteOptions:
+    only_if = body.get("preconditions") or {}
+    grace = body.get("gracePeriodSeconds")
+    if query_grace is not None:
+        grace = int(query_grace)
+    return DeleteOptions(only_if.get("uid", ""), only_if.get("resourceVersion", ""), grace)
+
+
+def delete_object(
+    objects: RegistryStore, kind: ServedKind, old: StoredObject, how: DeleteOptions
+) -> StoredObject:
+    """
+    Delete, or mark as being deleted; answers with the last or the marked state.
+    """
+    _check_preconditions(kind, old, how)
+    meta = old.value["metadata"]
+    if kind == NAMESPACE:
+        return _delete_namespace(objects, old)
+    if kind == CRD:
+        return _delete_crd(objects, old)
+    grace = _grace_period(kind, old, how)
+    if meta.get("finalizers") or grace:
+        return _mark_deleting(objects, kind, old, grace)
+    gone = objects.storage.remove(objects.collection(kind), old.key)
+    finalize_parents(objects, kind, gone)
+    if kind.group_resource == "pods":
+        return _terminated_pod(objects, gone)
+    return gone
+
+
+def finish_deletion(objects: RegistryStore, kind: ServedKind, stored: StoredObject) -> None:
+    """
+    Remove an object that was marked, once an update took its last finalizer.
+    """
+    meta = stored.value["metadata"]
+    if "deletionTimestamp" not in meta or meta.get("finalizers"):
+        return
+    if kind in (NAMESPACE, CRD) or meta.get("deletionGracePeriodSeconds"):
+        return
+    gone = objects.storage.remove(objects.collection(kind), stored.key)
+    finalize_parents(objects, kind, gone)
+
+
+def finalize_parents(objects: RegistryStore, kind: ServedKind, gone: StoredObject) -> None:
+    """
+    Let go what was waiting for this object to be gone.
+    """
+    home = objects.collection(NAMESPACE).objects.get(gone.namespace)
+    if home and "deletionTimestamp" in home.value["metadata"]:
+        _finalize_namespace(objects, home)
+    crd = objects.collection(CRD).objects.get(kind.group_resource) if kind.is_custom else None
+    if crd and "deletionTimestamp" in crd.value["metadata"]:
+        _finalize_crd(objects, crd)
+
+
+def _check_preconditions(kind: ServedKind, old: StoredObject, how: DeleteOptions) -> None:
+    uid = old.value["metadata"]["uid"]
+    if how.uid and how.uid != uid:
+        text = (
+            f"the UID in the precondition ({how.uid}) does not match the UID in record ({uid}). "
+            "The object might have been deleted and then recreated"
+        )
+        raise api_errors.conflict(kind, old.name, text)
+    if how.resource_version and how.resource_version != str(old.resource_version):
+        text = (
+            f"the ResourceVersion in the precondition ({how.resource_version}) does not match the "
+            f"ResourceVersion in record ({old.resource_version}). The object might have been modified"
+        )
+        raise api_errors.conflict(kind, old.name, text)
+
+
+def _grace_period(kind: ServedKind, old: StoredObject, how: DeleteOptions) -> int:
+    """
+    Only a pod that a kubelet runs is given time, in seconds.
+    """
+    if kind.group_resource != "pods" or not old.value["spec"].get("nodeName"):
+        return 0
+    if how.grace_seconds is not None:
+        return how.grace_seconds
+    seconds: int = old.value["spec"].get("terminationGracePeriodSeconds", 30)
+    return seconds
+
+
+def _mark_deleting(
+    objects: RegistryStore, kind: ServedKind, old: StoredObject, grace: int
+) -> StoredObject:
+    if "deletionTimestamp" in old.value["metadata"]:
+        return old
+    value = old.mutable_copy()
+    meta = value["metadata"]
+    meta["deletionTimestamp"] = times.format_time(objects.now() + timedelta(seconds=grace))
+    meta["deletionGracePeriodSeconds"] = grace
+    if "generation" in meta:
+        meta["generation"] += 1
+    return objects.storage.write(objects.collection(kind), value)
+
+
+def _terminated_pod(objects: RegistryStore, gone: StoredObject) -> StoredObject:
+    value = gone.mutable_copy()
+    value["metadata"]["deletionTimestamp"] = times.format_time(objects.now())
+    value["metadata"]["deletionGracePeriodSeconds"] = 0
+    return StoredObject(gone.namespace, gone.name, gone.resource_version, value, gone.data)
+
+
+def _delete_namespace(objects: RegistryStore, old: StoredObject) -> StoredObject:
+    if "deletionTimestamp" in old.value["metadata"]:
+        return old
+    value = old.mutable_copy()
+    value["metadata"]["deletionTimestamp"] = times.format_time(objects.now())
+    value["status"] = {"phase": "Terminating"}
+    marked = objects.storage.write(objects.collection(NAMESPACE), value)
+    for kind in list(objects.registry):
+        if kind.namespaced:
+            _delete_all(objects, kind, old.name)
+    _finalize_namespace(objects, marked)
+    return marked
+
+
+def _finalize_namespace(objects: RegistryStore, marked: StoredObject) -> None:
+    collection = objects.collection(NAMESPACE)
+    contents = objects.storage.collections.values()
+    prefix = f"{marked.name}/"
+    if marked.name in collection.objects and not any(
+        key.startswith(prefix) for held in contents for key in held.keys
+    ):
+        objects.storage.remove(collection, marked.name)
+
+
+def _delete_crd(objects: RegistryStore, old: StoredObject) -> StoredObject:
+    if "deletionTimestamp" in old.value["metadata"]:
+        return old
+    value = old.mutable_copy()
+    value["metadata"]["deletionTimestamp"] = times.format_time(objects.now())
+    value["metadata"]["finalizers"] = [CRD_FINALIZER]
+    marked = objects.storage.write(objects.collection(CRD), value)
+    kinds = objects.registry.versions(value["spec"]["group"], value["spec"]["names"]["plural"])
+    if kinds:
+        _delete_all(objects, kinds[0], "")
+    _finalize_crd(objects, marked)
+    return marked
+
+
+def _finalize_crd(objects: RegistryStore, marked: StoredObject) -> None:
+    if marked.name not in objects.collection(CRD).objects:
+        return
+    group, resource = marked.value["spec"]["group"], marked.value["spec"]["names"]["plural"]
+    held = objects.storage.collection(group, resource)
+    if held.keys:
+        return
+    objects.registry.remove_crd(marked.value)
+    held.end_watches(WatchEnd.CLEAN)
+    del objects.storage.collections[group, resource]
+    objects.storage.remove(objects.collection(CRD), marked.name)
+
+
+def _delete_all(objects: RegistryStore, kind: ServedKind, namespace: str) -> None:
+    collection = objects.collection(kind)
+    for stored in list(collection.objects.values()):
+        if not namespace or stored.namespace == namespace:
+            delete_object(objects, kind, stored, DeleteOptions(grace_seconds=0))

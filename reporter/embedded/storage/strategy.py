@@ -1,0 +1,109 @@
+"""
+What the server makes of an object that a client sends. Pure, but for the random end of a name.
+"""
+
+import random
+from dataclasses import dataclass
+from datetime import datetime
+
+from reporter.embedded.schema import times
+from reporter.embedded.schema.api_errors import Json
+from reporter.embedded.schema.kinds import GenerationPolicy, ServedKind
+
+
+_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_SERVER_OWNED = (
+    "uid",
+    "creationTimestamp",
+    "generation",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFields:
+    """
+    What a new object gets from the server.
+    """
+
+    namespace: str
+    uid: str
+    now: datetime
+
+
+def prepare_for_create(kind: ServedKind, value: Json, birth: SystemFields) -> Json:
+    """
+    A new object, as it will be stored.
+    """
+    meta = {k: v for k, v in value.get("metadata", {}).items() if k not in _SERVER_OWNED}
+    meta.pop("managedFields", None)
+    meta.pop("selfLink", None)
+    if not meta.get("name") and meta.get("generateName"):
+        end = "".join(random.choices(_LETTERS, k=5))  # noqa: S311
+        meta["name"] = f"{meta['generateName']}{end}"
+    if kind.namespaced:
+        meta["namespace"] = birth.namespace
+    meta["uid"] = birth.uid
+    meta["creationTimestamp"] = times.format_time(birth.now)
+    if kind.generation is not GenerationPolicy.NEVER:
+        meta["generation"] = 1
+    body = {k: v for k, v in value.items() if k not in {"metadata", "kind", "apiVersion"}}
+    if kind.has_status:
+        body.pop("status", None)
+    return {"metadata": meta, **body}
+
+
+def prepare_for_update(kind: ServedKind, old: Json, value: Json, subresource: str) -> Json:
+    """
+    An object after an update through the main resource, or through *subresource* `status`.
+    """
+    if subresource == "status":
+        kept = {k: v for k, v in old.items() if k != "status"}
+        return {**kept, "status": value["status"]} if "status" in value else kept
+    body = {k: v for k, v in value.items() if k not in {"metadata", "kind", "apiVersion"}}
+    if kind.has_status:
+        body.pop("status", None)
+        if "status" in old:
+            body["status"] = old["status"]
+    new = {"metadata": _updated_metadata(old["metadata"], value["metadata"]), **body}
+    if bumps_generation(kind, old, new):
+        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+    return new
+
+
+def _updated_metadata(old: Json, new: Json) -> Json:
+    owned = {key: old[key] for key in _SERVER_OWNED if key in old}
+    meta = {k: v for k, v in new.items() if k not in {*_SERVER_OWNED, "managedFields", "selfLink"}}
+    meta.update({key: old[key] for key in ("name", "namespace") if key in old})
+    return {**meta, **owned}
+
+
+def bumps_generation(kind: ServedKind, old: Json, new: Json) -> bool:
+    """
+    Whether the change is one of what the object is to be.
+    """
+    match kind.generation:
+        case GenerationPolicy.NEVER:
+            return False
+        case GenerationPolicy.SPEC:
+            return old.get("spec") != new.get("spec")
+        case GenerationPolicy.SPEC_AND_ANNOTATIONS:
+            annotations = [value["metadata"].get("annotations") or {} for value in (old, new)]
+            return old.get("spec") != new.get("spec") or annotations[0] != annotations[1]
+        case GenerationPolicy.ALL_BUT_STATUS:
+            apart = {"metadata", "status"} if kind.has_status else {"metadata"}
+            return _without(old, apart) != _without(new, apart)
+
+
+def _without(value: Json, keys: set[str]) -> Json:
+    return {k: v for k, v in value.items() if k not in keys}
+
+
+def is_unchanged(old: Json, new: Json) -> bool:
+    """
+    Whether there is nothing to write: no new version, no watch event.
+    """
+    before = {**old, "metadata": _without(old["metadata"], {"resourceVersion"})}
+    after = {**new, "metadata": _without(new["metadata"], {"resourceVersion"})}
+    return before == after

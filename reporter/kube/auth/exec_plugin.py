@@ -1,0 +1,206 @@
+"""
+Credential plugins of a kubeconfig (client.authentication.k8s.io/v1 and v1beta1).
+
+Our own runner: that of the client library hangs when a plugin writes much to stderr, has no time
+limit, and goes on without credentials when the plugin fails.
+"""
+
+import asyncio
+import base64
+import json
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from reporter.kube.wire.decoding import decode_json
+from reporter.kube.wire.errors import ConfigurationError
+from reporter.kube.wire.plain_text import clean_tail
+
+
+EXEC_GROUP = "client.authentication.k8s.io"
+SUPPORTED_VERSIONS = (f"{EXEC_GROUP}/v1", f"{EXEC_GROUP}/v1beta1")
+
+
+@dataclass(frozen=True, slots=True)
+class ExecPlugin:
+    """
+    What to run; *info* goes into KUBERNETES_EXEC_INFO, *hint* says how to install it.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(repr=False)
+    exec_info: Mapping[str, Any] = field(repr=False)
+    install_hint: str = ""
+
+    def __str__(self) -> str:
+        return f"credential plugin {self.argv[0]}"
+
+
+class ExecCredentialStatus(msgspec.Struct, rename="camel", frozen=True):
+    """
+    ExecCredential.status: a token, or a certificate with its key in PEM, or all of them.
+    """
+
+    token: str = ""
+    client_certificate_data: str = ""
+    client_key_data: str = ""
+    expiration_timestamp: datetime | None = None
+
+    def __repr__(self) -> str:
+        return f"Credential(expires={self.expiration_timestamp})"
+
+    @property
+    def expires(self) -> datetime | None:
+        at = self.expiration_timestamp
+        return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
+
+
+class _ExecCredential(msgspec.Struct, rename="camel"):
+    api_version: str
+    kind: str
+    status: ExecCredentialStatus | None = None
+
+
+_CREDENTIAL_DECODER = msgspec.json.Decoder(_ExecCredential)
+
+
+def parse_exec_config(
+    spec: Mapping[str, Any],
+    *,
+    folder: Path,
+    cluster: Mapping[str, Any],
+    environ: Mapping[str, str],
+) -> ExecPlugin:
+    """
+    Read the ``exec`` section of a kubeconfig that lies in *folder*.
+    """
+    try:
+        return _parse_exec_config(spec, folder, cluster, environ)
+    except (AttributeError, KeyError, TypeError) as err:
+        raise ConfigurationError("kubeconfig: the exec section of the user is malformed") from err
+
+
+def _parse_exec_config(
+    spec: Mapping[str, Any], folder: Path, cluster: Mapping[str, Any], environ: Mapping[str, str]
+) -> ExecPlugin:
+    command, version = str(spec.get("command") or ""), spec.get("apiVersion")
+    if not command:
+        raise ConfigurationError("kubeconfig: the exec section of the user has no command")
+    if version not in SUPPORTED_VERSIONS:
+        raise ConfigurationError(
+            f"kubeconfig: the exec section of the user has apiVersion {version}; "
+            f"use {' or '.join(SUPPORTED_VERSIONS)}"
+        )
+    if spec.get("interactiveMode") == "Always":
+        raise ConfigurationError(
+            f"kubeconfig: credential plugin {command} demands a terminal "
+            "(interactiveMode Always); use credentials that need none"
+        )
+    if os.sep in command:
+        command = str(folder / command)
+    told: dict[str, Any] = {"interactive": False}
+    if spec.get("provideClusterInfo"):
+        told |= {"cluster": exec_cluster(cluster)}
+    return ExecPlugin(
+        argv=(command, *(str(each) for each in spec.get("args") or ())),
+        env={**environ, **_env_variables(spec.get("env") or ())},
+        exec_info={"apiVersion": version, "kind": "ExecCredential", "spec": told},
+        install_hint=str(spec.get("installHint") or ""),
+    )
+
+
+def exec_cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    ExecCredential.spec.cluster: the kubeconfig's cluster without names of files.
+    """
+    kept = (
+        "server",
+        "tls-server-name",
+        "insecure-skip-tls-verify",
+        "certificate-authority-data",
+        "proxy-url",
+    )
+    info = {name: cluster[name] for name in kept if cluster.get(name)}
+    authority = cluster.get("certificate-authority")
+    if authority and "certificate-authority-data" not in info:
+        with suppress(OSError):
+            info["certificate-authority-data"] = _base64(Path(authority).read_bytes())
+    for extension in cluster.get("extensions") or ():
+        if extension.get("name") == f"{EXEC_GROUP}/exec":
+            info["config"] = extension.get("extension")
+    return info
+
+
+async def run_exec_plugin(plugin: ExecPlugin, *, limit: timedelta) -> ExecCredentialStatus:
+    """
+    Raises ConfigurationError with the exit code and the end of stderr.
+    """
+    info = json.dumps(plugin.exec_info)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *plugin.argv,
+            env={**plugin.env, "KUBERNETES_EXEC_INFO": info},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as err:
+        hint = f" ({clean_tail(plugin.install_hint)})" if plugin.install_hint else ""
+        raise ConfigurationError(f"{plugin} cannot be run: {err}{hint}") from err
+    out, complaint = await _communicate(plugin, process, limit)
+    if process.returncode:
+        said = clean_tail(complaint) or "and said nothing on stderr"
+        raise ConfigurationError(f"{plugin} failed, exit code {process.returncode}: {said}")
+    return parse_exec_credential(plugin, out)
+
+
+async def _communicate(
+    plugin: ExecPlugin, process: asyncio.subprocess.Process, limit: timedelta
+) -> tuple[bytes, bytes]:
+    try:
+        async with asyncio.timeout(limit.total_seconds()):
+            return await process.communicate()
+    except TimeoutError:
+        raise ConfigurationError(
+            f"{plugin} gave no credentials within {limit.total_seconds():.0f} s; "
+            "does it wait for a login at a terminal?"
+        ) from None
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+
+def parse_exec_credential(plugin: ExecPlugin, out: bytes) -> ExecCredentialStatus:
+    try:
+        said = decode_json(_CREDENTIAL_DECODER, out)
+    except msgspec.DecodeError as err:
+        raise ConfigurationError(f"{plugin} printed no ExecCredential: {err}") from None
+    wanted = plugin.exec_info["apiVersion"]
+    if said.kind != "ExecCredential" or said.api_version != wanted:
+        raise ConfigurationError(
+            f"{plugin} printed {said.api_version} {said.kind} instead of {wanted} ExecCredential"
+        )
+    status = said.status or ExecCredentialStatus()
+    if bool(status.client_certificate_data) != bool(status.client_key_data):
+        raise ConfigurationError(f"{plugin} printed a certificate without its key, or a key alone")
+    if not status.token and not status.client_certificate_data:
+        raise ConfigurationError(f"{plugin} printed neither a token nor a certificate")
+    return status
+
+
+def _env_variables(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    return {str(each["name"]): str(each.get("value") or "") for each in entries if "name" in each}
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

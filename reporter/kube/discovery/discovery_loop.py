@@ -1,0 +1,124 @@
+"""
+The loop around discovery: regularly, at once when someone doubts, again soon after a loss.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from reporter.kube.discovery.discovery import CachedDiscovery, discover
+from reporter.kube.watch.context import WatchContext
+from reporter.kube.wire.backoff import Backoff, is_no_response, pause_after
+from reporter.kube.wire.errors import KubeError
+from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.observations import DiscoveryResult
+
+
+logger = logging.getLogger(__name__)
+
+
+class PresenceStore(Protocol):
+    """
+    Told each answer of discovery, or None and why there was none.
+
+    *doubting*: a loss was seen that a second answer must confirm.
+    """
+
+    def record_discovery(
+        self, answer: DiscoveryResult | None, why: str = "", *, now: datetime
+    ) -> None: ...
+
+    @property
+    def has_unconfirmed_loss(self) -> bool: ...
+
+
+class DiscoveryLoop:
+    """
+    *wanted*: the resources (``resource.group``) whose presence is followed.
+    """
+
+    def __init__(
+        self, means: WatchContext, presences: PresenceStore, wanted: Iterable[str]
+    ) -> None:
+        self._context = means
+        self._presences = presences
+        self._groups = frozenset(each.partition(".")[2] for each in wanted)
+        self._last: CachedDiscovery | None = None
+        self._failure: KubeError | None = None
+        self._backoff = Backoff(means.timing.backoff)
+        self._refresh_requested = asyncio.Event()
+        self._answered = asyncio.Event()
+
+    def request_refresh(self) -> None:
+        """
+        Ask the server soon: something suggests that a resource came or went.
+        """
+        self._refresh_requested.set()
+
+    async def wait_for_answer(self) -> None:
+        """
+        Wait for the next answer, or failure to get one.
+        """
+        await self._answered.wait()
+
+    def is_unserved(self, kind: ResourceKind) -> bool:
+        """
+        Whether the last answer says that the server has this kind in no version that we can read.
+        """
+        if self._last is None or kind.group not in self._groups:
+            return False
+        last = self._last.discovery
+        readable = set(kind.versions) & set(last.served_versions.get(kind.group_resource, ()))
+        return kind.group not in last.failed_groups and not readable
+
+    async def run(self) -> None:
+        while True:
+            self._refresh_requested.clear()
+            await self._discover()
+            self._answered.set()
+            self._answered = asyncio.Event()
+            await self._wait_for_next()
+
+    async def _discover(self) -> None:
+        before, failure = self._failure, None
+        now = self._context.clock.now
+        try:
+            self._last = await discover(self._context.api, self._groups, previous=self._last)
+        except KubeError as err:
+            failure = err
+            at = asyncio.get_running_loop().time()
+            self._backoff = self._backoff.with_failure(now=at, no_response=is_no_response(err))
+            self._presences.record_discovery(None, str(err), now=now())
+        else:
+            self._backoff = Backoff(self._context.timing.backoff)
+            self._presences.record_discovery(self._last.discovery, now=now())
+        self._failure = failure
+        if failure is not None and before is None:
+            logger.warning("which resources are served is not known: %s", failure)
+        elif failure is None and before is not None:
+            logger.info("which resources are served is known again")
+
+    async def _wait_for_next(self) -> None:
+        """
+        Doubts shorten the pause, but never below *discovery_spacing*.
+        """
+        spacing = self._context.timing.min_discovery_interval
+        left = max(self._interval() - spacing, timedelta(0))
+        await asyncio.sleep(spacing.total_seconds())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(left.total_seconds()):
+                await self._refresh_requested.wait()
+
+    def _interval(self) -> timedelta:
+        pace, random = self._context.timing, self._context.random
+        if self._failure is not None:
+            return pause_after(self._backoff, self._failure, random.random())
+        regular = (
+            pace.loss_confirmation_interval
+            if self._presences.has_unconfirmed_loss
+            else pace.discovery_interval
+        )
+        return pace.jittered(regular, random)

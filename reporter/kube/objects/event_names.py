@@ -1,0 +1,62 @@
+"""
+Names and label values of our Events: readable where they can be, exact where they must be.
+"""
+
+import hashlib
+import json
+import re
+
+from reporter.model.event_record import EventRecord
+from reporter.model.subjects import Subject
+
+
+LABEL_PREFIX = "reporter.productionstack.kaito.sh/"
+MAX_NAME_LENGTH = 253  # of a DNS-1123 subdomain
+MAX_LABEL_VALUE_LENGTH = 63
+HASH_DIGITS = 16
+
+_LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+
+
+def event_name(record: EventRecord) -> str:
+    """
+    The same for each write of one episode, another for the next: repeating a write is harmless.
+
+    The readable part is the involved object's name, cut first, for names of CRDs can be long.
+    """
+    key = record.key
+    subject = key.subject
+    episode = int(record.episode_start.timestamp())
+    identity = short_hash(
+        subject.layer, subject.namespace, subject.name, key.reason, key.item, str(episode)
+    )
+    readable = _to_subdomain(record.involved_object.name)[
+        : MAX_NAME_LENGTH - len(identity) - 1
+    ].rstrip("-.")
+    return f"{readable}.{identity}" if readable else identity
+
+
+def subject_hash(subject: Subject) -> str:
+    return short_hash(subject.layer, subject.namespace, subject.name)
+
+
+def label_value(text: str) -> str:
+    """
+    *text* itself where a label may hold it, otherwise what is left of it and a hash of it.
+    """
+    if len(text) <= MAX_LABEL_VALUE_LENGTH and _LABEL_VALUE.fullmatch(text):
+        return text
+    cleaned = re.sub(r"[^-A-Za-z0-9_.]", "-", text)[: MAX_LABEL_VALUE_LENGTH - HASH_DIGITS - 1]
+    return f"{cleaned.strip('-_.')}-{short_hash(text)}".lstrip("-")
+
+
+def short_hash(*parts: str) -> str:
+    """
+    Of the parts as a list, so that no two lists run together to the same text.
+    """
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:HASH_DIGITS]
+
+
+def _to_subdomain(text: str) -> str:
+    cleaned = re.sub(r"[^-a-z0-9.]", "-", text.lower())
+    return ".".join(filter(None, (part.strip("-") for part in cleaned.split("."))))

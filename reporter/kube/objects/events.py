@@ -1,0 +1,155 @@
+"""
+Our Events on the API server: created, said again, read back. Always through core/v1.
+
+No call is repeated here and nothing is decided: the closed set of errors goes to the caller.
+"""
+
+import json
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from reporter.kube.client.client import RestClient
+from reporter.kube.objects.event_format import (
+    COMPONENT,
+    EVENT_NAMESPACE,
+    ForeignEvent,
+    decode_event,
+    encode_event,
+    encode_event_patch,
+)
+from reporter.kube.objects.event_names import event_name
+from reporter.kube.wire.decoding import decode_json
+from reporter.kube.wire.errors import NotFound, Unreachable
+from reporter.model.event_record import EventRecord
+
+
+EVENTS_PATH = f"/api/v1/namespaces/{EVENT_NAMESPACE}/events"
+PAGE_SIZE = 500
+MERGE_PATCH = "application/merge-patch+json"
+
+logger = logging.getLogger(__name__)
+
+
+class EventClient:
+    """
+    *instance* is the name of the pod that speaks.
+    """
+
+    def __init__(self, api: RestClient, instance: str) -> None:
+        self._api = api
+        self._instance = instance
+
+    async def create(self, record: EventRecord) -> None:
+        """
+        Conflict means that it is there: a write that arrived although it seemed to fail.
+        """
+        body = _encode_json(encode_event(record, instance=self._instance))
+        await self._api.call(
+            "POST", EVENTS_PATH, body=body, operation=_operation("create", record)
+        )
+
+    async def patch(self, record: EventRecord) -> None:
+        """
+        NotFound means that it has expired. Without a resourceVersion it never conflicts.
+        """
+        await self._api.call(
+            "PATCH",
+            _event_path(record),
+            body=_encode_json(encode_event_patch(record, instance=self._instance)),
+            content_type=MERGE_PATCH,
+            operation=_operation("patch", record),
+        )
+
+    async def read(self, record: EventRecord) -> EventRecord | None:
+        """
+        What stands there under the name of *record*; None if nothing does.
+
+        The name alone says what it is about, so a damaged one is taken for *record* with an
+        unknown told: the next patch mends it, where another create would conflict for ever.
+        """
+        try:
+            answer = await self._api.call(
+                "GET", _event_path(record), operation=_operation("read", record)
+            )
+        except NotFound:
+            return None
+        found = decode_event(answer.body)
+        return replace(record, content_digest="") if isinstance(found, ForeignEvent) else found
+
+    async def list(self) -> tuple[EventRecord, ...]:
+        """
+        All Events of ours that can be continued. Read from etcd, so: seldom.
+        """
+        found: list[EventRecord] = []
+        passed_over: list[ForeignEvent] = []
+        async for raw in self._list_raw():
+            event = decode_event(raw)
+            if isinstance(event, ForeignEvent):
+                passed_over.append(event)
+            else:
+                found.append(event)
+        if passed_over:
+            _log_foreign_events(passed_over)
+        return tuple(found)
+
+    async def _list_raw(self) -> AsyncIterator[msgspec.Raw]:
+        token = ""
+        while True:
+            query = [("limit", str(PAGE_SIZE)), ("fieldSelector", f"source={COMPONENT}")]
+            answer = await self._api.call(
+                "GET",
+                EVENTS_PATH,
+                query=[*query, ("continue", token)] if token else query,
+                operation=f"list events {EVENT_NAMESPACE}",
+            )
+            page = _decode_list(answer.body)
+            for raw in page.items or ():
+                yield raw
+            token = page.metadata.continue_ or ""
+            if not token:
+                return
+
+
+class _EventListMeta(msgspec.Struct, rename={"continue_": "continue"}):
+    continue_: str | None = None
+
+
+class _EventList(msgspec.Struct):
+    metadata: _EventListMeta
+    items: list[msgspec.Raw] | None = None
+
+
+_LIST_DECODER = msgspec.json.Decoder(_EventList)
+
+
+def _decode_list(body: bytes) -> _EventList:
+    try:
+        return decode_json(_LIST_DECODER, body)
+    except msgspec.DecodeError as err:
+        what = f"not a list of Events: {err}"
+        raise Unreachable(f"list events {EVENT_NAMESPACE}", status=200, message=what) from err
+
+
+def _event_path(record: EventRecord) -> str:
+    return f"{EVENTS_PATH}/{event_name(record)}"
+
+
+def _operation(verb: str, record: EventRecord) -> str:
+    return f"{verb} event {EVENT_NAMESPACE}/{event_name(record)}"
+
+
+def _encode_json(body: dict[str, Any]) -> bytes:
+    return json.dumps(body).encode()
+
+
+def _log_foreign_events(events: list[ForeignEvent]) -> None:
+    logger.info(
+        "%d Events of this source are not continued, such as %s: %s",
+        len(events),
+        events[0].name,
+        events[0].why,
+    )

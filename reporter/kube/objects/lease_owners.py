@@ -1,0 +1,71 @@
+"""
+The owner references of a Lease: whether ours is among them, and ours beside those of others.
+"""
+
+from typing import Any, TypeAlias
+
+import msgspec
+
+from reporter.kube.wire.decoding import decode_json
+from reporter.model.lease_record import LeaseOwner
+
+
+Json: TypeAlias = dict[str, Any]
+
+
+class _LeaseOwnerReference(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class _LeaseMeta(msgspec.Struct, rename="camel"):
+    owner_references: list[_LeaseOwnerReference] | None = None
+
+
+class _OwnedObject(msgspec.Struct):
+    metadata: _LeaseMeta
+
+
+_OWNED_OBJECT_DECODER = msgspec.json.Decoder(_OwnedObject)
+
+
+def owner_reference(owner: LeaseOwner) -> Json:
+    """
+    Neither its controller nor in the way of its deletion, which would take a right more.
+    """
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "name": owner.name, "uid": owner.uid}
+
+
+def has_owner(source: bytes, owner: LeaseOwner) -> bool:
+    """
+    Raises msgspec.DecodeError for what no API server writes.
+    """
+    found = decode_json(_OWNED_OBJECT_DECODER, source).metadata.owner_references or []
+    return owner_reference(owner) in map(_to_json, found)
+
+
+def with_owner(body: Json, owner: LeaseOwner) -> Json:
+    """
+    The object with this owner, in the place of an earlier Deployment of the same name.
+    """
+    metadata = body["metadata"]
+    ours = owner_reference(owner)
+    others = [
+        each for each in metadata.get("ownerReferences") or [] if not _is_same_owner(each, ours)
+    ]
+    return body | {"metadata": metadata | {"ownerReferences": [*others, ours]}}
+
+
+def _is_same_owner(one: Json, other: Json) -> bool:
+    return all(one.get(key) == other[key] for key in ("apiVersion", "kind", "name"))
+
+
+def _to_json(found: _LeaseOwnerReference) -> Json:
+    return {
+        "apiVersion": found.api_version,
+        "kind": found.kind,
+        "name": found.name,
+        "uid": found.uid,
+    }

@@ -1,0 +1,187 @@
+"""
+One Lease of coordination.k8s.io as client-go writes it.
+
+A write is a PUT of the object as it was read, so that it fails when anyone wrote in between, and
+so that fields unknown to us (strategy, preferredHolder, labels of an administrator) stay.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+import msgspec
+
+from reporter.kube.client.client import ApiResponse, RestClient
+from reporter.kube.objects.lease_owners import has_owner, owner_reference, with_owner
+from reporter.kube.wire.decoding import decode_json
+from reporter.kube.wire.errors import NotFound, Unreachable
+from reporter.kube.wire.plain_text import clean
+from reporter.kube.wire.times import format_micro_time, parse_time
+from reporter.model.lease_record import LeaseOwner, LeaseRecord
+
+
+Json: TypeAlias = dict[str, Any]
+
+MAX_INT32 = 2**31 - 1
+"""
+The most that the API takes for a number of a Lease; one that is at its end must not bar everyone.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """
+    A record as it was read; *source* is the whole object, and nobody's business but ours.
+    """
+
+    record: LeaseRecord
+    raw: bytes = field(repr=False, compare=False)
+
+
+def no_owner() -> None:
+    """
+    For a process that no Deployment runs.
+    """
+
+
+class LeaseLock:
+    """
+    Raises KubeError for all that goes wrong; repeats nothing.
+
+    *owner*: whose a Lease is from its creation on; one that was made already needs *own*.
+    """
+
+    def __init__(
+        self,
+        api: RestClient,
+        namespace: str,
+        name: str,
+        *,
+        owner: Callable[[], LeaseOwner | None] = no_owner,
+    ) -> None:
+        self._api = api
+        self._owner = owner
+        self._namespace = namespace
+        self._name = name
+        self._path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+
+    def __str__(self) -> str:
+        return f"{self._namespace}/{self._name}"
+
+    async def read(self) -> Lease | None:
+        doing = f"read lease {self}"
+        try:
+            answer = await self._api.call("GET", f"{self._path}/{self._name}", operation=doing)
+        except NotFound:
+            return None
+        return _decode_lease(answer, doing)
+
+    async def create(self, record: LeaseRecord) -> Lease:
+        """
+        Conflict: another candidate was faster.
+        """
+        metadata: Json = {"namespace": self._namespace, "name": self._name}
+        if (owner := self._owner()) is not None:
+            metadata["ownerReferences"] = [owner_reference(owner)]
+        body = {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": metadata,
+            "spec": encode_lease_record(record),
+        }
+        doing = f"create lease {self}"
+        return _decode_lease(
+            await self._api.call("POST", self._path, body=_encode_json(body), operation=doing),
+            doing,
+        )
+
+    async def update(self, lease: Lease, record: LeaseRecord) -> Lease:
+        """
+        Conflict: it was written since *lease* was read. NotFound: it was deleted.
+        """
+        doing = f"update lease {self}"
+        body = _decode_object(lease, doing)
+        body["spec"] = {**(body.get("spec") or {}), **encode_lease_record(record)}
+        return await self._put(body, doing)
+
+    async def add_owner(self, lease: Lease, owner: LeaseOwner) -> Lease:
+        """
+        Make *owner* one of its owners, unless it is. Conflict: it was written since *lease* was read.
+
+        Raises msgspec.DecodeError for owners such as no API server writes.
+        """
+        doing = f"make deployment {owner.name} the owner of lease {self}"
+        if has_owner(lease.raw, owner):
+            return lease
+        return await self._put(with_owner(_decode_object(lease, doing), owner), doing)
+
+    async def _put(self, body: Json, doing: str) -> Lease:
+        path = f"{self._path}/{self._name}"
+        return _decode_lease(
+            await self._api.call("PUT", path, body=_encode_json(body), operation=doing), doing
+        )
+
+
+def encode_lease_record(record: LeaseRecord) -> Json:
+    """
+    Never a duration of 0, which the API server refuses; a missing time is null.
+    """
+    return {
+        "holderIdentity": record.holder,
+        "leaseDurationSeconds": max(int(record.duration.total_seconds()), 1),
+        "acquireTime": None
+        if record.acquire_time is None
+        else format_micro_time(record.acquire_time),
+        "renewTime": None if record.renew_time is None else format_micro_time(record.renew_time),
+        "leaseTransitions": record.transitions,
+    }
+
+
+class _LeaseSpec(msgspec.Struct, rename="camel"):
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    acquire_time: str | None = None
+    renew_time: str | None = None
+    lease_transitions: int | None = None
+
+
+class _RawLease(msgspec.Struct):
+    spec: _LeaseSpec | None = None
+
+
+_LEASE_DECODER = msgspec.json.Decoder(_RawLease)
+_OBJECT_DECODER = msgspec.json.Decoder(dict[str, Any])
+
+
+def decode_lease_record(raw: bytes) -> LeaseRecord:
+    """
+    Fields may be missing or null: ``kubectl create lease`` writes an empty spec, which is free.
+    """
+    spec = decode_json(_LEASE_DECODER, raw).spec or _LeaseSpec()
+    return LeaseRecord(
+        holder=spec.holder_identity or "",
+        duration=timedelta(seconds=min(max(spec.lease_duration_seconds or 0, 0), MAX_INT32)),
+        acquire_time=parse_time(spec.acquire_time),
+        renew_time=parse_time(spec.renew_time),
+        transitions=min(max(spec.lease_transitions or 0, 0), MAX_INT32 - 1),
+    )
+
+
+def _decode_object(lease: Lease, doing: str) -> Json:
+    try:
+        return decode_json(_OBJECT_DECODER, lease.raw)
+    except msgspec.DecodeError as err:
+        raise Unreachable(doing, message=clean(str(err))) from err
+
+
+def _decode_lease(answer: ApiResponse, doing: str) -> Lease:
+    try:
+        return Lease(decode_lease_record(answer.body), raw=answer.body)
+    except msgspec.DecodeError as err:
+        raise Unreachable(doing, message=clean(str(err))) from err
+
+
+def _encode_json(body: Json) -> bytes:
+    return json.dumps(body).encode()

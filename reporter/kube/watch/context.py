@@ -1,0 +1,31 @@
+"""
+What all who watch the API server work with.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from random import Random
+from typing import Protocol
+
+from reporter.kube.client.client import RestClient
+from reporter.kube.watch.timing import WatchTiming
+
+
+class PassiveClock(Protocol):
+    """
+    *now* in UTC.
+    """
+
+    def now(self) -> datetime: ...
+
+
+@dataclass(frozen=True, slots=True)
+class WatchContext:
+    """
+    *random* jitters pauses, so that replicas and kinds do not act in step.
+    """
+
+    api: RestClient
+    clock: PassiveClock
+    timing: WatchTiming = field(default_factory=WatchTiming)
+    random: Random = field(default_factory=Random)

@@ -1,0 +1,205 @@
+"""
+What a line of a watch or a page of a list says, decoded object by object. Pure.
+
+An object that cannot be decoded is named instead: one odd object never hides the others.
+"""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+import msgspec
+
+from reporter.kube.wire.decoding import decode_json
+from reporter.kube.wire.error_mapping import RequestInfo, watch_event_error
+from reporter.kube.wire.errors import Unreachable
+from reporter.kube.wire.plain_text import clean
+from reporter.model.kinds.objects import ApiObject
+from reporter.model.kinds.resource_kinds import ResourceKind
+
+
+NamespacedName: TypeAlias = tuple[str, str]
+"""
+Namespace, empty for cluster-scoped kinds, and name.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Upsert:
+    name: NamespacedName
+    resource_version: str
+    object: ApiObject
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    name: NamespacedName
+    resource_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class UndecodableObject:
+    """
+    Its newest version could not be decoded; *why* names the field.
+    """
+
+    name: NamespacedName
+    resource_version: str
+    why: str
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """
+    Everything up to *version* was told.
+    """
+
+    resource_version: str
+
+
+WatchEvent: TypeAlias = Upsert | Delete | UndecodableObject | Bookmark
+
+DecodedItems: TypeAlias = tuple[tuple[ApiObject, ...], tuple[UndecodableObject, ...]]
+"""
+Objects, and those that could not be decoded.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """
+    *version* is that of the whole list; *token* is empty on the last page.
+    """
+
+    resource_version: str
+    continue_token: str
+    objects: tuple[ApiObject, ...]
+    undecodable: tuple[UndecodableObject, ...]
+
+
+class _ObjectMeta(msgspec.Struct, rename="camel"):
+    name: str = ""
+    namespace: str = ""
+    resource_version: str = ""
+
+
+class _PartialObjectMetadata(msgspec.Struct):
+    metadata: _ObjectMeta
+
+
+class _RawWatchEvent(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _ListMeta(msgspec.Struct, rename={"version": "resourceVersion", "token": "continue"}):
+    version: str = ""
+    token: str | None = ""
+
+
+class _RawList(msgspec.Struct):
+    metadata: _ListMeta
+    items: msgspec.Raw
+
+
+_EVENT_DECODER = msgspec.json.Decoder(_RawWatchEvent)
+_METADATA_DECODER = msgspec.json.Decoder(_PartialObjectMetadata)
+_LIST_DECODER = msgspec.json.Decoder(_RawList)
+_RAW_ITEMS_DECODER = msgspec.json.Decoder(tuple[msgspec.Raw, ...] | None)
+
+
+def decode_watch_event(line: bytes, kind: ResourceKind, asked: RequestInfo) -> WatchEvent:
+    """
+    Raises what an ERROR event stands for, and Unreachable for what is no watch event at all.
+    """
+    event, meta = _decode_envelope(line, asked)
+    match event.type:
+        case "ADDED" | "MODIFIED":
+            return _decode_object(event.object, kind, meta, new=event.type == "ADDED")
+        case "DELETED":
+            return Delete((meta.namespace, meta.name), meta.resource_version)
+        case "BOOKMARK":
+            return Bookmark(meta.resource_version)
+        case other:
+            raise _malformed_response(asked, f"unknown type of watch event {other[:40]!r}")
+
+
+def decode_list_page(body: bytes, kind: ResourceKind, asked: RequestInfo) -> ListPage:
+    """
+    Raises Unreachable for what is no list.
+    """
+    try:
+        page = decode_json(_LIST_DECODER, body)
+        items = decode_items(bytes(page.items), kind)
+    except msgspec.DecodeError as err:
+        raise _malformed_response(asked, f"not a list: {err}") from err
+    if items is None:
+        raise _malformed_response(asked, "not a list: its items are none")
+    return ListPage(page.metadata.version, page.metadata.token or "", *items)
+
+
+def decode_items(text: bytes, kind: ResourceKind) -> DecodedItems | None:
+    """
+    None for what is no array of objects.
+    """
+    with suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return _items_decoder(kind).decode(text) or (), ()
+    with suppress(msgspec.DecodeError):
+        return _decode_one_by_one(decode_json(_RAW_ITEMS_DECODER, text) or (), kind)
+    return None
+
+
+def _decode_one_by_one(raws: Iterable[msgspec.Raw], kind: ResourceKind) -> DecodedItems:
+    """
+    Takes twice as long, but one odd object does not hide the others.
+    """
+    found = [
+        _decode_object(raw, kind, decode_json(_METADATA_DECODER, raw).metadata, new=True)
+        for raw in raws
+    ]
+    return (
+        tuple(each.object for each in found if isinstance(each, Upsert)),
+        tuple(each for each in found if isinstance(each, UndecodableObject)),
+    )
+
+
+def _decode_envelope(line: bytes, asked: RequestInfo) -> tuple[_RawWatchEvent, _ObjectMeta]:
+    try:
+        event = decode_json(_EVENT_DECODER, line)
+        if event.type == "ERROR":
+            raise watch_event_error(asked, bytes(event.object))
+        return event, decode_json(_METADATA_DECODER, event.object).metadata
+    except msgspec.DecodeError as err:
+        raise _malformed_response(asked, f"not a watch event: {err}") from err
+
+
+def _decode_object(
+    raw: msgspec.Raw, kind: ResourceKind, meta: _ObjectMeta, *, new: bool
+) -> Upsert | UndecodableObject:
+    name = (meta.namespace, meta.name)
+    try:
+        found = decode_json(_object_decoder(kind), raw)
+    except msgspec.DecodeError as err:
+        return UndecodableObject(name, meta.resource_version, clean(str(err)), is_new=new)
+    return Upsert(name, meta.resource_version, found, is_new=new)
+
+
+def _malformed_response(asked: RequestInfo, message: str) -> Unreachable:
+    """
+    The answer began as a success, so its status says so.
+    """
+    return Unreachable(asked.operation, status=200, message=message, may_have_applied=True)
+
+
+@cache
+def _object_decoder(kind: ResourceKind) -> "msgspec.json.Decoder[ApiObject]":
+    return msgspec.json.Decoder(kind.type)
+
+
+@cache
+def _items_decoder(kind: ResourceKind) -> "msgspec.json.Decoder[tuple[ApiObject, ...] | None]":
+    return msgspec.json.Decoder(tuple[kind.type, ...] | None)  # type: ignore[name-defined]

@@ -1,0 +1,59 @@
+"""
+Text of others made fit for logs and error messages: short, one line, without secrets.
+"""
+
+import html
+import re
+import unicodedata
+
+from reporter.stages.text.redact import redact
+
+
+MAX_LENGTH = 300
+"""
+Characters; what an error says beyond that has never helped anyone.
+"""
+
+MAX_INPUT = 16_384
+"""
+Characters that are looked at: an answer may be of any size.
+"""
+
+_HTML = re.compile(r"<(?:!doctype|html|head|body|title|center|h1|p|pre)\b", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^>]{0,100}>([^<]{1,300})", re.IGNORECASE)
+_HIDDEN_ELEMENT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<[^<>]{0,500}>")
+
+
+def clean(text: str | bytes, *, max_length: int = MAX_LENGTH) -> str:
+    """
+    The beginning of a text.
+    """
+    line = _to_one_line(_to_str(text[:MAX_INPUT]))
+    return line if len(line) <= max_length else line[: max_length - 1] + "…"
+
+
+def clean_tail(text: str | bytes, *, max_length: int = MAX_LENGTH) -> str:
+    """
+    The end of a text: where programs say why they gave up.
+    """
+    line = _to_one_line(_to_str(text[-MAX_INPUT:]))
+    return line if len(line) <= max_length else "…" + line[1 - max_length :]
+
+
+def _to_str(text: str | bytes) -> str:
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+
+
+def _to_one_line(text: str) -> str:
+    if _HTML.search(text):
+        text = _without_markup(text)
+    shown = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in text)
+    return " ".join(redact(shown).split())
+
+
+def _without_markup(page: str) -> str:
+    title = _TITLE.search(page)
+    if title is not None:
+        return html.unescape(title.group(1))
+    return html.unescape(_TAG.sub(" ", _HIDDEN_ELEMENT.sub(" ", page)))

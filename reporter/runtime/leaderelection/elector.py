@@ -1,0 +1,258 @@
+"""
+The loop around the election: one try, one pause, for ever.
+
+Losing the lead ends nothing: this process stands by and tries again. Leases do not fence, so
+whoever writes asks *holds* at that moment, and every write must be harmless when repeated.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+from datetime import datetime
+from typing import NoReturn, Protocol
+
+from reporter.kube.objects.leases import Lease
+from reporter.kube.wire.errors import Conflict, KubeError, NotFound
+from reporter.model.lease_record import LeaseRecord
+from reporter.runtime.leaderelection.rules import (
+    LeaseAction,
+    LeaseTiming,
+    ObservedRecord,
+    is_lease_removed,
+    leadership_deadline,
+    make_held_record,
+    make_released_record,
+    next_action,
+    next_attempt,
+    next_renewal,
+    observe_record,
+    with_local_duration,
+)
+
+
+logger = logging.getLogger(__name__)
+
+
+class ResourceLock(Protocol):
+    """
+    Where the Lease is kept; its errors are KubeErrors, and a Lease is the token of its version.
+    """
+
+    async def read(self) -> Lease | None: ...
+
+    async def create(self, record: LeaseRecord) -> Lease: ...
+
+    async def update(self, lease: Lease, record: LeaseRecord) -> Lease: ...
+
+
+class Elector:
+    """
+    Made inside the event loop, by whose clock a lead is judged; *wall* only dates the record.
+
+    *me* must name this process and no other one, also none before it in the same pod.
+    """
+
+    def __init__(
+        self,
+        book: ResourceLock,
+        terms: LeaseTiming,
+        *,
+        identity: str,
+        wall_clock: Callable[[], datetime],
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._lock = book
+        self._timing = terms
+        self._identity = identity
+        self._wall_clock = wall_clock
+        self._now = asyncio.get_running_loop().time
+        self._jitter = jitter
+        self._lease: Lease | None = None
+        self._observed: ObservedRecord | None = None
+        self._has_written = False
+        self._renewed = 0.0
+        self._failing = False
+        self._leading = asyncio.Event()
+        self._not_leading = asyncio.Event()
+        self._not_leading.set()
+
+    @property
+    def is_leader(self) -> bool:
+        return self._leading.is_set()
+
+    @property
+    def lease(self) -> Lease | None:
+        """
+        As it was last read or written here, for what else is to be written of it.
+        """
+        return self._lease
+
+    @property
+    def holder(self) -> str:
+        """
+        Who leads, as far as it was seen; empty if nobody does.
+        """
+        return self._observed.record.holder if self._observed else ""
+
+    def holds_lease(self) -> bool:
+        return self.is_leader and self._now() < self.deadline()
+
+    def deadline(self) -> float:
+        return leadership_deadline(self._renewed, self._timing)
+
+    async def wait_acquired(self) -> None:
+        await self._leading.wait()
+
+    async def wait_lost(self) -> None:
+        await self._not_leading.wait()
+
+    async def run(self) -> NoReturn:
+        """
+        Cancel it to stop, then await *release*.
+        """
+        while True:
+            await self._attempt()
+            await asyncio.sleep(self._next_attempt() - self._now())
+
+    async def release(self) -> None:
+        """
+        Give the lease back, for a successor to take at once. Only after the last write was made.
+
+        Takes half the renew deadline at most, and never raises for a server that does not answer.
+        """
+        self._stop_leading("stopping", level=logging.INFO)
+        if not self._has_written:
+            return
+        try:
+            async with asyncio.timeout(self._call_timeout):
+                while not await self._try_release():
+                    pass
+        except (KubeError, TimeoutError) as err:
+            logger.warning(
+                "lease %s was not released and must run out: %s", self._lock, _describe_error(err)
+            )
+
+    @property
+    def _call_timeout(self) -> float:
+        """
+        Seconds for one call: a hanging one leaves time for another before the deadline.
+        """
+        return self._timing.renew_deadline.total_seconds() / 2
+
+    def _next_attempt(self) -> float:
+        if self.is_leader:
+            return next_renewal(self._renewed, self._timing, now=self._now())
+        return next_attempt(self._observed, self._timing, now=self._now(), jitter=self._jitter())
+
+    async def _attempt(self) -> None:
+        self._check_deadline()
+        limit = self.deadline() if self.is_leader else None
+        try:
+            async with asyncio.timeout_at(limit):
+                await (self._renew() if self.is_leader else self._try_acquire())
+            self._log_recovery()
+        except Conflict as err:
+            logger.debug("another was faster: %s", err)
+        except (KubeError, TimeoutError) as err:
+            self._log_failure(err)
+        self._check_deadline()
+
+    async def _renew(self) -> None:
+        """
+        Without reading first: the version of the last write is enough while nobody else writes.
+        """
+        try:
+            await self._write_lease(LeaseAction.RENEW)
+        except (Conflict, NotFound):
+            await self._try_acquire()
+
+    async def _try_acquire(self) -> None:
+        await self._read_lease()
+        exists = self._lease is not None
+        move = next_action(
+            self._observed, self._timing, exists=exists, identity=self._identity, now=self._now()
+        )
+        if move is not LeaseAction.WAIT:
+            await self._write_lease(move)
+
+    async def _read_lease(self) -> None:
+        before = self.holder
+        async with asyncio.timeout(self._call_timeout):
+            self._lease = await self._lock.read()
+        found = self._lease.record if self._lease is not None else None
+        if self._observed is not None and is_lease_removed(self._observed, found):
+            self._observed = with_local_duration(self._observed, self._timing)
+        if found is None or is_lease_removed(self._observed, found):
+            return
+        self._observed = observe_record(self._observed, found, now=self._now())
+        if self.holder != self._identity:
+            self._stop_leading(f"the lease went to {self.holder or 'nobody'}")
+        if self.holder not in {before, self._identity, ""}:
+            logger.info("standing by: %s leads", self.holder)
+
+    async def _write_lease(self, move: LeaseAction) -> None:
+        begun = self._now()
+        previous = self._observed.record if self._observed else None
+        record = make_held_record(
+            previous,
+            identity=self._identity,
+            lease_duration=self._timing.lease_duration,
+            now=self._wall_clock(),
+        )
+        self._has_written = True
+        async with asyncio.timeout(self._call_timeout):
+            if move is LeaseAction.CREATE or self._lease is None:
+                self._lease = await self._lock.create(record)
+            else:
+                self._lease = await self._lock.update(self._lease, record)
+        self._observed = ObservedRecord(self._lease.record, self._now())
+        self._renewed = begun
+        if not self.is_leader and self._now() < leadership_deadline(begun, self._timing):
+            self._start_leading()
+
+    async def _try_release(self) -> bool:
+        """
+        One try to give it back; False if someone wrote in between.
+        """
+        lease = await self._lock.read()
+        if lease is None or lease.record.holder != self._identity:
+            return True
+        try:
+            await self._lock.update(
+                lease, make_released_record(lease.record, now=self._wall_clock())
+            )
+        except Conflict:
+            return False
+        logger.info("lease %s is released", self._lock)
+        return True
+
+    def _check_deadline(self) -> None:
+        if self.is_leader and not self.holds_lease():
+            deadline = self._timing.renew_deadline.total_seconds()
+            self._stop_leading(f"no renewal succeeded within {deadline:g} s")
+
+    def _start_leading(self) -> None:
+        self._not_leading.clear()
+        self._leading.set()
+        logger.info("leading: %s holds lease %s", self._identity, self._lock)
+
+    def _stop_leading(self, why: str, *, level: int = logging.WARNING) -> None:
+        if self.is_leader:
+            self._leading.clear()
+            self._not_leading.set()
+            logger.log(level, "no longer leading: %s", why)
+
+    def _log_recovery(self) -> None:
+        if self._failing:
+            self._failing = False
+            logger.info("lease %s can be read and written again", self._lock)
+
+    def _log_failure(self, err: KubeError | TimeoutError) -> None:
+        if not self._failing:
+            self._failing = True
+            logger.warning("lease %s, trying again: %s", self._lock, _describe_error(err))
+
+
+def _describe_error(err: KubeError | TimeoutError) -> str:
+    return str(err) or "no answer in time"

@@ -1,0 +1,163 @@
+"""
+The text of a flag to its value.
+
+Each reader raises ValueError with what the value must be.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+
+E = TypeVar("E", bound=StrEnum)
+
+TRUE_TEXTS = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+FALSE_TEXTS = frozenset({"0", "f", "F", "false", "FALSE", "False"})
+"""
+What Go's strconv.ParseBool takes.
+"""
+
+MAX_NUMBER = 10_000_000
+MAX_PORT = 65535
+DNS_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+MAX_SUBDOMAIN_LENGTH = 253
+
+
+class BindAddress(NamedTuple):
+    """
+    An empty host is every interface; port 0 is any that is free.
+    """
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def parse_boolean(text: str) -> bool:
+    if text in TRUE_TEXTS:
+        return True
+    if text in FALSE_TEXTS:
+        return False
+    raise ValueError("must be true or false")
+
+
+def seconds_parser(*, least: int) -> Callable[[str], timedelta]:
+    def read(text: str) -> timedelta:
+        return timedelta(
+            seconds=integer_parser(least=least, most=MAX_NUMBER, unit=" of seconds")(text)
+        )
+
+    return read
+
+
+def parse_fractional_seconds(text: str) -> timedelta:
+    return timedelta(seconds=parse_number(text, most=MAX_NUMBER, unit=" of seconds"))
+
+
+def integer_parser(*, least: int, most: int, unit: str = "") -> Callable[[str], int]:
+    def read(text: str) -> int:
+        value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,18}", text) else least - 1
+        if not least <= value <= most:
+            raise ValueError(f"must be a whole number{unit}, {least} to {most}")
+        return value
+
+    return read
+
+
+def parse_number(text: str, *, most: int = MAX_NUMBER, unit: str = "") -> float:
+    value = float(text) if re.fullmatch(r"[0-9]{1,18}(\.[0-9]{1,9})?", text) else 0.0
+    if not 0 < value <= most:
+        raise ValueError(f"must be a number{unit} greater than 0, at most {most}")
+    return value
+
+
+def parse_address(text: str) -> BindAddress | None:
+    """
+    None for 0, which switches the server off.
+    """
+    if text == "0":
+        return None
+    host, colon, port = text.rpartition(":")
+    bracketed = host.startswith("[") and host.endswith("]")
+    bare = host[1:-1] if bracketed else host
+    if (
+        not colon
+        or not port.isdecimal()
+        or int(port) > MAX_PORT
+        or (":" in bare and not bracketed)
+    ):
+        raise ValueError("must be an address such as :8080, 127.0.0.1:8080 or [::1]:8080, or 0")
+    return BindAddress(bare, int(port))
+
+
+def parse_optional_address(text: str) -> BindAddress | None:
+    """
+    Also None for the empty text; whoever allows that says what it stands for.
+    """
+    return parse_address(text) if text else None
+
+
+def parse_namespace(text: str) -> str:
+    if not re.fullmatch(DNS_LABEL, text):
+        raise ValueError(
+            "must be the name of a namespace: lower case letters, digits and -, at most 63"
+        )
+    return text
+
+
+def parse_optional_namespace(text: str) -> str:
+    return parse_namespace(text) if text else ""
+
+
+def parse_object_name(text: str) -> str:
+    if not re.fullmatch(rf"{DNS_LABEL}(\.{DNS_LABEL})*", text) or len(text) > MAX_SUBDOMAIN_LENGTH:
+        raise ValueError("must be the name of an object: lower case letters, digits, - and .")
+    return text
+
+
+def parse_optional_object_name(text: str) -> str:
+    return parse_object_name(text) if text else ""
+
+
+def parse_metric_name(text: str) -> str:
+    if not re.fullmatch(r"[a-zA-Z_:][a-zA-Z0-9_:]*", text):
+        raise ValueError("must be the name of a metric: letters, digits, _ and :")
+    return text
+
+
+def parse_optional_file(text: str) -> Path | None:
+    if not text:
+        return None
+    path = Path(text).expanduser()
+    if not path.is_file():
+        raise ValueError("no such file")
+    return path
+
+
+def choice_parser(kind: type[E]) -> Callable[[str], E]:
+    def read(text: str) -> E:
+        try:
+            return kind(text)
+        except ValueError:
+            raise ValueError(f"must be one of {', '.join(kind)}") from None
+
+    return read
+
+
+def choice_set_parser(kind: type[E]) -> Callable[[str], frozenset[E]]:
+    """
+    Any of them, separated by commas; empty for none.
+    """
+
+    def read(text: str) -> frozenset[E]:
+        words = [word.strip() for word in text.split(",") if word.strip()]
+        if not set(words) <= set(kind):
+            raise ValueError(f"must be a list, separated by commas, of {', '.join(kind)}")
+        return frozenset(kind(word) for word in words)
+
+    return read

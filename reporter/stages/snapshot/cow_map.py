@@ -1,0 +1,92 @@
+"""
+A map that is cheap to freeze and cheap to change after that.
+
+Freezing shares the shards; the first write into a shared shard copies that shard alone. So a pass
+gets an immutable view of 60,000 objects for the price of one tuple.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+SHARDS = 256
+
+
+class FrozenMap(Generic[K, V]):
+    """
+    The view of one moment.
+    """
+
+    __slots__ = ("shards",)
+
+    def __init__(self, shards: tuple[dict[K, V], ...]) -> None:
+        self.shards = shards
+
+    def get(self, key: K) -> V | None:
+        return self.shards[hash(key) % SHARDS].get(key)
+
+    def values(self) -> Iterator[V]:
+        for shard in self.shards:
+            yield from shard.values()
+
+    def keys(self) -> Iterator[K]:
+        for shard in self.shards:
+            yield from shard
+
+    def __len__(self) -> int:
+        return sum(map(len, self.shards))
+
+    def is_same(self, other: "FrozenMap[K, V]") -> bool:
+        """
+        Whether nothing was written between the two; by identity, so it costs next to nothing.
+        """
+        return all(a is b for a, b in zip(self.shards, other.shards, strict=True))
+
+
+def empty_map() -> FrozenMap[Any, Any]:
+    """
+    The view of an empty map.
+    """
+    return FrozenMap(({},) * SHARDS)
+
+
+class CowMap(Generic[K, V]):
+    """
+    The map that is written to, by one writer.
+    """
+
+    __slots__ = ("_own", "shards")
+
+    def __init__(self) -> None:
+        self.shards: list[dict[K, V]] = [{} for _ in range(SHARDS)]
+        self._own = [True] * SHARDS
+
+    def freeze(self) -> FrozenMap[K, V]:
+        self._own = [False] * SHARDS
+        return FrozenMap(tuple(self.shards))
+
+    def get(self, key: K) -> V | None:
+        return self.shards[hash(key) % SHARDS].get(key)
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self._writable_shard(key)[key] = value
+
+    def pop(self, key: K) -> V | None:
+        return self._writable_shard(key).pop(key, None)
+
+    def keys(self) -> Iterator[K]:
+        for shard in self.shards:
+            yield from shard
+
+    def __len__(self) -> int:
+        return sum(map(len, self.shards))
+
+    def _writable_shard(self, key: K) -> dict[K, V]:
+        number = hash(key) % SHARDS
+        if not self._own[number]:
+            self.shards[number] = dict(self.shards[number])
+            self._own[number] = True
+        return self.shards[number]

@@ -1,0 +1,71 @@
+"""
+Every story of ``tests/cases``: what is announced when, and nothing else.
+"""
+
+import pytest
+import yaml
+
+from reporter.model.enums import EventType, Layer
+from tests.support.cases.case_replay import CASES, CaseReplay, expected_lines, matches_line
+from tests.support.cases.step_orders import ORDERS, has_fixed_order, reordered
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+
+
+FILES = sorted(CASES.glob("*.yaml"))
+STORIES = {file.stem: yaml.safe_load(file.read_text("utf-8")) for file in FILES}
+JUDGED = [entry.reason for layer in Layer for entry in DEFAULT_CATALOGUE.evaluated_entries(layer)]
+
+
+PLAYED = [
+    (name, order)
+    for name, case in STORIES.items()
+    for order in (ORDERS[:1] if has_fixed_order(case) else ORDERS)
+]
+
+
+@pytest.mark.parametrize(("name", "order"), PLAYED)
+def test_what_is_announced_is_what_the_case_says(name, order):
+    case = reordered(STORIES[name], order)
+    story = CaseReplay(case).run()
+    wanted = expected_lines(case)
+    agree = len(wanted) == len(story.announced) and all(map(matches_line, story.announced, wanted))
+    assert agree, _difference(case, wanted, story.announced)
+    assert story.notes == sorted(case.get("notes", [])), case["why"]
+
+
+def _difference(case, wanted, announced) -> str:
+    parts = [case["why"], "", "the case says", *wanted, "", "announced was", *announced]
+    return "\n".join(map(str, parts))
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_case_names_reasons_that_there_are(name):
+    assert STORIES[name]["of"]
+    assert set(STORIES[name]["of"]) <= set(DEFAULT_CATALOGUE.entries)
+
+
+RANKED = [reason for reason in JUDGED if not DEFAULT_CATALOGUE[reason].orthogonal]
+
+
+def stories_of(reason: str) -> list[str]:
+    """
+    What is announced in each case of a reason.
+    """
+    return [" ".join(expected_lines(case)) for case in STORIES.values() if reason in case["of"]]
+
+
+@pytest.mark.parametrize("reason", JUDGED)
+def test_every_reason_that_is_judged_has_a_case_in_which_it_is_announced(reason):
+    assert any(f"{EventType.WARNING} {reason} " in said for said in stories_of(reason))
+
+
+@pytest.mark.parametrize("reason", JUDGED)
+def test_every_reason_that_is_judged_has_a_case_in_which_it_stays_silent(reason):
+    assert any(f" {reason} " not in said for said in stories_of(reason))
+
+
+@pytest.mark.parametrize("reason", RANKED)
+def test_every_ranked_reason_has_a_case_in_which_all_is_well_again(reason):
+    ready = DEFAULT_CATALOGUE.ready_entry(DEFAULT_CATALOGUE[reason].layer).reason
+    warned = [said for said in stories_of(reason) if f"{EventType.WARNING} {reason} " in said]
+    assert any(f"{EventType.NORMAL} {ready} " in said for said in warned)

@@ -1,0 +1,70 @@
+"""
+Every row of the suppression table, and every CRD that a reason cannot do without.
+"""
+
+import pytest
+
+from reporter.model.enums import EventType, Layer
+from tests.cases.test_cases import STORIES, stories_of
+from tests.support.cases.case_replay import CaseReplay
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+
+
+ROWS = [(str(row.source), str(row.target)) for row in DEFAULT_CATALOGUE.suppressions]
+DEMANDS = [
+    (str(entry.reason), crd)
+    for layer in Layer
+    for entry in DEFAULT_CATALOGUE.evaluated_entries(layer)
+    for crd in sorted(DEFAULT_CATALOGUE.required_crds(entry.reason))
+]
+MISSING = DEFAULT_CATALOGUE.missing_crd_reason
+
+
+def in_suffix(target: str, said: str) -> bool:
+    """
+    Whether a reason is among those that an announcement is suppressing.
+    """
+    return any(target in each for each in said.split("(suppressing downstream reasons: ")[1:])
+
+
+@pytest.mark.parametrize(("source", "target"), ROWS)
+def test_every_row_of_the_suppression_table_has_a_case_in_which_it_is_named(source, target):
+    warning = f"{EventType.WARNING} {source} "
+    lines = [line for said in stories_of(source) for line in said.split(warning)[1:]]
+    assert any(in_suffix(target, line.split(" Warning ")[0]) for line in lines)
+
+
+def of_reason(reason: str) -> dict:
+    """
+    A case in which it is announced, the shortest one.
+    """
+    found = [
+        case
+        for case in STORIES.values()
+        if any(f"{EventType.WARNING} {reason} " in str(each) for each in _lines(case))
+        and "crds" not in str(case)
+        and "discovery" not in str(case)
+    ]
+    return min(found, key=lambda case: len(str(case)))
+
+
+def _lines(case) -> list:
+    return [each for lines in case["announced"].values() for each in _listed(lines)]
+
+
+def _listed(lines) -> list:
+    return lines if isinstance(lines, list) else [lines]
+
+
+@pytest.mark.parametrize(("reason", "crd"), DEMANDS)
+def test_without_a_crd_that_it_demands_a_reason_is_silent_and_named(reason, crd):
+    """
+    Its objects are still there, as they are while a CRD waits for its last one.
+    """
+    case = of_reason(reason)
+    given = case.get("given", {})
+    crds = {**given.get("crds", {}), crd: None}
+    announced = CaseReplay({**case, "given": {**given, "crds": crds}}).run().announced
+    told = [line for line in announced if f"{MISSING} CustomResourceDefinition/{crd}: " in line]
+    assert any(in_suffix(reason, line) for line in told), announced
+    assert not [line for line in announced if f"{EventType.WARNING} {reason} " in line]

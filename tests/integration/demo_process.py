@@ -1,0 +1,120 @@
+"""
+A demo that runs as a process, on a terminal or not, and what of it is left.
+"""
+
+import fcntl
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import termios
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+
+COMMAND = [sys.executable, "-m", "reporter.cli", "demo"]
+SOON = 30
+
+
+@dataclass
+class DemoProcess:
+    """
+    A demo that runs, and all that it has said so far.
+    """
+
+    process: subprocess.Popen
+    out: int
+    cache: Path
+    output_lines: str = ""
+
+    def until(self, pattern: str, within: float = SOON) -> str:
+        """
+        Read on until the pattern was said; answers with it.
+        """
+        end = time.perf_counter() + within
+        while (found := re.search(pattern, self.output_lines)) is None:
+            left = end - time.perf_counter()
+            assert left > 0, f"no {pattern!r} in:\n{self.output_lines}"
+            if select.select([self.out], [], [], left)[0]:
+                assert self._read(), f"it ended without {pattern!r}:\n{self.output_lines}"
+        return found[1] if found.groups() else found[0]
+
+    def remaining_output(self, within: float = SOON) -> int:
+        """
+        Read to the end; answers with the exit code.
+        """
+        end = time.perf_counter() + within
+        while select.select([self.out], [], [], max(end - time.perf_counter(), 0))[0]:
+            if not self._read():
+                return self.process.wait(SOON)
+        raise AssertionError(f"it has not ended within {within} s:\n{self.output_lines}")
+
+    def _read(self) -> bool:
+        try:
+            read = os.read(self.out, 65536)
+        except OSError:  # how a terminal ends on Linux
+            read = b""
+        self.output_lines += read.decode(errors="replace").replace("\r\n", "\n")
+        return bool(read)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """
+        Where the reporter itself listens.
+        """
+        return ("127.0.0.1", int(self.until(r"http://127\.0\.0\.1:(\d+)/metrics")))
+
+    @property
+    def processes(self) -> list[str]:
+        """
+        The command lines of all processes that it started, itself included.
+        """
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                environ = (folder / "environ").read_bytes()
+                arguments = (folder / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if str(self.cache).encode() in environ:
+                found.append(arguments.replace(b"\0", b" ").decode())
+        return found
+
+
+def launch_demo(cache: Path, out: int, **environ: str) -> subprocess.Popen:
+    def as_in_a_shell() -> None:
+        """
+        Ctrl-C works, even where the tests run in the background.
+        """
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if os.isatty(0):
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    return subprocess.Popen(
+        COMMAND,
+        stdin=out if os.isatty(out) else subprocess.DEVNULL,
+        stdout=out,
+        stderr=out,
+        env={**os.environ, "XDG_CACHE_HOME": str(cache), **environ},
+        start_new_session=True,
+        preexec_fn=as_in_a_shell,  # noqa: PLW1509
+    )
+
+
+def refuses_connection(address: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(address, timeout=1).close()
+    except OSError:
+        return True
+    return False
+
+
+def until(holds, within: float = SOON) -> None:
+    end = time.perf_counter() + within
+    while not holds():
+        assert time.perf_counter() < end, f"not within {within} s"
+        time.sleep(0.05)

@@ -1,0 +1,210 @@
+"""
+What the tests of reflectors share: a store, a pace for the impatient, a cluster that is told what to say.
+"""
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from aiohttp import web
+
+from reporter.kube.watch.context import WatchContext
+from reporter.kube.watch.reflector import Reflector
+from reporter.kube.watch.timing import WatchTiming
+from reporter.kube.wire.backoff import BackoffParameters
+from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.observations import NotSynced, WatchState
+from tests.support.stubs.api_servers import (
+    a_json_response,
+    a_kubeconfig,
+    abort_connection,
+    connected,
+    never_answer,
+    serving,
+)
+
+
+def ms(number: float) -> timedelta:
+    return timedelta(milliseconds=number)
+
+
+FAST_TIMING = WatchTiming(
+    backoff=BackoffParameters(initial=ms(10), cap=ms(40), no_response_cap=ms(20)),
+    rewatch_interval=ms(5),
+    idle_timeout=timedelta(seconds=20),
+    discovery_interval=ms(100),
+    loss_confirmation_interval=ms(50),
+    min_discovery_interval=ms(10),
+)
+
+
+class LocalClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)  # noqa: TID251
+
+
+class FakeStore:
+    """
+    A store that keeps names and remembers every sight.
+    """
+
+    def __init__(self, version: str | None = "v1") -> None:
+        self.version = version
+        self.objects: dict[tuple[str, str], object] = {}
+        self.spoilt: set[tuple[str, str]] = set()
+        self.sights: list[WatchState] = [NotSynced()]
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(name for _, name in self.objects)
+
+    def replace_in_batches(self, kind, objects, unread):
+        yield
+        listed = {(o.metadata.namespace, o.metadata.name): o for o in objects}
+        kept = {name: old for name, old in self.objects.items() if name in unread}
+        self.objects = kept | listed
+        self.spoilt = set(unread)
+
+    def upsert(self, kind, new) -> None:
+        self.objects[(new.metadata.namespace, new.metadata.name)] = new
+        self.spoilt.discard((new.metadata.namespace, new.metadata.name))
+
+    def delete(self, kind, namespace, name) -> None:
+        self.objects.pop((namespace, name), None)
+
+    def mark_undecodable(self, kind, namespace, name) -> None:
+        self.spoilt.add((namespace, name))
+
+    def set_watch_state(self, kind, sight: WatchState) -> None:
+        if sight != self.sights[-1]:
+            self.sights.append(sight)
+
+    def served_version(self, kind) -> str | None:
+        return self.version
+
+
+class FakeDiscovery:
+    """
+    Stands for discovery: counts who asks, answers when told.
+    """
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.lacking = False
+        self._answer = asyncio.Event()
+
+    def request_refresh(self) -> None:
+        self.asked += 1
+
+    def complete(self) -> None:
+        self._answer.set()
+        self._answer = asyncio.Event()
+
+    async def wait_for_answer(self) -> None:
+        await self._answer.wait()
+
+    def is_unserved(self, kind) -> bool:
+        return self.lacking
+
+
+def a_deployment(name, version="1", **spec):
+    meta = {"name": name, "namespace": "shop", "resourceVersion": version}
+    return {"metadata": meta, "spec": {"replicas": 1} | spec}
+
+
+def a_watch_event(kind, thing) -> bytes:
+    return json.dumps({"type": kind, "object": thing}).encode() + b"\n"
+
+
+def a_bookmark_event(version) -> bytes:
+    return a_watch_event("BOOKMARK", {"metadata": {"resourceVersion": version}})
+
+
+def an_error_event(code, reason="", message="") -> bytes:
+    return a_watch_event(
+        "ERROR", {"kind": "Status", "code": code, "reason": reason, "message": message}
+    )
+
+
+def a_list_response(*items, version="10", token="") -> web.Response:
+    return a_json_response(
+        {"metadata": {"resourceVersion": version, "continue": token}, "items": items}
+    )
+
+
+class ScriptedServer:
+    """
+    Answers lists from *lists* and watches from *watches*, the last of each again and again.
+
+    An answer is a function of the request.
+    """
+
+    def __init__(self, *, lists=(), watches=()) -> None:
+        self.lists = list(lists)
+        self.watches = list(watches)
+        self.watched: list[web.BaseRequest] = []
+        self.listed: list[web.BaseRequest] = []
+
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.query.get("watch"):
+            self.watched.append(request)
+            return await self._next(self.watches, request)
+        self.listed.append(request)
+        return await self._next(self.lists, request)
+
+    async def _next(self, answers, request) -> web.StreamResponse:
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, web.Response):  # which aiohttp sends only once
+            return web.Response(body=answer.body, status=answer.status, headers=answer.headers)
+        said: web.StreamResponse = await answer(request)
+        return said
+
+
+def a_watch_response(*lines, then="hang"):
+    """
+    A watch that sends lines and then hangs, ends or is cut.
+    """
+
+    async def answer(request):
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        for line in lines:
+            await response.write(line)
+        if then == "cut":
+            await asyncio.sleep(0.05)
+            abort_connection(request)
+        if then == "hang":
+            await never_answer(request)
+        return response
+
+    return answer
+
+
+class ReflectorFixture:
+    """
+    A reflector at work, and everything around it.
+    """
+
+    def __init__(self, cluster, server, reflector, shelf, doubts) -> None:
+        self.cluster = cluster
+        self.server = server
+        self.reflector = reflector
+        self.shelf = shelf
+        self.doubts = doubts
+
+
+@asynccontextmanager
+async def running_reflector(folder, cluster, *, pace=FAST_TIMING, kind=DEPLOYMENTS, shelf=None):
+    shelf, doubts = shelf or FakeStore(), FakeDiscovery()
+    async with (
+        serving(cluster) as server,
+        connected(a_kubeconfig(folder, server.url)) as api,
+        asyncio.TaskGroup() as group,
+    ):
+        means = WatchContext(api, LocalClock(), pace, Random(7))
+        reflector = Reflector(means, kind, shelf, doubts)
+        task = group.create_task(reflector.run())
+        yield ReflectorFixture(cluster, server, reflector, shelf, doubts)
+        task.cancel()

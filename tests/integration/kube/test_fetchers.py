@@ -1,0 +1,412 @@
+"""
+Reading the page of one pod over a real socket, whatever answers there.
+"""
+
+import asyncio
+import gzip
+import socket
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import pytest
+from aiohttp import web
+
+from reporter.embedded.server import EmbeddedServer
+from reporter.kube.scrape.fetcher import (
+    MAX_LARGE_PAGES,
+    MAX_PAGE_BYTES,
+    SMALL_PAGE_BYTES,
+    DirectFetcher,
+    ProxyFetcher,
+    ScrapeError,
+)
+from reporter.kube.scrape.schedule import LastOutcome
+from reporter.model.samples import ScrapeResult
+from tests.support.loading_pods import a_loading_pod
+from tests.support.stubs import metrics_pages
+from tests.support.stubs.api_servers import (
+    a_json_response,
+    a_kubeconfig,
+    abort_connection,
+    connected,
+    serving,
+    until,
+)
+
+
+PAGE = metrics_pages.pre_download(3.1e6, 500.0)
+POD = a_loading_pod(ip="127.0.0.1")
+
+
+def a_pod_page(body: bytes = PAGE, status: int = 200, **headers) -> web.Response:
+    return a_json_response(
+        body, status, **({"Content_Type": "text/plain; version=0.0.4"} | headers)
+    )
+
+
+def always(answer):
+    async def handler(request):
+        return answer()
+
+    return handler
+
+
+@asynccontextmanager
+async def at_pod(handler, **how):
+    """
+    A pod that answers so, and who reads it.
+    """
+    async with (
+        serving(handler) as server,
+        DirectFetcher(
+            int(server.url.rpartition(":")[2]), is_allowed=lambda _: True, **how
+        ) as pages,
+    ):
+        yield server, pages
+
+
+async def failure(pages, pod=POD, trust=LastOutcome.SUCCEEDED) -> tuple[str, str]:
+    with pytest.raises(ScrapeError) as caught:
+        await pages.fetch(pod, trust)
+    return caught.value.result, caught.value.why
+
+
+# ---------------------------------------------------------------- at its address
+
+
+async def test_a_page_is_read_as_it_is():
+    async with at_pod(always(a_pod_page)) as (server, pages):
+        assert await pages.fetch(POD, LastOutcome.SUCCEEDED) == PAGE
+        (request,) = server.requests
+        assert (request.method, request.path) == ("GET", "/metrics")
+        assert request.headers["Accept"] == "text/plain;version=0.0.4"
+        assert request.headers["Accept-Encoding"] == "identity"
+        assert "Authorization" not in request.headers
+
+
+async def test_a_pod_of_version_six_is_read():
+    async def answer(request):
+        return a_pod_page()
+
+    runner = web.ServerRunner(web.Server(answer))
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "::1", 0).start()
+        async with DirectFetcher(runner.addresses[0][1], is_allowed=lambda _: True) as pages:
+            assert await pages.fetch(a_loading_pod(ip="::1"), LastOutcome.SUCCEEDED) == PAGE
+    finally:
+        await runner.cleanup()
+
+
+async def test_an_address_that_is_no_pods_is_never_connected_to():
+    async with serving(always(a_pod_page)) as server, DirectFetcher(int(server.url[-5:])) as pages:
+        result, _ = await failure(pages)
+        assert (result, server.requests) == (ScrapeResult.BARRED, [])
+
+
+async def test_a_redirect_is_not_followed():
+    async with serving(always(a_pod_page)) as elsewhere:
+
+        async def redirect(request):
+            return a_pod_page(b"", 302, Location=f"{elsewhere.url}/metrics")
+
+        async with at_pod(redirect) as (_, pages):
+            result, why = await failure(pages)
+        assert result == ScrapeResult.UNUSABLE
+        assert "redirects" in why
+        assert elsewhere.requests == []
+
+
+@pytest.mark.parametrize("status", [204, 401, 404, 500, 503])
+async def test_an_answer_other_than_a_page_says_its_status(status):
+    async with at_pod(always(lambda: a_pod_page(b"", status))) as (_, pages):
+        assert await failure(pages) == (ScrapeResult.FAILED, f"it answers with HTTP {status}")
+
+
+async def test_html_is_no_page_of_metrics():
+    html = always(lambda: a_pod_page(b"<html></html>\n", Content_Type="text/html"))
+    async with at_pod(html) as (_, pages):
+        assert await failure(pages) == (ScrapeResult.UNUSABLE, "its page is HTML")
+
+
+async def test_a_compressed_page_is_not_unpacked():
+    bomb = gzip.compress(b"x" * 50_000_000)
+    packed = always(lambda: a_pod_page(bomb, Content_Encoding="gzip"))
+    async with at_pod(packed) as (_, pages):
+        result, why = await failure(pages)
+        assert (result, "compressed" in why) == (ScrapeResult.UNUSABLE, True)
+
+
+async def test_a_page_without_end_is_left_at_the_limit():
+    sent = 0
+
+    async def endless(request):
+        nonlocal sent
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b"x" * 65536)
+            sent += 65536
+
+    async with at_pod(endless) as (_, pages):
+        result, why = await failure(pages)
+        assert (result, str(MAX_PAGE_BYTES) in why) == (ScrapeResult.UNUSABLE, True)
+        assert sent < 10 * MAX_PAGE_BYTES
+
+
+async def test_a_page_of_the_largest_size_is_read():
+    async with at_pod(always(lambda: a_pod_page(b"x" * MAX_PAGE_BYTES))) as (_, pages):
+        assert len(await pages.fetch(POD, LastOutcome.SUCCEEDED)) == MAX_PAGE_BYTES
+
+
+async def test_a_page_that_trickles_is_given_up():
+    async def trickle(request):
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b"a 1\n")
+            await asyncio.sleep(0.02)
+
+    async with at_pod(trickle, timeout=timedelta(seconds=0.3)) as (_, pages), asyncio.timeout(10):
+        assert (await failure(pages))[0] == ScrapeResult.TIMED_OUT
+
+
+async def test_a_pod_that_is_silent_is_given_up_sooner_at_its_first_turn():
+    async def late(request):
+        await asyncio.sleep(0.6)
+        return a_pod_page()
+
+    async with at_pod(late, first_read_timeout=timedelta(seconds=0.2)) as (_, pages):
+        assert (await failure(pages, trust=LastOutcome.NEW))[0] == ScrapeResult.TIMED_OUT
+        for trust in (LastOutcome.FAILED, LastOutcome.SUCCEEDED):
+            assert await pages.fetch(POD, trust) == PAGE
+
+
+async def test_a_pod_that_sends_has_all_of_its_time_at_its_first_turn_too():
+    async def slowly(request):
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for line in PAGE.splitlines(keepends=True):
+            await response.write(line)
+            await asyncio.sleep(0.05)
+        return response
+
+    silence = timedelta(seconds=0.3)
+    assert PAGE.count(b"\n") * 0.05 > silence.total_seconds()
+    async with at_pod(slowly, first_read_timeout=silence) as (_, pages):
+        assert await pages.fetch(POD, LastOutcome.NEW) == PAGE
+
+
+async def test_only_so_many_large_pages_are_received_at_once_and_no_others_wait():
+    """
+    The first ones do not end until they are told to.
+    """
+    large = b"# a comment\n" * (2 * SMALL_PAGE_BYTES // 12)
+    begun, end = 0, asyncio.Event()
+
+    async def answer(request):
+        nonlocal begun
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(PAGE if small else large)
+        begun += 1
+        if begun <= MAX_LARGE_PAGES:
+            await end.wait()
+        return response
+
+    small = False
+    async with at_pod(answer) as (_, pages), asyncio.TaskGroup() as group:
+        first = [
+            group.create_task(pages.fetch(POD, LastOutcome.NEW)) for _ in range(MAX_LARGE_PAGES)
+        ]
+        await until(lambda: begun == MAX_LARGE_PAGES)
+        late = group.create_task(pages.fetch(POD, LastOutcome.FAILED))
+        await until(lambda: begun > MAX_LARGE_PAGES)
+        assert await pages.fetch(POD, LastOutcome.SUCCEEDED) == large
+        small = True
+        assert await pages.fetch(POD, LastOutcome.NEW) == PAGE
+        assert not late.done()
+        end.set()
+    assert {each.result() for each in (late, *first)} == {large}
+
+
+async def test_a_page_that_is_cut_off_is_no_page():
+    async def half(request):
+        response = web.StreamResponse(headers={"Content-Length": "1000"})
+        await response.prepare(request)
+        await response.write(PAGE[:100])
+        abort_connection(request)
+        return response
+
+    async with at_pod(half) as (_, pages):
+        assert (await failure(pages))[0] == ScrapeResult.FAILED
+
+
+async def test_a_cookie_is_not_brought_back():
+    async with at_pod(always(lambda: a_pod_page(Set_Cookie="a=b"))) as (server, pages):
+        await pages.fetch(POD, LastOutcome.SUCCEEDED)
+        await pages.fetch(POD, LastOutcome.SUCCEEDED)
+        assert "Cookie" not in server.requests[1].headers
+
+
+async def test_no_proxy_of_the_environment_is_used(monkeypatch):
+    async with serving(always(a_pod_page)) as proxy, at_pod(always(a_pod_page)) as (pod, pages):
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url)
+        await pages.fetch(POD, LastOutcome.SUCCEEDED)
+        assert (len(pod.requests), proxy.requests) == (1, [])
+
+
+async def test_a_port_at_which_nothing_listens_refuses():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    async with DirectFetcher(port, is_allowed=lambda _: True) as pages:
+        assert await failure(pages) == (ScrapeResult.REFUSED, f"nothing listens at port {port}")
+
+
+async def test_packets_that_are_dropped_are_told_from_a_refusal():
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        address = full.getsockname()
+        waiting = []
+        for _ in range(4):  # until the queue is full, and further SYNs are dropped
+            each = socket.socket()
+            each.setblocking(False)
+            each.connect_ex(address)
+            waiting.append(each)
+        async with DirectFetcher(address[1], is_allowed=lambda _: True) as pages:
+            result, why = await failure(pages)
+    for each in waiting:
+        each.close()
+    assert (result, why) == (ScrapeResult.UNREACHABLE, "it cannot be connected to in time")
+
+
+# ---------------------------------------------------------------- through the API server
+
+
+@asynccontextmanager
+async def through_server(tmp_path, handler):
+    """
+    A pod that answers so, the API server before it, and who reads it through that.
+    """
+    async with EmbeddedServer() as server, serving(handler) as pod:
+        _put(server)
+        port = int(pod.url.rpartition(":")[2])
+        async with connected(a_kubeconfig(tmp_path, server.url)) as api:
+            yield server, pod, ProxyFetcher(api, port)
+
+
+def _put(server: EmbeddedServer) -> None:
+    meta = POD.metadata
+    for manifest in (
+        {"kind": "Namespace", "metadata": {"name": meta.namespace}},
+        {
+            "kind": "Pod",
+            "metadata": {"name": meta.name, "namespace": meta.namespace},
+            "status": {"podIP": "127.0.0.1"},
+        },
+    ):
+        server.cluster.upsert({"apiVersion": "v1", **manifest})
+
+
+async def test_a_page_is_read_through_the_api_server(tmp_path):
+    async with through_server(tmp_path, always(a_pod_page)) as (server, pod, pages):
+        assert await pages.fetch(POD, LastOutcome.SUCCEEDED) == PAGE
+        path = f"/api/v1/namespaces/team-a/pods/qwen-7rk2p-0:{pod.url[-5:]}/proxy/metrics"
+        assert list(server.requests) == [("GET", path)]
+        assert pod.requests[0].headers["Accept"] == "text/plain;version=0.0.4"
+
+
+async def test_without_the_right_it_is_forbidden(tmp_path):
+    async with through_server(tmp_path, always(a_pod_page)) as (server, pod, pages):
+        server.deny("get", "", "pods/proxy", "team-a")
+        result, why = await failure(pages)
+        assert (result, pod.requests) == (ScrapeResult.FORBIDDEN, [])
+        assert "pods/proxy" in why
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        (lambda: a_pod_page(b"", 404), ScrapeResult.FAILED),
+        (lambda: a_pod_page(b"", 503), ScrapeResult.FAILED),
+        (lambda: a_pod_page(b"<html></html>\n", Content_Type="text/html"), ScrapeResult.UNUSABLE),
+        (lambda: a_pod_page(b"x" * (MAX_PAGE_BYTES + 1)), ScrapeResult.UNUSABLE),
+    ],
+    ids=["not found", "not ready", "html", "too large"],
+)
+async def test_what_is_no_page_is_none_through_the_api_server_either(tmp_path, answer, result):
+    async with through_server(tmp_path, always(answer)) as (_, _, pages):
+        assert (await failure(pages))[0] == result
+
+
+async def test_a_pod_behind_the_api_server_sends_us_nowhere(tmp_path):
+    async with serving(always(a_pod_page)) as elsewhere:
+
+        async def redirect(request):
+            return a_pod_page(b"", 302, Location=f"{elsewhere.url}/metrics")
+
+        async with through_server(tmp_path, redirect) as (_, pod, pages):
+            result, why = await failure(pages)
+        assert (len(pod.requests), elsewhere.requests) == (1, [])
+        assert result == ScrapeResult.FAILED
+        assert "redirects elsewhere" in why
+
+
+async def test_a_pod_that_is_gone_or_does_not_listen_has_no_page(tmp_path):
+    async with (
+        through_server(tmp_path, always(a_pod_page)) as (server, _, _),
+        connected(a_kubeconfig(tmp_path, server.url)) as api,
+    ):
+        closed = ProxyFetcher(api, 1)
+        assert (await failure(closed))[0] == ScrapeResult.FAILED
+        assert (await failure(closed, a_loading_pod("gone")))[0] == ScrapeResult.FAILED
+
+
+# ---------------------------------------------------------------- whatever its status says
+
+
+class UnreachableApi:
+    """
+    An API server that must not be asked.
+    """
+
+    async def call(self, method, path, **_):
+        raise AssertionError(f"{method} {path}")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"name": name} for name in ("../../../nodes/x", "..", "a/../b", "a?x", "a#b", "a%2fb")),
+        *({"name": name} for name in ("", "A", "a..b", "a:1", "a\n", "a" * 254)),
+        {"namespace": "../../nodes"},
+        {"namespace": ""},
+    ],
+)
+async def test_no_name_of_a_pod_leads_out_of_its_path(changes):
+    pod = a_loading_pod(**{"name": "p", **changes})
+    result, why = await failure(ProxyFetcher(UnreachableApi(), 5000), pod)
+    assert (result, why) == (ScrapeResult.BARRED, "its name is none that pods have")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::"),
+        *("169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254", "224.0.0.1", "fe80::1"),
+        *("localhost", "10.0.0.1@127.0.0.1", "127.0.0.1/x", "10.0.0.1:80", "[::1]", "127.1"),
+    ],
+)
+async def test_nothing_is_connected_to_but_an_address_of_a_pod(address):
+    heard = []
+
+    async def handler(request):
+        heard.append(request.path)
+        return a_pod_page()
+
+    async with (
+        serving(handler) as server,
+        DirectFetcher(int(server.url.rpartition(":")[2])) as pages,
+    ):
+        result, _ = await failure(pages, a_loading_pod(ip=address))
+    assert (result, heard) == (ScrapeResult.BARRED, [])

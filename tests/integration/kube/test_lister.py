@@ -1,0 +1,115 @@
+"""
+How all objects of a kind are asked for, of small API servers on real sockets.
+"""
+
+import pytest
+from aiohttp import web
+
+from reporter.kube.watch.lister import ListResult, list_all
+from reporter.kube.wire.errors import Expired, KubeError, Unreachable
+from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from tests.integration.kube.reflector_fixture import (
+    FAST_TIMING,
+    ScriptedServer,
+    a_deployment,
+    a_list_response,
+)
+from tests.support.stubs.api_servers import (
+    a_json_response,
+    a_kubeconfig,
+    a_status_response,
+    abort_connection,
+    an_html_response,
+    connected,
+    serving,
+)
+
+
+async def listed(folder, *lists) -> tuple[ListResult | KubeError, list[dict[str, str]]]:
+    """
+    The list, or why there is none; and the queries of the requests.
+    """
+    cluster = ScriptedServer(lists=lists)
+    async with serving(cluster) as server, connected(a_kubeconfig(folder, server.url)) as api:
+        found: ListResult | KubeError
+        try:
+            found = await list_all(api, DEPLOYMENTS, "v1", page_timeout=FAST_TIMING.list_timeout)
+        except KubeError as err:
+            found = err
+    return found, [dict(request.query) for request in cluster.listed]
+
+
+def names(listing) -> list[str]:
+    return [each.metadata.name for each in listing.objects]
+
+
+async def breaks_off(request) -> web.StreamResponse:
+    """
+    Promised as whole, and cut after some of it.
+    """
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    response.content_length = 1000
+    await response.prepare(request)
+    await response.write(b'{"metadata":{"resourceVersion":"9"},"items":[')
+    abort_connection(request)
+    return response
+
+
+async def test_a_list_is_asked_for_as_a_whole(tmp_path):
+    listing, asked = await listed(tmp_path, a_list_response(a_deployment("a"), a_deployment("b")))
+    assert (names(listing), listing.resource_version) == (["a", "b"], "10")
+    assert asked == [{}]
+
+
+@pytest.mark.parametrize(
+    "broken", [breaks_off, a_json_response(b'{"metadata":{},"items":[')], ids=["cut", "cut short"]
+)
+async def test_one_that_breaks_off_is_asked_for_in_pages(tmp_path, broken):
+    listing, asked = await listed(
+        tmp_path,
+        broken,
+        a_list_response(a_deployment("a"), version="11", token="p+1"),
+        a_list_response(a_deployment("b"), version="11"),
+    )
+    assert (names(listing), listing.resource_version) == (["a", "b"], "11")
+    assert asked == [{}, {"limit": "500"}, {"limit": "500", "continue": "p+1"}]
+
+
+async def test_pages_whose_token_expires_are_started_over(tmp_path):
+    listing, asked = await listed(
+        tmp_path,
+        breaks_off,
+        a_list_response(a_deployment("old"), token="1"),
+        a_status_response(410, "Expired"),
+        a_list_response(a_deployment("new")),
+    )
+    assert names(listing) == ["new"]
+    assert [query.get("continue") for query in asked] == [None, None, "1", None]
+
+
+async def test_pages_whose_token_always_expires_are_no_list(tmp_path):
+    page, expired = (
+        a_list_response(a_deployment("a"), token="1"),
+        a_status_response(410, "Expired"),
+    )
+    failed, asked = await listed(tmp_path, breaks_off, *[page, expired] * 9)
+    assert isinstance(failed, Expired)
+    assert len(asked) == 1 + 3 * 2
+
+
+async def test_a_server_that_makes_pages_unasked_hides_nothing(tmp_path):
+    listing, asked = await listed(
+        tmp_path, a_list_response(a_deployment("a"), token="1"), a_list_response(a_deployment("b"))
+    )
+    assert names(listing) == ["a", "b"]
+    assert asked == [{}, {"continue": "1"}]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [a_status_response(500), a_status_response(503), an_html_response(502), an_html_response(200)],
+)
+async def test_what_does_not_begin_is_not_asked_for_twice(tmp_path, answer):
+    failed, asked = await listed(tmp_path, answer)
+    assert isinstance(failed, Unreachable)
+    assert asked == [{}]

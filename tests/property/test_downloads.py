@@ -1,0 +1,122 @@
+"""
+Laws of the window, whatever a pod says and whenever it is asked.
+"""
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reporter.model.enums import Layer, Reason
+from reporter.model.samples import ScrapeHistory
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import Active
+from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
+from reporter.stages.probes.modeldeployment.weight_download import PROBE
+from reporter.stages.probes.probe import ProbeRequest
+from reporter.stages.resources.downloads import DownloadState, add_scrape
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.downloads import CONTAINER_RUN, RULES, a_scrape_result, evaluate_download
+from tests.support.loading_pods import MODEL, TEAM, a_loading_pod, a_loading_store
+
+
+ENTRY = DEFAULT_CATALOGUE[Reason("inferencesetWeightDownloadSlow")]
+
+pauses = st.floats(min_value=0.5, max_value=30.0)
+speeds = st.one_of(
+    st.floats(min_value=0.0, max_value=19.9), st.floats(min_value=20.0, max_value=900.0)
+)
+remaining = st.sampled_from([-1.0, 0.0, 5.0, 9000.0])
+said = st.lists(st.tuples(pauses, speeds, remaining), min_size=1, max_size=40)
+
+
+def windows(said):
+    """
+    The window after each scrape.
+    """
+    at, window, found = 0.0, ScrapeHistory(CONTAINER_RUN), []
+    for pause, speed, left in said:
+        at += pause
+        window = add_scrape(window, a_scrape_result(at, speed, left), retention=RULES.window)
+        found.append((at, window))
+    return found
+
+
+@given(st.lists(pauses, min_size=1, max_size=40))
+def test_a_slow_download_is_said_to_be_slow_in_each_full_window_and_in_no_other(gaps):
+    times = windows([(gap, 3.0, 5.0) for gap in gaps])
+    first = times[0][0]
+    for at, window in times:
+        full = window.scrapes[-1].scraped_at - window.scrapes[0].scraped_at >= RULES.window
+        assert evaluate_download(window).state is (
+            DownloadState.SLOW if full else DownloadState.SLOW_SO_FAR
+        )
+        assert full == (at - first >= RULES.window.total_seconds()) or abs(at - first - 60) < 1e-3
+
+
+@given(said)
+def test_nothing_is_slow_while_any_sample_of_the_window_is_fast_or_the_last(said):
+    every = [
+        (at, speed, left) for (at, _), (_, speed, left) in zip(windows(said), said, strict=True)
+    ]
+    for number, (at, window) in enumerate(windows(said)):
+        recent = [
+            speed >= 20 or left == 0
+            for then, speed, left in every[: number + 1]
+            if at - then < 59.9
+        ]
+        if any(recent):
+            assert not evaluate_download(window).state.is_slow
+
+
+@given(said)
+def test_nothing_is_slow_before_the_first_byte(said):
+    quiet = [(pause, 0.0, -1.0) for pause, _, _ in said]
+    assert {evaluate_download(window).state for _, window in windows(quiet)} == {
+        DownloadState.NOT_STARTED
+    }
+
+
+@given(said)
+def test_a_window_keeps_little_and_never_less_than_it_needs(said):
+    for _, window in windows(said):
+        newest = window.scrapes[-1].scraped_at
+        old = [each for each in window.scrapes if each.scraped_at <= newest - RULES.window]
+        assert len(old) <= 1
+        assert len(window.scrapes) <= 122
+
+
+@given(said, st.integers(min_value=1, max_value=1000))
+def test_when_a_day_passes_the_same_is_said(said, days):
+    shifted = [
+        (pause + (days * 86400 if n == 0 else 0), v, r) for n, (pause, v, r) in enumerate(said)
+    ]
+    before = [evaluate_download(window).state for _, window in windows(said)]
+    assert [evaluate_download(window).state for _, window in windows(shifted)] == before
+
+
+@given(said)
+def test_paces_are_told_without_a_doubt_or_not_at_all(said):
+    for _, window in windows(said):
+        found = evaluate_download(window)
+        if found.state.is_slow:
+            assert found.sampled_at is not None
+            assert found.slow_since is not None
+            assert found.sampled_at - found.slow_since >= RULES.window - timedelta(milliseconds=1)
+            assert found.lowest_speed < RULES.slow_below
+
+
+@given(st.lists(st.tuples(pauses, st.floats(), st.floats()), min_size=1, max_size=12))
+def test_whatever_a_pod_says_can_be_told(said):
+    pod = a_loading_pod()
+    store = a_loading_store(pod)
+    subject = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
+    at = 0.0
+    for pause, speed, left in [*said, *[(15.0, said[-1][1], said[-1][2])] * 6]:
+        at += pause
+        store.record_scrape(pod, a_scrape_result(at, speed, left))
+        question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
+        (verdict,) = PROBE.evaluate(store.snapshot(), question)
+        if isinstance(verdict, Active):
+            told = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
+            assert "below 20 MB/s (worst " in render_message(MessageInput(ENTRY, subject, told))

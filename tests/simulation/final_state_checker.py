@@ -1,0 +1,156 @@
+"""
+Nothing real is hidden, and what is said arrives: what must stand there once all faults are over.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from reporter.model.enums import EventType
+from reporter.model.event_record import EventRecord
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import Active, Trouble, Unknown
+from reporter.stages.announcing.message import MessageInput, ReportedTrouble
+from tests.simulation.apiserver import EventWrite
+from tests.simulation.delivery_checker import DeliveryChecker
+from tests.simulation.ground_truth import GroundTruth, verdicts_of
+from tests.simulation.replica import Replica
+from tests.simulation.rules import HEARTBEAT, hold_of, is_out, may_suppress
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+
+
+@dataclass
+class FinalStateChecker:
+    """
+    *since*: from when on nothing was changed, and nothing failed. *active*: all that is wrong, by
+    the probes on what the leader knows, as it alone remembers what was deleted before. *unknown*: of
+    what kind is not served nobody can tell, so what was said of it before stays. *slack*: seconds
+    beyond their holds for what delays words: rows that lift, retries, the least time between rewrites.
+    """
+
+    truth: GroundTruth
+    delivery_checker: DeliveryChecker
+    quiet_since: float
+    active: dict[FindingKey, tuple[Trouble, ...]] = field(default_factory=dict)
+    unknown: frozenset[FindingKey] = frozenset()
+    slack: float = 240
+
+    def check(self) -> None:
+        replicas = self.delivery_checker.send_checker.replicas
+        for replica in replicas:
+            self.check_store(replica)
+        (leader,) = [each for each in replicas if each.elector.holds_lease()]
+        verdicts = verdicts_of(leader.store.snapshot(), now=self.truth.clock.wall_time)
+        self.active = {k: v.troubles for k, v in verdicts.items() if isinstance(v, Active)}
+        self.unknown = frozenset(k for k, v in verdicts.items() if isinstance(v, Unknown))
+        missed = (self.active.keys() ^ self.truth.active.keys()) - self.unknown
+        assert not missed, f"{leader.name} judges otherwise of {sorted(map(str, missed))}"
+        self.check_events()
+
+    def check_store(self, replica: Replica) -> None:
+        view = replica.store.snapshot()
+        for kind, objects in self.truth.cluster.objects.items():
+            if self.truth.cluster.serves(kind):
+                known = {(o.metadata.namespace, o.metadata.name): o for o in view.all(kind)}
+                assert known == objects, f"{replica.name} does not know the {kind.resource}"
+
+    def check_events(self) -> None:
+        for subject in self.truth.subjects:
+            if all(self.is_past_hold(key) for key in self.ranked_keys(subject)):
+                self.check_announced(subject)
+                self.check_ready_written(subject)
+        for key in self.active:
+            if DEFAULT_CATALOGUE[key.reason].orthogonal and self.is_past_hold(key):
+                self.check_event(key, ())
+
+    # ------------------------------------------------------------ what should be
+
+    def ranked_keys(self, subject: Subject) -> list[FindingKey]:
+        keys = [k for k in self.active if k.subject == subject]
+        ranked = [k for k in keys if not DEFAULT_CATALOGUE[k.reason].orthogonal]
+        return sorted(ranked, key=lambda k: (DEFAULT_CATALOGUE[k.reason].rank or 0, k))
+
+    def is_past_hold(self, key: FindingKey) -> bool:
+        """
+        Whether all of it outlived its hold, with time for what delays it.
+        """
+        now, entry = self.truth.clock.now, DEFAULT_CATALOGUE[key.reason]
+        calm = now - self.quiet_since
+        return all(calm > hold_of(entry, t) + self.slack for t in self.active[key])
+
+    @property
+    def is_everything_past_hold(self) -> bool:
+        return all(map(self.is_past_hold, self.active))
+
+    def sources(self, key: FindingKey) -> list[FindingKey]:
+        return [
+            s for s, troubles in self.active.items() if is_out(troubles) and may_suppress(s, key)
+        ]
+
+    def roots(self, key: FindingKey) -> frozenset[FindingKey]:
+        found: frozenset[FindingKey] = frozenset()
+        for source in self.sources(key):
+            found |= self.roots(source) or {source}
+        return found
+
+    # ------------------------------------------------------------ the laws
+
+    def check_announced(self, subject: Subject) -> None:
+        loud = [key for key in self.ranked_keys(subject) if not self.sources(key)]
+        for key in loud:
+            if key.reason == loud[0].reason:
+                self.check_event(key, loud)
+
+    def check_event(self, key: FindingKey, loud: Iterable[FindingKey]) -> None:
+        if self.sources(key):
+            return
+        found = self.running_event(key)
+        assert found is not None, f"{key} has no Event"
+        now = self.truth.clock.now
+        silent_for = now - (self.truth.to_seconds(found.last_timestamp) or 0.0)
+        assert silent_for < HEARTBEAT * 1.1 + 90, f"{key} was not said for {silent_for:.0f} s"
+        blind = any(not DEFAULT_CATALOGUE[k.reason].orthogonal for k in self.unknown)
+        if self.is_everything_past_hold and not blind:
+            wanted = self.digest(key, list(loud))
+            assert found.content_digest == wanted, f"{key} says something old: {found.message}"
+
+    def running_event(self, key: FindingKey) -> EventRecord | None:
+        found = [e for e in self.delivery_checker.events.list() if e.key == key]
+        return max(found, key=lambda e: e.last_timestamp, default=None)
+
+    def digest(self, key: FindingKey, loud: list[FindingKey]) -> str:
+        primary = {k for k in loud if k.reason == key.reason}
+        spoken_for = {key} | ({k for k in loud if k not in primary} if key in primary else set())
+        silenced = [k for k in self.active if self.roots(k) & spoken_for]
+        return MessageInput(
+            DEFAULT_CATALOGUE[key.reason],
+            key.subject,
+            tuple(ReportedTrouble(t, timedelta(0)) for t in self.active[key]),
+            other_reasons=tuple(sorted({k.reason for k in loud} - {key.reason})),
+            suppressed_reasons=tuple(sorted({k.reason for k in silenced})),
+            suppressed_namespaces=len(
+                {k.subject.namespace for k in silenced if k.subject.namespace}
+            ),
+        ).content_digest
+
+    def check_ready_written(self, subject: Subject) -> None:
+        """
+        What was announced and is over has its Ready, and what is not over has none.
+        """
+        said = [
+            w for w in self.delivery_checker.events.writes if self._is_ranked_write(w, subject)
+        ]
+        there = self.truth.subjects[subject]
+        warned = max((w.at for w in said if w.record.type is EventType.WARNING), default=0.0)
+        taken = max((w.at for w in said if w.record.type is EventType.NORMAL), default=0.0)
+        blind = any(key.subject == subject for key in self.unknown)
+        if blind or self.ranked_keys(subject) or subject in self.truth.paused:
+            return
+        calm = self.truth.clock.now - self.quiet_since
+        forgotten = self.delivery_checker.is_subject_forgotten(subject, 0.0) or warned < there
+        if warned > 0 and calm > 900 and not forgotten:
+            assert taken >= warned, f"{subject} is well again, and nobody said so"
+
+    def _is_ranked_write(self, write: EventWrite, subject: Subject) -> bool:
+        key = write.record.key
+        return key.subject == subject and not DEFAULT_CATALOGUE[key.reason].orthogonal

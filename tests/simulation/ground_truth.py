@@ -1,0 +1,202 @@
+"""
+What was truly wrong when: the verdicts of the probes over objects that nobody learned of late.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.observations import NotServed, Watching
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import Active, Clear, Paused, Trouble, Unknown, Verdict
+from reporter.stages.evaluation.clocks import EMPTY_GATE
+from reporter.stages.evaluation.gate import MIN_TRANSITION_TIME
+from reporter.stages.evaluation.probe_run import prepare_probe_run
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.snapshot.subjects import find_subjects
+from reporter.stages.store.store import Store
+from tests.simulation.cluster import ObjectUpdate, SimulatedCluster
+from tests.simulation.replica import EVALUATOR
+from tests.simulation.troubles import CRDS
+from tests.simulation.virtual_clock import VirtualClock
+
+
+NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class TruthInterval:
+    """
+    A key was so from *begin* to *end*. *troubles* is empty unless it was Active.
+    """
+
+    began_at: float
+    ended_at: float
+    troubles: tuple[Trouble, ...] = ()
+    unknown: bool = False
+    paused: bool = False
+
+    @property
+    def is_clear(self) -> bool:
+        return not self.troubles and not self.unknown
+
+
+def verdicts_of(snapshot: Snapshot, *, now: datetime) -> Mapping[FindingKey, Verdict]:
+    """
+    What the probes say, without any memory of what they said before.
+    """
+    flags = EVALUATOR.flags
+    asked = prepare_probe_run(
+        snapshot, EMPTY_GATE, EVALUATOR.catalogue, EVALUATOR.probes, flags=flags, now=now
+    )
+    return {v.key: v for v in asked.run(find_subjects(snapshot))}
+
+
+@dataclass
+class GroundTruth:
+    """
+    *past*: of every key that was ever not clear. *subjects*: those that exist, since when.
+    """
+
+    cluster: SimulatedCluster
+    clock: VirtualClock = field(init=False)
+    history: dict[FindingKey, list[TruthInterval]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    subjects: dict[Subject, float] = field(default_factory=dict)
+    deleted_at: dict[Subject, float] = field(default_factory=dict)
+    paused: frozenset[Subject] = frozenset()
+    served_changed: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.clock = self.cluster.clock
+        self._store, self._was_served = Store(DEFAULT_KINDS, CRDS), frozenset(self.cluster.served)
+        for kind in DEFAULT_KINDS:
+            self._store.replace(kind, self.cluster.objects[kind].values())
+        self.cluster.object_watchers.append(self._on_changes)
+        self.cluster.discovery_watchers.append(self._on_discovery)
+        self._evaluate()
+
+    def _on_discovery(self) -> None:
+        before, self._was_served = self._was_served, frozenset(self.cluster.served)
+        self.served_changed |= dict.fromkeys(before ^ self._was_served, self.clock.now)
+
+    def _on_changes(self, changes: Iterable[ObjectUpdate]) -> None:
+        for change in changes:
+            if change.new is None:
+                self._store.delete(change.kind, *change.name)
+            else:
+                self._store.upsert(change.kind, change.new)
+        self._evaluate()
+
+    def _evaluate(self) -> None:
+        for kind in DEFAULT_KINDS:
+            self._store.set_watch_state(
+                kind, Watching() if self.cluster.serves(kind) else NotServed()
+            )
+        wall = self.clock.wall_time
+        for moment in (wall, wall + timedelta(seconds=11)):
+            self._store.record_discovery(self.cluster.discovery, now=moment)
+        snapshot = self._store.snapshot()
+        there = find_subjects(snapshot)
+        for subject in self.subjects.keys() - there:
+            del self.subjects[subject]
+            self.deleted_at[subject] = self.clock.now
+        self.subjects = {s: self.subjects.get(s, self.clock.now) for s in sorted(there)}
+        self._record(verdicts_of(snapshot, now=wall))
+
+    def _record(self, verdicts: Mapping[FindingKey, Verdict]) -> None:
+        now = self.clock.now
+        self.paused = frozenset(k.subject for k, v in verdicts.items() if isinstance(v, Paused))
+        for key in verdicts.keys() | self.history.keys():
+            verdict = verdicts.get(key, Clear(key))
+            last = self.history[key][-1] if key in self.history else TruthInterval(0.0, NEVER)
+            new = TruthInterval(
+                now,
+                NEVER,
+                verdict.troubles if isinstance(verdict, Active) else (),
+                unknown=isinstance(verdict, Unknown),
+                paused=isinstance(verdict, Paused),
+            )
+            if (new.troubles, new.unknown, new.paused) == (
+                last.troubles,
+                last.unknown,
+                last.paused,
+            ):
+                continue
+            if key in self.history:
+                self.history[key][-1] = TruthInterval(
+                    last.began_at, now, last.troubles, last.unknown, last.paused
+                )
+            else:
+                self.history[key].append(TruthInterval(0.0, now))
+            self.history[key].append(new)
+
+    # ------------------------------------------------------------ what it knows
+
+    def intervals(self, key: FindingKey, begin: float, end: float) -> list[TruthInterval]:
+        """
+        Cut to the time between; of a key that was always clear there are none.
+        """
+        return [
+            TruthInterval(
+                max(s.began_at, begin), min(s.ended_at, end), s.troubles, s.unknown, s.paused
+            )
+            for s in self.history.get(key, ())
+            if s.ended_at >= begin and s.began_at <= end
+        ]
+
+    def current(self, key: FindingKey) -> TruthInterval:
+        return self.history[key][-1] if key in self.history else TruthInterval(0.0, NEVER)
+
+    @property
+    def active(self) -> dict[FindingKey, tuple[Trouble, ...]]:
+        return {k: p[-1].troubles for k, p in self.history.items() if p[-1].troubles}
+
+    @property
+    def unknown(self) -> set[FindingKey]:
+        return {k for k, p in self.history.items() if p[-1].unknown}
+
+    def longest_clear(self, key: FindingKey, begin: float, end: float) -> float:
+        """
+        The longest time on end that it was clear between; a subject that is not there is clear.
+        """
+        longest, since = 0.0, None
+        for stretch in self.intervals(key, begin, end):
+            if not stretch.is_clear:
+                since = None
+                continue
+            since = stretch.began_at if since is None else since
+            longest = max(longest, stretch.ended_at - since)
+        return longest if key in self.history else end - begin
+
+    def last_matching(
+        self, key: FindingKey, until: float, wrong: Callable[[tuple[Trouble, ...]], bool]
+    ) -> tuple[TruthInterval | None, float]:
+        """
+        When it was *wrong* last, and for how long it has not been: what nobody knew does not count.
+        """
+        quiet = 0.0
+        for stretch in reversed(self.history.get(key, ())):
+            if wrong(stretch.troubles):
+                return stretch, quiet
+            quiet += 0.0 if stretch.unknown else min(stretch.ended_at, until) - stretch.began_at
+        return None, NEVER
+
+    def quiet_reached_at(self, key: FindingKey, last: TruthInterval, seconds: float) -> float:
+        """
+        The moment at which it had been other than in that stretch for so long.
+        """
+        for stretch in self.history[key]:
+            if stretch.began_at >= last.ended_at and not stretch.unknown:
+                if stretch.ended_at - stretch.began_at >= seconds:
+                    return stretch.began_at + seconds
+                seconds -= stretch.ended_at - stretch.began_at
+        return NEVER
+
+    def to_seconds(self, moment: datetime | None) -> float | None:
+        if moment is None or moment <= MIN_TRANSITION_TIME:
+            return None
+        return self.clock.now - (self.clock.wall_time - moment).total_seconds()

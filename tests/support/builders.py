@@ -1,0 +1,226 @@
+"""
+Values for tests that read as English. No behaviour.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+from reporter.model.entries import Catalogue, CatalogueEntry, HoldDurations, Scope, Suppression
+from reporter.model.enums import EventType, Layer, Owner, Reason, TroubleKind
+from reporter.model.kinds.objects import (
+    Condition,
+    ContainerState,
+    ContainerStateRunning,
+    ContainerStateTerminated,
+    ContainerStateWaiting,
+    ContainerStatus,
+    Deployment,
+    DeploymentSpec,
+    DeploymentStatus,
+    Metadata,
+    Namespace,
+    OwnerReference,
+    Pod,
+    PodSpec,
+    PodStatus,
+)
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.observations import Watching
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
+from reporter.model.verdicts import Active, Cause, InvolvedObject, ObjectRef, Trouble
+from reporter.stages.store.samples import SampleStore
+from reporter.stages.store.store import Store
+
+
+NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+LONG_AGO = NOON - 24 * HOUR
+
+
+def an_entry(reason: str, rank: int | None = 10, **changes) -> CatalogueEntry:
+    defaults = {
+        "layer": Layer.CLUSTER,
+        "type": EventType.WARNING,
+        "owner": Owner.PLATFORM,
+        "message_template": "{object} {state}.",
+        "remedies": {"default": "look at it."},
+        "probe": "none",
+        "holds": HoldDurations(),
+    }
+    return CatalogueEntry(Reason(reason), rank=rank, **{**defaults, **changes})
+
+
+def a_ready_entry(layer: Layer = Layer.CLUSTER) -> CatalogueEntry:
+    message = "All is well again."
+    name = {
+        Layer.CLUSTER: "clusterReady",
+        Layer.MODELHARNESS: "modelharnessReady",
+        Layer.MODELDEPLOYMENT: "inferencesetReady",
+    }[layer]
+    return an_entry(
+        name, None, layer=layer, type=EventType.NORMAL, message_template=message, probe=""
+    )
+
+
+def a_catalogue(*entries: CatalogueEntry, rows: tuple[Suppression, ...] = ()) -> Catalogue:
+    every = (*entries, *(a_ready_entry(layer) for layer in Layer))
+    return Catalogue({e.reason: e for e in every}, rows)
+
+
+def a_suppression(source: str, target: str, scope: Scope = Scope.CLUSTER) -> Suppression:
+    return Suppression(Reason(source), Reason(target), scope, "it has no input")
+
+
+def a_key(reason: str, subject=CLUSTER_SUBJECT, item: str = "") -> FindingKey:
+    return FindingKey(subject, Reason(reason), item)
+
+
+def a_trouble(name: str = "thing", kind: TroubleKind = TroubleKind.DECLARED, **changes) -> Trouble:
+    code = changes.pop("code", "Broken")
+    defaults = {
+        "object_created_at": LONG_AGO,
+        "message_fields": {"object": f"Thing {name}", "state": "is broken", "pods": ""},
+    }
+    ref = ObjectRef("things", "system", name)
+    return Trouble(Cause(ref, code), kind, **{**defaults, **changes})
+
+
+INVOLVED = InvolvedObject("v1", "Namespace", "system", "uid-1")
+
+
+def an_active_verdict(key: FindingKey, *troubles: Trouble) -> Active:
+    return Active(key, troubles or (a_trouble(),), INVOLVED)
+
+
+def a_namespace(name: str) -> Namespace:
+    return Namespace(metadata=Metadata(name=name, uid=f"uid-{name}"))
+
+
+def a_deployment(
+    name: str = "body-based-router",
+    namespace: str = "kaito-system",
+    *,
+    replicas: int = 2,
+    ready: int | None = None,
+    **changes,
+) -> Deployment:
+    """
+    Healthy unless told otherwise; *conditions* as (type, status, reason[, message]) tuples.
+    """
+    up = replicas if ready is None else ready
+    given = changes.get("conditions", [("Progressing", "True", "NewReplicaSetAvailable")])
+    return Deployment(
+        metadata=Metadata(
+            name=name,
+            namespace=namespace,
+            uid=f"uid-{name}",
+            generation=changes.get("generation", 1),
+            creation_timestamp=changes.get("born", LONG_AGO),
+            deletion_timestamp=changes.get("deleted"),
+            labels=changes.get("labels"),
+        ),
+        spec=DeploymentSpec(replicas=replicas, paused=changes.get("paused", False)),
+        status=DeploymentStatus(
+            observed_generation=changes.get("observed", 1),
+            replicas=changes.get("total", replicas),
+            updated_replicas=changes.get("updated", replicas),
+            ready_replicas=up,
+            available_replicas=changes.get("available", up),
+            conditions=tuple(a_condition(*each) for each in given),
+        ),
+    )
+
+
+def a_condition(kind: str, status: str, reason: str = "", message: str = "", since=None):
+    return Condition(
+        type=kind, status=status, reason=reason, message=message, last_transition_time=since
+    )
+
+
+def a_pod(
+    name: str = "body-based-router-6c9f-x2",
+    namespace: str = "kaito-system",
+    *,
+    workload: str = "body-based-router",
+    ready: bool = True,
+    **changes,
+) -> Pod:
+    """
+    A pod of a Deployment, Ready unless told otherwise.
+    """
+    state = ContainerState(
+        waiting=ContainerStateWaiting(reason=changes["waiting"], message=changes.get("message"))
+        if "waiting" in changes
+        else None,
+        running=ContainerStateRunning(started_at=changes.get("running", LONG_AGO))
+        if "waiting" not in changes and "exit_code" not in changes
+        else None,
+        terminated=ContainerStateTerminated(
+            reason=changes.get("ended", "Error"), exit_code=changes["exit_code"]
+        )
+        if "exit_code" in changes
+        else None,
+    )
+    last = ContainerState(
+        terminated=ContainerStateTerminated(
+            reason=changes.get("last", "Error"), exit_code=changes["last_exit"]
+        )
+        if "last_exit" in changes
+        else None
+    )
+    conditions = [
+        a_condition("Ready", "True" if ready else "False", since=changes.get("since", LONG_AGO)),
+        *(a_condition(*each) for each in changes.get("conditions", ())),
+    ]
+    hashed = name.rpartition("-")[0].rpartition("-")[2]
+    return Pod(
+        metadata=Metadata(
+            name=name,
+            namespace=namespace,
+            uid=f"uid-{name}",
+            creation_timestamp=changes.get("born", LONG_AGO),
+            deletion_timestamp=changes.get("deleted"),
+            labels={"pod-template-hash": hashed, **changes.get("labels", {})},
+            owner_references=(
+                OwnerReference(
+                    kind=changes.get("owner", "ReplicaSet"),
+                    name=f"{workload}-{hashed}",
+                    controller=True,
+                ),
+            ),
+        ),
+        spec=PodSpec(node_name="node-1"),
+        status=PodStatus(
+            phase=changes.get("phase", "Running"),
+            reason=changes.get("reason"),
+            message=changes.get("failure"),
+            start_time=changes.get("started", LONG_AGO),
+            conditions=tuple(conditions),
+            container_statuses=(
+                ContainerStatus(
+                    name="main",
+                    ready=ready,
+                    restart_count=changes.get("restarts", 0),
+                    state=state,
+                    last_state=last,
+                ),
+            )
+            if changes.get("containers", True)
+            else None,
+            init_container_statuses=changes.get("init", ()),
+        ),
+    )
+
+
+def a_store(*objects, crds: tuple[str, ...] = (), scrapes: SampleStore | None = None) -> Store:
+    """
+    A store whose kinds are all listed and watched.
+    """
+    store = Store(DEFAULT_KINDS, crds, scrapes)
+    for kind in DEFAULT_KINDS:
+        store.set_watch_state(kind, Watching())
+    for each in objects:
+        kind = next(kind for kind in DEFAULT_KINDS if isinstance(each, kind.type))
+        store.upsert(kind, each)
+    return store

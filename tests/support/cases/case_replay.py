@@ -1,0 +1,224 @@
+"""
+A case file, played on the pure core: a stack, what happens to it, what is announced when.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import yaml
+
+from reporter.model.enums import DetailSource
+from reporter.model.event_record import EventRecord
+from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchLost
+from reporter.runtime.permissions import kinds_to_watch
+from reporter.settings.parsers import choice_set_parser
+from reporter.stages.evaluation.evaluation import EvaluationSettings
+from reporter.stages.pipeline import Evaluator
+from reporter.stages.probes import PROBES
+from reporter.stages.probes.specs import SPECS
+from reporter.stages.snapshot.subjects import ALL_LAYERS
+from reporter.stages.store.samples import SampleStore
+from reporter.stages.store.store import Store
+from tests.support.builders import LONG_AGO, NOON
+from tests.support.cases.metrics_pages import MetricsPages
+from tests.support.cases.objects import CaseObjects, healthy_pods
+from tests.support.cases.syntax import apply_merge_patch, parse_duration
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.replay import Replay
+
+
+CASES = Path(__file__).parents[2] / "cases"
+HEALTHY_STACK = yaml.safe_load((CASES / "healthy" / "stack.yaml").read_text("utf-8"))
+KEYS = frozenset({"why", "of", "flags", "given", "story", "announced", "until", "notes", "real"})
+STEP = frozenset({"at", "what", "change", "pages", "crds", "discovery", "watch", "restart"})
+OBSERVE_AFTER_LAST_STEP = timedelta(minutes=15)
+DISCOVERY_INTERVAL, CONFIRM_INTERVAL = timedelta(seconds=30), timedelta(seconds=11)
+
+
+class CaseReplay(Replay):
+    """
+    Time is counted from the start of the process. Heartbeats are left out.
+    """
+
+    def __init__(self, case: Mapping) -> None:
+        assert case.keys() <= KEYS, f"unknown: {', '.join(case.keys() - KEYS)}"
+        unknown = case.get("flags", {}).keys() - DEFAULT_FLAGS.keys()
+        assert not unknown, f"no such flag: {', '.join(unknown)}"
+        self.case, self.world = case, CaseObjects()
+        self.crds = dict(HEALTHY_STACK["crds"])
+        self.discovery: Mapping = {}
+        super().__init__(DEFAULT_CATALOGUE, EvaluationSettings(heartbeat=timedelta(days=2)))
+
+    def __post_init__(self):
+        flags = {**DEFAULT_FLAGS, **self.case.get("flags", {})}
+        self.court = Evaluator(self.catalogue, PROBES, flags, self.settings)
+        self.subjects = ALL_LAYERS
+        self._kinds = kinds_to_watch(
+            self.catalogue, SPECS, choice_set_parser(DetailSource)(flags["sources"])
+        )
+        self._window = _seconds(flags["weight-download-window-seconds"])
+        self.store = self._empty()
+        self.pages = MetricsPages(flags["weight-download-metric"])
+        self._interval = _seconds(flags["scrape-interval-seconds"])
+        self._sample_at = NOON + self._interval
+        given = self.case.get("given", {})
+        stack = apply_merge_patch(HEALTHY_STACK["objects"], given.get("change", {}))
+        self._change({**stack, **_healthy_pods_of(stack)}, now=LONG_AGO)
+        self._apply({**given, "change": {}})
+        self._look_at = NOON
+        self._discover()
+
+    def _empty(self) -> Store:
+        store = Store(self._kinds, HEALTHY_STACK["crds"], SampleStore(self._window))
+        for kind in self._kinds:
+            store.set_watch_state(kind, Watching())
+        return store
+
+    def run(self) -> "CaseReplay":
+        for step in self.case["story"]:
+            assert step.keys() <= STEP, f"unknown: {', '.join(step.keys() - STEP)}"
+            self._advance_until(NOON + parse_duration(step["at"]))
+            self._apply(step)
+            self.run_pass()
+        last = parse_duration(self.case["story"][-1]["at"]) if self.case["story"] else timedelta(0)
+        until = self.case.get("until")
+        self._advance_until(
+            NOON + (parse_duration(until) if until else last + OBSERVE_AFTER_LAST_STEP)
+        )
+        return self
+
+    def _advance_until(self, end: datetime) -> None:
+        """
+        A sample that is due at the end shows what the next step makes of the page.
+        """
+        while self._look_at <= end or self._sample_at < end:
+            self.advance(max(min(self._look_at, self._sample_at) - self.now, timedelta(0)))
+            if self._look_at <= self._sample_at:
+                self._discover()
+            else:
+                self._scrape_pages()
+        self.advance(max(end - self.now, timedelta(0)))
+
+    def _scrape_pages(self) -> None:
+        self._sample_at += self._interval
+        if self.pages.words:
+            self.pages.scrape_into(self.store, now=self.now)
+            self.run_pass()
+
+    def _apply(self, step: Mapping) -> None:
+        self._change(step.get("change", {}), now=self.now)
+        self.pages.change(step.get("pages", {}), now=self.now)
+        self.crds |= step.get("crds", {})
+        self.discovery = step.get("discovery", self.discovery)
+        for resource, how in step.get("watch", {}).items():
+            sight = {
+                "open": Watching(),
+                "lost": WatchLost(self.now, "connection lost"),
+                "forbidden": NotSynced("forbidden"),
+                "unserved": NotServed(),
+            }[how]
+            self.store.set_watch_state(
+                next(k for k in self.store.kinds if k.resource == resource), sight
+            )
+        if "restart" in step:
+            self._restart_store()
+            self.restart(back_after=parse_duration(step["restart"]).total_seconds())
+
+    def _restart_store(self) -> None:
+        """
+        What a new process finds: the objects as they are, without all that was seen of them.
+        """
+        before, self.store = self.store.snapshot(), self._empty()
+        for kind in self._kinds:
+            self.store.set_watch_state(kind, before.tables[kind.resource].watch_state)
+            for each in before.all(kind):
+                self.store.upsert(kind, each)
+        self._record_discovery()
+
+    def _change(self, changes: Mapping, *, now: datetime) -> None:
+        for address, made in self.world.change(changes, now=now):
+            if address.kind not in self.store.kinds:
+                continue  # of a source that is switched off
+            if made is None:
+                self.store.delete(address.kind, address.namespace, address.name)
+            else:
+                self.store.upsert(address.kind, made)
+
+    def _discover(self) -> None:
+        """
+        One answer of discovery; the next is due sooner if a loss needs a second one.
+        """
+        self._record_discovery()
+        self._look_at += (
+            CONFIRM_INTERVAL if self.store.has_unconfirmed_loss else DISCOVERY_INTERVAL
+        )
+        self.run_pass()
+
+    def _record_discovery(self) -> None:
+        failing = self.discovery.get("failing")
+        stale = frozenset(self.discovery.get("stale", ()))
+        served = {
+            crd: tuple(versions)
+            for crd, versions in self.crds.items()
+            if versions and crd.partition(".")[2] not in stale
+        }
+        answer = None if failing else DiscoveryResult(served, stale)
+        self.store.record_discovery(answer, failing or "", now=self.now)
+
+    # ------------------------------------------------------------ what came of it
+
+    @property
+    def announced(self) -> list[str]:
+        return [f"{_since_start(r.last_timestamp)} {_line(r)}" for r in self.writes]
+
+    @property
+    def notes(self) -> list[str]:
+        return sorted(note for notes in self.evaluation.notes.values() for note in notes)
+
+
+def _seconds(flag: str) -> timedelta:
+    return timedelta(seconds=float(flag))
+
+
+def _healthy_pods_of(stack: Mapping) -> Mapping:
+    said = healthy_pods(stack.items())
+    return {text: apply_merge_patch(words, stack.get(text, {})) for text, words in said.items()}
+
+
+def _since_start(moment: datetime) -> str:
+    left = round((moment - NOON).total_seconds())
+    parts = (left // 3600, "h"), (left % 3600 // 60, "m"), (left % 60, "s")
+    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"
+
+
+def _line(record: EventRecord) -> str:
+    about = f"{record.involved_object.kind}/{record.involved_object.name}"
+    return f"{record.type} {record.key.reason} {about}: {record.message}"
+
+
+def expected_announcements(case: Mapping) -> list[tuple[timedelta, str]]:
+    """
+    What a case says is announced, and when, since the start.
+    """
+    return [
+        (parse_duration(at), line)
+        for at, lines in (case.get("announced") or {}).items()
+        for line in ([lines] if isinstance(lines, str) else lines)
+    ]
+
+
+def expected_lines(case: Mapping) -> list[str]:
+    """
+    The same as lines with their time.
+    """
+    return [f"{_since_start(NOON + at)} {line}" for at, line in expected_announcements(case)]
+
+
+def matches_line(line: str, expected_: str) -> bool:
+    """
+    Whether it is the expected line; one that ends in … is its beginning.
+    """
+    if expected_.endswith("…"):
+        return line.startswith(expected_.removesuffix("…"))
+    return line == expected_

@@ -1,0 +1,101 @@
+"""
+What the metrics pages of a story's pods show, from the few words that a case file says of each.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from reporter.model.samples import FailedScrape, Sample, ScrapedMetrics
+from reporter.stages.resources.downloads import MEGABYTE, REMAINING_SECONDS_METRIC
+from reporter.stages.snapshot.loading import is_loading
+from reporter.stages.store.store import Store
+from tests.support.cases.syntax import apply_merge_patch, expand_numbered, parse_duration
+
+
+AMOUNT = re.compile(r"(\d+(?:\.\d+)?) (GB|MB/s)")
+UNIT = {"GB": 1e9, "MB/s": MEGABYTE}
+UNKNOWN = -1.0
+"""
+What remains before the first byte, while nothing arrives, and when the size is not known.
+"""
+WORDS = frozenset({"speed", "left", "remaining", "engine", "metric", "unreadable"})
+
+
+def parse_amount(text: str) -> float:
+    """
+    Bytes, or bytes a second.
+    """
+    found = AMOUNT.fullmatch(str(text))
+    assert found is not None, f"{text!r} is no amount such as 40 GB or 3.5 MB/s"
+    return float(found[1]) * UNIT[found[2]]
+
+
+@dataclass
+class MetricsPages:
+    """
+    What was said of each page so far, by ``Pod namespace/name``; *left*: bytes, at that time.
+    """
+
+    metric: str
+    words: dict[str, dict] = field(default_factory=dict)
+    bytes_left: dict[str, tuple[float, datetime]] = field(default_factory=dict)
+
+    def change(self, changes: Mapping[str, Mapping | None], *, now: datetime) -> None:
+        for name, words in expand_numbered(changes):
+            assert name.startswith("Pod "), f"{name}: pods have pages"
+            left = self._left(name, now=now) if name in self.bytes_left else None
+            said = self.words.pop(name, {})
+            self.bytes_left.pop(name, None)
+            if words is None:
+                continue
+            unknown = words.keys() - WORDS
+            assert not unknown, f"a page has no {', '.join(unknown)}"
+            self.words[name] = apply_merge_patch(said, words)
+            left = parse_amount(words["left"]) if words.get("left") else left
+            if left is not None and "left" in self.words[name]:
+                self.bytes_left[name] = left, now
+
+    def scrape_into(self, store: Store, *, now: datetime) -> None:
+        """
+        Those of pods that load a model, as the process does.
+        """
+        for name, words in self.words.items():
+            pod = store.get_pod(*name.removeprefix("Pod ").split("/"))
+            if pod is None or not is_loading(pod):
+                continue
+            if words.get("unreadable"):
+                store.record_scrape_failure(pod, FailedScrape(now, words["unreadable"]))
+            else:
+                store.record_scrape(pod, self._scrape(name, now=now))
+
+    def _scrape(self, name: str, *, now: datetime) -> ScrapedMetrics:
+        samples = tuple(Sample(each, {}, value) for each, value in self._gauges(name, now=now))
+        return ScrapedMetrics(
+            now, samples, has_engine_metrics=self.words[name].get("engine", False)
+        )
+
+    def _gauges(self, name: str, *, now: datetime) -> Iterator[tuple[str, float]]:
+        words = self.words[name]
+        if words.get("metric", True):
+            yield self.metric, parse_amount(words["speed"]) if "speed" in words else 0.0
+            yield REMAINING_SECONDS_METRIC, self._remaining(name, now=now)
+
+    def _remaining(self, name: str, *, now: datetime) -> float:
+        """
+        As the pod estimates it. Once all is there, it is 0 whatever the speed was last.
+        """
+        words = self.words[name]
+        if "remaining" in words:
+            return parse_duration(words["remaining"]).total_seconds()
+        speed = parse_amount(words.get("speed", "0 MB/s"))
+        left = self._left(name, now=now) if name in self.bytes_left else None
+        if left == 0:
+            return 0.0
+        return UNKNOWN if left is None or not speed else left / speed
+
+    def _left(self, name: str, *, now: datetime) -> float:
+        left, since = self.bytes_left[name]
+        speed = parse_amount(self.words[name].get("speed", "0 MB/s"))
+        return max(left - speed * (now - since).total_seconds(), 0.0)

@@ -1,0 +1,72 @@
+"""
+Workspaces and model pods of a story, from the few words that a case file says of each.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+
+from reporter.model.kinds.kaito import Workspace
+from reporter.model.kinds.objects import Condition, Pod
+from tests.support.model_builders import (
+    SERVING_CONDITIONS,
+    a_model_pod,
+    a_set_condition,
+    a_workspace,
+)
+
+
+CONDITIONS = {
+    "claims": "NodeClaimReady",
+    "nodes": "NodesReady",
+    "resources": "ResourceReady",
+    "inference": "InferenceReady",
+}
+WORDS = frozenset({*CONDITIONS, "of", "pods", "state", "upgrade", "deleting", "silent"})
+
+
+def case_workspace(
+    name: str, words: Mapping, before: Iterable[Condition], *, now: datetime, **meta
+) -> Workspace:
+    """
+    Conditions as ``Reason: message``, which is False; ``ready`` unless given, ``none`` for absent.
+
+    *of*: its InferenceSet. *pods*: how many it has. *upgrade*: when it was told to upgrade in place.
+    *silent*: without any condition. A transition time moves with the status only.
+    """
+    unknown = words.keys() - WORDS
+    assert not unknown, f"a Workspace has no {', '.join(unknown)}"
+    upgrade = words.get("upgrade")
+    return a_workspace(
+        name,
+        of=words["of"],
+        conditions=() if words.get("silent") else tuple(_conditions(words, before, now=now)),
+        nodes=words.get("pods", 1),
+        state=words.get("state", ""),
+        deleted=now if words.get("deleting") else None,
+        labels={"kaito.sh/upgrade-to-version": "0.2.0"} if upgrade else {},
+        annotations={"kaito.sh/upgrade-start-time": upgrade} if upgrade else None,
+        **meta,
+    )
+
+
+def _conditions(
+    words: Mapping, before: Iterable[Condition], *, now: datetime
+) -> Iterator[Condition]:
+    known = {each.type: each for each in before}
+    for word, kind in CONDITIONS.items():
+        text = words.get(word, "ready")
+        if text == "none":
+            continue
+        reason, _, message = text.partition(": ")
+        status, reason = SERVING_CONDITIONS[kind] if text == "ready" else ("False", reason)
+        old = known.get(kind)
+        since = old.last_transition_time if old is not None and old.status == status else now
+        yield a_set_condition(kind, status, reason, message, since)
+
+
+def case_pod(name: str, words: dict, **changes) -> Pod:
+    """
+    Of a StatefulSet: ``<workspace>-<index>``. *model*: its InferenceSet.
+    """
+    of, _, index = name.rpartition("-")
+    return a_model_pod(int(index), of, of=words.pop("model"), **{**changes, **words})

@@ -1,0 +1,221 @@
+"""
+The objects of a story, from the few words that a case file says of each.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import msgspec
+
+from reporter.model.kinds.objects import ApiObject, Condition
+from reporter.model.kinds.resource_kinds import (
+    DEFAULT_KINDS,
+    DEPLOYMENTS,
+    NAMESPACES,
+    OPTIONAL_KINDS,
+    PODS,
+    WORKSPACES,
+    ResourceKind,
+)
+from reporter.stages.snapshot.subjects import ENDPOINT_PICKER_SUFFIX, GATEWAY_NAME_LABEL
+from tests.support.builders import NOON, a_deployment, a_namespace, a_pod
+from tests.support.cases import models
+from tests.support.cases.syntax import (
+    apply_merge_patch,
+    expand_numbered,
+    parse_duration,
+    resolve_times,
+)
+
+
+API_FIELDS = frozenset({"metadata", "spec", "status"})
+"""
+With one of these, what is said of an object is a part of it as the API shows it.
+"""
+
+
+@dataclass(frozen=True)
+class ObjectAddress:
+    kind: ResourceKind
+    namespace: str
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> "ObjectAddress":
+        """
+        ``Deployment kaito-system/body-based-router`` or ``Namespace kaito-system``.
+        """
+        kind, _, where = text.partition(" ")
+        namespace, _, name = where.rpartition("/")
+        known = (*DEFAULT_KINDS, *OPTIONAL_KINDS)
+        found = [each for each in known if each.kind == kind]
+        assert found, f"{text}: known kinds are {', '.join(k.kind for k in known)}"
+        return cls(found[0], namespace, name)
+
+
+@dataclass
+class CaseObjects:
+    """
+    What was said of each object so far; what is said later is merged into it.
+    """
+
+    words: dict[ObjectAddress, dict] = field(default_factory=dict)
+    created_at: dict[ObjectAddress, datetime] = field(default_factory=dict)
+    ready: dict[ObjectAddress, tuple[bool, datetime]] = field(default_factory=dict)
+    restarts: dict[ObjectAddress, tuple[int, datetime | None]] = field(default_factory=dict)
+    conditions: dict[ObjectAddress, tuple[Condition, ...]] = field(default_factory=dict)
+
+    def change(
+        self, changes: Mapping[str, Mapping | None], *, now: datetime
+    ) -> Iterator[tuple[ObjectAddress, ApiObject | None]]:
+        for text, words in expand_numbered(changes):
+            address = ObjectAddress.parse(text)
+            if words is None:
+                self.words.pop(address, None)
+                self.created_at.pop(address, None)
+                self.ready.pop(address, None)
+                self.restarts.pop(address, None)
+                self.conditions.pop(address, None)
+                yield address, None
+                continue
+            self.created_at.setdefault(address, now)
+            self.words[address] = apply_merge_patch(self.words.get(address, {}), words)
+            yield address, self._object(address, now=now)
+
+    def _object(self, address: ObjectAddress, *, now: datetime) -> ApiObject:
+        words = dict(self.words[address])
+        age = words.pop("age", None)
+        born = self.created_at[address] if age is None else now - parse_duration(age)
+        if not API_FIELDS & words.keys():
+            if address.kind is DEPLOYMENTS:
+                return _deployment(address, words, born=born, now=now)
+            if address.kind is PODS:
+                return self._pod(address, words, born=born, now=now)
+            if address.kind is WORKSPACES:
+                return self._workspace(address, words, born=born, now=now)
+        if address.kind is NAMESPACES and not words:
+            return a_namespace(address.name)
+        return _full(address, words, born=born, now=now)
+
+    def _pod(
+        self, address: ObjectAddress, words: dict, *, born: datetime, now: datetime
+    ) -> ApiObject:
+        ready = words.get("ready", "unschedulable" not in words)
+        was, since = self.ready.get(address, (ready, born))
+        self.ready[address] = (ready, since if was == ready else now)
+        since, restarts = self.ready[address][1], words.get("restarts", 0)
+        before, run = self.restarts.get(address, (restarts, None))
+        self.restarts[address] = (restarts, run if before == restarts else now)
+        running = self.restarts[address][1] or since
+        if "model" not in words:
+            words = {"labels": self._template(address), **words}
+        return _pod(address, words, born=born, since=since, running=running, now=now)
+
+    def _template(self, address: ObjectAddress) -> Mapping[str, str]:
+        """
+        The labels by which Istio and the chart of an endpoint picker find their pods.
+        """
+        owner = ObjectAddress(DEPLOYMENTS, address.namespace, _workload(address))
+        if owner.name.endswith(ENDPOINT_PICKER_SUFFIX):
+            return {"inferencepool": owner.name}
+        labels = self.words.get(owner, {}).get("labels", {})
+        return (
+            {GATEWAY_NAME_LABEL: labels[GATEWAY_NAME_LABEL]}
+            if GATEWAY_NAME_LABEL in labels
+            else {}
+        )
+
+    def _workspace(
+        self, address: ObjectAddress, words: dict, *, born: datetime, now: datetime
+    ) -> ApiObject:
+        before = self.conditions.get(address, ())
+        if "upgrade" in words:
+            words["upgrade"] = (NOON + parse_duration(words["upgrade"])).isoformat()
+        meta = {"namespace": address.namespace, "born": born}
+        made = models.case_workspace(address.name, words, before, now=now, **meta)
+        self.conditions[address] = made.status.conditions or ()
+        return made
+
+
+def _deployment(
+    address: ObjectAddress, words: dict, *, born: datetime, now: datetime
+) -> ApiObject:
+    """
+    *rollout*: reason of Progressing. *refused*: message of ReplicaFailure. *stale*: its status is.
+    """
+    rollout = words.pop("rollout", "NewReplicaSetAvailable")
+    status = {"ProgressDeadlineExceeded": "False", "DeploymentPaused": "Unknown"}
+    conditions = [("Progressing", status.get(rollout, "True"), rollout)]
+    if "refused" in words:
+        conditions.append(("ReplicaFailure", "True", "FailedCreate", words.pop("refused")))
+    if words.pop("stale", False):
+        words |= {"generation": 2, "observed": 1}
+    if words.pop("deleting", False):
+        words["deleted"] = now
+    words.setdefault("replicas", 1)
+    return a_deployment(address.name, address.namespace, born=born, conditions=conditions, **words)
+
+
+def _pod(
+    address: ObjectAddress,
+    words: dict,
+    *,
+    born: datetime,
+    since: datetime,
+    running: datetime,
+    now: datetime,
+) -> ApiObject:
+    """
+    Named ``<deployment>-<hash>-<suffix>``. *unschedulable*, *disrupted*: message and reason.
+    """
+    conditions = []
+    if "unschedulable" in words:
+        why = words.pop("unschedulable")
+        conditions.append(("PodScheduled", "False", "Unschedulable", why))
+        words |= {"ready": False, "containers": False, "phase": "Pending"}
+    if "disrupted" in words:
+        conditions.append(("DisruptionTarget", "True", words.pop("disrupted")))
+    if words.pop("deleting", False):
+        words["deleted"] = now
+    times = {"born": born, "started": born, "since": since, "running": running}
+    plain = {key.replace("-", "_"): value for key, value in words.items()}
+    if "model" in plain:
+        made = {**times, **plain, "conditions": conditions}
+        return models.case_pod(address.name, made, namespace=address.namespace)
+    return a_pod(
+        address.name,
+        address.namespace,
+        workload=_workload(address),
+        conditions=conditions,
+        **{**times, **plain},
+    )
+
+
+def _workload(pod: ObjectAddress) -> str:
+    return pod.name.rpartition("-")[0].rpartition("-")[0]
+
+
+def _full(address: ObjectAddress, words: dict, *, born: datetime, now: datetime) -> ApiObject:
+    metadata = {
+        "name": address.name,
+        "namespace": address.namespace,
+        "uid": f"uid-{address.name}",
+        "generation": 1,
+        "creationTimestamp": born.isoformat(),
+    }
+    whole = apply_merge_patch({"metadata": metadata}, words)
+    text = msgspec.json.encode(resolve_times(whole, now=now))
+    return msgspec.json.decode(text, type=address.kind.type)
+
+
+def healthy_pods(deployments: Iterable[tuple[str, Mapping]]) -> Mapping[str, Mapping]:
+    """
+    A Ready pod for each replica: ``<deployment>-6c9f-x1``, ``-x2`` and so on.
+    """
+    return {
+        f"Pod {text.removeprefix('Deployment ')}-6c9f-x{number}": {}
+        for text, words in deployments
+        if text.startswith("Deployment ")
+        for number in range(1, words.get("replicas", 1) + 1)
+    }

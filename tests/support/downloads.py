@@ -1,0 +1,61 @@
+"""
+Windows of samples for tests, written as what a pod said second by second.
+"""
+
+from datetime import timedelta
+
+from reporter.model.samples import ContainerRun, Sample, ScrapedMetrics, ScrapeHistory
+from reporter.stages.resources import downloads
+from reporter.stages.resources.downloads import (
+    REMAINING_SECONDS_METRIC,
+    Download,
+    DownloadRules,
+    add_scrape,
+)
+from tests.support.builders import NOON
+
+
+SPEED = "kaito_model_download_speed_bytes_per_second"
+MB = 1e6
+RULES = DownloadRules(
+    speed_metric=SPEED,
+    window=timedelta(seconds=60),
+    scrape_interval=timedelta(seconds=15),
+    slow_below=20 * MB,
+)
+CONTAINER_RUN = ContainerRun("uid-1", 0)
+
+
+def a_scrape_result(
+    at: float, speed: float | None, remaining: float | None = None, **changes
+) -> ScrapedMetrics:
+    """
+    *at* in seconds after noon, *speed* in MB/s; what remains is known while something arrives.
+    """
+    if remaining is None and speed is not None:
+        remaining = 1000.0 if speed > 0 else -1.0
+    said = {SPEED: None if speed is None else speed * MB, REMAINING_SECONDS_METRIC: remaining}
+    samples = tuple(Sample(name, {}, value) for name, value in said.items() if value is not None)
+    return ScrapedMetrics(NOON + timedelta(seconds=at), samples, **changes)
+
+
+def a_scrape_history(
+    *scrapes: ScrapedMetrics, life: ContainerRun = CONTAINER_RUN, span: timedelta = RULES.window
+) -> ScrapeHistory:
+    window = ScrapeHistory(life)
+    for each in scrapes:
+        window = add_scrape(window, each, retention=span)
+    return window
+
+
+def a_steady_history(*speeds: float, every: float = 15, begin: float = 0) -> ScrapeHistory:
+    """
+    One sample after another, *speeds* in MB/s.
+    """
+    return a_scrape_history(
+        *(a_scrape_result(begin + n * every, speed) for n, speed in enumerate(speeds))
+    )
+
+
+def evaluate_download(window: ScrapeHistory, rules: DownloadRules = RULES) -> Download:
+    return downloads.evaluate_download(window, rules)

@@ -1,0 +1,112 @@
+"""
+Pods that load a model, and a store in which their pages are read. No behaviour.
+"""
+
+from datetime import timedelta
+
+from reporter.model.kinds.kaito import InferenceSet, InferenceSetSpec
+from reporter.model.kinds.objects import (
+    AnnotatedMetadata,
+    ContainerState,
+    ContainerStateRunning,
+    ContainerStateWaiting,
+    ContainerStatus,
+    Metadata,
+    Namespace,
+    Pod,
+    PodSpec,
+    PodStatus,
+)
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, INFERENCE_SETS, NAMESPACES, PODS
+from reporter.model.observations import Watching
+from reporter.model.samples import FailedScrape, ScrapeHistory
+from reporter.stages.resources.downloads import evaluate_download
+from reporter.stages.snapshot.subjects import CREATED_BY_LABEL, HARNESS_LABEL
+from reporter.stages.store.samples import SampleStore
+from reporter.stages.store.store import Store
+from tests.support.builders import LONG_AGO, NOON, SECOND, a_condition
+from tests.support.downloads import RULES, a_scrape_result
+
+
+TEAM, MODEL = "team-a", "qwen"
+
+
+def a_loading_pod(name: str = "qwen-7rk2p-0", **changes) -> Pod:
+    """
+    Its container runs since half a minute before noon and is not Ready.
+    """
+    labels = {CREATED_BY_LABEL: changes.get("model", MODEL), "apps.kubernetes.io/pod-index": "0"}
+    waiting = ContainerStateWaiting(reason="CrashLoopBackOff") if changes.get("waiting") else None
+    running = (
+        None
+        if waiting
+        else ContainerStateRunning(started_at=changes.get("started", NOON - 30 * SECOND))
+    )
+    status = ContainerStatus(
+        name="model",
+        restart_count=changes.get("restarts", 0),
+        state=ContainerState(running=running, waiting=waiting),
+    )
+    return Pod(
+        metadata=Metadata(
+            name=name,
+            namespace=changes.get("namespace", TEAM),
+            uid=changes.get("uid", f"uid-{name}"),
+            creation_timestamp=LONG_AGO,
+            deletion_timestamp=changes.get("deleted"),
+            labels={**labels, **changes.get("labels", {})},
+        ),
+        spec=PodSpec(host_network=changes.get("host_network", False)),
+        status=PodStatus(
+            phase=changes.get("phase", "Running"),
+            pod_ip=changes.get("ip", "10.244.0.7"),
+            conditions=(a_condition("Ready", "True" if changes.get("ready") else "False"),),
+            container_statuses=(status,) if changes.get("containers", True) else None,
+        ),
+    )
+
+
+def a_team(name: str = TEAM, **changes) -> Namespace:
+    label, value = HARNESS_LABEL
+    labels = {label: value} if changes.get("labelled", True) else {}
+    meta = Metadata(
+        name=name, uid=f"uid-{name}", labels=labels, deletion_timestamp=changes.get("deleted")
+    )
+    return Namespace(metadata=meta)
+
+
+def a_model(name: str = MODEL, namespace: str = TEAM, *, replicas: int = 1) -> InferenceSet:
+    meta = AnnotatedMetadata(name=name, namespace=namespace, uid=f"uid-{name}")
+    return InferenceSet(metadata=meta, spec=InferenceSetSpec(replicas=replicas))
+
+
+def a_loading_store(*objects) -> Store:
+    """
+    With one team, one model and these objects; it is judged as with the flags' defaults.
+    """
+    store = Store(DEFAULT_KINDS, scrapes=SampleStore(RULES.window, _state_summary))
+    for kind in DEFAULT_KINDS:
+        store.set_watch_state(kind, Watching())
+    kinds = {"Pod": PODS, "Namespace": NAMESPACES, "InferenceSet": INFERENCE_SETS}
+    for each in (a_team(), a_model(), *objects):
+        store.upsert(kinds[type(each).__name__], each)
+    store.take_dirty()
+    return store
+
+
+def _state_summary(window: ScrapeHistory) -> tuple[bool, str]:
+    return (window.last_failure is not None, evaluate_download(window, RULES).state)
+
+
+def add_samples(
+    store: Store, pod: Pod, *speeds: float, begin: float = 0, every: float = 15
+) -> None:
+    """
+    Pages of a pod, one after another, *speeds* in MB/s.
+    """
+    for number, speed in enumerate(speeds):
+        store.record_scrape(pod, a_scrape_result(begin + number * every, speed))
+
+
+def add_failed_scrape(store: Store, pod: Pod, at: float = 0, why: str = "nothing listens") -> None:
+    store.record_scrape_failure(pod, FailedScrape(NOON + timedelta(seconds=at), why))

@@ -1,0 +1,327 @@
+"""
+The objects of one InferenceSet, healthy unless told otherwise. No behaviour.
+"""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from reporter.model.enums import Layer
+from reporter.model.kinds.gateway_api import (
+    BackendReference,
+    EndpointPickerReference,
+    Gateway,
+    GatewayClass,
+    GatewayClassSpec,
+    GatewaySpec,
+    HTTPRoute,
+    HTTPRouteRule,
+    HTTPRouteSpec,
+    InferencePool,
+    InferencePoolSelector,
+    InferencePoolSpec,
+    ParentReference,
+    ParentsStatus,
+    ParentStatus,
+)
+from reporter.model.kinds.kaito import (
+    InferenceSet,
+    InferenceSetSpec,
+    InferenceSetStatus,
+    Workspace,
+    WorkspaceStatus,
+)
+from reporter.model.kinds.objects import (
+    AnnotatedMetadata,
+    Condition,
+    Metadata,
+    Namespace,
+    OwnerReference,
+)
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import Active
+from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
+from reporter.stages.probes import PROBES
+from reporter.stages.snapshot.subjects import HARNESS_LABEL
+from reporter.stages.store.store import Store
+from tests.support.builders import LONG_AGO, a_deployment, a_pod, a_store
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
+
+
+TEAM, MODEL, WORKSPACE, NODE = "team-a", "qwen", "qwen-7rk2p", "aks-ws1-0"
+GATEWAY, ROUTE, POOL = "team-a-gw", "qwen-route", "qwen-inferencepool"
+EPP = f"{POOL}-epp"
+CREATED_BY = "inferenceset.kaito.sh/created-by"
+INDEX = "apps.kubernetes.io/pod-index"
+OF_MODEL = {"kaito.sh/inferenceset": MODEL, "kaito.sh/owned-by": "modeldeployment"}
+SELECTED = {CREATED_BY: MODEL, INDEX: "0"}
+ISTIO = "istio.io/gateway-controller"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SUBJECT = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
+SERVING_CONDITIONS = {
+    "NodeClaimReady": ("True", "NodeClaimsReady"),
+    "NodesReady": ("True", "NodesReady"),
+    "ResourceReady": ("True", "workspaceResourceStatusSuccess"),
+    "InferenceReady": ("True", "WorkspaceInferenceStatusSuccess"),
+}
+"""
+The conditions of a Workspace that serves.
+"""
+
+WAITING_CONDITIONS = {
+    "NodesReady": ("False", "NodeNotReady", "Not enough Nodes are ready"),
+    "ResourceReady": ("False", "workspaceResourceStatusNotReady"),
+    "InferenceReady": (
+        "False",
+        "WorkspaceInferenceStatusPending",
+        "Inference workload is not ready",
+    ),
+}
+"""
+Those of one whose nodes are on their way, beside NodeClaimReady.
+"""
+
+QUOTA = "creating instance, on-demand vCPU quota has been reached"
+
+
+def a_set_condition(
+    kind, status="True", reason=None, message="", since=LONG_AGO, observed=1
+) -> Condition:
+    """
+    A condition with the generation it observed.
+    """
+    return Condition(
+        type=kind,
+        status=status,
+        reason=kind if reason is None else reason,
+        message=message,
+        last_transition_time=since,
+        observed_generation=observed,
+    )
+
+
+def _meta(name: str, type_=Metadata, **changes) -> Metadata:
+    given = {
+        "namespace": changes.get("namespace", TEAM),
+        "uid": f"uid-{name}",
+        "generation": changes.get("generation", 1),
+        "creation_timestamp": changes.get("born", LONG_AGO),
+        "deletion_timestamp": changes.get("deleted"),
+        "labels": changes.get("labels"),
+    }
+    if type_ is AnnotatedMetadata:
+        given["annotations"] = changes.get("annotations")
+    return type_(name=name, **given)
+
+
+def a_team() -> Namespace:
+    label, value = HARNESS_LABEL
+    return Namespace(metadata=Metadata(name=TEAM, uid=f"uid-{TEAM}", labels={label: value}))
+
+
+def a_set(replicas: int | None = 1, **changes) -> InferenceSet:
+    """
+    *scaling*: annotations without their prefix, asked for and valid unless told otherwise.
+    """
+    scaling = changes.get("scaling")
+    annotations = {f"scaledobject.kaito.sh/{k}": v for k, v in (scaling or {}).items()}
+    return InferenceSet(
+        metadata=_meta(MODEL, AnnotatedMetadata, annotations=annotations, **changes),
+        spec=InferenceSetSpec(replicas=replicas, node_count_limit=changes.get("limit")),
+        status=InferenceSetStatus(conditions=changes.get("conditions", ())),
+    )
+
+
+def a_workspace(name: str = WORKSPACE, stated=None, **changes) -> Workspace:
+    """
+    *stated*: what differs from a Workspace that serves, None for a condition that is absent.
+
+    *since*: of all its conditions. *observed*: the generation of these. *conditions*: instead.
+    """
+    both = (
+        {**SERVING_CONDITIONS, **(stated or {})}
+        if stated is not None or "bare" not in changes
+        else {}
+    )
+    since, observed = changes.get("since", LONG_AGO), changes.get("observed", 1)
+    conditions = tuple(
+        a_set_condition(kind, *words, since=since, observed=observed)  # type: ignore[misc]
+        for kind, words in both.items()
+        if words is not None
+    )
+    labels = {CREATED_BY: changes.get("of", MODEL), **changes.get("labels", {})}
+    return Workspace(
+        metadata=_meta(name, AnnotatedMetadata, **{**changes, "labels": labels}),
+        status=WorkspaceStatus(
+            state=changes.get("state", ""),
+            target_node_count=changes.get("nodes", 1),
+            conditions=changes.get("conditions", conditions),
+        ),
+    )
+
+
+def a_model_pod(index: int = 0, workspace: str = WORKSPACE, *, namespace: str = TEAM, **changes):
+    """
+    Of a StatefulSet, Ready unless told otherwise; *node* it runs on, *revision* of its template.
+    """
+    pod = a_pod(f"{workspace}-{index}", namespace, **{**changes, "labels": {}})
+    labels = {
+        "kaito.sh/workspace": workspace,
+        CREATED_BY: changes.get("of", MODEL),
+        INDEX: str(index),
+        "controller-revision-hash": changes.get("revision", "1"),
+        **changes.get("labels", {}),
+    }
+    owner = OwnerReference(
+        kind=changes.get("owner", "StatefulSet"), name=workspace, controller=True
+    )
+    labels = {key: value for key, value in labels.items() if value is not None}
+    meta = msgspec.structs.replace(pod.metadata, labels=labels, owner_references=(owner,))
+    spec = msgspec.structs.replace(pod.spec, node_name=changes.get("node", NODE))
+    return msgspec.structs.replace(pod, metadata=meta, spec=spec)
+
+
+def never_ready(moment: datetime) -> dict:
+    """
+    Of a pod that was made at that moment and was not Ready since.
+    """
+    return {"ready": False, "born": moment, "started": moment, "since": moment}
+
+
+def lost(moment: datetime) -> dict:
+    """
+    Of a pod that was Ready until then.
+    """
+    return {"ready": False, "since": moment}
+
+
+def a_gateway(name: str = GATEWAY, **changes) -> Gateway:
+    spec = GatewaySpec(gateway_class_name=changes.get("class_name", "istio"))
+    return Gateway(metadata=_meta(name, **changes), spec=spec)
+
+
+def a_class(name: str = "istio", controller: str = ISTIO) -> GatewayClass:
+    return GatewayClass(
+        metadata=Metadata(name=name), spec=GatewayClassSpec(controller_name=controller)
+    )
+
+
+def a_parent(name: str = GATEWAY, **changes) -> ParentReference:
+    return ParentReference(name=name, **changes)
+
+
+def an_entry(*conditions: Condition, parent=None, controller: str = ISTIO) -> ParentStatus:
+    stated = {
+        each.type: each
+        for each in (a_set_condition("Accepted"), a_set_condition("ResolvedRefs"), *conditions)
+    }
+    return ParentStatus(
+        parent_ref=parent or a_parent(),
+        controller_name=controller,
+        conditions=tuple(stated.values()),
+    )
+
+
+def a_route(name: str = ROUTE, *entries: ParentStatus, **changes) -> HTTPRoute:
+    """
+    Accepted by the team's Gateway unless there are other *entries*, or *unseen* by anybody.
+    """
+    parents = changes.get("parents", (a_parent(),))
+    backend = BackendReference(
+        name=changes.get("pool", POOL), group="inference.networking.k8s.io", kind="InferencePool"
+    )
+    status = () if changes.get("unseen") else entries or (an_entry(),)
+    return HTTPRoute(
+        metadata=_meta(name, **{"labels": OF_MODEL, **changes}),
+        spec=HTTPRouteSpec(parent_refs=parents, rules=(HTTPRouteRule(backend_refs=(backend,)),)),
+        status=ParentsStatus(parents=status),
+    )
+
+
+def a_pool(name: str = POOL, *entries: ParentStatus, **changes) -> InferencePool:
+    """
+    Istio does not name itself on pools.
+    """
+    picker = changes.get("picker", EPP)
+    return InferencePool(
+        metadata=_meta(name, **{"labels": OF_MODEL, **changes}),
+        spec=InferencePoolSpec(
+            selector=InferencePoolSelector(match_labels=changes.get("selects", SELECTED)),
+            endpoint_picker_ref=EndpointPickerReference(name=picker) if picker else None,
+        ),
+        status=ParentsStatus(parents=entries or (an_entry(controller=""),)),
+    )
+
+
+def a_picker(name: str = EPP, **changes):
+    return a_deployment(name, TEAM, **{"replicas": 1, "labels": OF_MODEL, **changes})
+
+
+def a_picker_pod(name: str = f"{EPP}-6c9f-x1", **changes):
+    return a_pod(name, TEAM, workload=EPP, **changes)
+
+
+def a_model(*changed, without=()) -> list:
+    """
+    All objects of a healthy InferenceSet; *changed* take the place of those of their name.
+
+    *without*: types of which there is none.
+    """
+    healthy = [
+        a_team(),
+        a_set(),
+        a_workspace(),
+        a_model_pod(),
+        a_gateway(),
+        a_class(),
+        a_route(),
+        a_pool(),
+        a_picker(),
+        a_picker_pod(),
+    ]
+    named = {(type(o), o.metadata.name): o for o in (*healthy, *changed)}
+    return [o for (type_, _), o in named.items() if type_ not in without]
+
+
+def a_model_store(*objects, deleted=()) -> Store:
+    """
+    *deleted* were there and are gone.
+    """
+    store = a_store(*objects, *deleted)
+    for each in deleted:
+        delete_from_store(store, each)
+    return store
+
+
+def delete_from_store(store: Store, each) -> None:
+    kind = next(kind for kind in DEFAULT_KINDS if isinstance(each, kind.type))
+    store.delete(kind, each.metadata.namespace, each.metadata.name)
+
+
+def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None):
+    """
+    The verdict of a reason's probe about the InferenceSet.
+    """
+    store = store or a_model_store(*objects, deleted=deleted)
+    asked = msgspec.structs.replace(a_probe_request(reason), subject=SUBJECT)
+    (verdict,) = PROBES[DEFAULT_CATALOGUE[asked.reason].probe].evaluate(store.snapshot(), asked)
+    return verdict
+
+
+def rendered_message(verdict) -> str:
+    """
+    The message, without who must act and how.
+    """
+    assert isinstance(verdict, Active), verdict
+    entry = replace(DEFAULT_CATALOGUE[verdict.key.reason], remedies={})
+    found = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
+    whole = render_message(MessageInput(entry, SUBJECT, found))
+    return whole.removeprefix(f"InferenceSet {TEAM}/{MODEL}: ")
+
+
+def only_trouble(verdict):
+    assert isinstance(verdict, Active), verdict
+    (trouble,) = verdict.troubles
+    return trouble

@@ -1,0 +1,157 @@
+"""
+The objects that sources add, healthy unless told otherwise, and a store that sees them.
+"""
+
+import msgspec
+
+from reporter.model.kinds.istio_cilium import (
+    AuthorizationPolicy,
+    AuthorizationPolicySpec,
+    ExtensionProvider,
+)
+from reporter.model.kinds.keda import (
+    HorizontalPodAutoscaler,
+    HorizontalPodAutoscalerStatus,
+    ScaledObject,
+    ScaledObjectStatus,
+    ScaleTarget,
+    ScalingSpec,
+)
+from reporter.model.kinds.mesh_config import MeshConfigMap, MeshConfigMapData
+from reporter.model.kinds.node_claims import NodeClaim, NodeClaimStatus
+from reporter.model.kinds.objects import AnnotatedMetadata, Condition, Metadata
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, OPTIONAL_KINDS, ResourceKind
+from reporter.model.observations import Watching, WatchState
+from reporter.model.subjects import Subject
+from reporter.stages.probes import PROBES
+from reporter.stages.store.store import Store
+from tests.support.builders import LONG_AGO
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
+from tests.support.model_builders import MODEL, TEAM, WORKSPACE
+
+
+HPA = f"keda-hpa-{MODEL}"
+CLAIM = f"{WORKSPACE}-x4b"
+ALL = (*DEFAULT_KINDS, *OPTIONAL_KINDS)
+
+
+def a_source_condition(
+    kind: str, status: str, reason: str = "", message: str = "", since=None
+) -> Condition:
+    return Condition(
+        type=kind, status=status, reason=reason, message=message, last_transition_time=since
+    )
+
+
+def a_scaled_object(name: str = MODEL, *conditions: Condition, **changes) -> ScaledObject:
+    """
+    *of*: the InferenceSet that it scales, or something else of *kind*.
+    """
+    target = ScaleTarget(kind=changes.get("kind", "InferenceSet"), name=changes.get("of", MODEL))
+    return ScaledObject(
+        metadata=AnnotatedMetadata(
+            name=name,
+            namespace=TEAM,
+            creation_timestamp=LONG_AGO,
+            deletion_timestamp=changes.get("deleted"),
+            annotations=changes.get("annotations"),
+        ),
+        spec=ScalingSpec(scale_target_ref=target),
+        status=ScaledObjectStatus(
+            hpa_name=HPA,
+            conditions=conditions or (a_source_condition("Ready", "True", "ScaledObjectReady"),),
+        ),
+    )
+
+
+def an_autoscaler(*conditions: Condition, **changes) -> HorizontalPodAutoscaler:
+    return HorizontalPodAutoscaler(
+        metadata=Metadata(
+            name=HPA,
+            namespace=TEAM,
+            creation_timestamp=LONG_AGO,
+            deletion_timestamp=changes.get("deleted"),
+        ),
+        spec=ScalingSpec(scale_target_ref=ScaleTarget(kind="InferenceSet", name=MODEL)),
+        status=HorizontalPodAutoscalerStatus(conditions=conditions),
+    )
+
+
+def a_claim(
+    *conditions: Condition, name: str = CLAIM, of: str = WORKSPACE, **changes
+) -> NodeClaim:
+    """
+    *labels*: instead of Karpenter's.
+    """
+    own = {
+        "karpenter.kaito.sh/workspace-namespace": TEAM,
+        "karpenter.kaito.sh/workspace-name": of,
+        "karpenter.kaito.sh/inferenceset": MODEL,
+    }
+    return NodeClaim(
+        metadata=Metadata(
+            name=name,
+            generation=1,
+            creation_timestamp=LONG_AGO,
+            deletion_timestamp=changes.get("deleted"),
+            labels=changes.get("labels", own),
+        ),
+        status=NodeClaimStatus(conditions=conditions),
+    )
+
+
+def a_policy(name: str = "apikey", provider: str | None = "apikey-ext-authz", **changes):
+    return AuthorizationPolicy(
+        metadata=Metadata(
+            name=name,
+            namespace=changes.get("namespace", TEAM),
+            creation_timestamp=LONG_AGO,
+            deletion_timestamp=changes.get("deleted"),
+        ),
+        spec=AuthorizationPolicySpec(
+            action=changes.get("action", "CUSTOM"),
+            provider=ExtensionProvider(name=provider) if provider is not None else None,
+        ),
+    )
+
+
+def a_mesh(*providers: str, namespace: str = "istio-system", text: str | None = None):
+    """
+    *text*: of the whole MeshConfig, instead.
+    """
+    listed = "".join(f"- name: {each}\n" for each in providers)
+    mesh = (
+        text if text is not None else f"rootNamespace: istio-system\nextensionProviders:\n{listed}"
+    )
+    meta = Metadata(name="istio", namespace=namespace)
+    return MeshConfigMap(metadata=meta, data=MeshConfigMapData(mesh=mesh))
+
+
+def a_store(*objects, deleted=(), kinds=ALL, sights: dict[ResourceKind, WatchState] | None = None):
+    """
+    Whose kinds are all watched but those of *sights*.
+    """
+    store = Store(kinds)
+    for kind in kinds:
+        store.set_watch_state(kind, (sights or {}).get(kind, Watching()))
+    for each in (*objects, *deleted):
+        store.upsert(_kind(each), each)
+    for each in deleted:
+        store.delete(_kind(each), each.metadata.namespace, each.metadata.name)
+    return store
+
+
+def _kind(each) -> ResourceKind:
+    return next(kind for kind in ALL if isinstance(each, kind.type))
+
+
+def verdict_of(
+    reason: str, subject: Subject, store: Store, unwatched: tuple[ResourceKind, ...] = ()
+):
+    """
+    *unwatched*: kinds of which nothing was told for too long.
+    """
+    whys = {kind.resource: f"{kind.group_resource} not watched" for kind in unwatched}
+    asked = msgspec.structs.replace(a_probe_request(reason), subject=subject, unwatched=whys)
+    (verdict,) = PROBES[DEFAULT_CATALOGUE[asked.reason].probe].evaluate(store.snapshot(), asked)
+    return verdict

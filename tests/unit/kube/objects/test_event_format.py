@@ -1,0 +1,330 @@
+import json
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reporter.kube.objects.event_format import (
+    COMPONENT,
+    DIGEST_ANNOTATION,
+    EPISODE_LABEL,
+    MANAGED_BY_LABEL,
+    SUBJECT_ANNOTATION,
+    ForeignEvent,
+    Json,
+    decode_event,
+    encode_event,
+    encode_event_patch,
+)
+from reporter.kube.objects.event_names import LABEL_PREFIX, event_name, label_value
+from reporter.model.enums import EventType, Layer, Reason
+from reporter.model.event_record import EventRecord
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
+from reporter.model.verdicts import InvolvedObject
+
+
+NOON = datetime(2026, 1, 1, 12, 0, 0, 250, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+BBR = FindingKey(CLUSTER_SUBJECT, Reason("clusterBBRNotReady"))
+RELEASE = InvolvedObject("v1", "Namespace", "kaito-system", "u-1")
+LONG_CRD = "a" * 60 + "." + "b" * 60 + "." + "c" * 60 + "." + "d" * 60 + "." + "e" * 9
+
+
+def a_record(
+    key: FindingKey = BBR,
+    involved: InvolvedObject = RELEASE,
+    first: datetime = NOON,
+    message: str = "0/2",
+) -> EventRecord:
+    return EventRecord(
+        key=key,
+        type=EventType.WARNING,
+        involved_object=involved,
+        episode_start=first.replace(microsecond=0),
+        message=message,
+        content_digest="d1",
+        count=1,
+        first_timestamp=first,
+        last_timestamp=first.replace(microsecond=0),
+    )
+
+
+def written(record: EventRecord, instance: str = "reporter-0") -> Json:
+    return encode_event(record, instance=instance)
+
+
+def merged(target: Json, patch: Json) -> Json:
+    """
+    RFC 7386, as the API server applies it.
+    """
+    kept = {k: v for k, v in target.items() if patch.get(k, v) is not None}
+    for name, value in patch.items():
+        if isinstance(value, dict):
+            kept[name] = merged(target.get(name) or {}, value)
+        elif value is not None:
+            kept[name] = value
+    return kept
+
+
+def read_back(event: Json) -> EventRecord | ForeignEvent:
+    return decode_event(json.dumps(event).encode())
+
+
+names = st.text(st.characters(codec="ascii", categories=["Ll", "Nd"]), min_size=1, max_size=63)
+moments = st.datetimes(
+    min_value=NOON.replace(tzinfo=None, year=2020),
+    max_value=NOON.replace(tzinfo=None, year=2100),
+    timezones=st.just(UTC),
+)
+records = st.builds(
+    lambda layer, namespace, name, item, involved, first, later: replace(
+        a_record(
+            key=FindingKey(
+                Subject(layer, namespace, name), Reason("inferencesetRouteNotReady"), item
+            ),
+            involved=replace(RELEASE, name=involved),
+            first=first,
+        ),
+        count=1 + later,
+        last_timestamp=first.replace(microsecond=0) + later * SECOND,
+    ),
+    st.sampled_from(Layer),
+    names,
+    st.text(max_size=300),
+    st.text(max_size=300),
+    st.text(max_size=300),
+    moments,
+    st.integers(0, 1000),
+)
+
+
+@given(records)
+def test_what_was_written_is_read_back_exactly(record: EventRecord):
+    assert read_back(written(record)) == record
+
+
+@given(records, st.text(max_size=100))
+def test_a_patched_event_is_read_back_as_what_the_patch_said(record: EventRecord, message: str):
+    again = record.rewrite(message, "d2", now=record.last_timestamp + 60 * SECOND)
+    event = merged(written(record), encode_event_patch(again, instance="reporter-1"))
+    assert read_back(event) == again
+    assert event["eventTime"] == written(record)["eventTime"]
+
+
+@given(records)
+def test_every_name_is_a_subdomain_and_every_label_fits(record: EventRecord):
+    metadata = written(record)["metadata"]
+    assert SUBDOMAIN.fullmatch(metadata["name"])
+    assert len(metadata["name"]) <= 253
+    assert all(LABEL_VALUE.fullmatch(value) for value in metadata["labels"].values())
+
+
+def test_the_name_of_a_long_crd_is_cut_and_its_hash_is_not():
+    assert len(LONG_CRD) == 253
+    name = event_name(a_record(involved=replace(RELEASE, name=LONG_CRD)))
+    readable, _, digest = name.rpartition(".")
+    assert LONG_CRD.startswith(readable)
+    assert re.fullmatch(r"[0-9a-f]{16,}", digest)
+
+
+def test_one_episode_has_one_name_and_the_next_another():
+    first = a_record()
+    assert event_name(first.rewrite("1/2", "d2", now=NOON + SECOND)) == event_name(first)
+    assert event_name(a_record(first=NOON + SECOND)) != event_name(first)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        FindingKey(CLUSTER_SUBJECT, Reason("clusterKedaNotReady")),
+        FindingKey(CLUSTER_SUBJECT, BBR.reason, item="gateways.gateway.networking.k8s.io"),
+        FindingKey(Subject(Layer.MODELHARNESS), BBR.reason),
+        FindingKey(Subject(Layer.CLUSTER, "a", "b"), BBR.reason),
+        FindingKey(Subject(Layer.CLUSTER, "ab", ""), BBR.reason),
+    ],
+    ids=str,
+)
+def test_different_keys_have_different_names(other: FindingKey):
+    assert event_name(a_record(key=other)) != event_name(a_record())
+
+
+def test_a_first_write_has_no_series_and_says_the_same_in_all_times():
+    event = written(a_record())
+    assert "series" not in event
+    assert event["count"] == 1
+    assert event["eventTime"] == "2026-01-01T12:00:00.000250Z"
+    assert event["firstTimestamp"] == event["lastTimestamp"] == "2026-01-01T12:00:00Z"
+
+
+def test_a_second_write_says_the_same_in_count_and_series():
+    patch = encode_event_patch(
+        a_record().rewrite("1/2", "d2", now=NOON + SECOND), instance="reporter-1"
+    )
+    assert patch == {
+        "metadata": {"annotations": patch["metadata"]["annotations"]},
+        "message": "1/2",
+        "count": 2,
+        "lastTimestamp": "2026-01-01T12:00:01Z",
+        "reportingInstance": "reporter-1",
+        "series": {"count": 2, "lastObservedTime": "2026-01-01T12:00:01.000250Z"},
+    }
+    assert patch["metadata"]["annotations"][DIGEST_ANNOTATION] == "d2"
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param(NOON.replace(microsecond=0), id="a whole second"),
+        pytest.param(
+            NOON.replace(microsecond=0).astimezone(timezone(timedelta(hours=9))), id="elsewhere"
+        ),
+    ],
+)
+def test_event_time_always_has_six_digits_in_utc(moment: datetime):
+    assert written(a_record(first=moment))["eventTime"] == "2026-01-01T12:00:00.000000Z"
+
+
+def test_the_event_fits_kube_system_because_its_object_has_no_namespace():
+    event = written(a_record())
+    assert event["metadata"]["namespace"] == "kube-system"
+    assert event["involvedObject"] == {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "name": "kaito-system",
+        "uid": "u-1",
+    }
+    assert event["source"] == {"component": COMPONENT}
+    assert event["reportingComponent"] == COMPONENT
+
+
+def test_an_object_that_was_never_seen_has_no_uid():
+    event = written(a_record(involved=replace(RELEASE, uid="")))
+    assert "uid" not in event["involvedObject"]
+
+
+@pytest.mark.parametrize(
+    ("instance", "told"),
+    [
+        ("reporter-0", "reporter-0"),
+        ("é" * 100, "é" * 64),
+        ("xé" * 50, "xé" * 42 + "x"),
+        ("", COMPONENT),
+    ],
+    ids=["short", "cut", "cut between characters", "unknown"],
+)
+def test_the_reporting_instance_is_never_empty_and_at_most_128_bytes(instance: str, told: str):
+    assert written(a_record(), instance)["reportingInstance"] == told
+    assert len(written(a_record(), instance)["reportingInstance"].encode()) <= 128
+
+
+def test_labels_name_what_people_select_by():
+    key = FindingKey(
+        Subject(Layer.MODELDEPLOYMENT, "shop", "phi-4"), Reason("inferencesetEPPNotReady")
+    )
+    labels = written(a_record(key=key))["metadata"]["labels"]
+    assert labels.pop(LABEL_PREFIX + "subject")
+    assert labels == {
+        MANAGED_BY_LABEL: COMPONENT,
+        LABEL_PREFIX + "layer": "modeldeployment",
+        LABEL_PREFIX + "reason": "inferencesetEPPNotReady",
+        LABEL_PREFIX + "namespace": "shop",
+        LABEL_PREFIX + "inferenceset": "phi-4",
+        EPISODE_LABEL: str(int(NOON.timestamp())),
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 64, "a b", "-a", "a.", "é", "", "." * 70], ids=lambda text: text[:8]
+)
+def test_label_values_that_do_not_fit_are_cut_and_stay_distinct(text: str):
+    assert LABEL_VALUE.fullmatch(label_value(text))
+    assert label_value(text) != label_value(text + "!")
+
+
+def without(event: Json, *path: str) -> Json:
+    *parents, last = path
+    place = event
+    for name in parents:
+        place = place[name]
+    del place[last]
+    return event
+
+
+def changed(event: Json, value: object, *path: str) -> Json:
+    *parents, last = path
+    place = event
+    for name in parents:
+        place = place[name]
+    place[last] = value
+    return event
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        pytest.param(
+            changed(written(a_record()), "kubelet", "source", "component"),
+            "another component",
+            id="of another component",
+        ),
+        pytest.param(
+            without(written(a_record()), "metadata", "labels"),
+            "episode is missing",
+            id="of the Go reporter, without labels",
+        ),
+        pytest.param(
+            without(written(a_record()), "metadata", "annotations", SUBJECT_ANNOTATION),
+            "subject is missing",
+            id="without its subject",
+        ),
+        pytest.param(
+            changed(
+                written(a_record()),
+                '{"layer": "gpu"}',
+                "metadata",
+                "annotations",
+                SUBJECT_ANNOTATION,
+            ),
+            "namespace",
+            id="of a version with another subject",
+        ),
+        pytest.param(
+            changed(written(a_record()), "9" * 30, "metadata", "labels", EPISODE_LABEL),
+            "",
+            id="with an episode beyond all time",
+        ),
+        pytest.param(
+            changed(written(a_record()), "soon", "metadata", "labels", EPISODE_LABEL),
+            "soon",
+            id="with an episode that is no number",
+        ),
+        pytest.param(
+            changed(written(a_record()), "copy", "metadata", "name"),
+            "name",
+            id="under another name",
+        ),
+        pytest.param(changed(written(a_record()), "Error", "type"), "Error", id="of another type"),
+        pytest.param(
+            changed(written(a_record()), "many", "count"), "int", id="with a wrong count"
+        ),
+        pytest.param({}, "metadata", id="empty"),
+    ],
+)
+def test_events_that_cannot_be_continued_are_foreign_and_say_why(event: Json, why: str):
+    found = read_back(event)
+    assert isinstance(found, ForeignEvent)
+    assert why in found.why
+    assert found.why
+
+
+def test_null_times_and_count_of_an_event_that_others_touched_are_tolerated():
+    event = {**written(a_record()), "count": None, "lastTimestamp": None, "message": None}
+    found = read_back(event)
+    assert isinstance(found, EventRecord)
+    assert (found.count, found.message) == (1, "")
+    assert found.last_timestamp == NOON.replace(microsecond=0)

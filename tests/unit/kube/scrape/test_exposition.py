@@ -1,0 +1,171 @@
+"""
+What is read out of a page, and what is not taken for one.
+"""
+
+from math import inf, isnan
+from pathlib import Path
+
+import pytest
+
+from reporter.kube.scrape.exposition import MalformedExposition, has_family, parse_samples
+from tests.support.stubs import metrics_pages
+
+
+PAGES = Path(__file__).parents[3] / "pages"
+PRE_DOWNLOAD = (PAGES / "pre-download.txt").read_bytes()
+VLLM = (PAGES / "vllm.txt").read_bytes()
+OPENMETRICS = (PAGES / "openmetrics.txt").read_bytes()
+SPEED, REMAINING = metrics_pages.SPEED, metrics_pages.REMAINING
+
+
+def values(page: bytes, *families: str) -> list[float]:
+    found = parse_samples(page, families)
+    assert not isinstance(found, MalformedExposition), found
+    return [sample.value for sample in found]
+
+
+def why(page: bytes, *families: str) -> str:
+    found = parse_samples(page, families or (SPEED,))
+    assert isinstance(found, MalformedExposition), found
+    return found.why
+
+
+def test_speed_and_remaining_time_are_read_in_the_order_asked_for():
+    assert values(PRE_DOWNLOAD, REMAINING, SPEED) == [16512.4, 3102542.88]
+
+
+def test_every_series_of_a_family_is_read_with_its_labels():
+    found = parse_samples(VLLM, [SPEED])
+    assert not isinstance(found, MalformedExposition)
+    assert [(s.name, s.labels, s.value) for s in found] == [
+        (SPEED, {"pid": "57"}, 0.0),
+        (SPEED, {"pid": "211"}, 0.0),
+    ]
+
+
+def test_a_histogram_is_its_buckets_its_count_and_its_sum():
+    family = "vllm:iteration_tokens_total"
+    assert values(VLLM, family) == [9001, 9100, 9120, 9120, 61877]
+
+
+def test_braces_quotes_and_new_lines_in_labels_are_what_they_were():
+    found = parse_samples(VLLM, ["vllm:cache_config_info"])
+    assert not isinstance(found, MalformedExposition)
+    note = 'a "quoted" {brace}, a back\\slash and\na new line'
+    assert found[0].labels["note"] == note
+    assert values(VLLM, "http_requests_total") == [12, 4711]
+
+
+def test_values_need_not_be_finite():
+    assert isnan(values(VLLM, "vllm:kv_cache_usage_perc")[0])
+    assert values(VLLM, "http_request_duration_highr_seconds")[-1] == inf
+
+
+def test_a_family_that_begins_like_another_is_another():
+    assert values(VLLM, "vllm:num_requests_waiting") == [6.0]
+
+
+def test_a_family_that_is_not_there_has_no_samples():
+    assert values(VLLM, "vllm:engine_sleep_state") == []
+
+
+def test_without_a_type_line_samples_are_found_by_their_names():
+    page = b"other 1\n" + SPEED.encode() + b'{pid="1"} 5\n' + SPEED.encode() + b"_ratio 7\n"
+    assert values(page, SPEED) == [5.0]
+
+
+def test_exemplars_timestamps_and_the_end_mark_of_openmetrics_are_left_out():
+    assert values(OPENMETRICS, SPEED, "http_requests_total", "latency_seconds") == [
+        3102542.88,
+        4711,
+        *(7, 17, 17, 324789.3),
+    ]
+
+
+def test_comments_and_empty_lines_may_stand_between_samples():
+    page = f"# TYPE {SPEED} gauge\n\n# by hand\n{SPEED} 1\n# HELP {SPEED} Of it.\n{SPEED} 2\n"
+    assert values(page.encode(), SPEED) == [1.0, 2.0]
+
+
+def test_lines_may_end_as_on_windows():
+    page = PRE_DOWNLOAD.replace(b"\n", b"\r\n")
+    assert values(page, SPEED, REMAINING) == [3102542.88, 16512.4]
+
+
+def test_an_empty_page_has_no_samples():
+    assert values(b"", SPEED) == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<!DOCTYPE html>\n<html><body>Bad gateway</body></html>\n",
+        b"\n\n  <html>\n",
+        b'{"status": "ok"}\n',
+        b"404 page not found\n",
+        b"service is starting\n",
+        b"\x1f\x8b\x08\x00\x00\x00\x00\x00\n",
+        b"\x00" * 100 + b"\n",
+    ],
+)
+def test_what_is_no_page_of_metrics_is_an_error(page):
+    assert why(page) == "it is not in the Prometheus text format"
+
+
+@pytest.mark.parametrize("cut", [1, 5, 300, 900])
+def test_a_page_that_is_cut_off_is_an_error(cut):
+    assert "cut off" in why(PRE_DOWNLOAD[:-cut])
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "x", "1_000", "0x10", "1 2 3", "1 soon", '{a="b} 1', "{a=b} 1", '{a="1",a="2"} 1'],
+)
+def test_a_wanted_line_that_cannot_be_read_is_an_error(line):
+    page = f"# TYPE {SPEED} gauge\n{SPEED} {line}\n"
+    assert SPEED in why(page.encode())
+
+
+def test_a_line_of_another_family_may_be_anything():
+    page = b"# TYPE other gauge\nother {{{{ nonsense\n" + PRE_DOWNLOAD
+    assert values(page, SPEED) == [3102542.88]
+
+
+def test_a_page_of_two_megabytes_is_read():
+    filler = b"".join(
+        b'# TYPE f%d gauge\nf%d{handler="/v1/{id}"} %d\n' % (n, n, n) for n in range(45_000)
+    )
+    assert len(filler) > 2e6
+    assert values(filler + PRE_DOWNLOAD, SPEED, "nothing") == [3102542.88]
+
+
+def test_a_pod_cannot_make_us_keep_a_page_full_of_samples():
+    many = b"".join(b'%s{n="%d"} 1\n' % (SPEED.encode(), n) for n in range(1001))
+    assert "more than 1000" in why(many)
+    assert "more than 1000" in why(b"# TYPE %s gauge\n" % SPEED.encode() + many)
+
+
+def test_a_line_has_a_longest():
+    long = b'%s{n="%s"} 1\n' % (SPEED.encode(), b"x" * 10_000)
+    assert "too long" in why(b"# TYPE %s gauge\n" % SPEED.encode() + long)
+
+
+@pytest.mark.parametrize(
+    ("page", "there"),
+    [
+        (VLLM, True),
+        (VLLM.replace(b"# ", b"## "), True),
+        (PRE_DOWNLOAD, False),
+        (b"# TYPE vllm:num_requests_running gauge\n", True),
+        (b"vllm:x 1\n", True),
+        (b'other{note="vllm:x"} 1\n', False),
+        (b"", False),
+    ],
+)
+def test_whether_the_engine_has_families_of_its_own(page, there):
+    assert has_family(page, "vllm:") is there
+
+
+def test_what_the_stub_serves_is_read():
+    assert values(metrics_pages.pre_download(3.1e6, 16512.5), SPEED, REMAINING) == [3.1e6, 16512.5]
+    assert has_family(metrics_pages.engine(), "vllm:")

@@ -1,0 +1,102 @@
+"""
+What the flags and the catalogue make of scraping.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from reporter.kube.objects.access_review import Permission
+from reporter.model.entries import Catalogue
+from reporter.model.samples import ScrapeResult
+from reporter.runtime.permissions import POD_PROXY_PERMISSION, required_permissions
+from reporter.runtime.scraping import make_sample_store, make_scrape_config, scraping_reasons
+from reporter.settings import ScrapeMode, Settings, load_settings
+from reporter.sinks.metrics import Metrics
+from reporter.stages.probes.specs import SPECS
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.downloads import a_scrape_result
+from tests.support.loading_pods import a_loading_pod
+
+
+REASON = "inferencesetWeightDownloadSlow"
+AUTO, DIRECT, PROXY = ScrapeMode.AUTO, ScrapeMode.DIRECT, ScrapeMode.PROXY
+
+
+def settings(*flags: str) -> Settings:
+    return load_settings(flags, {}, hostname="laptop", namespace_file=Path("/nowhere"))
+
+
+def without_it() -> Catalogue:
+    entries = {
+        reason: replace(entry, enabled=reason != REASON)
+        for reason, entry in DEFAULT_CATALOGUE.entries.items()
+    }
+    return replace(DEFAULT_CATALOGUE, entries=entries)
+
+
+def test_pages_are_read_only_while_a_reason_needs_them():
+    assert scraping_reasons(DEFAULT_CATALOGUE, SPECS) == (REASON,)
+    assert scraping_reasons(without_it(), SPECS) == ()
+
+
+@pytest.mark.parametrize(
+    ("flag", "inside", "mode"),
+    [
+        ("auto", True, AUTO),
+        ("auto", False, PROXY),
+        ("direct", True, DIRECT),
+        ("direct", False, DIRECT),
+        ("proxy", True, PROXY),
+        ("proxy", False, PROXY),
+    ],
+)
+def test_from_outside_auto_is_through_the_api_server(flag, inside, mode):
+    assert make_scrape_config(settings(f"--scrape-mode={flag}"), inside=inside).mode is mode
+
+
+def test_metric_port_and_interval_are_flags():
+    flags = (
+        "--weight-download-metric=rate",
+        "--weight-download-metric-port=8000",
+        "--scrape-interval-seconds=30",
+    )
+    plan = make_scrape_config(settings(*flags), inside=True)
+    assert plan.families == ("rate", "kaito_model_download_remaining_seconds")
+    assert (plan.port, plan.interval) == (8000, timedelta(seconds=30))
+
+
+def test_what_is_slow_by_the_flags_is_what_wakes_the_judge():
+    pod = a_loading_pod()
+    kept = make_sample_store(settings("--weight-download-min-mbps=1"))
+    assert [kept.record_scrape(pod, a_scrape_result(at, 3)) for at in range(0, 75, 15)] == [
+        True,
+        *[False] * 4,
+    ]
+    kept = make_sample_store(settings("--weight-download-window-seconds=30"))
+    assert [kept.record_scrape(pod, a_scrape_result(at, 3)) for at in (0, 15, 30, 45)] == [
+        *(True, False, True, False)
+    ]
+
+
+@pytest.mark.parametrize(("mode", "needed"), [(AUTO, True), (PROXY, True), (DIRECT, False)])
+def test_the_proxys_right_is_needed_only_where_it_may_be_used(mode, needed):
+    found = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, mode=mode)
+    assert (POD_PROXY_PERMISSION in found) is needed
+    assert POD_PROXY_PERMISSION not in required_permissions(
+        without_it(), SPECS, lease=None, mode=mode
+    )
+    assert Permission("get", "", "pods/proxy") == POD_PROXY_PERMISSION
+
+
+def test_scrapes_are_counted_by_result_and_every_result_is_there_from_the_start():
+    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    metrics.count_scrape(ScrapeResult.READ)
+    page = metrics.render().decode()
+    series = [line for line in page.splitlines() if "_scrapes_total{" in line]
+    name = "productionstack_status_reporter_scrapes_total"
+    assert f'{name}{{result="read"}} 1.0' in series
+    assert f'{name}{{result="barred"}} 0.0' in series
+    assert len(series) == len(ScrapeResult)

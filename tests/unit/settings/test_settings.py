@@ -1,0 +1,323 @@
+import logging
+from dataclasses import fields
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from reporter.model.enums import DetailSource, Emission
+from reporter.settings import (
+    FLAG_NAMES,
+    FLAGS,
+    BindAddress,
+    LogFormat,
+    Settings,
+    SettingsError,
+    load_settings,
+)
+
+
+NOWHERE = Path("/nonexistent/namespace")
+OF_THE_CHART = {
+    "metrics-bind-address": ":8080",
+    "health-probe-bind-address": ":8081",
+    "leader-elect": "true",
+    "leader-election-id": "productionstack-status-reporter",
+    "resync-seconds": "30",
+    "startup-grace-seconds": "60",
+    "release-namespace": "kube-system",
+    "istio-namespace": "istio-system",
+    "kaito-namespace": "kaito-system",
+    "keda-namespace": "keda",
+    "gateway-auth-namespace": "llm-gateway-auth",
+    "bbr-namespace": "kaito-system",
+    "keda-scaler-namespace": "keda",
+    "istiod-deployment": "istiod",
+    "kaito-deployment": "kaito-workspace",
+    "bbr-deployment": "body-based-router",
+    "keda-scaler-deployment": "keda-kaito-scaler",
+    "gateway-auth-deployment": "apikey-authz",
+    "node-provisioner-name": "",
+    "node-provisioner-namespace": "",
+    "azure-authz-deployment": "",
+    "azure-authz-namespace": "llm-gateway-auth",
+    "weight-download-window-seconds": "60",
+    "weight-download-min-mbps": "20",
+    "weight-download-metric": "kaito_model_download_speed_bytes_per_second",
+    "weight-download-metric-port": "5000",
+}
+OF_OURS = {
+    "heartbeat-seconds": "300",
+    "settle-seconds": "30",
+    "emission": "primary",
+    "sources": "",
+    "status-bind-address": "",
+    "scrape-mode": "auto",
+    "scrape-interval-seconds": "15",
+    "catalogue-overlay": "",
+    "log-format": "text",
+    "kubeconfig": "",
+    "lease-duration-seconds": "15",
+    "renew-deadline-seconds": "10",
+    "retry-period-seconds": "2",
+}
+
+
+def settings(*argv: str, **environ: str) -> Settings:
+    return load_settings(argv, environ, hostname="laptop", namespace_file=NOWHERE)
+
+
+def refusal(*argv: str, **environ: str) -> str:
+    with pytest.raises(SettingsError) as refused:
+        settings(*argv, **environ)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "default"), [*OF_THE_CHART.items(), *OF_OURS.items()])
+def test_every_promised_flag_is_there_with_its_default(name, default):
+    assert settings().flag_text(name) == default
+
+
+def test_besides_there_are_the_logging_flags_of_zap_alone():
+    assert FLAG_NAMES - OF_THE_CHART.keys() - OF_OURS.keys() == {
+        "zap-devel",
+        "zap-encoder",
+        "zap-log-level",
+        "zap-stacktrace-level",
+        "zap-time-encoding",
+    }
+
+
+def test_every_flag_has_a_field_or_is_one_of_logging():
+    attributes = {field.name for field in fields(Settings)}
+    missing = {flag.name for flag in FLAGS if flag.settings_field not in attributes}
+    assert {name for name in missing if not name.startswith("zap-")} == set()
+
+
+@pytest.mark.parametrize(
+    ("argv", "elects"),
+    [
+        ([], True),
+        (["--leader-elect"], True),
+        (["-leader-elect"], True),
+        *(([f"--leader-elect={yes}"], True) for yes in ("1", "t", "T", "true", "TRUE", "True")),
+        *(([f"-leader-elect={no}"], False) for no in ("0", "f", "F", "false", "FALSE", "False")),
+        (["--leader-elect=false", "--leader-elect"], True),
+    ],
+)
+def test_booleans_are_written_as_go_writes_them(argv, elects):
+    assert settings(*argv).leader_elect is elects
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--resync-seconds=7"],
+        ["-resync-seconds=7"],
+        ["--resync-seconds", "7"],
+        ["--resync-seconds=3", "--resync-seconds=7"],
+    ],
+)
+def test_values_are_written_as_go_writes_them(argv):
+    assert settings(*argv).resync == timedelta(seconds=7)
+
+
+def test_a_value_may_hold_an_equals_sign():
+    assert "--kubeconfig=a=b: no such file" in refusal("--kubeconfig=a=b")
+
+
+def test_an_empty_value_switches_a_component_off():
+    assert settings("--gateway-auth-deployment=").gateway_auth_deployment == ""
+    assert settings("--gateway-auth-deployment", "").flag_text("gateway-auth-deployment") == ""
+
+
+@pytest.mark.parametrize("flag", FLAGS, ids=lambda flag: flag.name)
+def test_every_flag_is_an_environment_variable_too(flag, tmp_path):
+    there = tmp_path / "there"
+    there.touch()
+    own = {"lease-duration-seconds": "12", "renew-deadline-seconds": "11"}
+    value = str(there) if flag.name in {"kubeconfig", "catalogue-overlay"} else flag.default
+    value = own.get(flag.name, value)
+    made = settings(**{flag.variable: value})
+    assert made.flag_text(flag.name) == value
+    assert made.given_flags == {flag.name}
+
+
+def test_a_flag_wins_over_its_variable():
+    made = settings("--resync-seconds=7", STATUS_REPORTER_RESYNC_SECONDS="8")
+    assert made.resync == timedelta(seconds=7)
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--resync-seconds=0"], "--resync-seconds=0: must be a whole number of seconds, 1 to"),
+        (["--resync-seconds=1.5"], "--resync-seconds=1.5: must be a whole number"),
+        (["--resync-seconds=" + "9" * 40], "must be a whole number of seconds"),
+        (["--startup-grace-seconds=-1"], "--startup-grace-seconds=-1: must be a whole number"),
+        (["--heartbeat-seconds=9"], "--heartbeat-seconds=9: must be a whole number"),
+        (["--retry-period-seconds=0"], "--retry-period-seconds=0: must be a number of seconds"),
+        (["--weight-download-min-mbps=0"], "--weight-download-min-mbps=0: must be a number"),
+        (["--weight-download-metric-port=65536"], "must be a whole number, 1 to 65535"),
+        (["--weight-download-metric=a-b"], "must be the name of a metric"),
+        (["--leader-elect=yes"], "--leader-elect=yes: must be true or false"),
+        (["--leader-elect", "false"], "write a boolean as --flag=false"),
+        (["--metrics-bind-address=8080"], "must be an address such as :8080"),
+        (["--metrics-bind-address=:99999"], "must be an address such as :8080"),
+        (["--metrics-bind-address=::1:8080"], "must be an address such as :8080"),
+        (
+            ["--metrics-bind-address=:8081"],
+            "--health-probe-bind-address=:8081: is that of --metrics-bind-address as well",
+        ),
+        (["--kaito-namespace=Kaito_System"], "must be the name of a namespace"),
+        (["--kaito-namespace="], "--kaito-namespace=: must be the name of a namespace"),
+        (["--kaito-namespace=" + "a" * 64], "must be the name of a namespace"),
+        (["--bbr-deployment=body_based"], "must be the name of an object"),
+        (["--leader-election-id="], "--leader-election-id=: must be the name of an object"),
+        (["--emission=some"], "--emission=some: must be one of primary, all"),
+        (["--sources=keda,karpenta"], "must be a list, separated by commas, of keda, karpenter"),
+        (["--scrape-mode=both"], "must be one of auto, direct, proxy"),
+        (["--log-format=xml"], "must be one of text, json"),
+        (["--zap-log-level=0"], "--zap-log-level=0: must be one of debug, info, error, panic"),
+        (["--zap-encoder=xml"], "must be one of json, console"),
+        (["--zap-time-encoding=sundial"], "must be one of epoch"),
+        (["--catalogue-overlay=/nonexistent"], "--catalogue-overlay=/nonexistent: no such file"),
+        (["--resync-second=3"], "there is no such flag; did you mean --resync-seconds?"),
+        (["--frobnicate"], "--frobnicate: there is no such flag; --help lists all"),
+        (["--resync-seconds"], "--resync-seconds: needs a value"),
+        (["resync"], "unexpected argument 'resync'; flags begin with --"),
+        (["---resync-seconds=3"], "unexpected argument '---resync-seconds=3'"),
+        (["--"], "unexpected argument '--'"),
+        (["--=3"], "unexpected argument '--=3'"),
+        (
+            ["--renew-deadline-seconds=15"],
+            "--lease-duration-seconds=15: must be longer than --renew-deadline-seconds=15",
+        ),
+        (
+            ["--retry-period-seconds=9"],
+            "--renew-deadline-seconds=10: must be longer than 1.2 times --retry-period-seconds=9",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value)[:60],
+)
+def test_a_bad_value_is_refused_by_its_flag_with_what_to_do(argv, said):
+    assert said in refusal(*argv)
+
+
+def test_a_bad_variable_is_refused_by_its_name():
+    assert refusal(STATUS_REPORTER_RESYNC_SECONDS="x").startswith(
+        "STATUS_REPORTER_RESYNC_SECONDS=x: must be a whole number of seconds"
+    )
+    assert refusal(POD_NAMESPACE="No").startswith("POD_NAMESPACE=No: must be the name of a")
+    assert refusal(DEPLOYMENT_NAME="No!").startswith("DEPLOYMENT_NAME=No!: must be the name of")
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        (":8080", BindAddress("", 8080)),
+        ("127.0.0.1:0", BindAddress("127.0.0.1", 0)),
+        ("localhost:9", BindAddress("localhost", 9)),
+        ("[::1]:8080", BindAddress("::1", 8080)),
+        ("0", None),
+    ],
+)
+def test_an_address_is_a_host_and_a_port_or_off(text, address):
+    assert settings(f"--metrics-bind-address={text}").metrics_bind_address == address
+    assert address is None or str(address) == text
+
+
+def test_two_servers_on_any_free_port_do_not_meet():
+    made = settings("--metrics-bind-address=:0", "--health-probe-bind-address=:0")
+    assert made.health_probe_bind_address == BindAddress("", 0)
+
+
+def test_choices_become_values(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    made = settings("--emission=all", "--sources=keda, istio", f"--catalogue-overlay={file}")
+    assert made.emission is Emission.ALL
+    assert made.sources == {DetailSource.KEDA, DetailSource.ISTIO}
+    assert made.catalogue_overlay == file
+
+
+@pytest.mark.parametrize(
+    ("argv", "format_", "level"),
+    [
+        ([], LogFormat.TEXT, logging.INFO),
+        (["--zap-encoder=json"], LogFormat.JSON, logging.INFO),
+        (["--zap-encoder=json", "--log-format=text"], LogFormat.TEXT, logging.INFO),
+        (["--zap-encoder=console", "--log-format=json"], LogFormat.JSON, logging.INFO),
+        (["--zap-devel"], LogFormat.TEXT, logging.DEBUG),
+        (["--zap-devel", "--log-format=json"], LogFormat.JSON, logging.DEBUG),
+        (["--zap-devel", "--zap-encoder=json"], LogFormat.JSON, logging.DEBUG),
+        (["--zap-devel", "--zap-log-level=error"], LogFormat.TEXT, logging.ERROR),
+        (["--zap-log-level=5"], LogFormat.TEXT, logging.DEBUG),
+        (["--zap-log-level=panic"], LogFormat.TEXT, logging.CRITICAL),
+        (["--zap-stacktrace-level=error"], LogFormat.TEXT, logging.INFO),
+        (["--zap-time-encoding=iso8601"], LogFormat.TEXT, logging.INFO),
+    ],
+    ids=lambda value: " ".join(value) or "nothing" if isinstance(value, list) else None,
+)
+def test_the_flags_of_zap_are_mapped(argv, format_, level):
+    made = settings(*argv)
+    assert (made.log_format, made.log_level) == (format_, level)
+
+
+def test_the_lease_is_where_the_pod_is(tmp_path):
+    file = tmp_path / "namespace"
+    file.write_text("from-file\n")
+    told = {"POD_NAMESPACE": "from-variable"}
+    assert load_settings([], told, namespace_file=file).lease_namespace == "from-variable"
+    assert load_settings([], {}, namespace_file=file).lease_namespace == "from-file"
+    assert settings("--release-namespace=release").lease_namespace == "release"
+
+
+def test_an_instance_is_its_pod_or_its_host():
+    assert settings(POD_NAME="reporter-1").instance == "reporter-1"
+    assert settings().instance == "laptop"
+
+
+def test_a_pod_is_told_by_which_deployment_it_runs():
+    assert (
+        settings(DEPLOYMENT_NAME="stack-status-reporter").deployment_name
+        == "stack-status-reporter"
+    )
+    assert settings().deployment_name == ""
+
+
+def test_azure_authorization_is_where_gateway_auth_is_unless_told():
+    made = settings("--azure-authz-namespace=", "--gateway-auth-namespace=auth")
+    assert (made.azure_authz_namespace, made.flag_text("azure-authz-namespace")) == (
+        "auth",
+        "auth",
+    )
+
+
+@pytest.mark.parametrize("half", ["name", "namespace"])
+def test_half_a_node_provisioner_is_not_checked_and_told(half):
+    made = settings(f"--node-provisioner-{half}=karpenter")
+    assert made.node_provisioner_name == made.flag_text("node-provisioner-name") == ""
+    assert f"--node-provisioner-{half} is set" in made.notes[0]
+
+
+def test_a_whole_node_provisioner_is_checked():
+    made = settings("--node-provisioner-name=a", "--node-provisioner-namespace=b")
+    assert (made.flag_text("node-provisioner-name"), made.notes) == ("a", ())
+
+
+def test_a_quick_heartbeat_is_taken_and_told():
+    made = settings("--heartbeat-seconds=10")
+    assert made.heartbeat == timedelta(seconds=10)
+    assert made.notes[0].startswith("--heartbeat-seconds=10 writes each Event more than once")
+
+
+def test_a_slip_in_a_variable_is_told_and_what_kubernetes_sets_is_not():
+    made = settings(STATUS_REPORTER_RESYNC_SECOND="3", STATUS_REPORTER_SERVICE_HOST="10.0.0.1")
+    (note,) = made.notes
+    assert note.startswith("environment variable STATUS_REPORTER_RESYNC_SECOND is not ours")
+    assert note.endswith("did you mean STATUS_REPORTER_RESYNC_SECONDS?")
+
+
+def test_a_source_is_nothing_to_set_right():
+    assert settings("--sources=keda").notes == ()

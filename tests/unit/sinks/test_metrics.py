@@ -1,0 +1,223 @@
+"""
+The metrics page, as a Prometheus server reads it.
+"""
+
+import re
+from datetime import timedelta
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from reporter.model.enums import Layer, TroubleKind
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.sinks.metrics import WRITE_RESULTS, Metrics, WatchReport
+from reporter.stages.evaluation.evaluation import Evaluation
+from tests.support.builders import (
+    a_catalogue,
+    a_key,
+    a_suppression,
+    a_trouble,
+    an_active_verdict,
+    an_entry,
+)
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.replay import Replay
+
+
+PREFIX = "productionstack_status_reporter_"
+STATES = ("finding", "held", "suppressed", "unknown")
+SET = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
+KAITO, BBR, PODS = a_key("clusterKaito"), a_key("clusterBBR"), a_key("inferencesetPods", SET)
+SOME = a_catalogue(
+    an_entry("clusterBBR", 20),
+    an_entry("clusterKaito", 30),
+    an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
+    rows=(a_suppression("clusterKaito", "inferencesetPods"),),
+)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def a_watch(**changes) -> WatchReport:
+    given = {"kind": "pods", "watching": True, "last_event_age": 1.5, "objects": 3, "relists": 1}
+    return WatchReport(**{**given, "restarts": 2, "decode_errors": 4, **changes})
+
+
+class MetricsPage:
+    """
+    One scrape.
+    """
+
+    def __init__(self, metrics: Metrics) -> None:
+        self.text = metrics.render().decode()
+        self.families = list(text_string_to_metric_families(self.text))
+        self.samples = [sample for family in self.families for sample in family.samples]
+
+    def value(self, metric: str, **labels: str) -> float:
+        (found,) = (
+            s.value for s in self.samples if (s.name, s.labels) == (PREFIX + metric, labels)
+        )
+        return found
+
+    def state(self, metric: str, key) -> float:
+        subject = key.subject
+        return self.value(
+            metric, layer=subject.layer, reason=key.reason, workload_namespace=subject.namespace
+        )
+
+    def high(self, metric: str) -> set[tuple[str, str]]:
+        return {
+            (s.labels["reason"], s.labels["workload_namespace"])
+            for s in self.samples
+            if s.name == PREFIX + metric and s.value
+        }
+
+
+def after(play: Replay, metrics: Metrics) -> MetricsPage:
+    metrics.on_pass(Evaluation(), play.evaluation, MILLISECOND)
+    return MetricsPage(metrics)
+
+
+def a_play() -> Replay:
+    return Replay(SOME, subjects=frozenset({CLUSTER_SUBJECT, SET}))
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_every_reason_that_is_shipped_is_there_from_the_start_and_zero(name):
+    page = MetricsPage(Metrics(DEFAULT_CATALOGUE, list))
+    found = [s for s in page.samples if s.name == PREFIX + name]
+    wanted = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason}
+    assert {s.labels["reason"] for s in found} == wanted
+    assert len(wanted) == 22
+    assert {s.value for s in found} == {0.0}
+
+
+def test_every_result_of_a_write_is_there_from_the_start_and_counted():
+    metrics = Metrics(SOME, list)
+    page = MetricsPage(metrics)
+    assert all(page.value("event_writes_total", result=result) == 0 for result in WRITE_RESULTS)
+    metrics.count_write("created")
+    metrics.count_write("created")
+    assert MetricsPage(metrics).value("event_writes_total", result="created") == 2
+
+
+def test_each_state_of_a_reason_is_a_one_in_its_own_metric():
+    play, metrics = a_play(), Metrics(SOME, list)
+    play.set_verdicts(
+        an_active_verdict(KAITO, a_trouble(is_out=True)),
+        an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST)),
+    )
+    page = after(play.set_verdicts(an_active_verdict(PODS)), metrics)
+    assert page.high("finding") == {("clusterKaito", ""), ("inferencesetPods", "team-a")}
+    assert page.high("held") == {("clusterBBR", "")}
+    assert page.high("suppressed") == {("inferencesetPods", "team-a")}
+    assert page.high("unknown") == set()
+    page = after(play.set_unknown(BBR), metrics)
+    assert (page.high("held"), page.high("unknown")) == (set(), {("clusterBBR", "")})
+
+
+def test_a_finding_that_cannot_be_seen_any_more_stays_one():
+    play, metrics = a_play(), Metrics(SOME, list)
+    play.set_verdicts(an_active_verdict(BBR)).set_unknown(BBR)
+    page = after(play.advance(600), metrics)
+    assert page.high("finding") == page.high("unknown") == {("clusterBBR", "")}
+
+
+def test_what_has_gone_reads_zero_and_does_not_vanish():
+    play, metrics = a_play(), Metrics(SOME, list)
+    assert after(play.set_verdicts(an_active_verdict(PODS)), metrics).state("finding", PODS) == 1
+    assert after(play.set_clear(PODS).advance(31), metrics).state("finding", PODS) == 0
+    play.subjects = frozenset({CLUSTER_SUBJECT})
+    assert after(play.run_pass(), metrics).state("finding", PODS) == 0
+
+
+def test_many_of_one_namespace_are_one_series():
+    sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i}") for i in range(30)]
+    play = Replay(SOME, subjects=frozenset({CLUSTER_SUBJECT, *sets}))
+    play.set_verdicts(*(an_active_verdict(a_key("inferencesetPods", each)) for each in sets))
+    page = after(play, Metrics(SOME, list))
+    assert page.state("finding", PODS) == 1
+    assert "model-" not in page.text
+
+
+def test_labels_come_from_closed_sets_and_namespaces_alone():
+    play, metrics = a_play(), Metrics(SOME, lambda: [a_watch()])
+    page = after(play.set_verdicts(an_active_verdict(PODS, a_trouble("pod-6c9f-x2"))), metrics)
+    names = {name for sample in page.samples for name in sample.labels}
+    assert names <= {"layer", "reason", "workload_namespace", "kind", "result", "le"}
+    assert "6c9f" not in page.text
+    assert "qwen" not in page.text
+
+
+def test_passes_are_timed_and_the_last_is_dated():
+    metrics = Metrics(SOME, list)
+    for number in (1, 3, 700):
+        metrics.on_pass(Evaluation(), Evaluation(), number * MILLISECOND)
+    page = MetricsPage(metrics)
+    assert page.value("pass_duration_seconds_count") == 3
+    assert page.value("pass_duration_seconds_sum") == pytest.approx(0.704)
+    assert page.value("pass_duration_seconds_bucket", le="0.005") == 2
+    assert page.value("last_pass_timestamp_seconds") > 1e9
+
+
+def test_holds_of_the_loop_are_counted_by_their_length():
+    metrics = Metrics(SOME, list)
+    for seconds in (0.001, 0.02, 0.3):
+        metrics.observe_loop_lag(seconds)
+    page = MetricsPage(metrics)
+    assert page.value("event_loop_lag_seconds_bucket", le="0.05") == 2
+    assert page.value("event_loop_lag_seconds_count") == 3
+
+
+def test_who_leads_is_asked_at_each_scrape():
+    metrics, leading = Metrics(SOME, list), [True]
+    metrics.set_leader_function(lambda: leading[-1])
+    assert MetricsPage(metrics).value("leader") == 1
+    leading.append(False)
+    assert MetricsPage(metrics).value("leader") == 0
+
+
+def test_watches_tell_how_they_fare():
+    lost = a_watch(kind="deployments.apps", watching=False, last_event_age=None)
+    page = MetricsPage(Metrics(SOME, lambda: [a_watch(), lost]))
+    assert page.value("watch_up", kind="pods") == 1
+    assert page.value("watch_up", kind="deployments.apps") == 0
+    assert page.value("watch_last_event_age_seconds", kind="pods") == 1.5
+    assert page.value("objects", kind="pods") == 3
+    assert page.value("relists_total", kind="pods") == 1
+    assert page.value("watch_restarts_total", kind="pods") == 2
+    assert page.value("decode_errors_total", kind="pods") == 4
+    assert 'watch_last_event_age_seconds{kind="deployments.apps"}' not in page.text
+
+
+def test_names_follow_the_conventions():
+    metrics = Metrics(DEFAULT_CATALOGUE, lambda: [a_watch()])
+    for family in MetricsPage(metrics).families:
+        ours = family.name.startswith(PREFIX)
+        assert ours or family.name.startswith("process_")
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", family.name)
+        assert family.documentation.strip()
+        assert not re.search(r"_(?:ms|milliseconds|minutes|kb|mb|percent)$", family.name)
+        names = {sample.name for sample in family.samples}
+        if family.type == "counter":
+            assert all(name.endswith("_total") for name in names)
+        elif ours:
+            assert not any(name.endswith("_total") for name in names)
+        if ours and "duration" in family.name:
+            assert "_seconds" in family.name
+        # Words of the exposition format in the name of a gauge would be taken for its parts.
+        if family.type == "gauge":
+            assert not re.search(r"_(?:count|sum|bucket|total|info)$", family.name)
+
+
+def test_each_series_is_there_once():
+    page = after(
+        a_play().set_verdicts(an_active_verdict(PODS)), Metrics(SOME, lambda: [a_watch()])
+    )
+    series = [(s.name, tuple(sorted(s.labels.items()))) for s in page.samples]
+    assert len(series) == len(set(series))
+
+
+def test_the_reasons_without_a_probe_are_counted():
+    assert MetricsPage(Metrics(DEFAULT_CATALOGUE, list)).value("pending_reasons") == len(
+        DEFAULT_CATALOGUE.pending
+    )

@@ -1,0 +1,40 @@
+"""
+The example stack's model as an API server returns it, seen by all probes of the layer.
+"""
+
+import msgspec
+import pytest
+
+from reporter.embedded.example import team
+from reporter.model.enums import Layer
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.verdicts import Active, Clear
+from tests.support.builders import LONG_AGO
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.model_builders import a_picker, a_set, a_team, verdict_of
+
+
+REASONS = [entry.reason for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELDEPLOYMENT)]
+BY_KIND = {kind.kind: kind.type for kind in DEFAULT_KINDS}
+
+
+def decoded() -> list:
+    return [
+        msgspec.json.decode(msgspec.json.encode(manifest), type=BY_KIND[manifest["kind"]])
+        for manifest in team.manifests(LONG_AGO)
+        if manifest["kind"] in BY_KIND
+    ]
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_a_healthy_model_is_clear(reason):
+    assert isinstance(verdict_of(reason, a_team(), a_picker(), *decoded()), Clear)
+
+
+def test_all_seven_are_judged():
+    assert len(REASONS) == 7
+
+
+def test_a_second_replica_of_it_is_missed():
+    rest = [each for each in decoded() if type(each) is not type(a_set())]
+    assert isinstance(verdict_of(REASONS[2], a_team(), a_set(2), *rest), Active)

@@ -1,0 +1,282 @@
+"""
+Which words of a Workspace mean that its GPU nodes do not come.
+"""
+
+import pytest
+
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.resource_kinds import PODS, WORKSPACES
+from reporter.model.observations import NotSynced
+from reporter.model.verdicts import Clear, Unknown
+from reporter.stages.resources.kaito.nodes import last_workspace_error
+from tests.support.builders import LONG_AGO, NOON
+from tests.support.model_builders import (
+    EPOCH,
+    QUOTA,
+    SERVING_CONDITIONS,
+    WAITING_CONDITIONS,
+    a_model,
+    a_model_pod,
+    a_model_store,
+    a_set_condition,
+    a_workspace,
+    delete_from_store,
+    never_ready,
+    only_trouble,
+    rendered_message,
+    verdict_of,
+)
+
+
+REASON = "inferencesetInfraProvisioningFailed"
+POD = type(a_model_pod())
+UNAVAILABLE = "all requested instance types were unavailable during launch"
+REFUSED = {"NodeClaimReady": ("False", "SubscriptionQuotaReached", QUOTA), **WAITING_CONDITIONS}
+
+
+def claims(reason: str, message: str = "", status: str = "False", **others) -> dict:
+    return {**WAITING_CONDITIONS, "NodeClaimReady": (status, reason, message), **others}
+
+
+def starting(stated, **changes) -> list:
+    """
+    A model whose pod waits for its node.
+    """
+    pod = a_model_pod(waiting="ContainerCreating", **never_ready(NOON))
+    return a_model(a_workspace(stated=stated, **changes), pod)
+
+
+CLEAR = {
+    "serves": a_model(),
+    "own nodes": a_model(a_workspace(stated={"NodeClaimReady": None})),
+    "a claim changes under Ready pods": a_model(a_workspace(stated=claims("NodeNotReady"))),
+    "plugins come back under Ready pods": a_model(
+        a_workspace(stated={"NodesReady": ("False", "NodePluginsNotReady")})
+    ),
+    "being deleted": a_model(a_workspace(stated=REFUSED, deleted=NOON)),
+    "KAITO says it is being deleted": a_model(
+        a_workspace(stated={**REFUSED, "WorkspaceDeleting": ("True", "workspaceDeleted")})
+    ),
+    "of another set": a_model(a_workspace("other-1", stated=REFUSED, of="other")),
+    "a mirror of the model is on its way": starting(
+        {"ResourceReady": ("False", "ModelMirrorNotReady")}
+    ),
+    "no Workspace yet": a_model(without=[type(a_workspace())]),
+}
+
+
+@pytest.mark.parametrize("objects", CLEAR.values(), ids=CLEAR.keys())
+def test_it_is_clear(objects):
+    assert isinstance(verdict_of(REASON, *objects), Clear)
+
+
+WAITING = [
+    "NodeClaimNotReady",
+    "AwaitingReconciliation",
+    "NodeNotFound",
+    "NodeNotReady",
+    "StartupTaintsExist",
+    "KnownEphemeralTaintsExist",
+    "ResourceNotRegistered",
+    "DRADriverPoolsNotPublished",
+    "RegistrationHookPending",
+]
+
+
+@pytest.mark.parametrize("reason", WAITING)
+@pytest.mark.parametrize("status", ["False", "Unknown"])
+def test_a_node_on_its_way_is_starting(reason, status):
+    stated = claims(reason, status=status, ResourceReady=("False", reason))
+    found = only_trouble(verdict_of(REASON, *starting(stated, since=LONG_AGO)))
+    assert (found.kind, found.cause.code, found.since) == (
+        TroubleKind.STARTING,
+        "NoProgress",
+        LONG_AGO,
+    )
+    assert found.message_fields["state"] == f"NodeClaimReady={status} ({reason})"
+
+
+REFUSALS = {
+    "SubscriptionQuotaReached": "Quota",
+    "SKUNotAvailable": "Capacity",
+    "ZonalAllocationFailure": "Capacity",
+    "AllocationFailure": "Capacity",
+    "OverconstrainedZonalAllocationFailure": "Capacity",
+    "OverconstrainedAllocationFailure": "Capacity",
+    "InstanceTypeResolutionFailed": "InstanceType",
+    "CreateInstanceFailed": "NodeClaimFailed",
+    "NodeClassReadinessUnknown": "NodeClaimFailed",
+    "MultipleNodesFound": "NodeClaimFailed",
+    "LaunchFailed": "NodeClaimFailed",
+    "WordOfAnotherCloud": "NodeClaimFailed",
+}
+
+
+@pytest.mark.parametrize(("reason", "code"), REFUSALS.items())
+def test_what_a_cloud_refuses_is_a_hard_error(reason, code):
+    found = only_trouble(verdict_of(REASON, *starting(claims(reason, "why"))))
+    assert (found.kind, found.cause.code, found.foreign_text) == (TroubleKind.FAILED, code, "why")
+
+
+@pytest.mark.parametrize(("text", "code"), [(UNAVAILABLE, "Capacity"), (QUOTA, "Quota")])
+def test_a_failed_launch_is_told_by_its_text(text, code):
+    assert (
+        only_trouble(verdict_of(REASON, *starting(claims("LaunchFailed", text)))).cause.code
+        == code
+    )
+
+
+def test_the_message_names_workspace_condition_and_error():
+    assert rendered_message(verdict_of(REASON, *starting(REFUSED))) == (
+        "GPU nodes are not provisioned: Workspace qwen-7rk2p NodeClaimReady=False"
+        f" (SubscriptionQuotaReached): {QUOTA}."
+    )
+
+
+def test_it_is_told_whether_pods_still_serve_or_not():
+    verdict = verdict_of(REASON, *a_model(a_workspace(stated=REFUSED)))
+    assert only_trouble(verdict).kind is TroubleKind.FAILED
+
+
+def test_the_condition_that_states_an_error_is_told():
+    stated = claims("NodeClaimNotReady", ResourceReady=("False", "AllocationFailure", "none left"))
+    found = only_trouble(verdict_of(REASON, *starting(stated)))
+    assert (found.kind, found.cause.code, found.foreign_text) == (
+        TroubleKind.FAILED,
+        "Capacity",
+        "none left",
+    )
+    assert found.message_fields["state"] == (
+        "NodeClaimReady=False (NodeClaimNotReady, before that AllocationFailure)"
+    )
+
+
+def test_a_machine_that_was_given_makes_an_old_error_of_another_condition_void():
+    stated = claims("NodeNotFound", ResourceReady=("False", "AllocationFailure", "none left"))
+    assert only_trouble(verdict_of(REASON, *starting(stated))).kind is TroubleKind.STARTING
+
+
+def test_own_nodes_that_are_not_ready_are_waited_for():
+    stated = {**WAITING_CONDITIONS, "NodeClaimReady": None}
+    found = only_trouble(verdict_of(REASON, *starting(stated)))
+    assert (found.kind, found.cause.code) == (TroubleKind.STARTING, "NodesNotReady")
+    assert rendered_message(verdict_of(REASON, *starting(stated))).endswith(
+        "NodesReady=False (NodeNotReady): Not enough Nodes are ready."
+    )
+
+
+def test_an_error_about_own_nodes_is_told():
+    stated = {
+        **WAITING_CONDITIONS,
+        "NodeClaimReady": None,
+        "ResourceReady": ("False", "NodeLabelFailed", "x"),
+    }
+    assert only_trouble(verdict_of(REASON, *starting(stated))).kind is TroubleKind.FAILED
+
+
+def test_drivers_that_do_not_come_are_waited_for():
+    stated = {**WAITING_CONDITIONS, "NodeClaimReady": SERVING_CONDITIONS["NodeClaimReady"]}
+    stated["NodesReady"] = ("False", "NodePluginsNotReady", "waiting all node plugins to be ready")
+    found = only_trouble(verdict_of(REASON, *starting(stated)))
+    assert (found.kind, found.cause.code) == (TroubleKind.STARTING, "NodesNotReady")
+
+
+def test_a_workspace_that_nobody_took_up_is_starting_since_it_was_made():
+    made = a_workspace(bare=True, born=NOON)
+    found = only_trouble(verdict_of(REASON, *a_model(made, without=[POD])))
+    assert (found.kind, found.cause.code, found.since) == (
+        TroubleKind.STARTING,
+        "NoNodeClaim",
+        NOON,
+    )
+
+
+def test_a_default_time_is_none():
+    found = only_trouble(
+        verdict_of(REASON, *starting(claims("NodeNotFound"), since=EPOCH, born=NOON))
+    )
+    assert found.since == NOON
+
+
+def test_a_replica_that_fails_does_not_hide_behind_one_that_serves():
+    second = a_workspace("qwen-b2", stated=REFUSED)
+    found = only_trouble(verdict_of(REASON, *a_model(second)))
+    assert found.cause.object.name == "qwen-b2"
+
+
+def test_conditions_of_an_older_spec_are_unknown():
+    verdict = verdict_of(REASON, *starting(REFUSED, generation=2, observed=1))
+    assert isinstance(verdict, Unknown)
+    assert "older than its spec" in verdict.why
+
+
+def test_conditions_that_tell_no_generation_are_believed():
+    assert only_trouble(verdict_of(REASON, *starting(REFUSED, generation=2, observed=0)))
+
+
+def test_without_pods_in_sight_a_claim_that_changes_is_starting():
+    store = a_model_store(*a_model(a_workspace(stated=claims("NodeNotReady")), without=[POD]))
+    store.set_watch_state(PODS, NotSynced("forbidden"))
+    assert only_trouble(verdict_of(REASON, store=store)).kind is TroubleKind.STARTING
+
+
+@pytest.mark.parametrize("name", ["qwen-7rk2p", "qwen-never-read"])
+def test_a_workspace_that_cannot_be_decoded_is_unknown(name):
+    store = a_model_store(*a_model())
+    store.mark_undecodable(WORKSPACES, "team-a", name)
+    assert isinstance(verdict_of(REASON, store=store), Unknown)
+
+
+def test_a_workspace_of_another_set_may_be_unreadable():
+    store = a_model_store(*a_model())
+    store.mark_undecodable(WORKSPACES, "team-a", "llama-1")
+    assert isinstance(verdict_of(REASON, store=store), Clear)
+
+
+# ---------------------------------------------------------------- the last real error
+
+
+def after(*reasons: str):
+    """
+    The verdict after a Workspace gave these reasons one by one.
+    """
+    store = a_model_store(*starting(REFUSED))
+    for reason in reasons:
+        store.upsert(WORKSPACES, a_workspace(stated=claims(reason)))
+    return verdict_of(REASON, store=store)
+
+
+@pytest.mark.parametrize("now", ["NodeClaimNotReady", "AwaitingReconciliation"])
+def test_while_the_next_try_waits_the_last_error_is_told(now):
+    verdict = after("AwaitingReconciliation", now)
+    assert (only_trouble(verdict).kind, only_trouble(verdict).cause.code) == (
+        TroubleKind.FAILED,
+        "Quota",
+    )
+    assert rendered_message(verdict) == (
+        "GPU nodes are not provisioned: Workspace qwen-7rk2p NodeClaimReady=False"
+        f" ({now}, before that SubscriptionQuotaReached): {QUOTA}."
+    )
+
+
+@pytest.mark.parametrize("now", ["NodeNotFound", "StartupTaintsExist"])
+def test_once_a_machine_is_given_the_error_is_overcome(now):
+    assert only_trouble(after("NodeClaimNotReady", now)).kind is TroubleKind.STARTING
+    assert only_trouble(after(now, "NodeClaimNotReady")).kind is TroubleKind.STARTING
+
+
+def test_a_newer_error_takes_the_place_of_the_last():
+    assert only_trouble(after("AllocationFailure", "NodeClaimNotReady")).cause.code == "Capacity"
+
+
+def test_what_was_refused_is_forgotten_with_the_workspace():
+    store = a_model_store(*starting(REFUSED))
+    delete_from_store(store, a_workspace())
+    store.upsert(WORKSPACES, a_workspace(stated=claims("NodeClaimNotReady")))
+    assert only_trouble(verdict_of(REASON, store=store)).kind is TroubleKind.STARTING
+
+
+def test_a_workspace_that_serves_again_remembers_nothing():
+    error = a_set_condition("NodeClaimReady", "False", "AllocationFailure")
+    assert last_workspace_error(error, a_workspace()) is None
+    assert last_workspace_error(error, a_workspace(stated={"NodeClaimReady": None})) is None

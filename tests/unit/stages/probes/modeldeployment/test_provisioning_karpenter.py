@@ -1,0 +1,188 @@
+"""
+What NodeClaims add about the nodes of a Workspace, and what is normal in them.
+"""
+
+import pytest
+
+from reporter.model.enums import Layer, TroubleKind
+from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, NODE_CLAIMS, WORKSPACES
+from reporter.model.observations import NotServed, NotSynced
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import Clear
+from tests.support.builders import LONG_AGO, NOON
+from tests.support.model_builders import (
+    QUOTA,
+    SUBJECT,
+    TEAM,
+    WAITING_CONDITIONS,
+    WORKSPACE,
+    a_model_pod,
+    a_set,
+    a_team,
+    a_workspace,
+    never_ready,
+    only_trouble,
+    rendered_message,
+)
+from tests.support.source_builders import a_claim, a_source_condition, a_store, verdict_of
+
+
+REASON = "inferencesetInfraProvisioningFailed"
+WAITING = {**WAITING_CONDITIONS, "NodeClaimReady": ("False", "NodeClaimNotReady", "not enough")}
+LAUNCHED = a_source_condition("Launched", "True", "Launched", since=NOON)
+REGISTERED = a_source_condition("Registered", "True", "Registered")
+INITIALIZED = a_source_condition("Initialized", "True", "Initialized")
+NOT_REGISTERED = a_source_condition(
+    "Registered", "Unknown", "NodeNotFound", "Node not registered", NOON
+)
+AWAITS = a_source_condition(
+    "Registered", "Unknown", "AwaitingReconciliation", "object is awaiting", LONG_AGO
+)
+REFUSED = a_source_condition("Launched", "Unknown", "SubscriptionQuotaReached", QUOTA, NOON)
+POD = a_model_pod(waiting="ContainerCreating", **never_ready(NOON))
+
+
+def store(*objects, conditions=None, pod=POD, **changes):
+    workspace = a_workspace(stated=WAITING if conditions is None else conditions)
+    return a_store(a_team(), a_set(), workspace, pod, *objects, **changes)
+
+
+def verdict(*objects, unwatched=(), **changes):
+    return verdict_of(REASON, SUBJECT, store(*objects, **changes), unwatched)
+
+
+def test_a_refusal_is_told_before_kaito_copies_it_and_of_the_same_object_as_its_copy():
+    before, after = verdict(a_claim(REFUSED, AWAITS)), verdict(a_claim(LAUNCHED))
+    found = only_trouble(before)
+    assert (found.kind, found.cause.code, found.since) == (TroubleKind.FAILED, "Quota", NOON)
+    assert found.cause.object == only_trouble(after).cause.object
+    assert rendered_message(before) == (
+        "GPU nodes are not provisioned: NodeClaim qwen-7rk2p-x4b of Workspace qwen-7rk2p"
+        f" Launched=Unknown (SubscriptionQuotaReached): {QUOTA}."
+    )
+
+
+def test_a_node_on_its_way_is_told_by_the_step_that_it_waits_for_and_waits_as_long():
+    without, found = (
+        only_trouble(verdict(kinds=DEFAULT_KINDS)),
+        only_trouble(verdict(a_claim(LAUNCHED, NOT_REGISTERED))),
+    )
+    assert (found.kind, found.cause, found.since) == (
+        TroubleKind.STARTING,
+        without.cause,
+        without.since,
+    )
+    assert found.message_fields == {
+        "object": "NodeClaim qwen-7rk2p-x4b of Workspace qwen-7rk2p",
+        "state": "Registered=Unknown (NodeNotFound)",
+    }
+    assert found.foreign_text == "Node not registered"
+
+
+def test_the_claims_of_the_old_provisioner_are_known_by_its_labels():
+    labels = {"kaito.sh/workspace": WORKSPACE, "kaito.sh/workspacenamespace": TEAM}
+    assert only_trouble(verdict(a_claim(REFUSED, labels=labels))).kind is TroubleKind.FAILED
+
+
+def test_it_is_told_as_well_if_the_claim_was_listed_first():
+    workspace = a_workspace(stated=WAITING)
+    known = a_store(a_team(), a_set(), a_claim(REFUSED), workspace, POD)
+    assert only_trouble(verdict_of(REASON, SUBJECT, known)).kind is TroubleKind.FAILED
+
+
+def test_of_two_claims_the_refused_one_is_told():
+    found = only_trouble(verdict(a_claim(LAUNCHED, NOT_REGISTERED), a_claim(REFUSED, name="z")))
+    assert found.message_fields["object"].startswith("NodeClaim z of")
+
+
+AS_WITHOUT = {
+    "no claim yet": [],
+    "a claim of another Workspace": [a_claim(REFUSED, of="other")],
+    "nobody's claim": [a_claim(REFUSED, labels=None)],
+    "a claim on its way out": [a_claim(REFUSED, deleted=NOON)],
+    "a machine that is terminated": [
+        a_claim(REFUSED, a_source_condition("InstanceTerminating", "True", "InstanceTerminating"))
+    ],
+    "a claim that is well": [a_claim(LAUNCHED, REGISTERED, INITIALIZED)],
+    "an error without a text": [
+        a_claim(a_source_condition("Launched", "True"), a_source_condition("Drifted", "True"))
+    ],
+    "no condition yet": [a_claim()],
+}
+
+
+@pytest.mark.parametrize("objects", AS_WITHOUT.values(), ids=AS_WITHOUT.keys())
+def test_nothing_of_it_is_added(objects):
+    with_source, without = verdict(*objects), verdict(kinds=DEFAULT_KINDS)
+    assert rendered_message(with_source) == rendered_message(without)
+    assert only_trouble(with_source).kind is TroubleKind.STARTING
+
+
+def test_a_reason_without_a_text_is_no_refusal():
+    assert (
+        only_trouble(verdict(a_claim(a_source_condition("Launched", "Unknown", "Odd")))).kind
+        is TroubleKind.STARTING
+    )
+
+
+def test_what_is_replaced_under_ready_pods_is_in_nobodys_way():
+    assert isinstance(verdict(a_claim(REFUSED), pod=a_model_pod()), Clear)
+    assert isinstance(verdict(deleted=[a_claim(REFUSED)], pod=a_model_pod()), Clear)
+    assert isinstance(verdict(a_claim(REFUSED), conditions={}), Clear)
+
+
+@pytest.mark.parametrize("sight", [NotServed(), NotSynced("may not list nodeclaims.karpenter.sh")])
+def test_out_of_sight_it_is_judged_as_without(sight):
+    found = verdict(a_claim(LAUNCHED, NOT_REGISTERED), sights={NODE_CLAIMS: sight})
+    assert rendered_message(found) == rendered_message(verdict(kinds=DEFAULT_KINDS))
+
+
+def test_claims_of_which_nothing_was_told_for_too_long_are_not_told_of():
+    blind = verdict(a_claim(LAUNCHED, NOT_REGISTERED), unwatched=[NODE_CLAIMS])
+    assert rendered_message(blind) == rendered_message(verdict(kinds=DEFAULT_KINDS))
+
+
+# ---------------------------------------------------------------- what is remembered
+
+
+def test_the_error_of_a_claim_that_is_deleted_at_once_is_remembered():
+    known = store(deleted=[a_claim(REFUSED)])
+    found = only_trouble(verdict_of(REASON, SUBJECT, known))
+    assert (found.kind, found.cause.code, found.foreign_text) == (
+        TroubleKind.FAILED,
+        "Quota",
+        QUOTA,
+    )
+    again = a_workspace(stated={**WAITING, "NodeClaimReady": ("False", "AwaitingReconciliation")})
+    known.upsert(WORKSPACES, again)
+    assert only_trouble(verdict_of(REASON, SUBJECT, known)).kind is TroubleKind.FAILED
+    known.upsert(NODE_CLAIMS, a_claim(LAUNCHED, NOT_REGISTERED, name="next"))
+    assert only_trouble(verdict_of(REASON, SUBJECT, known)).kind is TroubleKind.STARTING
+
+
+def test_of_two_nodes_one_machine_does_not_overcome_the_other_ones_error():
+    known = store(deleted=[a_claim(REFUSED)])
+    known.upsert(WORKSPACES, a_workspace(stated=WAITING, nodes=2))
+    known.upsert(NODE_CLAIMS, a_claim(LAUNCHED, NOT_REGISTERED, name="one"))
+    assert only_trouble(verdict_of(REASON, SUBJECT, known)).kind is TroubleKind.FAILED
+
+
+def test_nothing_is_remembered_of_a_workspace_that_is_not_there():
+    known = store()
+    known.upsert(NODE_CLAIMS, a_claim(REFUSED, of="gone"))
+    assert list(known.snapshot().provisioning_errors.keys()) == []
+
+
+# ---------------------------------------------------------------- who is touched
+
+
+def test_a_claim_touches_its_set_or_all_of_the_namespace_where_it_names_none():
+    known = store()
+    known.take_dirty()
+    known.upsert(NODE_CLAIMS, a_claim())
+    assert known.take_dirty() == {SUBJECT}
+    labels = {"kaito.sh/workspace": WORKSPACE, "kaito.sh/workspacenamespace": TEAM}
+    known.upsert(NODE_CLAIMS, a_claim(labels=labels))
+    assert known.take_dirty() == {SUBJECT, Subject(Layer.MODELDEPLOYMENT, TEAM)}
+    known.upsert(NODE_CLAIMS, a_claim(name="own", labels=None))
+    assert known.take_dirty() == frozenset()

@@ -1,0 +1,356 @@
+"""
+What keeps requests from finding their way to a model.
+"""
+
+import pytest
+
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.gateway_api import Gateway, GatewayClass, HTTPRoute, InferencePool
+from reporter.model.kinds.objects import Deployment, Pod
+from reporter.model.kinds.resource_kinds import GATEWAYS, HTTP_ROUTES, INFERENCE_POOLS
+from reporter.model.verdicts import Clear, Unknown
+from tests.support.builders import LONG_AGO, NOON
+from tests.support.model_builders import (
+    CREATED_BY,
+    EPOCH,
+    GATEWAY,
+    INDEX,
+    MODEL,
+    POOL,
+    ROUTE,
+    TEAM,
+    a_class,
+    a_gateway,
+    a_model,
+    a_model_pod,
+    a_model_store,
+    a_parent,
+    a_picker,
+    a_pool,
+    a_route,
+    a_set,
+    a_set_condition,
+    an_entry,
+    never_ready,
+    only_trouble,
+    rendered_message,
+    verdict_of,
+)
+
+
+REASON = "inferencesetRouteNotReady"
+REFUSED = a_set_condition("Accepted", "False", "NotAllowedByListeners", "not allowed", NOON)
+UNRESOLVED = a_set_condition("ResolvedRefs", "False", "InvalidKind", "not enabled", NOON)
+NO_PICKER = a_set_condition("ResolvedRefs", "False", "InvalidExtensionRef", "not found", NOON)
+ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
+DRIFTED = {CREATED_BY: MODEL, "app": "old"}
+PLACEHOLDER = an_entry(
+    a_set_condition("Accepted", "Unknown", "Pending", since=EPOCH),
+    parent=a_parent("default", kind="Status"),
+    controller="",
+)
+
+CLEAR = {
+    "healthy": a_model(),
+    "deployed without route, pool and picker": a_model(
+        without=[HTTPRoute, InferencePool, Deployment]
+    ),
+    "the route is on its way out, its pool is gone": a_model(
+        a_route(deleted=NOON), without=[InferencePool]
+    ),
+    "the Gateway is on its way out": a_model(
+        a_gateway(deleted=NOON), a_route(ROUTE, an_entry(REFUSED))
+    ),
+    "the pool is on its way out": a_model(a_pool(POOL, an_entry(REFUSED), deleted=NOON)),
+    "another controller left its entry": a_model(
+        a_route(ROUTE, an_entry(REFUSED, controller=ENVOY), an_entry())
+    ),
+    "ours stands behind it, and the class has no object": a_model(
+        a_route(ROUTE, an_entry(REFUSED, controller=ENVOY), an_entry()), without=[GatewayClass]
+    ),
+    "a controller of another name, and the class has no object": a_model(
+        a_route(ROUTE, an_entry(controller=ENVOY)), without=[GatewayClass]
+    ),
+    "an entry about another Gateway": a_model(
+        a_route(ROUTE, an_entry(REFUSED, parent=a_parent("old-gw")), an_entry())
+    ),
+    "the namespace of the parent is given": a_model(
+        a_route(ROUTE, an_entry(parent=a_parent(namespace=TEAM, kind="Gateway")))
+    ),
+    "a Service as another parent": a_model(
+        a_route(parents=(a_parent(), a_parent("svc", kind="Service", group="")))
+    ),
+    "a fresh pool's placeholder": a_model(a_pool(POOL, PLACEHOLDER)),
+    "a pool of which nobody writes": a_model(a_pool(POOL, PLACEHOLDER)),
+    "stale words about a pool and a Gateway that was": a_model(
+        a_pool(POOL, an_entry(NO_PICKER, parent=a_parent("old-gw"), controller=""))
+    ),
+    "an old entry of another controller on the pool": a_model(
+        a_pool(POOL, an_entry(NO_PICKER, controller=ENVOY), an_entry(controller=""))
+    ),
+    "a pool that waits": a_model(
+        a_pool(POOL, an_entry(a_set_condition("Accepted", "Unknown", "Pending"), controller=""))
+    ),
+    "no model pods at all": a_model(a_set(0), without=[Pod]),
+    "model pods that do not run yet": a_model(
+        a_pool(selects=DRIFTED), a_model_pod(phase="Pending", **never_ready(NOON))
+    ),
+    "only a worker runs": a_model(
+        a_model_pod(1), a_model_pod(0, phase="Pending", **never_ready(NOON))
+    ),
+    "a renamed chart, found by its label": a_model(
+        a_route("r1", pool="p1"), a_pool("p1"), without=[]
+    ),
+}
+
+
+@pytest.mark.parametrize("objects", CLEAR.values(), ids=CLEAR.keys())
+def test_it_is_clear(objects):
+    verdict = verdict_of(REASON, *objects)
+    assert isinstance(verdict, Clear), rendered_message(verdict)
+
+
+TROUBLE = {
+    "no route": (
+        a_model(without=[HTTPRoute]),
+        "RouteNotFound",
+        TroubleKind.DECLARED,
+        "HTTPRoute qwen-route does not exist",
+    ),
+    "no route, and of the rest a picker": (
+        a_model(without=[HTTPRoute, InferencePool]),
+        "RouteNotFound",
+        TroubleKind.DECLARED,
+        "HTTPRoute qwen-route does not exist",
+    ),
+    "no Gateway": (
+        a_model(without=[Gateway]),
+        "GatewayNotFound",
+        TroubleKind.DECLARED,
+        "HTTPRoute qwen-route parent Gateway team-a-gw does not exist",
+    ),
+    "a Gateway that never was, in another namespace": (
+        a_model(a_route(parents=(a_parent("shared", namespace="infra"),))),
+        "GatewayNotFound",
+        TroubleKind.DECLARED,
+        "HTTPRoute qwen-route parent Gateway infra/shared does not exist",
+    ),
+    "no parent": (
+        a_model(a_route(parents=())),
+        "GatewayNotFound",
+        TroubleKind.DECLARED,
+        "HTTPRoute qwen-route names no Gateway",
+    ),
+    "nobody has answered": (
+        a_model(a_route(unseen=True)),
+        "Unseen",
+        TroubleKind.STARTING,
+        "HTTPRoute qwen-route was not answered by the controller of its Gateway team-a-gw",
+    ),
+    "only a dead controller has": (
+        a_model(a_route(ROUTE, an_entry(controller=ENVOY))),
+        "Unseen",
+        TroubleKind.STARTING,
+        "HTTPRoute qwen-route was not answered by the controller of its Gateway team-a-gw",
+    ),
+    "the answer is about another listener": (
+        a_model(a_route(ROUTE, an_entry(), parents=(a_parent(section_name="https"),))),
+        "Unseen",
+        TroubleKind.STARTING,
+        "HTTPRoute qwen-route was not answered by the controller of its Gateway team-a-gw",
+    ),
+    "the controller is thinking": (
+        a_model(a_route(ROUTE, an_entry(a_set_condition("Accepted", "Unknown", "Pending")))),
+        "Unseen",
+        TroubleKind.STARTING,
+        "HTTPRoute qwen-route is not accepted by Gateway team-a-gw yet",
+    ),
+    "refused": (
+        a_model(a_route(ROUTE, an_entry(REFUSED))),
+        "NotAccepted",
+        TroubleKind.FAILED,
+        (
+            "HTTPRoute qwen-route is not accepted by Gateway team-a-gw (NotAllowedByListeners):"
+            " not allowed"
+        ),
+    ),
+    "unresolved": (
+        a_model(a_route(ROUTE, an_entry(UNRESOLVED))),
+        "NotResolved",
+        TroubleKind.FAILED,
+        "HTTPRoute qwen-route has a backend that does not resolve (InvalidKind): not enabled",
+    ),
+    "no pool": (
+        a_model(without=[InferencePool]),
+        "PoolNotFound",
+        TroubleKind.DECLARED,
+        "HTTPRoute qwen-route backend InferencePool qwen-inferencepool does not exist",
+    ),
+    "the pool is refused": (
+        a_model(
+            a_pool(POOL, an_entry(a_set_condition("Accepted", "False", "NotSupportedByParent")))
+        ),
+        "PoolNotAccepted",
+        TroubleKind.FAILED,
+        (
+            "InferencePool qwen-inferencepool is not accepted by Gateway team-a-gw"
+            " (NotSupportedByParent)"
+        ),
+    ),
+    "the pool does not resolve": (
+        a_model(a_pool(POOL, an_entry(UNRESOLVED, controller=""))),
+        "PoolNotAccepted",
+        TroubleKind.FAILED,
+        "InferencePool qwen-inferencepool does not resolve (InvalidKind): not enabled",
+    ),
+    "no Service for the picker": (
+        a_model(a_pool(POOL, an_entry(NO_PICKER, controller=""))),
+        "PickerNotFound",
+        TroubleKind.FAILED,
+        (
+            "InferencePool qwen-inferencepool has as its endpoint picker Service"
+            " qwen-inferencepool-epp, which does not exist (InvalidExtensionRef): not found"
+        ),
+    ),
+    "a pool that must name a picker": (
+        a_model(
+            a_pool(
+                POOL,
+                an_entry(a_set_condition("ResolvedRefs", "False", "EndpointPickerRefMissing")),
+                picker=None,
+            )
+        ),
+        "PickerNotFound",
+        TroubleKind.FAILED,
+        (
+            "InferencePool qwen-inferencepool has as its endpoint picker nothing"
+            " (EndpointPickerRefMissing)"
+        ),
+    ),
+    "the selector drifted": (
+        a_model(a_pool(selects=DRIFTED)),
+        "SelectsNothing",
+        TroubleKind.FAILED,
+        "InferencePool qwen-inferencepool selector matches no pod while 1 model pod is running",
+    ),
+    "pods without an index, before Kubernetes 1.28": (
+        a_model(
+            a_model_pod(labels={INDEX: None}), a_model_pod(0, "qwen-b2", labels={INDEX: None})
+        ),
+        "SelectsNothing",
+        TroubleKind.FAILED,
+        "InferencePool qwen-inferencepool selector matches no pod while 2 model pods are running",
+    ),
+}
+
+
+@pytest.mark.parametrize(("objects", "code", "kind", "text"), TROUBLE.values(), ids=TROUBLE.keys())
+def test_what_is_wrong_is_told(objects, code, kind, text):
+    verdict = verdict_of(REASON, *objects)
+    assert rendered_message(verdict) == f"{text}."
+    assert (only_trouble(verdict).cause.code, only_trouble(verdict).kind) == (code, kind)
+
+
+GONE = {
+    "route": (HTTPRoute, a_route(), "HTTPRoute qwen-route was deleted"),
+    "Gateway": (
+        Gateway,
+        a_gateway(),
+        "HTTPRoute qwen-route parent Gateway team-a-gw was deleted",
+    ),
+    "pool": (
+        InferencePool,
+        a_pool(),
+        "HTTPRoute qwen-route backend InferencePool qwen-inferencepool was deleted",
+    ),
+}
+
+
+@pytest.mark.parametrize(("type_", "gone", "text"), GONE.values(), ids=GONE.keys())
+def test_what_was_deleted_is_lost_and_as_young_as_its_absence(type_, gone, text):
+    verdict = verdict_of(REASON, *a_model(without=[type_]), deleted=[gone])
+    assert rendered_message(verdict) == f"{text}."
+    assert (only_trouble(verdict).kind, only_trouble(verdict).object_created_at) == (
+        TroubleKind.LOST,
+        None,
+    )
+
+
+def test_a_deleted_gateway_is_told_whatever_the_frozen_status_says():
+    for entries in ((), (an_entry(),)):
+        route = a_route(ROUTE, *entries, unseen=not entries)
+        verdict = verdict_of(REASON, *a_model(route, without=[Gateway]))
+        assert only_trouble(verdict).cause.code == "GatewayNotFound"
+
+
+def test_istios_shadow_service_is_on_its_way():
+    message = f"backend({POOL}-ip-1f6a2b.team-a.svc.cluster.local) not found"
+    condition = a_set_condition("ResolvedRefs", "False", "BackendNotFound", message, NOON)
+    found = only_trouble(verdict_of(REASON, *a_model(a_route(ROUTE, an_entry(condition)))))
+    assert (found.kind, found.cause.code) == (TroubleKind.STARTING, "NotResolved")
+
+
+def test_a_pool_that_is_gone_is_told_instead_of_what_istio_says_of_it():
+    condition = a_set_condition(
+        "ResolvedRefs", "False", "BackendNotFound", f"backend({POOL}) not found"
+    )
+    objects = a_model(a_route(ROUTE, an_entry(condition)), without=[InferencePool])
+    assert only_trouble(verdict_of(REASON, *objects)).cause.code == "PoolNotFound"
+
+
+def test_a_default_time_is_none():
+    pending = a_set_condition("Accepted", "Unknown", "Pending", since=EPOCH)
+    found = only_trouble(
+        verdict_of(REASON, *a_model(a_route(ROUTE, an_entry(pending), born=LONG_AGO)))
+    )
+    assert found.since == LONG_AGO
+
+
+def test_a_route_is_found_by_name_or_by_its_pool_without_any_label():
+    for name in (ROUTE, "other-name"):
+        objects = a_model(a_route(name, unseen=True, labels=None), without=[])
+        if name != ROUTE:
+            objects = [o for o in objects if o.metadata.name != ROUTE]
+        assert only_trouble(verdict_of(REASON, *objects)).cause.object.name == name
+
+
+def test_a_pool_is_found_by_following_the_route():
+    objects = a_model(a_route(pool="own-pool"), a_pool("own-pool", selects=DRIFTED, labels=None))
+    objects = [o for o in objects if o.metadata.name != POOL]
+    assert only_trouble(verdict_of(REASON, *objects)).cause.object.name == "own-pool"
+
+
+def test_the_other_parent_of_a_route_is_checked_as_well():
+    both = (a_parent(), a_parent("second-gw"))
+    assert (
+        only_trouble(verdict_of(REASON, *a_model(a_route(parents=both)))).cause.code
+        == "GatewayNotFound"
+    )
+
+
+def test_words_about_an_older_spec_are_unknown():
+    for words in (
+        a_set_condition("Accepted", observed=1),
+        a_set_condition("ResolvedRefs", "False", "x", observed=1),
+    ):
+        route = a_route(
+            ROUTE, an_entry(a_set_condition("Accepted", observed=2), words), generation=2
+        )
+        assert isinstance(verdict_of(REASON, *a_model(route)), Unknown)
+    assert isinstance(verdict_of(REASON, *a_model(a_pool(generation=2))), Unknown)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(HTTP_ROUTES, ROUTE), (HTTP_ROUTES, "qwen-b"), (INFERENCE_POOLS, POOL), (GATEWAYS, GATEWAY)],
+)
+def test_what_cannot_be_decoded_is_unknown(kind, name):
+    store = a_model_store(*a_model(a_picker()))
+    store.mark_undecodable(kind, TEAM, name)
+    assert isinstance(verdict_of(REASON, store=store), Unknown)
+
+
+def test_a_gateway_that_was_never_decoded_is_not_missing():
+    store = a_model_store(*a_model(a_class(), without=[Gateway]))
+    store.mark_undecodable(GATEWAYS, TEAM, GATEWAY)
+    assert isinstance(verdict_of(REASON, store=store), Unknown)

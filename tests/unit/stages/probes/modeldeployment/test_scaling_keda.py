@@ -1,0 +1,259 @@
+"""
+What KEDA's own objects add about the scaling of an InferenceSet, and what is normal in them.
+"""
+
+import pytest
+
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.resource_kinds import (
+    DEFAULT_KINDS,
+    HORIZONTAL_POD_AUTOSCALERS,
+    SCALED_OBJECTS,
+)
+from reporter.model.observations import NotServed, NotSynced
+from reporter.model.verdicts import Clear, Unknown
+from tests.support.builders import LONG_AGO, NOON
+from tests.support.model_builders import (
+    SUBJECT,
+    TEAM,
+    a_set,
+    a_team,
+    only_trouble,
+    rendered_message,
+)
+from tests.support.source_builders import (
+    a_scaled_object,
+    a_source_condition,
+    a_store,
+    an_autoscaler,
+    verdict_of,
+)
+
+
+REASON = "inferencesetScalingMisconfigured"
+METRICS = "[{name: queue, type: gauge, upthreshold: 10, downthreshold: 1}]"
+SCALING = {"auto-provision": "true", "max-replicas": "4", "metrics": METRICS}
+CHECK_FAILED = a_source_condition(
+    "Ready", "False", "ScaledObjectCheckFailed", "no such scale target"
+)
+TRIGGER_ERROR = a_source_condition(
+    "Ready", "False", "TriggerError", "Triggers are not working correctly"
+)
+NO_METRIC = a_source_condition(
+    "ScalingActive", "False", "FailedGetExternalMetric", "no metrics", LONG_AGO
+)
+NO_SCALE = a_source_condition("AbleToScale", "False", "FailedGetScale", "not found", LONG_AGO)
+
+
+def the_set(replicas: int = 1, ready: int = 1, scaling=None, **changes):
+    made = a_set(replicas, scaling=SCALING if scaling is None else scaling, **changes)
+    return type(made)(
+        metadata=made.metadata,
+        spec=made.spec,
+        status=type(made.status)(replicas=replicas, ready_replicas=ready),
+    )
+
+
+def store(*objects, **changes):
+    return a_store(a_team(), *objects, **changes)
+
+
+def verdict(*objects, unwatched=(), **changes):
+    return verdict_of(REASON, SUBJECT, store(*objects, **changes), unwatched)
+
+
+CLEAR = {
+    "all is well": [
+        the_set(),
+        a_scaled_object(),
+        an_autoscaler(a_source_condition("ScalingActive", "True")),
+    ],
+    "not asked to be scaled": [the_set(scaling={})],
+    "KEDA has not looked yet": [
+        the_set(),
+        a_scaled_object("qwen", a_source_condition("Active", "Unknown")),
+    ],
+    "some triggers fail": [
+        the_set(),
+        a_scaled_object("qwen", a_source_condition("Ready", "Unknown", "PartialTriggerError")),
+    ],
+    "not active, which is normal": [
+        the_set(),
+        a_scaled_object("qwen", a_source_condition("Active", "False", "ScalerNotActive")),
+    ],
+    "triggers fail while the model starts": [
+        the_set(ready=0),
+        a_scaled_object("qwen", TRIGGER_ERROR),
+    ],
+    "triggers fail while it scales up": [the_set(2), a_scaled_object("qwen", TRIGGER_ERROR)],
+    "triggers fail at zero": [the_set(0, 0), a_scaled_object("qwen", TRIGGER_ERROR)],
+    "paused by an annotation": [
+        the_set(),
+        a_scaled_object("qwen", CHECK_FAILED, annotations={"autoscaling.keda.sh/paused": "true"}),
+    ],
+    "paused at a number": [
+        the_set(),
+        a_scaled_object(
+            "qwen", CHECK_FAILED, annotations={"autoscaling.keda.sh/paused-replicas": "2"}
+        ),
+    ],
+    "paused, says KEDA": [
+        the_set(),
+        a_scaled_object(
+            "qwen", CHECK_FAILED, a_source_condition("Paused", "True", "ScaledObjectPaused")
+        ),
+    ],
+    "on its way out": [the_set(), a_scaled_object("qwen", CHECK_FAILED, deleted=NOON)],
+    "of another name, made by hand": [the_set(), a_scaled_object("by-hand")],
+    "of another set": [
+        the_set(),
+        a_scaled_object(),
+        a_scaled_object("other", CHECK_FAILED, of="other"),
+    ],
+    "no metrics while the model starts": [
+        the_set(ready=0),
+        a_scaled_object(),
+        an_autoscaler(NO_METRIC),
+    ],
+    "the autoscaler rests at zero": [
+        the_set(),
+        a_scaled_object(),
+        an_autoscaler(a_source_condition("ScalingActive", "False", "ScalingDisabled")),
+    ],
+    "it has just scaled": [
+        the_set(),
+        a_scaled_object(),
+        an_autoscaler(a_source_condition("AbleToScale", "False", "BackoffBoth")),
+    ],
+    "as many as are allowed": [
+        the_set(),
+        a_scaled_object(),
+        an_autoscaler(a_source_condition("ScalingLimited", "True", "TooManyReplicas")),
+    ],
+    "the autoscaler is on its way out": [
+        the_set(),
+        a_scaled_object(),
+        an_autoscaler(NO_SCALE, deleted=NOON),
+    ],
+    "no autoscaler yet": [the_set(), a_scaled_object()],
+}
+
+
+@pytest.mark.parametrize("objects", CLEAR.values(), ids=CLEAR.keys())
+def test_it_is_clear(objects):
+    assert isinstance(verdict(*objects), Clear)
+
+
+TOLD = {
+    "never made": (
+        [the_set()],
+        ("ScaledObjectNotFound", TroubleKind.STARTING),
+        "ScaledObject qwen does not exist, although auto-provision asks for it",
+    ),
+    "rejected, whether the model runs or not": (
+        [the_set(ready=0), a_scaled_object("qwen", CHECK_FAILED)],
+        ("ScaledObjectRejected", TroubleKind.FAILED),
+        "ScaledObject qwen has Ready=False (ScaledObjectCheckFailed): no such scale target",
+    ),
+    "triggers fail though the model is ready": (
+        [the_set(2, 2), a_scaled_object("qwen", TRIGGER_ERROR)],
+        ("TriggerError", TroubleKind.LOST),
+        "ScaledObject qwen has Ready=False (TriggerError): Triggers are not working correctly",
+    ),
+    "no metrics though the model is ready": (
+        [the_set(), a_scaled_object(), an_autoscaler(NO_METRIC)],
+        ("MetricsUnavailable", TroubleKind.LOST),
+        (
+            "HorizontalPodAutoscaler keda-hpa-qwen has ScalingActive=False"
+            " (FailedGetExternalMetric): no metrics"
+        ),
+    ),
+    "the set cannot be scaled": (
+        [the_set(ready=0), a_scaled_object(), an_autoscaler(NO_METRIC, NO_SCALE)],
+        ("ScaleFailed", TroubleKind.FAILED),
+        "HorizontalPodAutoscaler keda-hpa-qwen has AbleToScale=False (FailedGetScale): not found",
+    ),
+}
+
+
+@pytest.mark.parametrize(("objects", "cause", "text"), TOLD.values(), ids=TOLD.keys())
+def test_it_is_told(objects, cause, text):
+    found = verdict(*objects)
+    assert (only_trouble(found).cause.code, only_trouble(found).kind) == cause
+    assert rendered_message(found) == f"scaling misconfigured: {text}."
+
+
+@pytest.mark.parametrize(("objects", "cause", "text"), TOLD.values(), ids=TOLD.keys())
+def test_without_the_source_nothing_of_it_is_known(objects, cause, text):
+    default = [each for each in objects if type(each) is type(the_set())]
+    assert isinstance(verdict(*default, kinds=DEFAULT_KINDS), Clear)
+
+
+def test_one_that_was_there_is_lost():
+    found = verdict(the_set(), deleted=[a_scaled_object()])
+    assert only_trouble(found).kind is TroubleKind.LOST
+    assert "ScaledObject qwen was deleted, and not made again" in rendered_message(found)
+
+
+def test_of_annotations_that_are_wrong_only_these_are_told():
+    wrong = the_set(scaling={**SCALING, "max-replicas": "0"})
+    found = verdict(wrong, a_scaled_object("qwen", CHECK_FAILED))
+    assert only_trouble(found).cause.code == "Replicas"
+
+
+# ---------------------------------------------------------------- what cannot be seen
+
+
+@pytest.mark.parametrize("sight", [NotServed(), NotSynced("may not list scaledobjects.keda.sh")])
+def test_scaled_objects_that_are_out_of_sight_are_not_missed_and_annotations_judged(sight):
+    sights = {SCALED_OBJECTS: sight}
+    assert isinstance(verdict(the_set(), sights=sights), Clear)
+    wrong = the_set(scaling={**SCALING, "max-replicas": "0"})
+    assert only_trouble(verdict(wrong, sights=sights)).cause.code == "Replicas"
+
+
+def test_without_autoscalers_the_scaled_object_is_judged_all_the_same():
+    sights = {HORIZONTAL_POD_AUTOSCALERS: NotSynced("forbidden")}
+    objects = [the_set(), an_autoscaler(NO_SCALE)]
+    assert isinstance(verdict(*objects, a_scaled_object(), sights=sights), Clear)
+    assert only_trouble(verdict(*objects, a_scaled_object("qwen", CHECK_FAILED), sights=sights))
+
+
+@pytest.mark.parametrize(
+    ("objects", "kind"),
+    [
+        ([the_set()], SCALED_OBJECTS),
+        ([the_set(), a_scaled_object("qwen", CHECK_FAILED)], SCALED_OBJECTS),
+        ([the_set(), a_scaled_object(), an_autoscaler(NO_SCALE)], HORIZONTAL_POD_AUTOSCALERS),
+    ],
+)
+def test_trouble_that_was_last_seen_is_neither_told_nor_cleared(objects, kind):
+    assert isinstance(verdict(*objects, unwatched=[kind]), Unknown)
+
+
+def test_nothing_wrong_that_was_last_seen_holds_up_nothing():
+    unwatched = [SCALED_OBJECTS, HORIZONTAL_POD_AUTOSCALERS]
+    assert isinstance(verdict(the_set(), a_scaled_object(), unwatched=unwatched), Clear)
+    wrong = the_set(scaling={**SCALING, "max-replicas": "0"})
+    assert only_trouble(verdict(wrong, unwatched=unwatched)).cause.code == "Replicas"
+
+
+@pytest.mark.parametrize("kind", [SCALED_OBJECTS, HORIZONTAL_POD_AUTOSCALERS])
+def test_one_that_cannot_be_decoded_is_unknown(kind):
+    objects = [the_set()] if kind is SCALED_OBJECTS else [the_set(), a_scaled_object()]
+    known = store(*objects)
+    known.mark_undecodable(kind, TEAM, "qwen" if kind is SCALED_OBJECTS else "keda-hpa-qwen")
+    assert isinstance(verdict_of(REASON, SUBJECT, known), Unknown)
+
+
+# ---------------------------------------------------------------- who is touched
+
+
+def test_a_change_touches_the_set_that_is_scaled_and_nobody_else():
+    known = store()
+    known.take_dirty()
+    known.upsert(SCALED_OBJECTS, a_scaled_object("other-name"))
+    known.upsert(HORIZONTAL_POD_AUTOSCALERS, an_autoscaler())
+    assert known.take_dirty() == {SUBJECT}
+    known.upsert(SCALED_OBJECTS, a_scaled_object("web", kind="Deployment", of="web"))
+    assert known.take_dirty() == frozenset()

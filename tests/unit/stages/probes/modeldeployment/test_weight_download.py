@@ -1,0 +1,291 @@
+"""
+What is said of a download: pod by pod, with what an operator needs to know.
+"""
+
+from datetime import timedelta
+
+import pytest
+
+from reporter.model.enums import Layer, Reason
+from reporter.model.kinds.resource_kinds import PODS
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import Active, Clear, Unknown
+from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
+from reporter.stages.evaluation.clocks import Delays
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.states import reason_states
+from reporter.stages.pipeline import Evaluator
+from reporter.stages.probes import PROBES
+from reporter.stages.probes.modeldeployment.weight_download import PROBE, format_speed
+from reporter.stages.probes.probe import ProbeRequest
+from tests.support.builders import MINUTE, NOON, SECOND
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.downloads import a_scrape_result
+from tests.support.loading_pods import (
+    MODEL,
+    TEAM,
+    a_loading_pod,
+    a_loading_store,
+    a_model,
+    add_failed_scrape,
+    add_samples,
+)
+
+
+REASON = Reason("inferencesetWeightDownloadSlow")
+SUBJECT = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
+ENTRY = DEFAULT_CATALOGUE[REASON]
+POD = a_loading_pod()
+SLOW = (3.1, 3.2, 3.3, 3.4, 3.5)
+
+
+def judged(store, **flags):
+    given = {name.replace("_", "-"): value for name, value in flags.items()}
+    question = ProbeRequest(REASON, SUBJECT, ENTRY.parameters, {**DEFAULT_FLAGS, **given})
+    (verdict,) = PROBE.evaluate(store.snapshot(), question)
+    return verdict
+
+
+def told(verdict) -> str:
+    assert isinstance(verdict, Active), verdict
+    parts = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
+    return render_message(MessageInput(ENTRY, SUBJECT, parts))
+
+
+def unknown(verdict) -> str:
+    assert isinstance(verdict, Unknown), verdict
+    return verdict.why
+
+
+def pods(verdict) -> list[str]:
+    assert isinstance(verdict, Active), verdict
+    return [f"{t.cause.object.name} {t.cause.code}" for t in verdict.troubles]
+
+
+def with_pages(*speeds: float, pod=POD):
+    store = a_loading_store(pod)
+    add_samples(store, pod, *speeds)
+    return store
+
+
+# ---------------------------------------------------------------- as it reads
+
+
+def test_a_slow_download_as_it_reads():
+    store = a_loading_store(POD)
+    for number, each in enumerate(SLOW):
+        store.record_scrape(POD, a_scrape_result(number * 15, each, 16129))
+    assert told(judged(store)) == (
+        "InferenceSet team-a/qwen: model-weights download is slow: every sample in the 60s window"
+        " was below 20 MB/s (worst 3.1 MB/s, 56.5 GB left take 4h at this pace,"
+        " the startup probe leaves 28m); LLM pod qwen-7rk2p-0, source pod qwen-7rk2p-0."
+        " Infrastructure: Check the node's network and the source's rate limits; a mirror of the"
+        " model in the cluster makes it independent of both."
+    )
+
+
+def test_a_stall_as_it_reads():
+    text = told(judged(with_pages(300, 300, 0, 0, 0, 0, 0)))
+    assert text == (
+        "InferenceSet team-a/qwen: model-weights download is slow: every sample in the 60s window"
+        " was below 20 MB/s (worst 0 MB/s, nothing arrives, the startup probe leaves 28m);"
+        " LLM pod qwen-7rk2p-0, source pod qwen-7rk2p-0."
+        " Infrastructure: Delete the pod so that the download begins anew; check its way to the"
+        " source if it stalls again."
+    )
+
+
+def test_without_a_known_size_it_says_what_it_knows():
+    store = a_loading_store(POD)
+    for number, each in enumerate(SLOW):
+        store.record_scrape(POD, a_scrape_result(number * 15, each, -1))
+    assert "below 20 MB/s (worst 3.1 MB/s); LLM pod" in told(judged(store))
+
+
+def test_a_startup_budget_that_is_spent_is_said_so():
+    pod = a_loading_pod(started=NOON - 40 * MINUTE)
+    text = told(judged(with_pages(*SLOW, pod=pod)))
+    assert "at this pace, the 30m of the startup probe are over);" in text
+
+
+def test_without_a_start_of_the_container_no_budget_is_told():
+    text = told(judged(with_pages(*SLOW, pod=a_loading_pod(started=None))))
+    assert "(worst 3.1 MB/s, 3.5 GB left take 16m at this pace); LLM" in text
+
+
+@pytest.mark.parametrize(
+    ("bytes_a_second", "text"),
+    [(20e6, "20 MB/s"), (19_999_999, "19.9 MB/s"), (3.14e6, "3.1 MB/s"), (99, "0 MB/s")],
+)
+def test_a_speed_is_never_rounded_up_to_a_limit(bytes_a_second, text):
+    assert format_speed(bytes_a_second) == text
+
+
+def test_it_is_about_the_namespace():
+    verdict = judged(with_pages(*SLOW))
+    assert isinstance(verdict, Active)
+    assert (
+        verdict.involved_object.kind,
+        verdict.involved_object.name,
+        verdict.involved_object.uid,
+    ) == (
+        "Namespace",
+        TEAM,
+        "uid-team-a",
+    )
+
+
+# ---------------------------------------------------------------- one pod and another
+
+
+def test_a_slow_pod_does_not_hide_behind_three_that_are_fast():
+    fleet = [a_loading_pod(f"qwen-{n}-0") for n in range(4)]
+    store = a_loading_store(*fleet)
+    for number, pod in enumerate(fleet):
+        add_samples(store, pod, *[3 if number == 2 else 300] * 5)
+    assert pods(judged(store)) == ["qwen-2-0 Slow"]
+
+
+def test_every_slow_pod_is_told_of():
+    fleet = [a_loading_pod(f"qwen-{n}-0") for n in range(3)]
+    store = a_loading_store(*fleet)
+    add_samples(store, fleet[0], *SLOW)
+    add_samples(store, fleet[1], *[300] * 5)
+    add_samples(store, fleet[2], 300, 0, 0, 0, 0, 0)
+    assert pods(judged(store)) == ["qwen-0-0 Slow", "qwen-2-0 Stalled"]
+
+
+def test_the_pods_of_another_model_or_namespace_are_not_its_own():
+    other = a_loading_pod("phi-0", model="phi")
+    same_name = a_loading_pod("qwen-9-0", namespace="team-b")
+    store = a_loading_store(POD, other, same_name)
+    add_samples(store, POD, *[300] * 5)
+    add_samples(store, other, *SLOW)
+    add_samples(store, same_name, *SLOW)
+    assert isinstance(judged(store), Clear)
+
+
+def test_a_slow_pod_is_told_of_although_another_cannot_be_read():
+    dead = a_loading_pod("qwen-0-0")
+    store = a_loading_store(POD, dead)
+    add_samples(store, POD, *SLOW)
+    add_failed_scrape(store, dead)
+    assert pods(judged(store)) == ["qwen-7rk2p-0 Slow"]
+
+
+def test_one_that_was_slow_and_cannot_be_read_now_is_not_well_while_another_is_slow():
+    other = a_loading_pod("qwen-0-0")
+    store = a_loading_store(POD, other)
+    add_samples(store, POD, *SLOW)
+    add_samples(store, other, *SLOW)
+    add_failed_scrape(store, other, 75)
+    assert pods(judged(store)) == ["qwen-0-0 Slow", "qwen-7rk2p-0 Slow"]
+
+
+# ---------------------------------------------------------------- what is not known
+
+
+def test_a_page_that_was_never_read_is_unknown():
+    assert unknown(judged(a_loading_store(POD))) == ("pod qwen-7rk2p-0: its page was not read yet")
+
+
+def test_a_page_that_cannot_be_read_is_unknown_and_says_why():
+    store = with_pages(*SLOW)
+    add_failed_scrape(store, POD, 75, "nothing listens at port 5000")
+    assert unknown(judged(store)) == "pod qwen-7rk2p-0: nothing listens at port 5000"
+
+
+def test_a_window_that_is_not_full_is_unknown():
+    assert "not yet for as long" in unknown(judged(with_pages(3, 3, 3)))
+
+
+def test_a_page_without_the_metric_is_unknown():
+    store = a_loading_store(POD)
+    store.record_scrape(POD, a_scrape_result(0, None))
+    assert "does not tell the speed" in unknown(judged(store))
+
+
+def test_a_pod_whose_newest_version_cannot_be_read_is_unknown():
+    store = with_pages(*SLOW)
+    store.mark_undecodable(PODS, TEAM, POD.metadata.name)
+    assert "could not be decoded" in unknown(judged(store))
+
+
+# ---------------------------------------------------------------- what is well
+
+
+@pytest.mark.parametrize(
+    "speeds",
+    [(300,) * 5, (0,) * 10, (300, 3, 3, 3, 3), (3, 3, 3, 3, 3, 40)],
+    ids=["fast", "not begun", "dip", "recovered"],
+)
+def test_it_is_clear(speeds):
+    assert isinstance(judged(with_pages(*speeds)), Clear)
+
+
+def test_without_pods_that_load_there_is_nothing_to_be_slow():
+    assert isinstance(judged(a_loading_store()), Clear)
+    assert isinstance(judged(a_loading_store(a_loading_pod(ready=True))), Clear)
+    assert isinstance(judged(a_loading_store(a_loading_pod(waiting=True))), Clear)
+    assert isinstance(judged(a_loading_store(a_loading_pod(deleted=NOON))), Clear)
+
+
+def test_a_pod_that_becomes_ready_is_clear():
+    store = with_pages(*SLOW)
+    store.upsert(PODS, a_loading_pod(ready=True))
+    assert isinstance(judged(store), Clear)
+
+
+def test_a_restart_begins_anew():
+    store = with_pages(*SLOW)
+    store.upsert(PODS, a_loading_pod(restarts=1))
+    assert isinstance(judged(store), Unknown)
+    add_samples(store, a_loading_pod(restarts=1), 0, 0, begin=75)
+    assert isinstance(judged(store), Clear)
+
+
+# ---------------------------------------------------------------- flags
+
+
+def test_what_is_slow_is_a_flag():
+    assert isinstance(judged(with_pages(*SLOW), weight_download_min_mbps="3"), Clear)
+    text = told(judged(with_pages(300, 300, 300, 300, 300), weight_download_min_mbps="512.5"))
+    assert "below 512.5 MB/s (worst 300 MB/s" in text
+
+
+def test_the_window_is_a_flag():
+    verdict = judged(with_pages(300, 3, 3, 3), weight_download_window_seconds="30")
+    assert "every sample in the 30s window" in told(verdict)
+
+
+# ---------------------------------------------------------------- in the whole order
+
+
+def after(store, before=None, now=NOON + MINUTE) -> Evaluation:
+    court = Evaluator(
+        DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, EvaluationSettings(delays=Delays())
+    )
+    return court.evaluate(before or Evaluation(), store.snapshot(), frozenset({SUBJECT}), now=now)
+
+
+def state(judgement) -> str:
+    found = {
+        key.reason: each
+        for key, each in reason_states(judgement).items()
+        if key.subject == SUBJECT
+    }
+    return str(found.get(REASON, "clear"))
+
+
+def test_it_is_announced_as_soon_as_the_window_is_full_whatever_else_is_wrong():
+    store = with_pages(3, 3, 3, 3)
+    first = after(store)
+    add_samples(store, POD, 3, begin=60)
+    second = after(store, first, now=NOON + 61 * SECOND)
+    assert [state(first), state(second)] == ["unknown", "announced"]
+
+
+def test_a_model_that_is_scaled_to_zero_is_not_judged():
+    store = a_loading_store(POD, a_model(replicas=0))
+    add_samples(store, POD, *SLOW)
+    assert state(after(store)) == "clear"

@@ -1,0 +1,173 @@
+"""
+API keys that the operator does not make, and nothing of a key in a message.
+"""
+
+import pytest
+
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.resource_kinds import API_KEYS
+from reporter.model.observations import NotServed
+from reporter.model.verdicts import Clear, Unknown
+from tests.support.builders import LONG_AGO, NOON
+from tests.support.harness_builders import (
+    EPOCH,
+    TEAM,
+    a_harness_store,
+    an_api_key,
+    an_observed_condition,
+    only_trouble,
+    rendered_troubles,
+    verdict_of,
+)
+
+
+REASON = "modelharnessAPIKeyReconcileFailed"
+CONFLICT = an_observed_condition("Ready", "False", "SecretConflict", "secret llm-api-key exists")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pytest.param([], id="auth is off"),
+        pytest.param([an_api_key("default", an_observed_condition("Ready"))], id="active"),
+        pytest.param([an_api_key()], id="active without conditions"),
+        pytest.param(
+            [an_api_key("default", an_observed_condition("Ready"), phase="")], id="without a phase"
+        ),
+        pytest.param([an_api_key("default", CONFLICT, deleted=NOON)], id="being deleted"),
+        pytest.param(
+            [
+                an_api_key(
+                    "default",
+                    an_observed_condition("Ready"),
+                    an_observed_condition("Rotating", "False", "Idle"),
+                )
+            ],
+            id="a condition that is well when False",
+        ),
+        pytest.param(
+            [an_api_key("trial", CONFLICT, phase="Expired", labels=None)],
+            id="someone's own key ran out",
+        ),
+        pytest.param(
+            [an_api_key("default", an_observed_condition("Ready", "Unknown"))],
+            id="Unknown is not False",
+        ),
+    ],
+)
+def test_it_is_clear(keys):
+    assert isinstance(verdict_of(REASON, *keys), Clear)
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "kind", "text", "foreign"),
+    [
+        pytest.param(
+            an_api_key("default", CONFLICT),
+            "NotReconciled",
+            TroubleKind.FAILED,
+            "APIKey default is not reconciled (SecretConflict)",
+            "secret llm-api-key exists",
+            id="any condition that is False",
+        ),
+        pytest.param(
+            an_api_key("default", CONFLICT, phase="Pending"),
+            "NotReconciled",
+            TroubleKind.FAILED,
+            "APIKey default is not reconciled (SecretConflict)",
+            "secret llm-api-key exists",
+            id="why it is pending",
+        ),
+        pytest.param(
+            an_api_key("mine", CONFLICT, labels=None),
+            "NotReconciled",
+            TroubleKind.FAILED,
+            "APIKey mine is not reconciled (SecretConflict)",
+            "secret llm-api-key exists",
+            id="someone's own key",
+        ),
+        pytest.param(
+            an_api_key(phase="Expired"),
+            "Expired",
+            TroubleKind.FAILED,
+            "APIKey default has expired",
+            "",
+            id="expired",
+        ),
+        pytest.param(
+            an_api_key(phase="Pending"),
+            "Pending",
+            TroubleKind.STARTING,
+            "APIKey default is still Pending",
+            "",
+            id="pending",
+        ),
+        pytest.param(
+            an_api_key(phase=""),
+            "Pending",
+            TroubleKind.STARTING,
+            "APIKey default is still Pending",
+            "",
+            id="never taken up",
+        ),
+    ],
+)
+def test_it_is_told(key, code, kind, text, foreign):
+    verdict = verdict_of(REASON, key)
+    trouble = only_trouble(verdict)
+    assert (trouble.cause.code, trouble.kind, trouble.foreign_text) == (code, kind, foreign)
+    assert rendered_troubles(verdict) == [text]
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "sk-Ab3dEf6hIj9kLm2n",
+        "team-9fJ2mQx7LpW4sVz8",
+        "deadbeefdeadbeefdeadbeef",
+        "TWFnaWNLZXk0Mg+/abc==",
+    ],
+)
+def test_a_key_in_what_the_operator_says_is_removed(secret):
+    failed = an_observed_condition(
+        "Synced", "False", "Conflict", f"cannot store {secret} in secret llm-api-key"
+    )
+    foreign = only_trouble(verdict_of(REASON, an_api_key("default", failed))).foreign_text
+    assert secret not in foreign
+    assert foreign == "cannot store [removed] in secret llm-api-key"
+
+
+def test_each_key_is_a_cause_of_its_own():
+    verdict = verdict_of(REASON, an_api_key("b", CONFLICT), an_api_key("a", phase="Pending"))
+    assert [t.cause.object.name for t in verdict.troubles] == ["a", "b"]
+
+
+def test_a_default_time_is_none_so_it_failed_since_it_was_made():
+    assert (
+        only_trouble(
+            verdict_of(
+                REASON, an_api_key("default", an_observed_condition("Ready", "False", since=EPOCH))
+            )
+        ).since
+        == LONG_AGO
+    )
+
+
+def test_an_old_key_may_have_begun_to_wait_just_now():
+    assert only_trouble(verdict_of(REASON, an_api_key(phase="Pending"))).since is None
+
+
+def test_a_status_older_than_the_spec_tells_nothing():
+    assert isinstance(verdict_of(REASON, an_api_key("default", CONFLICT, generation=2)), Unknown)
+
+
+def test_without_the_crd_auth_is_off():
+    store = a_harness_store(an_api_key("default", CONFLICT))
+    store.set_watch_state(API_KEYS, NotServed())
+    assert isinstance(verdict_of(REASON, store=store), Clear)
+
+
+def test_what_could_not_be_decoded_tells_nothing():
+    store = a_harness_store(an_api_key())
+    store.mark_undecodable(API_KEYS, TEAM, "default")
+    assert isinstance(verdict_of(REASON, store=store), Unknown)

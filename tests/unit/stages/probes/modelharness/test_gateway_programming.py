@@ -1,0 +1,312 @@
+"""
+A Gateway whose address or listeners do not work.
+"""
+
+import pytest
+
+from reporter.model.enums import Layer, TroubleKind
+from reporter.model.kinds.resource_kinds import GATEWAYS
+from reporter.model.observations import NotServed
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import Clear, Unknown
+from reporter.stages.probes.modelharness.gateway_programming import (
+    PROBE,
+    GatewayProgrammingParameters,
+)
+from reporter.stages.probes.probe import ProbeRequest
+from tests.support.builders import LONG_AGO, NOON
+from tests.support.harness_builders import (
+    ACCEPTED,
+    DEFAULT_CONDITIONS,
+    EPOCH,
+    GATEWAY,
+    PROGRAMMED,
+    TEAM,
+    a_data_plane,
+    a_gateway,
+    a_harness_store,
+    an_observed_condition,
+    only_trouble,
+    rendered_troubles,
+    verdict_of,
+)
+
+
+REASON = "modelharnessGatewayProgrammingFailed"
+ASSIGNED_TO = "Assigned to service(s) team-a-gw-istio.team-a.svc.cluster.local:80"
+FAILED = f"{ASSIGNED_TO}, but failed to assign to all requested addresses"
+WAITS = f'{FAILED}: address pending for hostname "team-a-gw-istio.team-a.svc.cluster.local"'
+UNMANNED = f'{FAILED}: no instances found for hostname "team-a-gw-istio.team-a.svc.cluster.local"'
+
+
+def unassigned(message: str, **changes):
+    return an_observed_condition("Programmed", "False", "AddressNotAssigned", message, **changes)
+
+
+def gateway(programmed=PROGRAMMED, **changes):
+    return a_gateway(GATEWAY, ACCEPTED, programmed, **changes)
+
+
+def listening(*conditions, **changes):
+    return gateway(stated={"http": conditions}, **changes)
+
+
+GOOD = (
+    an_observed_condition("Accepted"),
+    an_observed_condition("Conflicted", "False", "NoConflicts"),
+    an_observed_condition("Programmed"),
+    an_observed_condition("ResolvedRefs"),
+    an_observed_condition("OverlappingTLSConfig", "True", "OverlappingHostnames"),
+)
+CERTIFICATE = an_observed_condition(
+    "ResolvedRefs", "False", "InvalidCertificateRef", "secret team-a/c not found"
+)
+BAD_TLS = an_observed_condition("Programmed", "False", "Invalid", "Bad TLS configuration")
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        pytest.param([], id="none is told elsewhere"),
+        pytest.param([gateway()], id="programmed"),
+        pytest.param([listening(*GOOD)], id="a listener whose negative conditions are False"),
+        pytest.param(
+            [a_gateway(GATEWAY, *DEFAULT_CONDITIONS)], id="not accepted is told elsewhere"
+        ),
+        pytest.param(
+            [gateway(stated={"gone": [CERTIFICATE]})], id="a listener that is not in the spec"
+        ),
+        pytest.param([gateway(unassigned(UNMANNED))], id="no proxies is told elsewhere"),
+        pytest.param([gateway(unassigned(WAITS), deleted=NOON)], id="being deleted"),
+        pytest.param(
+            [gateway(unassigned(UNMANNED), addresses=("own",)), a_data_plane()],
+            id="proxies deployed by hand that are known",
+        ),
+    ],
+)
+def test_it_is_clear(objects):
+    assert isinstance(verdict_of(REASON, *objects), Clear)
+
+
+@pytest.mark.parametrize(
+    ("made", "code", "kind", "text", "foreign"),
+    [
+        pytest.param(
+            gateway(unassigned(WAITS)),
+            "AddressPending",
+            TroubleKind.STARTING,
+            "has no address yet",
+            WAITS,
+            id="a load balancer's address takes minutes",
+        ),
+        pytest.param(
+            gateway(unassigned(f"{UNMANNED}; address pending for hostname other")),
+            "AddressPending",
+            TroubleKind.STARTING,
+            "has no address yet",
+            f"{UNMANNED}; address pending for hostname other",
+            id="an address is pending too",
+        ),
+        pytest.param(
+            gateway(unassigned(UNMANNED), addresses=("own.infra.svc.cluster.local",)),
+            "AddressPending",
+            TroubleKind.STARTING,
+            "has no address yet",
+            UNMANNED,
+            id="proxies deployed by hand that nobody knows",
+        ),
+        pytest.param(
+            gateway(
+                an_observed_condition(
+                    "Programmed", "False", "AddressNotUsable", "port 81 not found"
+                )
+            ),
+            "AddressNotUsable",
+            TroubleKind.FAILED,
+            "programming failed (AddressNotUsable)",
+            "port 81 not found",
+            id="not usable",
+        ),
+        pytest.param(
+            gateway(an_observed_condition("Programmed", "False", "UnsupportedAddress")),
+            "AddressNotUsable",
+            TroubleKind.FAILED,
+            "programming failed (UnsupportedAddress)",
+            "",
+            id="not supported",
+        ),
+        pytest.param(
+            gateway(an_observed_condition("Programmed", "False", "NoResources", "quota")),
+            "NotProgrammed",
+            TroubleKind.FAILED,
+            "programming failed (NoResources)",
+            "quota",
+            id="any other reason",
+        ),
+        pytest.param(
+            gateway(
+                an_observed_condition("Programmed", "Unknown", "Pending", since=EPOCH, observed=0)
+            ),
+            "NotProgrammed",
+            TroubleKind.STARTING,
+            "is not programmed yet",
+            "",
+            id="nobody tells",
+        ),
+        pytest.param(
+            gateway(an_observed_condition("Programmed", "False", "Pending")),
+            "NotProgrammed",
+            TroubleKind.STARTING,
+            "is not programmed yet",
+            "",
+            id="pending",
+        ),
+        pytest.param(
+            a_gateway(GATEWAY, ACCEPTED),
+            "NotProgrammed",
+            TroubleKind.STARTING,
+            "is not programmed yet",
+            "",
+            id="no such condition",
+        ),
+        pytest.param(
+            listening(an_observed_condition("Accepted"), CERTIFICATE, BAD_TLS),
+            "Certificate",
+            TroubleKind.FAILED,
+            "programming failed (InvalidCertificateRef on listener http)",
+            "secret team-a/c not found",
+            id="a certificate, though the Gateway is programmed",
+        ),
+        pytest.param(
+            listening(an_observed_condition("ResolvedRefs", "False", "RefNotPermitted"), BAD_TLS),
+            "Certificate",
+            TroubleKind.FAILED,
+            "programming failed (RefNotPermitted on listener http)",
+            "",
+            id="no ReferenceGrant",
+        ),
+        pytest.param(
+            listening(an_observed_condition("Conflicted", "True", "ProtocolConflict")),
+            "Listener",
+            TroubleKind.FAILED,
+            "programming failed (ProtocolConflict on listener http)",
+            "",
+            id="a conflict is bad when True",
+        ),
+        pytest.param(
+            listening(
+                an_observed_condition("Accepted", "False", "UnsupportedProtocol"),
+                an_observed_condition("Programmed"),
+            ),
+            "Listener",
+            TroubleKind.FAILED,
+            "programming failed (UnsupportedProtocol on listener http)",
+            "",
+            id="a protocol",
+        ),
+        pytest.param(
+            listening(an_observed_condition("Programmed", "False", "Pending")),
+            "Listener",
+            TroubleKind.STARTING,
+            "programming failed (Pending on listener http)",
+            "",
+            id="a listener that waits",
+        ),
+        pytest.param(
+            gateway(unassigned(UNMANNED), stated={"http": [CERTIFICATE]}),
+            "Certificate",
+            TroubleKind.FAILED,
+            "programming failed (InvalidCertificateRef on listener http)",
+            "secret team-a/c not found",
+            id="a certificate besides",
+        ),
+        pytest.param(
+            gateway(
+                unassigned(WAITS),
+                stated={"http": [an_observed_condition("Programmed", "False", "Pending")]},
+            ),
+            "AddressPending",
+            TroubleKind.STARTING,
+            "has no address yet",
+            WAITS,
+            id="an address explains a listener that waits",
+        ),
+    ],
+)
+def test_it_is_told(made, code, kind, text, foreign):
+    verdict = verdict_of(REASON, made)
+    trouble = only_trouble(verdict)
+    assert (trouble.cause.code, trouble.kind, trouble.is_out) == (code, kind, True)
+    assert rendered_troubles(verdict) == [f"Gateway team-a-gw {text}"]
+    assert trouble.foreign_text == foreign
+
+
+def test_all_listeners_that_fail_are_named():
+    conflict = an_observed_condition("Conflicted", "True", "HostnameConflict")
+    stated = {"b": [CERTIFICATE], "a": [conflict], "c": [conflict], "d": [conflict]}
+    verdict = verdict_of(REASON, gateway(listeners=tuple(stated), stated=stated))
+    assert rendered_troubles(verdict) == [
+        (
+            "Gateway team-a-gw programming failed (HostnameConflict on listener a,"
+            " HostnameConflict on listener c, HostnameConflict on listener d and 1 more)"
+        )
+    ]
+
+
+def test_an_old_gateway_that_flips_counts_from_that_moment():
+    trouble = only_trouble(verdict_of(REASON, gateway(unassigned(WAITS, since=NOON))))
+    assert (trouble.since, trouble.object_created_at) == (NOON, LONG_AGO)
+
+
+def test_a_default_time_is_none():
+    unknown = an_observed_condition("Programmed", "Unknown", "Pending", since=EPOCH, observed=0)
+    assert only_trouble(verdict_of(REASON, gateway(unknown))).since == LONG_AGO
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        gateway(unassigned(WAITS), generation=2),
+        a_gateway(GATEWAY, an_observed_condition("Accepted", observed=2), BAD_TLS, generation=2),
+        a_gateway(
+            GATEWAY,
+            an_observed_condition("Accepted", observed=2),
+            an_observed_condition("Programmed", observed=2),
+            generation=2,
+            stated={"http": [CERTIFICATE]},
+        ),
+    ],
+    ids=["all of it", "the Gateway", "a listener"],
+)
+def test_a_status_older_than_the_spec_tells_nothing(made):
+    assert isinstance(verdict_of(REASON, made), Unknown)
+
+
+def test_one_gateway_of_two_that_fails_is_told():
+    verdict = verdict_of(REASON, gateway(), a_gateway("b", ACCEPTED, unassigned(WAITS)))
+    assert rendered_troubles(verdict) == ["Gateway b has no address yet"]
+
+
+@pytest.mark.parametrize("message", [WAITS, UNMANNED])
+def test_where_there_are_no_load_balancers_no_address_is_awaited(message):
+    store = a_harness_store(gateway(unassigned(message)))
+    asked = ProbeRequest(
+        REASON,
+        Subject(Layer.MODELHARNESS, TEAM),
+        GatewayProgrammingParameters(load_balancers=False),
+        {},
+    )
+    (verdict,) = PROBE.evaluate(store.snapshot(), asked)
+    assert isinstance(verdict, Clear)
+
+
+def test_without_the_crd_nothing_is_known():
+    store = a_harness_store(gateway(unassigned(WAITS)))
+    store.set_watch_state(GATEWAYS, NotServed())
+    assert isinstance(verdict_of(REASON, store=store), Unknown)
+
+
+def test_what_could_not_be_decoded_tells_nothing():
+    store = a_harness_store(gateway())
+    store.mark_undecodable(GATEWAYS, TEAM, GATEWAY)
+    assert isinstance(verdict_of(REASON, store=store), Unknown)

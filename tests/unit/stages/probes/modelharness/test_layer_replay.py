@@ -1,0 +1,159 @@
+"""
+What is announced of a namespace, when, and in which words, by the catalogue that is shipped.
+"""
+
+from datetime import timedelta
+from typing import Self
+
+from reporter.model.enums import Layer
+from reporter.model.kinds.resource_kinds import DEPLOYMENTS, ENVOY_FILTERS, GATEWAYS
+from reporter.model.subjects import Subject
+from reporter.stages.pipeline import Evaluator
+from reporter.stages.probes import PROBES
+from reporter.stages.snapshot.subjects import Subjects
+from tests.support.builders import MINUTE, NOON
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.harness_builders import (
+    ACCEPTED,
+    DATA_PLANE,
+    DEFAULT_CONDITIONS,
+    FILTERS,
+    GATEWAY,
+    TEAM,
+    a_data_plane,
+    a_filter,
+    a_gateway,
+    a_harness_store,
+    an_observed_condition,
+)
+from tests.support.replay import Replay
+
+
+PENDING = an_observed_condition(
+    "Programmed", "False", "AddressNotAssigned", "address pending", since=NOON
+)
+NO_SECRET = an_observed_condition(
+    "ResolvedRefs", "False", "InvalidCertificateRef", "secret team-a/c not found"
+)
+
+
+class TeamReplay(Replay):
+    """
+    The real probes on one namespace of a store; nothing else is judged.
+    """
+
+    def __init__(self, *objects):
+        self.objects = objects
+        super().__init__(
+            DEFAULT_CATALOGUE, subjects=frozenset({Subject(Layer.MODELHARNESS, TEAM)})
+        )
+
+    def __post_init__(self):
+        play = self
+
+        class Staged(Evaluator):
+            def refresh_subjects(self, snapshot, before):
+                return Subjects(play.subjects)
+
+        self.court = Staged(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
+        self.store = a_harness_store(*self.objects)
+        self.run_pass()
+
+    def put(self, kind, made) -> Self:
+        self.store.upsert(kind, made)
+        return self.run_pass()
+
+    def drop(self, kind, name):
+        self.store.delete(kind, TEAM, name)
+        return self.run_pass()
+
+
+HEALTHY = (a_gateway(), a_data_plane(), *(a_filter(name) for name in FILTERS))
+
+
+def test_a_healthy_namespace_says_nothing():
+    assert TeamReplay(*HEALTHY).advance(60 * MINUTE).new_writes == []
+
+
+def test_a_first_installation_says_nothing_in_whichever_order():
+    team = TeamReplay()
+    for name in FILTERS:
+        team.put(ENVOY_FILTERS, a_filter(name, born=team.now)).advance(5)
+    team.put(GATEWAYS, a_gateway(GATEWAY, *DEFAULT_CONDITIONS, born=team.now)).advance(40)
+    team.put(GATEWAYS, a_gateway(GATEWAY, ACCEPTED, PENDING, born=team.now)).advance(5)
+    starting = [("Progressing", "True", "ReplicaSetUpdated")]
+    team.put(DEPLOYMENTS, a_data_plane(ready=0, conditions=starting, born=team.now)).advance(60)
+    team.put(DEPLOYMENTS, a_data_plane(born=team.now)).advance(2 * MINUTE)
+    team.put(GATEWAYS, a_gateway()).advance(10 * MINUTE)
+    assert team.new_writes == []
+
+
+def test_a_namespace_without_its_gateway_is_told_after_the_grace():
+    team = TeamReplay()
+    assert team.advance(59).new_writes == []
+    assert team.advance(1).new_writes == ["modelharnessGatewayClassMissing x1"]
+    assert team.last_message == (
+        "Namespace team-a: Gateway team-a-gw does not exist."
+        " Platform: Install or upgrade the modelharness chart of this namespace."
+    )
+
+
+def test_an_address_may_be_pending_for_five_minutes():
+    team = (
+        TeamReplay(*HEALTHY).advance(MINUTE).put(GATEWAYS, a_gateway(GATEWAY, ACCEPTED, PENDING))
+    )
+    assert team.advance(timedelta(seconds=299)).new_writes == []
+    assert team.advance(1).new_writes == ["modelharnessGatewayProgrammingFailed x1"]
+    assert team.last_message == (
+        "Namespace team-a: Gateway team-a-gw has no address yet (no progress for 5m):"
+        " address pending. Platform: Check quota and permissions of the"
+        " cloud's load balancers; kubectl describe on the Gateway's Service tells."
+    )
+
+
+def test_a_lost_certificate_is_told_and_its_return_is_too():
+    team = TeamReplay(*HEALTHY).put(GATEWAYS, a_gateway(stated={"http": [NO_SECRET]}))
+    assert team.advance(29).new_writes == []
+    assert team.advance(1).new_writes == ["modelharnessGatewayProgrammingFailed x1"]
+    assert team.last_message.startswith(
+        "Namespace team-a: Gateway team-a-gw programming failed"
+        " (InvalidCertificateRef on listener http): secret team-a/c not found."
+    )
+    team.put(GATEWAYS, a_gateway())
+    assert team.advance(30).new_writes == ["modelharnessReady x1"]
+
+
+def test_a_rotation_of_a_certificate_says_nothing():
+    team = TeamReplay(*HEALTHY).put(GATEWAYS, a_gateway(stated={"http": [NO_SECRET]})).advance(20)
+    assert team.put(GATEWAYS, a_gateway()).advance(10 * MINUTE).new_writes == []
+
+
+def test_a_data_plane_at_zero_is_told_at_once():
+    team = TeamReplay(*HEALTHY).put(DEPLOYMENTS, a_data_plane(replicas=0))
+    assert team.new_writes == ["modelharnessGatewayDataPlaneNotReady x1"]
+
+
+def test_a_data_plane_that_was_deleted_is_told_unless_it_is_made_again():
+    team = TeamReplay(*HEALTHY).drop(DEPLOYMENTS, DATA_PLANE).advance(20)
+    team.put(DEPLOYMENTS, a_data_plane()).advance(10 * MINUTE)
+    assert team.new_writes == []
+    assert team.drop(DEPLOYMENTS, DATA_PLANE).advance(MINUTE).new_writes == [
+        "modelharnessGatewayDataPlaneNotReady x1"
+    ]
+
+
+def test_an_upgrade_that_renames_the_gateway_says_nothing():
+    team = TeamReplay(*HEALTHY)
+    for name in FILTERS:
+        team.put(ENVOY_FILTERS, a_filter(name, "new-gw")).advance(2)
+    team.put(GATEWAYS, a_gateway("new-gw", *DEFAULT_CONDITIONS, born=team.now)).advance(2)
+    team.put(DEPLOYMENTS, a_data_plane("new-gw-istio", gateway="new-gw", born=team.now))
+    team.put(GATEWAYS, a_gateway("new-gw", born=team.now)).advance(2)
+    team.drop(GATEWAYS, GATEWAY).advance(2)
+    assert team.drop(DEPLOYMENTS, DATA_PLANE).advance(10 * MINUTE).new_writes == []
+
+
+def test_the_highest_ranked_speaks_for_the_others():
+    team = TeamReplay(*HEALTHY).put(ENVOY_FILTERS, a_filter(gateway="old-gw"))
+    team.put(DEPLOYMENTS, a_data_plane(replicas=0)).advance(2 * MINUTE)
+    assert team.last_message.endswith("(also: modelharnessCatchAllFilterRejected)")

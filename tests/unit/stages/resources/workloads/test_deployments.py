@@ -1,0 +1,313 @@
+"""
+What is wrong with a Deployment, from its spec, its status and its pods.
+"""
+
+import pytest
+
+from reporter.model.enums import TroubleKind
+from reporter.stages.resources.workloads.deployments import (
+    Inconclusive,
+    evaluate_deployment,
+    missing_deployment_trouble,
+)
+from tests.support.builders import LONG_AGO, NOON, SECOND, a_deployment, a_pod
+
+
+DONE = ("Progressing", "True", "NewReplicaSetAvailable")
+ROLLING = ("Progressing", "True", "ReplicaSetUpdated")
+OVERDUE = ("Progressing", "False", "ProgressDeadlineExceeded")
+PAUSED = ("Progressing", "Unknown", "DeploymentPaused")
+REFUSED = ("ReplicaFailure", "True", "FailedCreate", "exceeded quota: compute")
+YOUNG = {"ready": False, "started": NOON, "since": NOON + SECOND, "born": NOON}
+WAS_READY = {"ready": False, "since": NOON}
+
+
+def told(found) -> str:
+    return "{object} {state}{pods}.".format(**found.message_fields)
+
+
+FINE = {
+    "all ready": a_deployment(),
+    "one of one": a_deployment(replicas=1),
+    "a rollout whose surge serves all along": a_deployment(
+        ready=3, total=3, updated=1, conditions=[ROLLING]
+    ),
+    "more ready than wished for": a_deployment(replicas=1, ready=2, total=2),
+    "paused, and all ready": a_deployment(paused=True, conditions=[PAUSED]),
+    "paused after its rollout got stuck": a_deployment(
+        paused=True, updated=1, conditions=[OVERDUE]
+    ),
+    "a pod of an old version cannot be deleted": a_deployment(
+        conditions=[DONE, ("ReplicaFailure", "True", "FailedDelete", "webhook")]
+    ),
+    "a failure that is over": a_deployment(
+        conditions=[DONE, ("ReplicaFailure", "False", "FailedCreate")]
+    ),
+    "being deleted": a_deployment(ready=0, deleted=NOON),
+    "being deleted, and scaled to zero": a_deployment(replicas=0, deleted=NOON),
+}
+
+
+@pytest.mark.parametrize("deployment", FINE.values(), ids=FINE.keys())
+def test_nothing_is_wrong_with_one_that_does_its_work(deployment):
+    assert evaluate_deployment(deployment, [a_pod(**WAS_READY)]) is None
+
+
+@pytest.mark.parametrize(
+    "deployment",
+    [
+        a_deployment(replicas=0),
+        a_deployment(replicas=0, paused=True, conditions=[PAUSED]),
+        a_deployment(replicas=0, generation=8, observed=7, total=2, ready=2),
+    ],
+    ids=["as its status says", "paused as well", "before its status says so"],
+)
+def test_one_scaled_to_zero_is_out_by_a_humans_word(deployment):
+    found = evaluate_deployment(deployment, [])
+    assert (found.cause.code, found.kind, found.is_out) == (
+        "ScaledToZero",
+        TroubleKind.DECLARED,
+        True,
+    )
+    assert told(found) == "Deployment kaito-system/body-based-router is scaled to zero replicas."
+
+
+def test_a_status_of_an_older_spec_says_nothing():
+    stale = a_deployment(generation=8, observed=7, ready=0)
+    assert evaluate_deployment(stale, []) == Inconclusive(
+        "status of Deployment kaito-system/body-based-router is older than its spec"
+    )
+
+
+def test_a_degraded_one_is_told_with_its_counts_and_the_pod():
+    crashed = a_pod(waiting="CrashLoopBackOff", last_exit=1, restarts=4, **WAS_READY)
+    found = evaluate_deployment(
+        a_deployment(ready=1), [crashed, a_pod("body-based-router-6c9f-x1")]
+    )
+    assert told(found) == (
+        "Deployment kaito-system/body-based-router has 1/2 replicas ready;"
+        " pod body-based-router-6c9f-x2 CrashLoopBackOff (exit code 1, 4 restarts)."
+    )
+    assert (found.cause.code, found.kind, found.is_out) == (
+        "Degraded.Crash",
+        TroubleKind.FAILED,
+        False,
+    )
+    assert found.is_crash
+
+
+def test_one_with_nothing_ready_is_out_and_has_a_code_of_its_own():
+    found = evaluate_deployment(
+        a_deployment(ready=0), [a_pod(waiting="ErrImagePull", **WAS_READY)]
+    )
+    assert (found.cause.code, found.is_out) == ("Unavailable.ImagePull", True)
+
+
+def test_one_that_is_ready_but_not_for_long_enough_is_not_out():
+    assert not evaluate_deployment(a_deployment(ready=1, available=0), []).is_out
+
+
+def test_more_pods_than_the_worst_are_counted():
+    pods = [a_pod(f"body-based-router-6c9f-{x}", **WAS_READY) for x in "abc"]
+    found = evaluate_deployment(a_deployment(replicas=3, ready=0), pods)
+    assert told(found).endswith("; pod body-based-router-6c9f-a not Ready, 2 more pods not ready.")
+    assert told(evaluate_deployment(a_deployment(ready=0), pods[:2])).endswith(
+        ", 1 more pod not ready."
+    )
+
+
+KINDS = {
+    "a rolling restart with nothing ready": (
+        a_deployment(replicas=1, ready=0, conditions=[ROLLING]),
+        [a_pod(**YOUNG)],
+        TroubleKind.STARTING,
+    ),
+    "Recreate, its old pods gone": (
+        a_deployment(replicas=1, ready=0, total=0, updated=0, conditions=[ROLLING]),
+        [],
+        TroubleKind.STARTING,
+    ),
+    "a rollout whose old pod was Ready": (
+        a_deployment(ready=1, conditions=[ROLLING]),
+        [a_pod(**WAS_READY)],
+        TroubleKind.STARTING,
+    ),
+    "a rollout whose new pod cannot start": (
+        a_deployment(ready=1, conditions=[ROLLING]),
+        [a_pod(waiting="ErrImagePull", **YOUNG)],
+        TroubleKind.FAILED,
+    ),
+    "scaled up, its new pods not there yet": (
+        a_deployment(replicas=3, ready=2, total=2, updated=2),
+        [],
+        TroubleKind.STARTING,
+    ),
+    "scaled up, its new pod young": (
+        a_deployment(replicas=3, ready=2),
+        [a_pod(**YOUNG)],
+        TroubleKind.STARTING,
+    ),
+    "drained, its replacement young": (
+        a_deployment(replicas=1, ready=0),
+        [a_pod("body-based-router-6c9f-old", deleted=NOON, **WAS_READY), a_pod(**YOUNG)],
+        TroubleKind.STARTING,
+    ),
+    "drained, its replacement without a place": (
+        a_deployment(replicas=1, ready=0),
+        [
+            a_pod(
+                containers=False,
+                conditions=[("PodScheduled", "False", "Unschedulable")],
+                **YOUNG,
+            )
+        ],
+        TroubleKind.STARTING,
+    ),
+    "its pod chosen to go": (
+        a_deployment(ready=1),
+        [a_pod(conditions=[("DisruptionTarget", "True", "DeletionByTaintManager")], **WAS_READY)],
+        TroubleKind.STARTING,
+    ),
+    "its pod not Ready any more": (a_deployment(ready=1), [a_pod(**WAS_READY)], TroubleKind.LOST),
+    "its pods gone and none replaced": (a_deployment(ready=1), [], TroubleKind.LOST),
+    "leftovers of an eviction, one missing": (
+        a_deployment(ready=1, total=1),
+        [a_pod(phase="Failed", reason="Evicted", ready=False)],
+        TroubleKind.STARTING,
+    ),
+    "a rollout that made no progress": (
+        a_deployment(ready=1, conditions=[OVERDUE]),
+        [a_pod(**YOUNG)],
+        TroubleKind.FAILED,
+    ),
+    "paused, so its progress says nothing": (
+        a_deployment(ready=1, paused=True, conditions=[OVERDUE]),
+        [a_pod(**YOUNG)],
+        TroubleKind.STARTING,
+    ),
+    "paused and lost": (
+        a_deployment(ready=1, paused=True, conditions=[PAUSED]),
+        [a_pod(**WAS_READY)],
+        TroubleKind.LOST,
+    ),
+    "its pods refused": (
+        a_deployment(ready=1, total=1, conditions=[ROLLING, REFUSED]),
+        [],
+        TroubleKind.FAILED,
+    ),
+    "a pod that cannot be deleted, one young": (
+        a_deployment(ready=1, conditions=[DONE, ("ReplicaFailure", "True", "FailedDelete")]),
+        [a_pod(**YOUNG)],
+        TroubleKind.STARTING,
+    ),
+}
+
+
+@pytest.mark.parametrize(("deployment", "pods", "kind"), KINDS.values(), ids=KINDS.keys())
+def test_the_kind_of_trouble_is_why_it_may_still_be_normal(deployment, pods, kind):
+    found = evaluate_deployment(deployment, pods)
+    assert found.kind is kind
+    assert "Evicted" not in told(found)
+
+
+def test_leftovers_are_never_the_cause():
+    left = [
+        a_pod("body-based-router-6c9f-a", phase="Failed", reason="Evicted", ready=False),
+        a_pod("body-based-router-6c9f-b", owner="Job", phase="Failed", ready=False),
+        a_pod("body-based-router-6c9f-c", deleted=NOON, **WAS_READY),
+    ]
+    found = evaluate_deployment(a_deployment(ready=1), left)
+    assert told(found) == "Deployment kaito-system/body-based-router has 1/2 replicas ready."
+
+
+def test_a_stuck_rollout_that_still_serves_is_a_warning_and_no_outage():
+    found = evaluate_deployment(a_deployment(total=3, updated=1, conditions=[OVERDUE]), [])
+    assert (found.cause.code, found.kind, found.is_out) == (
+        "RolloutStuck",
+        TroubleKind.FAILED,
+        False,
+    )
+    assert told(found) == (
+        "Deployment kaito-system/body-based-router has a rollout that made no progress"
+        " (1/2 updated), the old version still serves."
+    )
+
+
+def test_a_new_version_whose_pods_are_refused_says_who_refused():
+    found = evaluate_deployment(a_deployment(updated=0, conditions=[ROLLING, REFUSED]), [])
+    assert (found.cause.code, found.is_out) == ("FailedCreate", False)
+    assert found.foreign_text == "exceeded quota: compute"
+    assert "(0/2 updated), the old one still serves" in told(found)
+
+
+def test_refused_pods_are_the_cause_of_what_is_missing():
+    found = evaluate_deployment(a_deployment(ready=0, total=0, conditions=[DONE, REFUSED]), [])
+    assert (found.cause.code, found.is_out) == ("Unavailable.FailedCreate", True)
+    assert found.foreign_text == "exceeded quota: compute"
+
+
+def test_a_rollout_tells_how_far_it_is():
+    found = evaluate_deployment(a_deployment(ready=1, updated=1, conditions=[ROLLING]), [])
+    assert "has 1/2 replicas ready (1/2 updated)" in told(found)
+
+
+def test_a_paused_one_is_told_to_be():
+    assert told(evaluate_deployment(a_deployment(ready=1, paused=True), [])).endswith(
+        "ready and is paused."
+    )
+
+
+def test_the_scheduler_says_why_a_pod_has_no_place():
+    why = "0/3 nodes are available: 3 Insufficient memory."
+    unplaced = a_pod(
+        containers=False, conditions=[("PodScheduled", "False", "Unschedulable", why)], **YOUNG
+    )
+    found = evaluate_deployment(a_deployment(replicas=1, ready=0), [unplaced])
+    assert (found.cause.code, found.foreign_text) == ("Unavailable.Unschedulable", why)
+
+
+def test_its_clock_starts_when_it_stopped_being_available():
+    gone = ("Available", "False", "MinimumReplicasUnavailable", "", NOON)
+    assert evaluate_deployment(a_deployment(ready=0, conditions=[DONE, gone]), []).since == NOON
+
+
+def test_only_a_deployment_that_was_seen_leaves_others_without_input():
+    never, deleted = (
+        missing_deployment_trouble("keda", "keda-operator", seen=seen) for seen in (False, True)
+    )
+    assert (never.cause.code, never.kind, never.is_out) == (
+        "NotFound",
+        TroubleKind.DECLARED,
+        False,
+    )
+    assert (deleted.cause.code, deleted.kind, deleted.is_out) == (
+        "Deleted",
+        TroubleKind.LOST,
+        True,
+    )
+    assert told(never) == "Deployment keda/keda-operator does not exist."
+    assert told(deleted) == "Deployment keda/keda-operator was deleted."
+
+
+def test_its_age_is_known_for_the_grace():
+    assert (
+        evaluate_deployment(a_deployment(replicas=0, born=LONG_AGO), []).object_created_at
+        == LONG_AGO
+    )
+    assert (
+        missing_deployment_trouble("keda", "keda-operator", seen=False).object_created_at is None
+    )
+
+
+def test_one_whose_progress_nobody_tells_is_judged_by_its_counts():
+    found = evaluate_deployment(a_deployment(ready=0, conditions=[]), [])
+    assert found.is_out
+    assert found.kind is TroubleKind.LOST
+
+
+def test_a_new_version_of_which_all_pods_are_there_tells_no_counts():
+    found = evaluate_deployment(a_deployment(conditions=[DONE, REFUSED]), [])
+    assert "updated" not in told(found)
+    assert "updated" in told(
+        evaluate_deployment(a_deployment(updated=1, conditions=[DONE, REFUSED]), [])
+    )

@@ -1,0 +1,33 @@
+"""
+Who is there, counted anew only when somebody came or went.
+"""
+
+import sys
+
+from reporter.model.kinds.objects import Metadata, Namespace
+from reporter.model.kinds.resource_kinds import NAMESPACES
+from reporter.stages.snapshot.subjects import HARNESS_LABEL, Subjects, refresh_subjects
+from tests.support.builders import a_namespace, a_store
+
+
+def a_team(generation: int) -> Namespace:
+    labels = dict([HARNESS_LABEL])
+    return Namespace(metadata=Metadata(name="team-a", generation=generation, labels=labels))
+
+
+def test_it_stays_as_it_is_while_nobody_comes_or_goes_and_is_counted_anew_then():
+    store = a_store(a_team(1))
+    first = refresh_subjects(store.snapshot(), Subjects())
+    store.upsert(NAMESPACES, a_team(2))
+    assert refresh_subjects(store.snapshot(), first) is first
+    store.upsert(NAMESPACES, a_namespace("team-a"))
+    assert refresh_subjects(store.snapshot(), first).all < first.all
+
+
+def test_it_keeps_no_old_version_of_what_changed_since_in_memory():
+    old = a_team(1)
+    store = a_store(old)
+    first = refresh_subjects(store.snapshot(), Subjects())
+    store.upsert(NAMESPACES, a_team(2))
+    assert refresh_subjects(store.snapshot(), first) is first
+    assert sys.getrefcount(old) == 2, "this test, and the argument"

@@ -1,0 +1,266 @@
+"""
+What edges write is what passes read, at one moment.
+"""
+
+from datetime import timedelta
+
+from msgspec import structs
+
+from reporter.model.enums import Layer
+from reporter.model.kinds.objects import Condition, Deployment, Pod, PodStatus
+from reporter.model.kinds.resource_kinds import (
+    DEFAULT_KINDS,
+    DEPLOYMENTS,
+    INFERENCE_SETS,
+    NAMESPACES,
+    PODS,
+)
+from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchLost
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.model.verdicts import ObjectRef
+from reporter.stages.snapshot.index_keys import label_key, name_key, workload_key
+from reporter.stages.store import table
+from reporter.stages.store.store import Store
+from tests.support.builders import NOON, SECOND, a_deployment, a_namespace, a_pod, a_store
+
+
+BBR = ("kaito-system", "body-based-router")
+REF = ObjectRef("deployments.apps", *BBR)
+CRD = "inferencesets.kaito.sh"
+
+
+def deployment(snapshot):
+    return snapshot.get(DEPLOYMENTS, Deployment, *BBR)
+
+
+def test_a_view_does_not_change_any_more():
+    store = a_store(a_deployment())
+    before = store.snapshot()
+    store.upsert(DEPLOYMENTS, a_deployment(replicas=0))
+    store.delete(DEPLOYMENTS, "other", "other")
+    assert deployment(before).desired_replicas == 2
+    assert deployment(store.snapshot()).desired_replicas == 0
+
+
+def test_objects_are_found_by_workload_name_and_label():
+    labels = {"app": "istiod", "team": "mesh"}
+    store = a_store(a_deployment(), a_deployment("istiod", "istio", labels=labels), a_pod())
+    view = store.snapshot()
+    assert view.by_index(PODS, Pod, workload_key(*BBR)) == (a_pod(),)
+    assert len(view.by_index(DEPLOYMENTS, Deployment, name_key("istiod"))) == 1
+    assert len(view.by_index(DEPLOYMENTS, Deployment, label_key("app", "istiod"))) == 1
+    assert view.by_index(DEPLOYMENTS, Deployment, label_key("team", "mesh")) == ()
+
+
+def test_an_object_that_changes_its_labels_is_found_by_the_new_ones_only():
+    store = a_store(a_deployment(labels={"app": "old"}))
+    store.upsert(DEPLOYMENTS, a_deployment(labels={"app": "new"}))
+    view = store.snapshot()
+    assert view.by_index(DEPLOYMENTS, Deployment, label_key("app", "old")) == ()
+    assert len(view.by_index(DEPLOYMENTS, Deployment, label_key("app", "new"))) == 1
+
+
+def test_what_is_found_is_in_the_order_of_names():
+    pods = [a_pod(f"body-based-router-6c9f-{x}") for x in "cab"]
+    found = a_store(*pods).snapshot().by_index(PODS, Pod, workload_key(*BBR))
+    assert [p.metadata.name[-1] for p in found] == ["a", "b", "c"]
+
+
+def test_what_is_dropped_is_found_no_more_and_its_neighbours_are():
+    store = a_store(*(a_pod(f"body-based-router-6c9f-{x}") for x in "abcd"))
+    for gone, left in (("b", "acd"), ("d", "ac"), ("a", "c"), ("c", "")):
+        store.delete(PODS, "kaito-system", f"body-based-router-6c9f-{gone}")
+        found = store.snapshot().by_index(PODS, Pod, workload_key(*BBR))
+        assert "".join(pod.metadata.name[-1] for pod in found) == left
+
+
+def test_a_changed_object_is_found_as_it_is_now():
+    store = a_store(a_pod(), a_pod("body-based-router-6c9f-b"))
+    store.upsert(PODS, a_pod(phase="Failed"))
+    found = store.snapshot().by_index(PODS, Pod, workload_key(*BBR))
+    assert {pod.status.phase for pod in found} == {"Failed", "Running"}
+
+
+def test_a_list_replaces_all_that_was_there():
+    store = a_store(a_deployment(), a_deployment("old"))
+    store.replace(DEPLOYMENTS, [a_deployment(), a_deployment("new")])
+    names = {d.metadata.name for d in store.snapshot().all(DEPLOYMENTS)}
+    assert names == {"body-based-router", "new"}
+    assert ObjectRef("deployments.apps", "kaito-system", "old") in store.snapshot().deleted_uids
+
+
+def test_what_a_list_has_but_could_not_be_read_is_kept_and_marked():
+    store = a_store(a_deployment())
+    store.replace(DEPLOYMENTS, [], unread=[BBR])
+    assert deployment(store.snapshot()) is not None
+    assert REF in store.snapshot().undecodable
+
+
+def test_what_could_never_be_read_is_no_longer_marked_once_it_is_gone():
+    store = a_store()
+    store.mark_undecodable(DEPLOYMENTS, *BBR)
+    store.take_dirty()
+    store.replace(DEPLOYMENTS, [])
+    assert (store.snapshot().undecodable, REF in store.snapshot().deleted_uids) == (
+        frozenset(),
+        True,
+    )
+    assert CLUSTER_SUBJECT in store.take_dirty()
+
+
+def test_what_stays_unreadable_touches_nothing_again():
+    store = a_store(a_deployment())
+    store.mark_undecodable(DEPLOYMENTS, *BBR)
+    store.take_dirty()
+    store.mark_undecodable(DEPLOYMENTS, *BBR)
+    assert store.take_dirty() == frozenset()
+
+
+def test_a_version_that_can_be_read_again_heals_the_object():
+    store = a_store(a_deployment())
+    store.mark_undecodable(DEPLOYMENTS, *BBR)
+    store.take_dirty()
+    store.upsert(DEPLOYMENTS, a_deployment())
+    assert store.snapshot().undecodable == frozenset()
+    assert CLUSTER_SUBJECT in store.take_dirty()
+
+
+def test_what_is_gone_is_remembered_with_its_uid_until_it_is_back():
+    store = a_store(a_deployment())
+    store.delete(DEPLOYMENTS, *BBR)
+    assert (deployment(store.snapshot()), store.snapshot().deleted_uids) == (
+        None,
+        {REF: "uid-body-based-router"},
+    )
+    store.upsert(DEPLOYMENTS, a_deployment())
+    assert store.snapshot().deleted_uids == {}
+
+
+def test_of_each_kind_only_the_last_that_went_are_remembered(monkeypatch):
+    monkeypatch.setattr(table, "MAX_DELETED", 3)
+    routers = [f"router-{number}" for number in range(9)]
+    store = a_store(*map(a_deployment, routers))
+    store.upsert(NAMESPACES, a_namespace("chat"))
+    store.delete(NAMESPACES, "", "chat")
+    for name in routers:
+        store.delete(DEPLOYMENTS, "kaito-system", name)
+    assert [ref.name for ref in store.snapshot().deleted_uids] == ["chat", *routers[-3:]]
+
+
+def test_a_view_keeps_what_was_gone_when_it_was_taken():
+    store = a_store(a_deployment(), a_deployment("old"))
+    views = [store.snapshot()]
+    for change in (
+        lambda: store.delete(DEPLOYMENTS, *BBR),
+        lambda: store.delete(DEPLOYMENTS, "kaito-system", "old"),
+        lambda: store.upsert(DEPLOYMENTS, a_deployment()),
+    ):
+        change()
+        views.append(store.snapshot())
+    names = [[ref.name for ref in view.deleted_uids] for view in views]
+    assert names == [[], ["body-based-router"], ["body-based-router", "old"], ["old"]]
+
+
+def test_what_is_gone_is_put_together_anew_only_after_a_change():
+    store = a_store(a_deployment(), a_deployment("old"), a_pod())
+    store.delete(DEPLOYMENTS, *BBR)
+    before = store.snapshot().deleted_uids
+    store.upsert(DEPLOYMENTS, a_deployment("old", replicas=0))
+    store.delete(PODS, "kaito-system", a_pod().metadata.name)
+    assert store.snapshot().deleted_uids is before
+
+
+def test_what_no_probe_asks_for_by_name_is_not_remembered():
+    store = a_store(a_pod())
+    store.delete(PODS, "kaito-system", a_pod().metadata.name)
+    assert store.snapshot().deleted_uids == {}
+
+
+def test_only_a_change_of_what_is_read_calls_for_a_pass():
+    store = a_store(a_deployment())
+    calls = []
+    store.subscribe(lambda: calls.append(1))
+    store.take_dirty()
+    store.upsert(DEPLOYMENTS, a_deployment())
+    store.delete(PODS, "kaito-system", "never-there")
+    store.set_watch_state(PODS, Watching())
+    assert (calls, store.take_dirty()) == ([], frozenset())
+    store.upsert(DEPLOYMENTS, a_deployment(ready=1))
+    assert (calls, store.take_dirty(), store.take_dirty()) == ([1], {CLUSTER_SUBJECT}, frozenset())
+
+
+def test_a_condition_of_a_pod_that_nobody_reads_is_no_change():
+    store, told = a_store(), [Condition(type="Ready", status="True")]
+    for unread in ([], [Condition(type="ContainersReady", status="True")]):
+        store.take_dirty()
+        status = PodStatus(conditions=(*told, *unread))
+        store.upsert(PODS, structs.replace(a_pod(), status=status))
+    assert store.take_dirty() == frozenset()
+    store.upsert(PODS, structs.replace(a_pod(), status=PodStatus(conditions=())))
+    assert store.take_dirty() == {CLUSTER_SUBJECT}
+
+
+def test_a_kind_is_blind_until_listed_and_again_half_a_minute_after_its_watch_is_lost():
+    store = Store(DEFAULT_KINDS)
+    assert store.snapshot().why_unknown(PODS, now=NOON) == "pods not listed yet"
+    store.set_watch_state(PODS, NotSynced("forbidden"))
+    assert store.snapshot().why_unknown(PODS, now=NOON) == "pods not listed yet: forbidden"
+    store.set_watch_state(PODS, WatchLost(NOON, "timeout"))
+    assert store.snapshot().why_unknown(PODS, now=NOON + 29 * SECOND) == ""
+    assert (
+        store.snapshot().why_unknown(PODS, now=NOON + 30 * SECOND) == "pods not watched: timeout"
+    )
+    assert store.snapshot().unknown_from(PODS) == NOON + 30 * SECOND
+    for seen in (Watching(), NotServed()):
+        store.set_watch_state(PODS, seen)
+        assert store.snapshot().why_unknown(PODS, now=NOON + timedelta(hours=1)) == ""
+        assert store.snapshot().unknown_from(PODS) is None
+
+
+def test_discovery_tells_what_is_served_and_what_is_doubted():
+    store = a_store(crds=(CRD,))
+    assert store.snapshot().presence(CRD).versions is None
+    store.record_discovery(DiscoveryResult({CRD: ("v1beta1",)}), now=NOON)
+    assert store.snapshot().presence(CRD).is_known
+    assert not store.has_unconfirmed_loss
+    store.record_discovery(DiscoveryResult({}), now=NOON + 30 * SECOND)
+    assert store.has_unconfirmed_loss
+    store.record_discovery(None, "timeout", now=NOON + 41 * SECOND)
+    assert store.snapshot().presence(CRD).why_unknown == "timeout"
+
+
+def test_the_same_answer_of_discovery_calls_for_no_pass():
+    store = a_store(crds=(CRD,))
+    store.record_discovery(DiscoveryResult({CRD: ("v1",)}), now=NOON)
+    store.take_dirty()
+    store.record_discovery(DiscoveryResult({CRD: ("v1",)}), now=NOON + 30 * SECOND)
+    assert store.take_dirty() == frozenset()
+
+
+def test_core_kinds_are_served_and_others_as_discovery_says():
+    assert a_store(crds=(CRD,)).served_version(NAMESPACES) == "v1"
+    assert a_store(crds=(CRD,)).served_version(INFERENCE_SETS) is None
+    for versions, read in (
+        (("v1beta1", "v1alpha1"), "v1beta1"),
+        (("v1alpha1", "v1beta1"), "v1beta1"),
+        (("v2", "v1alpha1"), "v1alpha1"),
+        (("v2",), None),
+    ):
+        store = a_store(crds=(CRD,))
+        store.record_discovery(DiscoveryResult({CRD: versions}), now=NOON)
+        assert store.served_version(INFERENCE_SETS) == read
+
+
+def test_the_order_of_namespaced_and_cluster_scoped_names_is_kept_apart():
+    store = a_store(a_namespace("kaito-system"), a_deployment())
+    assert len(list(store.snapshot().all(NAMESPACES))) == 1
+
+
+def test_an_object_that_changes_hands_touches_both_its_old_and_its_new_subject():
+    store = a_store(a_deployment("router", "team-a", labels={"kaito.sh/inferenceset": "qwen"}))
+    store.take_dirty()
+    store.upsert(DEPLOYMENTS, a_deployment("router", "team-a"))
+    assert store.take_dirty() == {
+        CLUSTER_SUBJECT,
+        Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen"),
+    }
