@@ -19,9 +19,9 @@ import msgspec
 
 from e2e.bench import rows
 from e2e.bench.rows import BenchRow
-from e2e.bench.support import machine
-from e2e.bench.support.arguments import natural
 from e2e.controlplane import Json
+from e2e.support import machine
+from e2e.support.arguments import natural
 from e2e.support.production_stack import workload
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.model.entries import Catalogue

@@ -12,8 +12,8 @@ import pytest
 from e2e.controlplane import assets
 
 
-ROOT = Path(__file__).parents[2]
-_ONE_TEST = "e2e/controlplane/test_controlplane.py::test_crd_is_removed_and_served_again"
+ROOT = Path(__file__).parents[3]
+_ONE_TEST = "e2e/scenarios/controlplane/test_controlplane.py::test_crd_is_removed_and_served_again"
 
 
 def test_programs_of_kubebuilder_come_first(

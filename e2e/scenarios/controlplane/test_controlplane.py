@@ -22,7 +22,7 @@ from e2e.support.production_stack import components as example
 from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD, KEDA_OPERATOR
 
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DEPLOYMENTS = "/apis/apps/v1/deployments"
 HTTPROUTES = "httproutes.gateway.networking.k8s.io"
 
