@@ -217,13 +217,11 @@ class Reporter:
     def _log_start(self) -> None:
         catalogue = self._catalogue
         logger.info(
-            "productionstack-status-reporter %s: %d of %d reasons are on, %d switched off,"
-            " %d cannot be judged yet as their probes are missing",
+            "productionstack-status-reporter %s: %d of %d reasons are on, %d switched off",
             version("productionstack-status-reporter"),
             len(catalogue.enabled_reasons),
             len(catalogue.entries),
             len(catalogue.disabled_reasons),
-            len(catalogue.pending),
         )
         for note in self._settings.notes:
             logger.warning("%s", note)

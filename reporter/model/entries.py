@@ -123,7 +123,6 @@ class CatalogueEntry:
     waits_for_grace: bool = True
     remedies: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP)
     enabled: bool = True
-    pending: bool = False
 
     @property
     def is_ready_reason(self) -> bool:
@@ -137,7 +136,7 @@ class CatalogueEntry:
         """
         Whether a probe runs for it.
         """
-        return self.enabled and not self.pending and not self.is_ready_reason
+        return self.enabled and not self.is_ready_reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +184,8 @@ class Catalogue:
 
     @property
     def disabled_reasons(self) -> tuple[Reason, ...]:
-        return tuple(e.reason for e in self.entries.values() if not e.enabled)
-
-    @property
-    def pending(self) -> tuple[Reason, ...]:
         """
-        The reasons that cannot be said yet, as their probe, or every probe of their layer, is missing.
+        The reasons that an overlay switched off, and the Ready of a layer that has no other left.
         """
-        known = {*self.enabled_reasons, *self.disabled_reasons}
-        return tuple(reason for reason in self.entries if reason not in known)
+        enabled = frozenset(self.enabled_reasons)
+        return tuple(reason for reason in self.entries if reason not in enabled)

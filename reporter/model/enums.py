@@ -11,8 +11,6 @@ Reason = NewType("Reason", str)
 A stable name from the catalogue. Public API: reasons are added, never renamed.
 """
 
-Uid = NewType("Uid", str)
-
 
 @unique
 class Layer(StrEnum):
