@@ -23,8 +23,7 @@ from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.model.entries import Catalogue
-from reporter.model.kinds.objects import Namespace
-from reporter.model.kinds.resource_kinds import NAMESPACES
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.observations import Watching
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import InvolvedObject

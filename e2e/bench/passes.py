@@ -26,7 +26,7 @@ from e2e.support.production_stack import workload
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.model.entries import Catalogue
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.observations import DiscoveryResult, Watching
 from reporter.model.subjects import Subject
 from reporter.runtime.permissions import crds_to_track

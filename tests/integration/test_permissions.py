@@ -10,7 +10,7 @@ from reporter.embedded.http.faults.faults import status_response
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 from reporter.runtime import permissions as module
 from reporter.runtime.permissions import (
     check_permissions,

@@ -2,7 +2,7 @@
 How a condition is read.
 """
 
-from reporter.model.kinds.objects import find_condition
+from reporter.model.kinds.base.conditions import find_condition
 from tests.support.builders import a_condition
 
 

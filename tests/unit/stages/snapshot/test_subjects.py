@@ -4,8 +4,8 @@ Who is there, counted anew only when somebody came or went.
 
 import sys
 
-from reporter.model.kinds.objects import Metadata, Namespace
-from reporter.model.kinds.resource_kinds import NAMESPACES
+from reporter.model.kinds.base.objects import Metadata
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.stages.snapshot.subjects import HARNESS_LABEL, Subjects, refresh_subjects
 from tests.support.builders import a_namespace, a_store
 

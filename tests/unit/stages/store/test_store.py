@@ -7,18 +7,16 @@ from datetime import timedelta
 from msgspec import structs
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.objects import Condition, Deployment, Pod, PodStatus
-from reporter.model.kinds.resource_kinds import (
-    DEFAULT_KINDS,
-    DEPLOYMENTS,
-    INFERENCE_SETS,
-    NAMESPACES,
-    PODS,
-)
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.index_keys import label_key, name_key, workload_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod, PodStatus
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchLost
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.snapshot.index_keys import label_key, name_key, workload_key
 from reporter.stages.store import table
 from reporter.stages.store.store import Store
 from tests.support.builders import NOON, SECOND, a_deployment, a_namespace, a_pod, a_store
@@ -91,7 +89,7 @@ def test_a_list_replaces_all_that_was_there():
 
 def test_what_a_list_has_but_could_not_be_read_is_kept_and_marked():
     store = a_store(a_deployment())
-    store.replace(DEPLOYMENTS, [], unread=[BBR])
+    store.replace(DEPLOYMENTS, [], undecodable=[BBR])
     assert deployment(store.snapshot()) is not None
     assert REF in store.snapshot().undecodable
 
