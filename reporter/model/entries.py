@@ -1,5 +1,5 @@
 """
-The catalogue's entries as values.
+The catalogue, its entries and the contract of a probe, as values.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -26,7 +26,9 @@ class Scope(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Suppression:
     """
-    A row of the catalogue: while *source* is out, *target* lacks its input, because of *why*.
+    A dependency of the catalogue: while *source* is out, *target* is suppressed.
+
+    *why* names the input that the target's probe lacks then.
     """
 
     source: Reason
@@ -127,14 +129,14 @@ class CatalogueEntry:
     @property
     def is_ready_reason(self) -> bool:
         """
-        Whether this is the Normal reason that announces the recovery of a subject.
+        True for the Normal reason that announces the recovery of a subject.
         """
         return self.type is EventType.NORMAL
 
     @property
     def is_evaluated(self) -> bool:
         """
-        Whether a probe runs for this reason.
+        True if a probe runs for this reason.
         """
         return self.enabled and not self.is_ready_reason
 
@@ -142,7 +144,7 @@ class CatalogueEntry:
 @dataclass(frozen=True, slots=True)
 class Catalogue:
     """
-    All entries and suppressions; the loader has checked them, so readers need not.
+    The entries and suppressions. The loader has checked that they fit together.
 
     *missing_crd_reason*: the reason of a missing CRD; while its item X is out, it suppresses every
     reason whose probe requires X. *required_crds_by_reason*: these CRDs.
@@ -174,13 +176,12 @@ class Catalogue:
         """
         The reasons that can be announced; a Ready needs an evaluated reason in its layer.
         """
-        every = self.entries.values()
-        enabled = (
-            e.is_evaluated
-            or (e.is_ready_reason and e.enabled and bool(self.evaluated_entries(e.layer)))
-            for e in every
+        return tuple(
+            e.reason
+            for e in self.entries.values()
+            if e.is_evaluated
+            or (e.is_ready_reason and e.enabled and self.evaluated_entries(e.layer))
         )
-        return tuple(e.reason for e, on in zip(every, enabled, strict=True) if on)
 
     @property
     def disabled_reasons(self) -> tuple[Reason, ...]:

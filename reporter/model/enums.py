@@ -27,7 +27,7 @@ class Layer(StrEnum):
         return _LAYER_ORDER[self]
 
 
-_LAYER_ORDER = {layer: place for place, layer in enumerate(Layer)}
+_LAYER_ORDER = {layer: position for position, layer in enumerate(Layer)}
 
 
 @unique
@@ -37,7 +37,7 @@ class TroubleKind(StrEnum):
     """
 
     DECLARED = "declared"  # set by a user: replicas 0, an invalid annotation
-    FAILED = "failed"  # a hard error that a writer states: image, crash loop, quota
+    FAILED = "failed"  # a hard error that a controller reports: image, crash loop, quota
     LOST = "lost"  # it worked, nothing is being changed, now it does not
     STARTING = "starting"  # young, rolling out, scaling up, draining
 

@@ -20,7 +20,7 @@ class NotSynced:
 @dataclass(frozen=True, slots=True)
 class Watching:
     """
-    Listed, and a watch is open.
+    Listed, with an open watch.
     """
 
 
@@ -37,7 +37,7 @@ class WatchLost:
 @dataclass(frozen=True, slots=True)
 class NotServed:
     """
-    The API server answered that it has no such resource.
+    The API server has no such resource.
     """
 
 

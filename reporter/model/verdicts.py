@@ -16,7 +16,7 @@ from reporter.model.subjects import FindingKey
 
 class ObjectRef(Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """
-    An object of the API by name; *resource* is the plural, with the group where it is not core.
+    An API object by name; *resource* is the plural, with the group if that is not core.
     """
 
     resource: str
@@ -50,7 +50,7 @@ class Trouble:
     *since*: when it began according to the condition's writer.
     *object_created_at*: None if the object is missing.
     *message_fields* are identifiers and never shortened; *foreign_text* comes from other programs,
-    is sanitized and shortened first.
+    so it is sanitized, and shortened first.
     """
 
     cause: Cause
@@ -66,11 +66,10 @@ class Trouble:
 @dataclass(frozen=True, slots=True)
 class InvolvedObject:
     """
-    The involvedObject of an Event.
+    The involvedObject of an Event; *uid* is empty for an object that was never seen.
 
-    It is cluster-scoped: the API server takes an Event in kube-system for no object of another namespace.
-
-    *uid* is empty for an object that was never seen.
+    It is cluster-scoped: an Event must be in the namespace of its object, and only Events about
+    cluster-scoped objects may be in kube-system (kubernetes, pkg/apis/core/validation/events.go).
     """
 
     api_version: str
@@ -85,7 +84,6 @@ class Active:
     There is trouble.
 
     *troubles* is never empty; its order does not depend on the order of watch events.
-
     *notes*: advice for the operator beside the finding, such as a flag to correct.
     """
 
@@ -106,7 +104,7 @@ class Clear(Struct, frozen=True, gc=False):
 
 class Unknown(Struct, frozen=True, gc=False):
     """
-    The probe could not evaluate, because of *why*. Nothing is raised and nothing is cleared.
+    The probe could not evaluate, for the reason *why*. Nothing is raised and nothing is cleared.
     """
 
     key: FindingKey

@@ -29,7 +29,7 @@ ALL_LAYERS = frozenset(
 @dataclass(frozen=True, slots=True)
 class Subjects:
     """
-    All subjects of one moment.
+    The subjects of one moment.
 
     *table_tokens* and *undecodable* tell whether another snapshot has the same subjects. The tokens
     stand for the tables, which are not kept: that would hold old versions of objects in memory.
@@ -42,7 +42,7 @@ class Subjects:
 
 def refresh_subjects(snapshot: Snapshot, before: Subjects) -> Subjects:
     """
-    Return the subjects of the snapshot; *before* itself if no namespace or InferenceSet came or went.
+    Return the subjects of the snapshot; *before* itself if they are the same.
     """
     kinds = (NAMESPACES.resource, INFERENCE_SETS.resource)
     tokens = tuple(

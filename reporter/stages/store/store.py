@@ -1,5 +1,5 @@
 """
-All observations, written by the watches and scrapes and read by passes through an immutable snapshot.
+The store of all observations: watches and scrapes write to it, passes read immutable snapshots.
 
 The store decides nothing: a change updates it and marks the affected subjects dirty.
 """
@@ -242,7 +242,7 @@ class Store:
     @property
     def has_unconfirmed_loss(self) -> bool:
         """
-        Whether a CRD was missing from the last discovery and a second one must confirm that.
+        True while a CRD was missing from the last discovery and a second one must confirm that.
         """
         return any(p.missing_since is not None for p in self._presences.values())
 

@@ -16,7 +16,7 @@ class ExtensionProvider(ApiStruct, frozen=True):
 
 class AuthorizationPolicySpec(ApiStruct, frozen=True):
     """
-    With *action* CUSTOM a provider decides, which MeshConfig defines.
+    The spec; if *action* is CUSTOM, a provider decides that MeshConfig defines.
     """
 
     action: str | None = ""
