@@ -4,7 +4,7 @@ Deployments.
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition, find_condition
-from reporter.model.kinds.base.index_keys import (
+from reporter.model.kinds.base.keys import (
     gateway_key,
     inference_set_keys,
     label_key,

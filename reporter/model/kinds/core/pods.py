@@ -8,7 +8,7 @@ import msgspec
 
 from reporter.model.kinds.base.api_struct import ApiStruct, Timestamp
 from reporter.model.kinds.base.conditions import Condition, find_condition
-from reporter.model.kinds.base.index_keys import inference_set_key, workload_key
+from reporter.model.kinds.base.keys import inference_set_key, workload_key
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import CREATED_BY_LABEL, workload_subject
 from reporter.model.kinds.base.resource_kind import ResourceKind

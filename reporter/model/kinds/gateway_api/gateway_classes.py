@@ -4,7 +4,7 @@ GatewayClasses.
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.index_keys import no_index_keys
+from reporter.model.kinds.base.keys import no_index_keys
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import ALL_HARNESSES
 from reporter.model.kinds.base.resource_kind import ResourceKind

@@ -5,7 +5,7 @@ HTTPRoutes.
 from typing import ClassVar
 
 from reporter.model.kinds.base.api_struct import ApiStruct
-from reporter.model.kinds.base.index_keys import (
+from reporter.model.kinds.base.keys import (
     backend_pool_key,
     inference_set_keys,
     namespace_keys,

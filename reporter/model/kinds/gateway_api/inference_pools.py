@@ -5,7 +5,7 @@ InferencePools of the Gateway API inference extension.
 from typing import ClassVar
 
 from reporter.model.kinds.base.api_struct import ApiStruct
-from reporter.model.kinds.base.index_keys import inference_set_keys
+from reporter.model.kinds.base.keys import inference_set_keys
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import owning_model_of
 from reporter.model.kinds.base.resource_kind import ResourceKind

@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from reporter.model.kinds.base.api_struct import ApiStruct
-from reporter.model.kinds.base.index_keys import namespace_keys
+from reporter.model.kinds.base.keys import namespace_keys
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import harness_of
 from reporter.model.kinds.base.resource_kind import ResourceKind

@@ -5,7 +5,7 @@ NodeClaims of the node provisioner.
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.index_keys import workspace_key
+from reporter.model.kinds.base.keys import workspace_key
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.subjects import Subject

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kinds.base.index_keys import workload_key
+from reporter.model.kinds.base.keys import workload_key
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.kinds.core.pods import PODS, Pod

@@ -7,7 +7,7 @@ Where several elect a leader, only that one is ever Ready, so one suffices (llm-
 from collections.abc import Iterable
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kinds.base.index_keys import inference_set_key, workload_key
+from reporter.model.kinds.base.keys import inference_set_key, workload_key
 from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES

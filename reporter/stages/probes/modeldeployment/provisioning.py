@@ -11,7 +11,7 @@ from dataclasses import replace
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
-from reporter.model.kinds.base.index_keys import workspace_key
+from reporter.model.kinds.base.keys import workspace_key
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS

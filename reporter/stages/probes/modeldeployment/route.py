@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.base.index_keys import inference_set_key
+from reporter.model.kinds.base.keys import inference_set_key
 from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment

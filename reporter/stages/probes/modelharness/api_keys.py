@@ -13,7 +13,7 @@ from msgspec import Struct
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.index_keys import namespace_key
+from reporter.model.kinds.base.keys import namespace_key
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.kaito.api_keys import API_KEYS, APIKey
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict

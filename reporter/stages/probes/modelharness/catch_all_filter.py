@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.base.index_keys import namespace_key
+from reporter.model.kinds.base.keys import namespace_key
 from reporter.model.kinds.base.ownership import GATEWAY_NAME_LABEL
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.kinds.base.index_keys import label_key, namespace_key
+from reporter.model.kinds.base.keys import label_key, namespace_key
 from reporter.model.kinds.base.objects import Metadata
 from reporter.model.kinds.core.deployments import COMPONENT_LABELS, DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace

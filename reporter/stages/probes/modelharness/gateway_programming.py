@@ -13,7 +13,7 @@ from msgspec import Struct
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
-from reporter.model.kinds.base.index_keys import gateway_key
+from reporter.model.kinds.base.keys import gateway_key
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway, ListenerStatus

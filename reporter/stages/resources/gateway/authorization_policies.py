@@ -7,7 +7,7 @@ Istio denies every request of a policy whose provider it does not know, and says
 from collections.abc import Iterable
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.base.index_keys import label_key, namespace_key
+from reporter.model.kinds.base.keys import label_key, namespace_key
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.istio.authorization_policies import (
     AUTHORIZATION_POLICIES,

@@ -7,7 +7,7 @@ Only those that its harness made or that its routes refer to: a namespace may ho
 from collections.abc import Iterable
 
 from reporter.model.kinds.base.conditions import Condition, find_condition
-from reporter.model.kinds.base.index_keys import namespace_key
+from reporter.model.kinds.base.keys import namespace_key
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.gateway_api.gateways import GATEWAY_API_GROUP, GATEWAYS, Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute

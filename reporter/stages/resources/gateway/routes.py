@@ -8,7 +8,7 @@ survives renamed charts.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from reporter.model.kinds.base.index_keys import backend_pool_key, inference_set_key
+from reporter.model.kinds.base.keys import backend_pool_key, inference_set_key
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import POOL_SUFFIX
 from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES, GatewayClass

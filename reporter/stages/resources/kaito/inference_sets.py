@@ -5,7 +5,7 @@ What belongs to one InferenceSet, found by index: a look costs no more than what
 from collections.abc import Iterable, Sequence
 
 from reporter.model.kinds.base.conditions import find_condition
-from reporter.model.kinds.base.index_keys import inference_set_key
+from reporter.model.kinds.base.keys import inference_set_key
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod, workload_name

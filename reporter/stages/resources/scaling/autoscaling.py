@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
-from reporter.model.kinds.base.index_keys import inference_set_key
+from reporter.model.kinds.base.keys import inference_set_key
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.kaito.inference_sets import InferenceSet

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import Struct
 
-from reporter.model.kinds.base.index_keys import label_key, name_key
+from reporter.model.kinds.base.keys import label_key, name_key
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.stages.snapshot.snapshot import Snapshot
 

@@ -9,7 +9,7 @@ from msgspec import structs
 from reporter.model.enums import Layer
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.index_keys import label_key, name_key, workload_key
+from reporter.model.kinds.base.keys import label_key, name_key, workload_key
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS, Pod, PodStatus
