@@ -18,11 +18,10 @@ from reporter.model.entries import ProbeSpec
 @dataclass(frozen=True, slots=True)
 class KnownNames:
     """
-    What entries may name. *pending*: probes that do not exist yet. *flags*: of the process.
+    What entries may name. *flags*: of the process.
     """
 
     specs: Mapping[str, ProbeSpec]
-    pending: frozenset[str]
     flags: frozenset[str]
 
 

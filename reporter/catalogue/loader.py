@@ -38,15 +38,14 @@ def load_catalogue(
     overlay: Path | None = None,
     *,
     specs: Mapping[str, ProbeSpec],
-    pending: frozenset[str] = frozenset(),
     flags: frozenset[str],
 ) -> Catalogue:
     """
     Raise CatalogueError with all that is wrong.
 
-    *specs*: of every probe, those *pending* included. *flags*: which parameters may name.
+    *specs*: of every probe. *flags*: which parameters may name.
     """
-    known = KnownNames(specs, pending, flags)
+    known = KnownNames(specs, flags)
     problems: list[Problem] = []
     sources = read_folder(folder, problems)
     if overlay is not None:
@@ -56,7 +55,7 @@ def load_catalogue(
         problems += check(read_, known)
     if problems:
         raise CatalogueError(problems)
-    return build_catalogue(read_, known)
+    return build_catalogue(read_)
 
 
 def read_folder(folder: Path, problems: list[Problem]) -> tuple[EntrySource, ...]:

@@ -96,8 +96,6 @@ class Metrics:
         self._scrapes = self._counter(
             "scrapes", "Attempts to read the page of a pod, by result.", ScrapeResult
         )
-        text = "Reasons of the catalogue that cannot be judged yet, as their probe is missing."
-        self._gauge("pending_reasons", text).set(len(catalogue.pending))
 
     def _gauge(self, name: str, text: str) -> Gauge:
         return Gauge(PREFIX + name, text, registry=self.registry)

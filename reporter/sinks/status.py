@@ -80,7 +80,6 @@ def render_status(
         **process,
         "kinds": {name: _watch_text(table.watch_state) for name, table in snapshot.tables.items()},
         "crds": {name: _presence_text(snapshot, name) for name in sorted(snapshot.presences)},
-        "pendingReasons": list(stage.catalogue.pending),
         "notes": [note for key in sorted(judged.notes) for note in judged.notes[key]],
     }
     yield json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "subjects": ['

@@ -23,7 +23,8 @@ from reporter.kube.watch.watch_events import (
 )
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import KubeError
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
 from reporter.runtime.permissions import crds_to_track
 from reporter.sinks.log_format import JsonFormatter, TextFormatter

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.leases import Lease
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.runtime.clock import Clock
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership

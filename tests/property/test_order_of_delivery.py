@@ -7,7 +7,9 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS, PODS
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.observations import DiscoveryResult, Watching
 from reporter.stages.announcing.episodes import AnnouncementState, apply_evaluation
 from reporter.stages.announcing.schedule import PublishContext

@@ -5,8 +5,9 @@ The objects as they truly are, and who is told of their changes.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
 from tests.simulation.troubles import CRDS, HEALTHY, TROUBLES
 from tests.simulation.virtual_clock import VirtualClock

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.observations import NotServed, Watching
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Active, Clear, Paused, Trouble, Unknown, Verdict

@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from random import Random
 
 from reporter.model.event_record import EventRecord
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller import Controller
 from reporter.runtime.leaderelection import rules

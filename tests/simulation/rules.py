@@ -7,7 +7,9 @@ from datetime import timedelta
 
 from reporter.model.entries import CatalogueEntry, Scope
 from reporter.model.enums import Reason
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, ResourceKind
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import Trouble
 from reporter.stages.evaluation.gate import CRASH_SETTLE

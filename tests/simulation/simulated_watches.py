@@ -6,7 +6,8 @@ from collections.abc import Callable, Container, Iterable
 from functools import partial
 from random import Random
 
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost
 from reporter.stages.store.store import Store
 from tests.simulation.cluster import ObjectUpdate, SimulatedCluster

@@ -8,7 +8,8 @@ from functools import partial
 from random import Random
 from typing import Self
 
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from tests.simulation.apiserver import EventStore, LeaseStore
 from tests.simulation.cluster import SimulatedCluster
 from tests.simulation.delivery_checker import DeliveryChecker

@@ -4,7 +4,10 @@ What cannot be seen, or was not looked at by its writer yet, is neither guessed 
 
 import pytest
 
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS, GATEWAYS, NAMESPACES
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.observations import WatchLost
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.snapshot.snapshot import WATCH_LOSS_TOLERANCE

@@ -6,24 +6,21 @@ from datetime import UTC, datetime, timedelta
 
 from reporter.model.entries import Catalogue, CatalogueEntry, HoldDurations, Scope, Suppression
 from reporter.model.enums import EventType, Layer, Owner, Reason, TroubleKind
-from reporter.model.kinds.objects import (
-    Condition,
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import Metadata, OwnerReference
+from reporter.model.kinds.core.deployments import Deployment, DeploymentSpec, DeploymentStatus
+from reporter.model.kinds.core.namespaces import Namespace
+from reporter.model.kinds.core.pods import (
     ContainerState,
     ContainerStateRunning,
     ContainerStateTerminated,
     ContainerStateWaiting,
     ContainerStatus,
-    Deployment,
-    DeploymentSpec,
-    DeploymentStatus,
-    Metadata,
-    Namespace,
-    OwnerReference,
     Pod,
     PodSpec,
     PodStatus,
 )
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
 from reporter.model.observations import Watching
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.model.verdicts import Active, Cause, InvolvedObject, ObjectRef, Trouble

@@ -7,37 +7,42 @@ from datetime import UTC, datetime
 import msgspec
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.gateway_api import (
-    Gateway,
-    GatewayAddress,
-    GatewayClass,
-    GatewayClassSpec,
-    GatewayClassStatus,
-    GatewaySpec,
-    GatewayStatus,
-    HTTPRoute,
-    HTTPRouteSpec,
-    Listener,
-    ListenerStatus,
-    ParentReference,
-)
-from reporter.model.kinds.istio_cilium import (
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import Metadata
+from reporter.model.kinds.cilium.network_policies import (
     CiliumNetworkPolicy,
     CiliumNetworkPolicySpec,
     CiliumNetworkPolicyStatus,
     EndpointSelector,
+    IngressRule,
+    MatchExpression,
+)
+from reporter.model.kinds.core.namespaces import Namespace
+from reporter.model.kinds.gateway_api.gateway_classes import (
+    GatewayClass,
+    GatewayClassSpec,
+    GatewayClassStatus,
+)
+from reporter.model.kinds.gateway_api.gateways import (
+    Gateway,
+    GatewayAddress,
+    GatewaySpec,
+    GatewayStatus,
+    Listener,
+    ListenerStatus,
+)
+from reporter.model.kinds.gateway_api.http_routes import HTTPRoute, HTTPRouteSpec
+from reporter.model.kinds.gateway_api.parents import ParentReference
+from reporter.model.kinds.istio.envoy_filters import (
     EnvoyFilter,
     EnvoyFilterSpec,
     EnvoyFilterStatus,
-    IngressRule,
-    MatchExpression,
     MessageType,
     ValidationMessage,
     WorkloadSelector,
 )
-from reporter.model.kinds.kaito import APIKey, APIKeyStatus
-from reporter.model.kinds.objects import Condition, Metadata, Namespace
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds.kaito.api_keys import APIKey, APIKeyStatus
 from reporter.model.observations import Watching
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active

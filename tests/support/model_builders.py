@@ -8,38 +8,31 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.gateway_api import (
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata, OwnerReference
+from reporter.model.kinds.core.namespaces import Namespace
+from reporter.model.kinds.gateway_api.gateway_classes import GatewayClass, GatewayClassSpec
+from reporter.model.kinds.gateway_api.gateways import Gateway, GatewaySpec
+from reporter.model.kinds.gateway_api.http_routes import (
     BackendReference,
-    EndpointPickerReference,
-    Gateway,
-    GatewayClass,
-    GatewayClassSpec,
-    GatewaySpec,
     HTTPRoute,
     HTTPRouteRule,
     HTTPRouteSpec,
+)
+from reporter.model.kinds.gateway_api.inference_pools import (
+    EndpointPickerReference,
     InferencePool,
     InferencePoolSelector,
     InferencePoolSpec,
-    ParentReference,
-    ParentsStatus,
-    ParentStatus,
 )
-from reporter.model.kinds.kaito import (
+from reporter.model.kinds.gateway_api.parents import ParentReference, ParentsStatus, ParentStatus
+from reporter.model.kinds.kaito.inference_sets import (
     InferenceSet,
     InferenceSetSpec,
     InferenceSetStatus,
-    Workspace,
-    WorkspaceStatus,
 )
-from reporter.model.kinds.objects import (
-    AnnotatedMetadata,
-    Condition,
-    Metadata,
-    Namespace,
-    OwnerReference,
-)
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds.kaito.workspaces import Workspace, WorkspaceStatus
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message

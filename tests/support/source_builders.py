@@ -4,23 +4,23 @@ The objects that sources add, healthy unless told otherwise, and a store that se
 
 import msgspec
 
-from reporter.model.kinds.istio_cilium import (
+from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.istio.authorization_policies import (
     AuthorizationPolicy,
     AuthorizationPolicySpec,
     ExtensionProvider,
 )
-from reporter.model.kinds.keda import (
+from reporter.model.kinds.istio.mesh_config import MeshConfigMap, MeshConfigMapData
+from reporter.model.kinds.karpenter.node_claims import NodeClaim, NodeClaimStatus
+from reporter.model.kinds.keda.horizontal_pod_autoscalers import (
     HorizontalPodAutoscaler,
     HorizontalPodAutoscalerStatus,
-    ScaledObject,
-    ScaledObjectStatus,
-    ScaleTarget,
-    ScalingSpec,
 )
-from reporter.model.kinds.mesh_config import MeshConfigMap, MeshConfigMapData
-from reporter.model.kinds.node_claims import NodeClaim, NodeClaimStatus
-from reporter.model.kinds.objects import AnnotatedMetadata, Condition, Metadata
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, OPTIONAL_KINDS, ResourceKind
+from reporter.model.kinds.keda.scaled_objects import ScaledObject, ScaledObjectStatus
+from reporter.model.kinds.keda.scaling_target import ScaleTarget, ScalingSpec
 from reporter.model.observations import Watching, WatchState
 from reporter.model.subjects import Subject
 from reporter.stages.probes import PROBES

@@ -16,8 +16,7 @@ import msgspec
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.leases import LeaseLock
 from reporter.kube.wire.errors import Invalid, KubeError, Refused
-from reporter.model.kinds.objects import Deployment
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.lease_record import LeaseOwner
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.settings import Settings

@@ -9,8 +9,7 @@ from datetime import datetime
 
 from reporter.model.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason
-from reporter.model.kinds.kaito import InferenceSet
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Clear, Paused, Unknown, Verdict
 from reporter.stages.evaluation.clocks import Gate

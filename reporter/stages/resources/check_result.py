@@ -5,8 +5,8 @@ From what was found out about a workload namespace to the verdict.
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from reporter.model.kinds.objects import Namespace
-from reporter.model.kinds.resource_kinds import NAMESPACES, ResourceKind
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.observations import NotServed
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import (

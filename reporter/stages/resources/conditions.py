@@ -7,7 +7,8 @@ wrote, its default is Unknown since 1970.
 
 from datetime import datetime
 
-from reporter.model.kinds.objects import Condition, Metadata
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import Metadata
 from reporter.stages.resources.workloads.deployments import Inconclusive
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 

@@ -8,17 +8,15 @@ from datetime import datetime
 
 import msgspec
 
-from reporter.model.kinds.objects import ApiObject, Condition
-from reporter.model.kinds.resource_kinds import (
-    DEFAULT_KINDS,
-    DEPLOYMENTS,
-    NAMESPACES,
-    OPTIONAL_KINDS,
-    PODS,
-    WORKSPACES,
-    ResourceKind,
-)
-from reporter.stages.snapshot.subjects import ENDPOINT_PICKER_SUFFIX, GATEWAY_NAME_LABEL
+from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX, GATEWAY_NAME_LABEL
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from tests.support.builders import NOON, a_deployment, a_namespace, a_pod
 from tests.support.cases import models
 from tests.support.cases.syntax import (

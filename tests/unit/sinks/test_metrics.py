@@ -215,9 +215,3 @@ def test_each_series_is_there_once():
     )
     series = [(s.name, tuple(sorted(s.labels.items()))) for s in page.samples]
     assert len(series) == len(set(series))
-
-
-def test_the_reasons_without_a_probe_are_counted():
-    assert MetricsPage(Metrics(DEFAULT_CATALOGUE, list)).value("pending_reasons") == len(
-        DEFAULT_CATALOGUE.pending
-    )

@@ -9,7 +9,9 @@ from time import perf_counter
 import pytest
 
 from reporter.model.enums import Layer, TroubleKind
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, NAMESPACES, PODS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, WatchLost
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Clear

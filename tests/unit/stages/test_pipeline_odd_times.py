@@ -9,7 +9,7 @@ import pytest
 from reporter.kube.watch.watch_events import UndecodableObject, Upsert, decode_watch_event
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 from tests.support.replay import Replay
 

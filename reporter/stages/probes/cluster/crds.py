@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import Namespace
-from reporter.model.kinds.resource_kinds import NAMESPACES
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.observations import CRDPresence
 from reporter.model.verdicts import (
     Active,

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kinds.objects import Deployment, Namespace, Pod
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, NAMESPACES, PODS
+from reporter.model.kinds.base.keys import workload_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.verdicts import (
     Active,
     Clear,
@@ -32,7 +34,6 @@ from reporter.stages.resources.workloads.deployments import (
     evaluate_deployment,
     missing_deployment_trouble,
 )
-from reporter.stages.snapshot.index_keys import workload_key
 from reporter.stages.snapshot.snapshot import Snapshot
 
 

@@ -7,16 +7,14 @@ Where several elect a leader, only that one is ever Ready, so one suffices (llm-
 from collections.abc import Iterable
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kinds.gateway_api import InferencePool
-from reporter.model.kinds.objects import Deployment, Pod
-from reporter.model.kinds.resource_kinds import (
-    DEPLOYMENTS,
-    HTTP_ROUTES,
-    INFERENCE_POOLS,
-    INFERENCE_SETS,
-    NAMESPACES,
-    PODS,
-)
+from reporter.model.kinds.base.keys import inference_set_key, workload_key
+from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
@@ -29,9 +27,7 @@ from reporter.stages.resources.workloads.deployments import (
     evaluate_deployment,
     missing_deployment_trouble,
 )
-from reporter.stages.snapshot.index_keys import inference_set_key, workload_key
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import ENDPOINT_PICKER_SUFFIX
 
 
 def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.kaito import Workspace
-from reporter.model.kinds.objects import Pod, find_condition
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, PODS, WORKSPACES
+from reporter.model.kinds.base.conditions import find_condition
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest

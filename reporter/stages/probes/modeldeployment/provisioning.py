@@ -10,16 +10,13 @@ from dataclasses import replace
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.kinds.kaito import Workspace
-from reporter.model.kinds.node_claims import NodeClaim
-from reporter.model.kinds.objects import Condition, find_condition
-from reporter.model.kinds.resource_kinds import (
-    INFERENCE_SETS,
-    NAMESPACES,
-    NODE_CLAIMS,
-    PODS,
-    WORKSPACES,
-)
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.base.keys import workspace_key
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
+from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS, NodeClaim
 from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, to_verdict
@@ -49,7 +46,6 @@ from reporter.stages.resources.kaito.nodes import (
     is_condition_true,
 )
 from reporter.stages.resources.kaito.workspaces import ModelReplica
-from reporter.stages.snapshot.index_keys import workspace_key
 from reporter.stages.snapshot.snapshot import Snapshot
 
 

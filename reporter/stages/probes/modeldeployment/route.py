@@ -12,25 +12,18 @@ from typing import TypeAlias
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import (
-    BackendReference,
-    Gateway,
-    HTTPRoute,
-    InferencePool,
-    ParentReference,
-)
-from reporter.model.kinds.objects import Deployment, Pod
-from reporter.model.kinds.resource_kinds import (
-    DEPLOYMENTS,
-    GATEWAY_CLASSES,
-    GATEWAYS,
-    HTTP_ROUTES,
-    INFERENCE_POOLS,
-    INFERENCE_SETS,
-    NAMESPACES,
-    PODS,
-    ResourceKind,
-)
+from reporter.model.kinds.base.keys import inference_set_key
+from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, BackendReference, HTTPRoute
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
+from reporter.model.kinds.gateway_api.parents import ParentReference
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
@@ -58,9 +51,7 @@ from reporter.stages.resources.kaito.inference_sets import (
     is_leader_pod,
     without_leftover_pods,
 )
-from reporter.stages.snapshot.index_keys import inference_set_key
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import ENDPOINT_PICKER_SUFFIX
 
 
 ParentControllers: TypeAlias = Sequence[tuple[ParentReference, str]]

@@ -8,14 +8,11 @@ from collections.abc import Iterable
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.kinds.kaito import InferenceSet
-from reporter.model.kinds.resource_kinds import (
-    HORIZONTAL_POD_AUTOSCALERS,
-    INFERENCE_SETS,
-    NAMESPACES,
-    SCALED_OBJECTS,
-    WORKSPACES,
-)
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_AUTOSCALERS
+from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict

@@ -12,9 +12,10 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.kaito import APIKey
-from reporter.model.kinds.objects import Condition
-from reporter.model.kinds.resource_kinds import API_KEYS, NAMESPACES
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.keys import namespace_key
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.kaito.api_keys import API_KEYS, APIKey
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -29,7 +30,6 @@ from reporter.stages.resources.conditions import (
     transition_time,
 )
 from reporter.stages.resources.gateway.gateways import is_owned_by_harness
-from reporter.stages.snapshot.index_keys import namespace_key
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.redact import REMOVED
 

@@ -11,9 +11,12 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import Gateway
-from reporter.model.kinds.istio_cilium import EnvoyFilter
-from reporter.model.kinds.resource_kinds import ENVOY_FILTERS, GATEWAYS, HTTP_ROUTES, NAMESPACES
+from reporter.model.kinds.base.keys import namespace_key
+from reporter.model.kinds.base.ownership import GATEWAY_NAME_LABEL
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS, EnvoyFilter
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -29,9 +32,7 @@ from reporter.stages.resources.gateway.gateways import (
     is_owned_by_harness,
 )
 from reporter.stages.resources.workloads.deployments import Inconclusive
-from reporter.stages.snapshot.index_keys import namespace_key
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import GATEWAY_NAME_LABEL
 from reporter.stages.text.phrases import abbreviate_list
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 

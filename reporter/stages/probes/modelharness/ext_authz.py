@@ -16,17 +16,14 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.kinds.istio_cilium import EnvoyFilter
-from reporter.model.kinds.kaito import APIKey
-from reporter.model.kinds.objects import Deployment, Metadata, Namespace
-from reporter.model.kinds.resource_kinds import (
-    API_KEYS,
-    AUTHORIZATION_POLICIES,
-    DEPLOYMENTS,
-    ENVOY_FILTERS,
-    MESH_CONFIG_MAPS,
-    NAMESPACES,
-)
+from reporter.model.kinds.base.keys import label_key, namespace_key
+from reporter.model.kinds.base.objects import Metadata
+from reporter.model.kinds.core.deployments import COMPONENT_LABELS, DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.istio.authorization_policies import AUTHORIZATION_POLICIES
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS, EnvoyFilter
+from reporter.model.kinds.istio.mesh_config import MESH_CONFIG_MAPS
+from reporter.model.kinds.kaito.api_keys import API_KEYS, APIKey
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -45,7 +42,6 @@ from reporter.stages.resources.workloads.components import (
     locate_component,
 )
 from reporter.stages.resources.workloads.deployments import Inconclusive
-from reporter.stages.snapshot.index_keys import COMPONENT_LABELS, label_key, namespace_key
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.suggest import did_you_mean
 

@@ -12,9 +12,12 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import Gateway, GatewayClass
-from reporter.model.kinds.objects import Condition, Metadata, find_condition
-from reporter.model.kinds.resource_kinds import GATEWAY_CLASSES, GATEWAYS, HTTP_ROUTES, NAMESPACES
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.base.objects import Metadata
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES, GatewayClass
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (

@@ -12,16 +12,13 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import Gateway, GatewayClass
-from reporter.model.kinds.objects import Deployment, Pod
-from reporter.model.kinds.resource_kinds import (
-    DEPLOYMENTS,
-    GATEWAY_CLASSES,
-    GATEWAYS,
-    HTTP_ROUTES,
-    NAMESPACES,
-    PODS,
-)
+from reporter.model.kinds.base.keys import gateway_key, workload_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES, GatewayClass
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.verdicts import Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -38,7 +35,6 @@ from reporter.stages.resources.gateway.gateways import (
 )
 from reporter.stages.resources.workloads import deployments
 from reporter.stages.resources.workloads.deployments import DEPLOYMENT_CODES
-from reporter.stages.snapshot.index_keys import gateway_key, workload_key
 from reporter.stages.snapshot.snapshot import Snapshot
 
 

@@ -12,9 +12,12 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import Gateway, ListenerStatus
-from reporter.model.kinds.objects import Condition, Deployment, find_condition
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, GATEWAYS, HTTP_ROUTES, NAMESPACES
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.base.keys import gateway_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway, ListenerStatus
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -34,7 +37,6 @@ from reporter.stages.resources.gateway.gateways import (
     find_gateways,
     gateway_ref,
 )
-from reporter.stages.snapshot.index_keys import gateway_key
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.phrases import abbreviate_list
 

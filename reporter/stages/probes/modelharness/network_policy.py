@@ -10,9 +10,14 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.istio_cilium import CiliumNetworkPolicy, EndpointSelector
-from reporter.model.kinds.objects import Namespace, find_condition
-from reporter.model.kinds.resource_kinds import CILIUM_NETWORK_POLICIES, DEPLOYMENTS, NAMESPACES
+from reporter.model.kinds.base.conditions import find_condition
+from reporter.model.kinds.cilium.network_policies import (
+    CILIUM_NETWORK_POLICIES,
+    CiliumNetworkPolicy,
+    EndpointSelector,
+)
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (

@@ -7,19 +7,17 @@ Istio denies every request of a policy whose provider it does not know, and says
 from collections.abc import Iterable
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.istio_cilium import AuthorizationPolicy
-from reporter.model.kinds.mesh_config import MeshConfigMap
-from reporter.model.kinds.objects import Deployment
-from reporter.model.kinds.resource_kinds import (
+from reporter.model.kinds.base.keys import label_key, namespace_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.istio.authorization_policies import (
     AUTHORIZATION_POLICIES,
-    DEPLOYMENTS,
-    MESH_CONFIG_MAPS,
+    AuthorizationPolicy,
 )
+from reporter.model.kinds.istio.mesh_config import MESH_CONFIG_MAPS, MeshConfigMap
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.resources.check_result import CheckResult, check_decoded
 from reporter.stages.resources.conditions import MAX_REASON_BYTES
 from reporter.stages.resources.workloads.deployments import Inconclusive
-from reporter.stages.snapshot.index_keys import label_key, namespace_key
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 from reporter.stages.text.suggest import did_you_mean

@@ -3,8 +3,7 @@ Trouble with an EnvoyFilter, as every probe of one tells it.
 """
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.istio_cilium import EnvoyFilter
-from reporter.model.kinds.resource_kinds import ENVOY_FILTERS
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS, EnvoyFilter
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 
 

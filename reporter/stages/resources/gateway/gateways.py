@@ -6,11 +6,13 @@ Only those that its harness made or that its routes refer to: a namespace may ho
 
 from collections.abc import Iterable
 
-from reporter.model.kinds.gateway_api import Gateway, HTTPRoute, ParentReference
-from reporter.model.kinds.objects import ApiObject, Condition, find_condition
-from reporter.model.kinds.resource_kinds import GATEWAY_API_GROUP, GATEWAYS, HTTP_ROUTES
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.base.keys import namespace_key
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.gateway_api.gateways import GATEWAY_API_GROUP, GATEWAYS, Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
+from reporter.model.kinds.gateway_api.parents import ParentReference
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.snapshot.index_keys import namespace_key
 from reporter.stages.snapshot.snapshot import Snapshot
 
 

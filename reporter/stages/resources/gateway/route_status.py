@@ -6,9 +6,12 @@ import re
 from dataclasses import replace
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import HTTPRoute, InferencePool, ParentStatus
-from reporter.model.kinds.objects import ApiObject, Condition, find_condition
-from reporter.model.kinds.resource_kinds import HTTP_ROUTES, INFERENCE_POOLS, ResourceKind
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
+from reporter.model.kinds.gateway_api.parents import ParentStatus
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.resources.check_result import CheckResult
 from reporter.stages.resources.conditions import (

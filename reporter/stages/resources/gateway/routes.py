@@ -8,23 +8,17 @@ survives renamed charts.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from reporter.model.kinds.gateway_api import (
-    BackendReference,
-    Gateway,
-    GatewayClass,
-    HTTPRoute,
-    InferencePool,
-    ParentReference,
-    ParentsStatus,
-    ParentStatus,
-)
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import GATEWAY_CLASSES, HTTP_ROUTES, INFERENCE_POOLS
+from reporter.model.kinds.base.keys import backend_pool_key, inference_set_key
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.ownership import POOL_SUFFIX
+from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES, GatewayClass
+from reporter.model.kinds.gateway_api.gateways import Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, BackendReference, HTTPRoute
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
+from reporter.model.kinds.gateway_api.parents import ParentReference, ParentsStatus, ParentStatus
 from reporter.model.subjects import Subject
 from reporter.stages.resources.gateway.gateways import is_gateway_parent
-from reporter.stages.snapshot.index_keys import backend_pool_key, inference_set_key
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import POOL_SUFFIX
 
 
 ROUTE_SUFFIX = "-route"

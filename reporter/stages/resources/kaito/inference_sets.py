@@ -4,15 +4,18 @@ What belongs to one InferenceSet, found by index: a look costs no more than what
 
 from collections.abc import Iterable, Sequence
 
-from reporter.model.kinds.kaito import InferenceSet, Workspace
-from reporter.model.kinds.objects import ApiObject, Pod, find_condition
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, PODS, WORKSPACES, ResourceKind
+from reporter.model.kinds.base.conditions import find_condition
+from reporter.model.kinds.base.keys import inference_set_key
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.pods import PODS, Pod, workload_name
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
+from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.resources.check_result import check_decoded
 from reporter.stages.resources.workloads.deployments import Inconclusive
 from reporter.stages.resources.workloads.pods import is_leftover_pod
-from reporter.stages.snapshot.index_keys import inference_set_key, workload_name
 from reporter.stages.snapshot.loading import POD_INDEX_LABEL
 from reporter.stages.snapshot.snapshot import Snapshot
 

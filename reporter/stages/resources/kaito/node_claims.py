@@ -8,8 +8,8 @@ could not be launched may be deleted at once, and another one made.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from reporter.model.kinds.node_claims import NodeClaim
-from reporter.model.kinds.objects import Condition, find_condition
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.karpenter.node_claims import NodeClaim
 from reporter.stages.resources.conditions import check_observed_generation
 from reporter.stages.resources.kaito.nodes import TRANSIENT_REASONS, is_condition_true
 

@@ -6,8 +6,8 @@ the provisioner deletes the claim and makes another, so that the reason changes 
 error and waiting; and a transition time moves with the status only.
 """
 
-from reporter.model.kinds.kaito import Workspace
-from reporter.model.kinds.objects import Condition, find_condition
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.kaito.workspaces import Workspace
 
 
 NODE_CLAIM_READY = "NodeClaimReady"

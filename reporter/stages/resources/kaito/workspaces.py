@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.kaito import Workspace
-from reporter.model.kinds.objects import Condition, Pod, find_condition
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.kaito.workspaces import Workspace
 from reporter.model.verdicts import Cause, Trouble
 from reporter.stages.resources.check_result import CheckResult
 from reporter.stages.resources.conditions import (

@@ -8,21 +8,22 @@ before the model is ready they fail rightly.
 from collections.abc import Iterable, Mapping
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.kaito import InferenceSet
-from reporter.model.kinds.keda import HorizontalPodAutoscaler, ScaledObject
-from reporter.model.kinds.objects import ApiObject, Condition, find_condition
-from reporter.model.kinds.resource_kinds import (
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.base.keys import inference_set_key
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.kaito.inference_sets import InferenceSet
+from reporter.model.kinds.keda.horizontal_pod_autoscalers import (
     HORIZONTAL_POD_AUTOSCALERS,
-    SCALED_OBJECTS,
-    ResourceKind,
+    HorizontalPodAutoscaler,
 )
+from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS, ScaledObject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.resources.check_result import CheckResult, check_decoded
 from reporter.stages.resources.conditions import reason_text
 from reporter.stages.resources.kaito.nodes import is_condition_true
 from reporter.stages.resources.scaling.annotations import is_auto_provision_enabled
 from reporter.stages.resources.workloads.deployments import Inconclusive
-from reporter.stages.snapshot.index_keys import inference_set_key
 from reporter.stages.snapshot.snapshot import Snapshot
 
 

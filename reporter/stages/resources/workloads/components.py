@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 from msgspec import Struct
 
-from reporter.model.kinds.objects import Deployment
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
-from reporter.stages.snapshot.index_keys import label_key, name_key
+from reporter.model.kinds.base.keys import label_key, name_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.stages.snapshot.snapshot import Snapshot
 
 

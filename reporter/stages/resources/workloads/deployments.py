@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import Condition, Deployment, Pod
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.pods import Pod
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.resources.workloads.pods import (
     PodProblem,

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import Condition, ContainerStatus, Pod
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.core.pods import ContainerStatus, Pod
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 

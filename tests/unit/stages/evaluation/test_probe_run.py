@@ -5,8 +5,8 @@ What is asked of whom.
 import pytest
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.gateway_api import InferencePool
-from reporter.model.kinds.resource_kinds import INFERENCE_POOLS, INFERENCE_SETS
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.observations import NotServed
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Clear, Unknown

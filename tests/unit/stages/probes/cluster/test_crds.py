@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import NAMESPACES
+from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import DiscoveryResult, NotSynced
 from reporter.model.verdicts import Active, Clear, Unknown
 from reporter.stages.probes.cluster.crds import PROBE

@@ -4,7 +4,8 @@ The verdicts about the components of the control plane, as the catalogue describ
 
 import pytest
 
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, NAMESPACES
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import NotSynced
 from reporter.model.verdicts import Active, Clear, Unknown
 from reporter.stages.probes.cluster.deployments import PROBE

@@ -5,9 +5,10 @@ Whether the endpoint picker of a model works.
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import HTTPRoute, InferencePool
-from reporter.model.kinds.objects import Deployment, Pod
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, INFERENCE_POOLS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON
 from tests.support.model_builders import (

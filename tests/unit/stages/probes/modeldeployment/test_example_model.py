@@ -7,7 +7,7 @@ import pytest
 
 from reporter.embedded.example import team
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.verdicts import Active, Clear
 from tests.support.builders import LONG_AGO
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

@@ -9,7 +9,10 @@ import msgspec
 import pytest
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, PODS, WORKSPACES
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from tests.support.builders import MINUTE, NOON

@@ -6,14 +6,15 @@ import msgspec
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import (
+from reporter.model.kinds.core.pods import (
+    PODS,
     ContainerState,
     ContainerStateRunning,
     ContainerStateTerminated,
     ContainerStatus,
     Pod,
 )
-from reporter.model.kinds.resource_kinds import PODS, WORKSPACES
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import HOUR, LONG_AGO, MINUTE, NOON, SECOND
 from tests.support.model_builders import (

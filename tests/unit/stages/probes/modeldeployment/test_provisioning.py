@@ -5,7 +5,8 @@ Which words of a Workspace mean that its GPU nodes do not come.
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import PODS, WORKSPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.observations import NotSynced
 from reporter.model.verdicts import Clear, Unknown
 from reporter.stages.resources.kaito.nodes import last_workspace_error

@@ -5,7 +5,9 @@ What NodeClaims add about the nodes of a Workspace, and what is normal in them.
 import pytest
 
 from reporter.model.enums import Layer, TroubleKind
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, NODE_CLAIMS, WORKSPACES
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear

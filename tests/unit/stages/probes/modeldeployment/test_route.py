@@ -5,9 +5,12 @@ What keeps requests from finding their way to a model.
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import Gateway, GatewayClass, HTTPRoute, InferencePool
-from reporter.model.kinds.objects import Deployment, Pod
-from reporter.model.kinds.resource_kinds import GATEWAYS, HTTP_ROUTES, INFERENCE_POOLS
+from reporter.model.kinds.core.deployments import Deployment
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.gateway_api.gateway_classes import GatewayClass
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON
 from tests.support.model_builders import (

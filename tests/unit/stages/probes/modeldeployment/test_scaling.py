@@ -5,7 +5,7 @@ Which scaling annotations keda-kaito-scaler takes, and what is said of the other
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.verdicts import Clear, Unknown
 from reporter.stages.resources.scaling.metrics_annotation import find_metric_problems
 from tests.support.model_builders import (

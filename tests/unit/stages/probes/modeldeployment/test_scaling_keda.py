@@ -5,11 +5,9 @@ What KEDA's own objects add about the scaling of an InferenceSet, and what is no
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import (
-    DEFAULT_KINDS,
-    HORIZONTAL_POD_AUTOSCALERS,
-    SCALED_OBJECTS,
-)
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_AUTOSCALERS
+from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON

@@ -5,7 +5,7 @@ API keys that the operator does not make, and nothing of a key in a message.
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import API_KEYS
+from reporter.model.kinds.kaito.api_keys import API_KEYS
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON

@@ -5,7 +5,7 @@ The filters of a harness: there, for the right Gateway, without errors.
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import ENVOY_FILTERS
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import NOON

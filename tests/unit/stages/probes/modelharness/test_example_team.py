@@ -7,7 +7,7 @@ import pytest
 
 from reporter.embedded.example import team
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.verdicts import Clear
 from tests.support.builders import LONG_AGO, a_deployment, a_namespace
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

@@ -5,7 +5,8 @@ The filter that asks gateway auth, and whom it asks.
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import API_KEYS, ENVOY_FILTERS
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS
+from reporter.model.kinds.kaito.api_keys import API_KEYS
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import NOON, a_deployment, a_namespace

@@ -6,13 +6,12 @@ import msgspec
 import pytest
 
 from reporter.model.enums import Layer, TroubleKind
-from reporter.model.kinds.istio_cilium import AuthorizationPolicy
-from reporter.model.kinds.mesh_config import MAX_CHARACTERS, MeshConfigMap
-from reporter.model.kinds.resource_kinds import (
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.istio.authorization_policies import (
     AUTHORIZATION_POLICIES,
-    DEFAULT_KINDS,
-    MESH_CONFIG_MAPS,
+    AuthorizationPolicy,
 )
+from reporter.model.kinds.istio.mesh_config import MAX_CHARACTERS, MESH_CONFIG_MAPS, MeshConfigMap
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear, Unknown

@@ -5,7 +5,9 @@ A Gateway that is missing, of no class, or that no controller took on.
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import GATEWAY_CLASSES, GATEWAYS, HTTP_ROUTES
+from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown
 from tests.support.builders import LONG_AGO, NOON

@@ -5,7 +5,8 @@ The proxies of a Gateway.
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, GATEWAYS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON, a_deployment, a_pod

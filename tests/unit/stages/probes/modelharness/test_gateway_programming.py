@@ -5,7 +5,7 @@ A Gateway whose address or listeners do not work.
 import pytest
 
 from reporter.model.enums import Layer, TroubleKind
-from reporter.model.kinds.resource_kinds import GATEWAYS
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.observations import NotServed
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear, Unknown

@@ -6,7 +6,9 @@ from datetime import timedelta
 from typing import Self
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, ENVOY_FILTERS, GATEWAYS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS
 from reporter.model.subjects import Subject
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES

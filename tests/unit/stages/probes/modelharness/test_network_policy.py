@@ -5,9 +5,13 @@ Who the policy that guards the model pods lets in.
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.istio_cilium import EndpointSelector, IngressRule, MatchExpression
-from reporter.model.kinds.objects import Namespace, NamespaceStatus
-from reporter.model.kinds.resource_kinds import CILIUM_NETWORK_POLICIES
+from reporter.model.kinds.cilium.network_policies import (
+    CILIUM_NETWORK_POLICIES,
+    EndpointSelector,
+    IngressRule,
+    MatchExpression,
+)
+from reporter.model.kinds.core.namespaces import Namespace, NamespaceStatus
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import NOON, a_deployment, a_namespace

@@ -2,7 +2,7 @@
 Where the Deployment of a component is: as configured, or where it really is.
 """
 
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.stages.resources.workloads.components import (
     ComponentSpec,
     locate_component,

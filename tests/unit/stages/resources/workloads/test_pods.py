@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import (
+from reporter.model.kinds.core.pods import (
     ContainerState,
     ContainerStateRunning,
     ContainerStateTerminated,
