@@ -41,17 +41,15 @@ class EmbeddedServer:
         *,
         port: int = 0,
         clock: Clock | None = None,
-        history_limit: int = 10_000,
         bookmark_seconds: float = 60.0,
     ) -> None:
         self.port = port
         self._clock = clock or Clock()
-        self._history_limit = history_limit
         self._api = ApiServer(self._new_store(), bookmark_seconds=bookmark_seconds)
         self._runner: web.AppRunner | None = None
 
     def _new_store(self) -> RegistryStore:
-        objects = RegistryStore(now=self._clock.now, history_limit=self._history_limit)
+        objects = RegistryStore(now=self._clock.now)
         for name in SYSTEM_NAMESPACES:
             objects.upsert({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         return objects
@@ -88,17 +86,6 @@ class EmbeddedServer:
             self.end_watches(ending=WatchEnd.CONNECTION_CUT)
             await self._runner.cleanup()
             self._runner = None
-
-    async def restart(self, *, keep_data: bool = True) -> None:
-        """
-        Stop and start on the same port; watches have to list anew, as after a real restart.
-        """
-        await self.stop()
-        if keep_data:
-            self.compact_history()
-        else:
-            self._api.objects = self._new_store()
-        await self.start()
 
     @property
     def url(self) -> str:

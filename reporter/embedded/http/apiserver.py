@@ -20,6 +20,7 @@ from reporter.embedded.schema.api_errors import (
     ApiError,
     Json,
     PathNotFound,
+    bad_request,
     method_not_allowed,
     no_such_resource,
     not_found,
@@ -86,6 +87,8 @@ class ApiServer:
         if asked is None:
             return self._serve_non_resource(request)
         self.access.authorize(user, asked)
+        if "dryRun" in request.query:
+            raise bad_request("this server does not support dryRun")
         kind = self.objects.registry.resolve(asked.group, asked.version, asked.resource)
         if kind.resource == "selfsubjectaccessreviews" and asked.verb == "create":
             body = await ResourceRequest(request, asked, kind, self.objects).read_body()
@@ -139,7 +142,7 @@ class ApiServer:
 
 def _check_supported(asked: ResourcePath, kind: ServedKind) -> None:
     """
-    Refuse what the resource has not: a place, a subresource, a verb.
+    Refuse a place, a subresource or a verb that the resource does not have.
     """
     misplaced = kind.namespaced and not asked.namespace
     if misplaced and asked.name:

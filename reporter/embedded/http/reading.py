@@ -2,8 +2,6 @@
 GET: one object, a list, a watch.
 """
 
-import asyncio
-
 from aiohttp import web
 
 from reporter.embedded.http import watching
@@ -70,25 +68,11 @@ async def watch(call: ResourceRequest, bookmark_seconds: float) -> web.StreamRes
     await response.prepare(call.request)
     async for frame in watched.frames():
         if isinstance(frame, WatchEnd):
-            await _end_watch(call, response, frame)
+            if frame is WatchEnd.CONNECTION_CUT and call.request.transport:
+                call.request.transport.abort()
             break
         await response.write(frame)
     return response
-
-
-async def _end_watch(
-    call: ResourceRequest, response: web.StreamResponse, ending: WatchEnd
-) -> None:
-    match ending:
-        case WatchEnd.CLEAN:
-            return
-        case WatchEnd.EXPIRED:
-            await response.write(watching.expired_frame("too old resource version"))
-        case WatchEnd.HALF_OPEN:
-            await asyncio.Event().wait()
-        case WatchEnd.CONNECTION_CUT:
-            if call.request.transport:
-                call.request.transport.abort()
 
 
 def deleted_list_body(call: ResourceRequest, page: listing.ServedPage) -> Json:

@@ -46,8 +46,6 @@ def _parse_resource(
     method: str, where: tuple[str, str], rest: list[str], query: Mapping[str, str]
 ) -> ResourcePath | None:
     watched = query.get("watch", "") in {"1", "true", "True"}
-    if rest[0] == "watch" and len(rest) > 1:
-        watched, rest = True, rest[1:]
     namespace = ""
     if rest[0] == "namespaces" and len(rest) >= _MIN_NAMESPACED_PARTS and rest[2] != "status":
         namespace, rest = rest[1], rest[2:]

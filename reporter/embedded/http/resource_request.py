@@ -29,10 +29,6 @@ class ResourceRequest:
         return self.request.query
 
     @property
-    def dry_run(self) -> bool:
-        return self.query.get("dryRun") == "All"
-
-    @property
     def wants_table(self) -> bool:
         return table.accepts_table(self.request.headers.get("Accept", ""))
 

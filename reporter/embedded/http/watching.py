@@ -162,16 +162,11 @@ class ServedWatch:
 
 
 def _expired_watch_frame(kind: ServedKind, version: int, start: int) -> bytes:
+    """
+    Encode the ERROR event that tells the client to list again.
+    """
     text = f"too old resource version: {version} ({start})"
     if not kind.is_watch_cached:
         text = "The resourceVersion for the provided watch is too old."
-    return expired_frame(text)
-
-
-def expired_frame(text: str) -> bytes:
-    """
-    The ERROR event that says that the client has to list anew.
-    """
-    return objects.encode_watch_event(
-        "ERROR", msgspec.json.encode(ApiError(410, "Expired", text).status)
-    )
+    status = ApiError(410, "Expired", text).status
+    return objects.encode_watch_event("ERROR", msgspec.json.encode(status))

@@ -90,7 +90,6 @@ _FIELD_READERS: dict[str, dict[str, FieldReader]] = {
     },
     "deployments.apps": {"spec.replicas": _read_integer},
     "replicasets.apps": {"spec.replicas": _read_integer},
-    "statefulsets.apps": {"spec.replicas": _read_integer},
 }
 _KNOWN_FIELDS = {
     "events": frozenset(

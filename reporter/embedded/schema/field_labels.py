@@ -31,7 +31,6 @@ _FIELDS_BY_RESOURCE = {
         "status.nominatedNodeName",
     ),
     "namespaces": ("status.phase",),
-    "secrets": ("type",),
     "nodes": ("spec.unschedulable",),
     "replicasets.apps": ("status.replicas",),
 }

@@ -17,10 +17,6 @@ _STABILITY_RANK = {"": 2, "beta": 1, "alpha": 0}
 class KindRegistry:
     def __init__(self) -> None:
         self._kinds: dict[tuple[str, str, str], ServedKind] = {}
-        self.revision = 0
-        """
-        Grows with every change, for whoever keeps something derived from this.
-        """
         self._add(BUILTIN_KINDS)
 
     def __iter__(self) -> Iterator[ServedKind]:
@@ -29,7 +25,6 @@ class KindRegistry:
     def _add(self, kinds: Iterable[ServedKind]) -> None:
         for kind in kinds:
             self._kinds[kind.group, kind.version, kind.resource] = kind
-        self.revision += 1
 
     def add_crd(self, crd: Json) -> None:
         """
@@ -43,7 +38,6 @@ class KindRegistry:
         group, resource = crd["spec"]["group"], crd["spec"]["names"]["plural"]
         for kind in self.versions(group, resource):
             del self._kinds[kind.group, kind.version, kind.resource]
-        self.revision += 1
 
     def versions(self, group: str, resource: str) -> list[ServedKind]:
         """

@@ -54,10 +54,6 @@ class ServedKind:
     generation: GenerationPolicy = GenerationPolicy.NEVER
     is_custom: bool = False
     columns: tuple[PrinterColumn, ...] = ()
-    create_on_update: bool = False
-    """
-    Whether PUT creates what is not there.
-    """
     unconditional_update: bool = True
     """
     Whether PUT may leave out the resourceVersion.

@@ -2,6 +2,9 @@
 The objects of the cluster by the names that people use, without HTTP.
 """
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from reporter.embedded.schema.api_errors import ApiError, Json
@@ -9,7 +12,7 @@ from reporter.embedded.schema.kinds import ServedKind
 from reporter.embedded.storage import deletion, scale
 from reporter.embedded.storage.patch import apply_merge_patch
 from reporter.embedded.storage.registry_store import RegistryStore
-from reporter.embedded.storage.storage import StoredObject
+from reporter.embedded.storage.storage import StoredObject, WatchQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,24 @@ class Cluster:
         held = self.objects.collection(kind).ordered()
         return [_manifest(kind, stored) for stored in held if namespace in ("", stored.namespace)]
 
+    @contextmanager
+    def changes(self, *resources: str) -> Iterator[WatchQueue]:
+        """
+        Provide a queue that receives every change of the objects of *resources*.
+        """
+        queue: WatchQueue = asyncio.Queue()
+        collections = [
+            self.objects.collection(self.objects.registry.by_group_resource(name))
+            for name in resources
+        ]
+        for collection in collections:
+            collection.watchers.add(queue)
+        try:
+            yield queue
+        finally:
+            for collection in collections:
+                collection.watchers.discard(queue)
+
     def patch(
         self, resource: str, namespace: str, name: str, patch: Json, *, subresource: str = ""
     ) -> Json:
@@ -66,7 +87,7 @@ class Cluster:
         """
         kind = self.objects.registry.by_group_resource(resource)
         old = self.objects.get(kind, namespace, name)
-        deletion.delete_object(self.objects, kind, old, deletion.DeleteOptions(grace_seconds=0))
+        deletion.delete_object(self.objects, kind, old, grace_seconds=0)
 
 
 def _manifest(kind: ServedKind, stored: StoredObject) -> Json:

@@ -2,11 +2,9 @@
 How objects go: finalizers, grace, and what goes with a Namespace or a CustomResourceDefinition.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
-from reporter.embedded.schema import api_errors, times
-from reporter.embedded.schema.api_errors import Json
+from reporter.embedded.schema import times
 from reporter.embedded.schema.builtin_kinds import CRD, NAMESPACE
 from reporter.embedded.schema.kinds import ServedKind
 from reporter.embedded.storage.registry_store import RegistryStore
@@ -16,38 +14,18 @@ from reporter.embedded.storage.storage import StoredObject, WatchEnd
 CRD_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteOptions:
-    """
-    Of a DELETE: conditions under which alone it may be done, and how long a pod has to stop.
-    """
-
-    uid: str = ""
-    resource_version: str = ""
-    grace_seconds: int | None = None
-
-
-def parse_delete_options(body: Json, query_grace: str | None) -> DeleteOptions:
-    only_if = body.get("preconditions") or {}
-    grace = body.get("gracePeriodSeconds")
-    if query_grace is not None:
-        grace = int(query_grace)
-    return DeleteOptions(only_if.get("uid", ""), only_if.get("resourceVersion", ""), grace)
-
-
 def delete_object(
-    objects: RegistryStore, kind: ServedKind, old: StoredObject, how: DeleteOptions
+    objects: RegistryStore, kind: ServedKind, old: StoredObject, grace_seconds: int | None
 ) -> StoredObject:
     """
     Delete, or mark as being deleted; answers with the last or the marked state.
     """
-    _check_preconditions(kind, old, how)
     meta = old.value["metadata"]
     if kind == NAMESPACE:
         return _delete_namespace(objects, old)
     if kind == CRD:
         return _delete_crd(objects, old)
-    grace = _grace_period(kind, old, how)
+    grace = _grace_period(kind, old, grace_seconds)
     if meta.get("finalizers") or grace:
         return _mark_deleting(objects, kind, old, grace)
     gone = objects.storage.remove(objects.collection(kind), old.key)
@@ -82,30 +60,14 @@ def finalize_parents(objects: RegistryStore, kind: ServedKind, gone: StoredObjec
         _finalize_crd(objects, crd)
 
 
-def _check_preconditions(kind: ServedKind, old: StoredObject, how: DeleteOptions) -> None:
-    uid = old.value["metadata"]["uid"]
-    if how.uid and how.uid != uid:
-        text = (
-            f"the UID in the precondition ({how.uid}) does not match the UID in record ({uid}). "
-            "The object might have been deleted and then recreated"
-        )
-        raise api_errors.conflict(kind, old.name, text)
-    if how.resource_version and how.resource_version != str(old.resource_version):
-        text = (
-            f"the ResourceVersion in the precondition ({how.resource_version}) does not match the "
-            f"ResourceVersion in record ({old.resource_version}). The object might have been modified"
-        )
-        raise api_errors.conflict(kind, old.name, text)
-
-
-def _grace_period(kind: ServedKind, old: StoredObject, how: DeleteOptions) -> int:
+def _grace_period(kind: ServedKind, old: StoredObject, grace_seconds: int | None) -> int:
     """
     Only a pod that a kubelet runs is given time, in seconds.
     """
     if kind.group_resource != "pods" or not old.value["spec"].get("nodeName"):
         return 0
-    if how.grace_seconds is not None:
-        return how.grace_seconds
+    if grace_seconds is not None:
+        return grace_seconds
     seconds: int = old.value["spec"].get("terminationGracePeriodSeconds", 30)
     return seconds
 
@@ -186,4 +148,4 @@ def _delete_all(objects: RegistryStore, kind: ServedKind, namespace: str) -> Non
     collection = objects.collection(kind)
     for stored in list(collection.objects.values()):
         if not namespace or stored.namespace == namespace:
-            delete_object(objects, kind, stored, DeleteOptions(grace_seconds=0))
+            delete_object(objects, kind, stored, grace_seconds=0)

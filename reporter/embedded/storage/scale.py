@@ -39,8 +39,6 @@ def update_scale(
     kind: ServedKind,
     old: StoredObject,
     change: Mutation,
-    *,
-    dry_run: bool = False,
 ) -> StoredObject:
     """
     Apply a change of the Scale object to the object that it stands for.
@@ -59,4 +57,4 @@ def update_scale(
     def changed(value: Json) -> Json:
         return {**value, "spec": {**value["spec"], "replicas": replicas}}
 
-    return objects.patch(kind, old, changed, dry_run=dry_run)
+    return objects.patch(kind, old, changed)

@@ -18,6 +18,12 @@ import msgspec
 from reporter.embedded.schema.api_errors import Json
 
 
+HISTORY_LIMIT = 10_000
+"""
+Changes of one resource that watches and pages can go back to.
+"""
+
+
 class TooOldResourceVersion(Exception):
     """
     The history does not reach back so far; *start* is how far it does.
@@ -26,6 +32,10 @@ class TooOldResourceVersion(Exception):
     def __init__(self, start: int) -> None:
         super().__init__(start)
         self.start = start
+
+
+def object_key(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}" if namespace else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,7 @@ class StoredObject:
 
     @property
     def key(self) -> str:
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return object_key(self.namespace, self.name)
 
     def mutable_copy(self) -> Json:
         """
@@ -72,9 +82,7 @@ class WatchEnd(Enum):
     """
 
     CLEAN = "the stream ends"
-    EXPIRED = "an ERROR event with 410"
     CONNECTION_CUT = "the connection breaks"
-    HALF_OPEN = "nothing comes any more"
 
 
 WatchQueue = asyncio.Queue[StoredChange | WatchEnd]
@@ -90,7 +98,6 @@ class Collection:
     """
     Every change after this version is still known.
     """
-    history_limit: int
     objects: dict[str, StoredObject] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
     history: deque[StoredChange] = field(default_factory=deque)
@@ -105,7 +112,7 @@ class Collection:
                 insort(self.keys, change.key)
             self.objects[change.key] = change.new
         self.history.append(change)
-        while len(self.history) > self.history_limit:
+        while len(self.history) > HISTORY_LIMIT:
             self.oldest_resource_version = self.history.popleft().resource_version
         for watcher in self.watchers:
             watcher.put_nowait(change)
@@ -147,15 +154,14 @@ class Storage:
     Every collection; what etcd is to the real server.
     """
 
-    def __init__(self, *, history_limit: int) -> None:
+    def __init__(self) -> None:
         self.version = 1
         self.collections: dict[tuple[str, str], Collection] = {}
-        self._limit = history_limit
 
     def collection(self, group: str, resource: str) -> Collection:
         found = self.collections.get((group, resource))
         if found is None:
-            found = Collection(oldest_resource_version=self.version, history_limit=self._limit)
+            found = Collection(oldest_resource_version=self.version)
             self.collections[group, resource] = found
         return found
 

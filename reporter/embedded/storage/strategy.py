@@ -1,8 +1,7 @@
 """
-What the server makes of an object that a client sends. Pure, but for the random end of a name.
+Preparation of an object that a client sent for storage. Pure.
 """
 
-import random
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,8 +10,7 @@ from reporter.embedded.schema.api_errors import Json
 from reporter.embedded.schema.kinds import GenerationPolicy, ServedKind
 
 
-_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-_SERVER_OWNED = (
+SERVER_OWNED_METADATA = (
     "uid",
     "creationTimestamp",
     "generation",
@@ -36,12 +34,9 @@ def prepare_for_create(kind: ServedKind, value: Json, birth: SystemFields) -> Js
     """
     A new object, as it will be stored.
     """
-    meta = {k: v for k, v in value.get("metadata", {}).items() if k not in _SERVER_OWNED}
+    meta = {k: v for k, v in value.get("metadata", {}).items() if k not in SERVER_OWNED_METADATA}
     meta.pop("managedFields", None)
     meta.pop("selfLink", None)
-    if not meta.get("name") and meta.get("generateName"):
-        end = "".join(random.choices(_LETTERS, k=5))  # noqa: S311
-        meta["name"] = f"{meta['generateName']}{end}"
     if kind.namespaced:
         meta["namespace"] = birth.namespace
     meta["uid"] = birth.uid
@@ -73,8 +68,12 @@ def prepare_for_update(kind: ServedKind, old: Json, value: Json, subresource: st
 
 
 def _updated_metadata(old: Json, new: Json) -> Json:
-    owned = {key: old[key] for key in _SERVER_OWNED if key in old}
-    meta = {k: v for k, v in new.items() if k not in {*_SERVER_OWNED, "managedFields", "selfLink"}}
+    owned = {key: old[key] for key in SERVER_OWNED_METADATA if key in old}
+    meta = {
+        k: v
+        for k, v in new.items()
+        if k not in {*SERVER_OWNED_METADATA, "managedFields", "selfLink"}
+    }
     meta.update({key: old[key] for key in ("name", "namespace") if key in old})
     return {**meta, **owned}
 

@@ -9,16 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from reporter.embedded.schema.api_errors import Json
-
-
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """
-    The answer comes so many seconds late.
-    """
-
-    seconds: float
+from reporter.embedded.schema.api_errors import ApiError
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +26,18 @@ class FaultResponse:
 @dataclass(frozen=True, slots=True)
 class CutConnection:
     """
-    The connection is cut; with *partial* after so many bytes of an answer.
+    Cut the connection instead of answering.
     """
-
-    partial_response: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class Hang:
     """
-    Nothing comes; with *headers* a 200 is said first, as of a connection that dies half-open.
+    Never answer, until the fault is cleared.
     """
 
-    headers: bool = False
 
-
-FaultAction = Latency | FaultResponse | CutConnection | Hang
+FaultAction = FaultResponse | CutConnection | Hang
 
 
 @dataclass(slots=True)
@@ -104,14 +91,15 @@ class FaultInjector:
         self._cleared.set()
         self._cleared = asyncio.Event()
 
-    def take_actions(self, method: str, path: str) -> list[FaultAction]:
+    def next_action(self, method: str, path: str) -> FaultAction | None:
         """
-        The troubles of one request: those added first come first.
+        Return the action of the oldest fault that matches a request, and count the hit.
         """
-        found = [fault for fault in self._faults if fault.matches(method, path)]
-        for fault in found:
-            fault.hits += 1
-        return [fault.action for fault in found]
+        for fault in self._faults:
+            if fault.matches(method, path):
+                fault.hits += 1
+                return fault.action
+        return None
 
     async def wait_cleared(self) -> None:
         await self._cleared.wait()
@@ -123,18 +111,8 @@ def status_response(
     """
     A refusal with a Status object, as the API server itself makes it.
     """
-    body: Json = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": message,
-        "reason": reason,
-        "code": code,
-    }
-    return FaultResponse(
-        code, msgspec.json.encode(body), {"Content-Type": "application/json", **(headers or {})}
-    )
+    body = msgspec.json.encode(ApiError(code, reason, message).status)
+    return FaultResponse(code, body, {"Content-Type": "application/json", **(headers or {})})
 
 
 def overloaded_response(seconds: int = 1) -> FaultResponse:
@@ -153,34 +131,12 @@ def rate_limited_response() -> FaultResponse:
     return status_response(429, "TooManyRequests", text)
 
 
-def initializing_response() -> FaultResponse:
-    """
-    The 429 of a custom resource whose CRD has just been created or changed.
-    """
-    body: Json = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": "storage is (re)initializing",
-        "reason": "TooManyRequests",
-        "details": {"retryAfterSeconds": 1},
-        "code": 429,
-    }
-    headers = {"Content-Type": "application/json", "Retry-After": "1"}
-    return FaultResponse(429, msgspec.json.encode(body), headers)
-
-
 def bad_gateway_response() -> FaultResponse:
     """
     The HTML page of a load balancer whose API server is away.
     """
     page = b"<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>"
     return FaultResponse(502, page, {"Content-Type": "text/html"})
-
-
-def garbage_response() -> FaultResponse:
-    return FaultResponse(200, bytes(range(256)), {"Content-Type": "application/json"})
 
 
 def truncated_response() -> FaultResponse:
