@@ -1,5 +1,5 @@
 """
-GET: one object, a list, a watch.
+GET of an object, a list or a watch.
 """
 
 from aiohttp import web
@@ -53,9 +53,9 @@ def list_objects(call: ResourceRequest) -> web.Response:
 
 async def watch(call: ResourceRequest, bookmark_seconds: float) -> web.StreamResponse:
     """
-    A stream of frames, flushed one by one as they come.
+    Serve a watch: a chunked response with one event per line.
     """
-    watched = watching.ServedWatch(
+    served = watching.ServedWatch(
         call.kind,
         call.objects,
         requested_selection(call),
@@ -66,7 +66,7 @@ async def watch(call: ResourceRequest, bookmark_seconds: float) -> web.StreamRes
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     response.enable_chunked_encoding()
     await response.prepare(call.request)
-    async for frame in watched.frames():
+    async for frame in served.frames():
         if isinstance(frame, WatchEnd):
             if frame is WatchEnd.CONNECTION_CUT and call.request.transport:
                 call.request.transport.abort()

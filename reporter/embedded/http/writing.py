@@ -56,24 +56,23 @@ async def patch(call: ResourceRequest) -> web.Response:
 
 def _parse_patch(call: ResourceRequest, data: bytes) -> Mutation:
     """
-    What the patch does; 415 for a form of patch that is not known, 400 for one that is none.
+    Return the change that a patch makes. Raise a 415 for an unknown patch type, a 400 for a bad body.
     """
-    form = call.request.content_type
+    content_type = call.request.content_type
     merge: Callable[[Json, Json], Json] | None = {
         MERGE: apply_merge_patch,
         STRATEGIC: apply_strategic_merge_patch,
-    }.get(form)
-    if merge is None or (form == STRATEGIC and call.kind.is_custom):
+    }.get(content_type)
+    if merge is None or (content_type == STRATEGIC and call.kind.is_custom):
         raise api_errors.unsupported_patch(call.kind)
-    known = merge
     try:
-        sent = msgspec.json.decode(data)
+        body = msgspec.json.decode(data)
     except msgspec.DecodeError as err:
         raise api_errors.bad_request(f"error decoding patch: {err}") from err
-    if not isinstance(sent, dict):
+    if not isinstance(body, dict):
         text = "json: cannot unmarshal array into Go value of type map[string]interface {}"
         raise api_errors.bad_request(f"error decoding patch: {text}")
-    return lambda value: known(value, sent)
+    return lambda value: merge(value, body)
 
 
 def _update_scale(call: ResourceRequest, old: StoredObject, change: Mutation) -> web.Response:
@@ -99,10 +98,10 @@ async def _read_grace_period(call: ResourceRequest) -> int | None:
 async def delete(call: ResourceRequest) -> web.Response:
     grace_seconds = await _read_grace_period(call)
     old = call.get_object()
-    gone = deletion.delete_object(call.objects, call.kind, old, grace_seconds)
-    if call.kind.returns_deleted or "deletionTimestamp" in gone.value["metadata"]:
+    deleted = deletion.delete_object(call.objects, call.kind, old, grace_seconds)
+    if call.kind.returns_deleted or "deletionTimestamp" in deleted.value["metadata"]:
         return reply_json(
-            {"kind": call.kind.kind, "apiVersion": call.kind.api_version, **gone.value}
+            {"kind": call.kind.kind, "apiVersion": call.kind.api_version, **deleted.value}
         )
     return reply_json(
         {
@@ -111,10 +110,10 @@ async def delete(call: ResourceRequest) -> web.Response:
             "metadata": {},
             "status": "Success",
             "details": {
-                "name": gone.name,
+                "name": deleted.name,
                 **({"group": call.kind.group} if call.kind.group else {}),
                 "kind": call.kind.resource,
-                "uid": gone.value["metadata"]["uid"],
+                "uid": deleted.value["metadata"]["uid"],
             },
         }
     )
@@ -123,7 +122,7 @@ async def delete(call: ResourceRequest) -> web.Response:
 async def delete_collection(call: ResourceRequest) -> web.Response:
     grace_seconds = await _read_grace_period(call)
     page = reading.requested_page(call)
-    answer = reading.deleted_list_body(call, page)
+    body = reading.deleted_list_body(call, page)
     for stored in page.items:
         deletion.delete_object(call.objects, call.kind, stored, grace_seconds)
-    return reply_json(answer)
+    return reply_json(body)

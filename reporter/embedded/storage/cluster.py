@@ -1,5 +1,5 @@
 """
-The objects of the cluster by the names that people use, without HTTP.
+The objects of the cluster by resource names, without HTTP.
 """
 
 import asyncio
@@ -18,16 +18,18 @@ from reporter.embedded.storage.storage import StoredObject, WatchQueue
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """
-    Resources are named as for kubectl: `pods`, `deployments.apps`; *namespace* is empty for the cluster's.
+    Access to the objects of the cluster.
 
-    KeyError if the resource is not served, ApiError as a client would get it.
+    Resources are named as for kubectl: `pods`, `deployments.apps`. *namespace* is empty for
+    cluster-scoped objects. Methods raise KeyError if the resource is not served, and ApiError as a
+    client would get it.
     """
 
     objects: RegistryStore
 
     def upsert(self, manifest: Json) -> Json:
         """
-        Store it as it is, with its status and times, over what may be there.
+        Store a manifest as it is, with its status and times, in place of an existing object.
         """
         kind = self.objects.registry.by_type_meta(manifest["apiVersion"], manifest["kind"])
         return _manifest(kind, self.objects.upsert(manifest))
@@ -41,8 +43,12 @@ class Cluster:
 
     def list(self, resource: str, namespace: str = "") -> list[Json]:
         kind = self.objects.registry.by_group_resource(resource)
-        held = self.objects.collection(kind).ordered()
-        return [_manifest(kind, stored) for stored in held if namespace in ("", stored.namespace)]
+        stored_objects = self.objects.collection(kind).ordered()
+        return [
+            _manifest(kind, stored)
+            for stored in stored_objects
+            if namespace in ("", stored.namespace)
+        ]
 
     @contextmanager
     def changes(self, *resources: str) -> Iterator[WatchQueue]:
@@ -83,7 +89,7 @@ class Cluster:
 
     def delete(self, resource: str, namespace: str, name: str) -> None:
         """
-        Delete at once, without grace.
+        Delete an object without a grace period.
         """
         kind = self.objects.registry.by_group_resource(resource)
         old = self.objects.get(kind, namespace, name)

@@ -1,7 +1,7 @@
 """
-The objects of one cluster: what may be done to them, whoever asks.
+The objects of one cluster, with the API server's rules for writes.
 
-Rule 1: every write goes through here, that of a client and that of the demo's controllers.
+Rule 1: every write goes through here, from clients and from the embedded controllers.
 Rule 2: this file does not know HTTP.
 """
 
@@ -49,7 +49,7 @@ class RegistryStore:
 
     def create(self, kind: ServedKind, namespace: str, value: Json) -> StoredObject:
         """
-        Store a new object; its status is what the server gives it.
+        Store a new object without the status that the client sent.
         """
         _check_type_meta(kind, value)
         self._check_namespace(kind, namespace, value)
@@ -79,7 +79,7 @@ class RegistryStore:
         subresource: str = "",
     ) -> StoredObject:
         """
-        Replace an object, or its status; the version given must be the one that is stored.
+        Replace an object or its status. Raise a conflict if it has another resourceVersion.
         """
         _check_type_meta(kind, value)
         _check_identity(kind, old, value.setdefault("metadata", {}))
@@ -102,7 +102,7 @@ class RegistryStore:
         subresource: str = "",
     ) -> StoredObject:
         """
-        Change an object by a function of what it is now.
+        Apply a change to an object.
         """
         value = change({"apiVersion": kind.api_version, "kind": kind.kind, **old.mutable_copy()})
         uid = value.get("metadata", {}).get("uid")
@@ -116,19 +116,21 @@ class RegistryStore:
 
     def upsert(self, manifest: Json) -> StoredObject:
         """
-        Store a manifest as it is, status and times included, over what may be there: for filling.
+        Store a manifest as it is, with status and times, in place of an existing object.
         """
         kind = self.registry.by_type_meta(manifest["apiVersion"], manifest["kind"])
-        given = manifest["metadata"]
-        namespace = given.get("namespace", "")
-        old = self.collection(kind).objects.get(object_key(namespace, given["name"]))
+        metadata = manifest["metadata"]
+        namespace = metadata.get("namespace", "")
+        old = self.collection(kind).objects.get(object_key(namespace, metadata["name"]))
         typed = _decode(kind, manifest)
         new = prepare_for_create(
             kind, typed, SystemFields(namespace, str(uuid.uuid4()), self.now())
         )
         before = old.value["metadata"] if old else {}
-        kept = {**before, **given}
-        new["metadata"].update({key: kept[key] for key in SERVER_OWNED_METADATA if key in kept})
+        merged = {**before, **metadata}
+        new["metadata"].update(
+            {key: merged[key] for key in SERVER_OWNED_METADATA if key in merged}
+        )
         new["metadata"].pop("resourceVersion", None)
         if "status" in typed:
             new["status"] = typed["status"]
@@ -144,7 +146,7 @@ class RegistryStore:
 
     def _create_crd(self, value: Json) -> StoredObject:
         """
-        Store it, serve it, and then write down that it is served, as two versions.
+        Store a CRD, serve its kinds, then write its Established status as a second version.
         """
         crds.apply_name_defaults(value)
         value["status"] = crds.initial_status(value)
@@ -159,17 +161,17 @@ class RegistryStore:
     def _check_namespace(self, kind: ServedKind, namespace: str, value: Json) -> None:
         if not kind.namespaced:
             return
-        home = self.collection(NAMESPACE).objects.get(namespace)
-        if home is None:
+        stored = self.collection(NAMESPACE).objects.get(namespace)
+        if stored is None:
             raise api_errors.not_found(NAMESPACE, namespace)
-        if "deletionTimestamp" in home.value["metadata"]:
+        if "deletionTimestamp" in stored.value["metadata"]:
             name = value.get("metadata", {}).get("name", "")
             raise api_errors.namespace_terminating(kind, name, namespace)
 
 
 def _check_identity(kind: ServedKind, old: StoredObject, meta: Json) -> None:
     """
-    Refuse an update that names another object, or another version of it, than is stored.
+    Refuse an update with another name, namespace, uid or resourceVersion than the stored object.
     """
     if meta.get("name", old.name) != old.name:
         text = f"the name of the object ({meta['name']}) does not match the name on the URL"
@@ -198,7 +200,7 @@ def _decode(kind: ServedKind, value: Json) -> Json:
 
 def _check_type_meta(kind: ServedKind, value: Json) -> None:
     """
-    Refuse an object of another kind or version than the path says.
+    Refuse an object whose kind or apiVersion differs from that of the path.
     """
     kind_name, version = value.get("kind"), value.get("apiVersion")
     name = value.get("metadata", {}).get("name", "")

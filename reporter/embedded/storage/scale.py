@@ -1,5 +1,5 @@
 """
-The scale subresource: the replicas of an object and nothing else of it.
+The scale subresource, which shows and sets the replicas of an object.
 """
 
 from reporter.embedded.schema import api_errors
@@ -15,7 +15,7 @@ _SCALE_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimes
 
 def scale_object(stored: StoredObject) -> Json:
     """
-    The Scale object; zero replicas are left out of its spec.
+    Build the Scale of an object; spec omits zero replicas, as Go does.
     """
     value = stored.value
     replicas = value.get("spec", {}).get("replicas", 0)
@@ -41,7 +41,7 @@ def update_scale(
     change: Mutation,
 ) -> StoredObject:
     """
-    Apply a change of the Scale object to the object that it stands for.
+    Apply a change of the Scale to the object itself.
     """
     scale = change(scale_object(old))
     replicas = scale.get("spec", {}).get("replicas", 0)

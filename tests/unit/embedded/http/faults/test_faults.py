@@ -1,5 +1,5 @@
 """
-What the embedded server can be made to do that a healthy one does not.
+Injected faults of the embedded server, and its other methods for tests.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ async def status(session, path=PODS):
 
 
 @pytest.mark.parametrize(
-    ("trouble", "code", "kind", "start"),
+    ("response", "code", "content_type", "start"),
     [
         (faults.overloaded_response(7), 429, "text/plain", "Too many requests"),
         (faults.rate_limited_response(), 429, "application/json", '{"kind":"Status"'),
@@ -45,13 +45,13 @@ async def status(session, path=PODS):
         (faults.truncated_response(), 200, "application/json", '{"kind":"PodList"'),
     ],
 )  # fmt: skip
-async def test_another_answer_is_given(server, session, trouble, code, kind, start):
-    server.faults.add(trouble, path=PODS)
+async def test_another_answer_is_given(server, session, response, code, content_type, start):
+    server.faults.add(response, path=PODS)
     async with session.get(PODS) as answer:
         text = await answer.text()
-        assert (answer.status, answer.content_type) == (code, kind)
+        assert (answer.status, answer.content_type) == (code, content_type)
         assert text.startswith(start)
-        assert answer.headers.get("Retry-After") == trouble.headers.get("Retry-After")
+        assert answer.headers.get("Retry-After") == response.headers.get("Retry-After")
 
 
 async def test_a_fault_is_for_some_requests_and_so_many_times(server, session):
@@ -90,7 +90,7 @@ async def test_nothing_comes_until_the_fault_is_cleared(server, session):
 
 async def _error_of(session):
     """
-    Of a POST: the client itself tries a GET a second time.
+    Return the error of a POST, as the client repeats a failed GET.
     """
     try:
         async with session.post(PODS) as answer:
