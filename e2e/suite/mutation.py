@@ -1,10 +1,10 @@
 """
-See that the suite notices it when any one reason is not told.
+Check that the suite fails if any one reason is not announced.
 
-On a control plane made here each reason is switched off in turn, as with an overlay of the
-catalogue, and the test that lives through its trouble must fail for want of its Event. The Ready of
-a layer cannot be switched off, so the API server refuses it. Before that the same tests run with
-nothing switched off, and must pass. Exits with 1 when any of this is not so.
+On a local control plane each reason is disabled in turn with an overlay of the catalogue, and the
+test of that reason must fail as its Event is missing. The Ready reason of a layer cannot be
+disabled, so the API server denies its Events instead. Before that, the same tests must pass with
+all reasons enabled. Exits with 1 otherwise.
 """
 
 import argparse
@@ -28,16 +28,14 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 ROOT = Path(__file__).parents[2]
-_ZERO = "cluster_status.py::test_component_at_zero_is_told_until_it_is_back"
-_RANKS = "cluster_status.py::test_each_component_at_zero_is_told_when_it_outranks_all_that_are_out"
-_GATING = (
-    "gating.py::test_downstream_is_silent_while_its_upstream_is_out_and_told_after_its_recovery"
-)
-_HARNESS = "harness.py::test_trouble_of_a_harness_is_told_until_it_is_over"
-_MODEL = "models.py::test_trouble_of_a_model_is_told_until_it_is_over"
-_LIMIT = "endpoint_pickers.py::test_limit_that_the_scaler_cannot_take_is_told_until_it_is_right"
+_ZERO = "cluster_status.py::test_component_at_zero_is_announced_until_it_is_back"
+_RANKS = "cluster_status.py::test_each_outage_of_higher_rank_is_announced"
+_GATING = "gating.py::test_downstream_is_suppressed_by_upstream_and_announced_after_it"
+_HARNESS = "harness.py::test_outage_of_a_harness_is_announced_until_it_ends"
+_MODEL = "models.py::test_outage_of_a_model_is_announced_until_it_ends"
+_LIMIT = "endpoint_pickers.py::test_invalid_scaling_limit_is_announced_until_it_is_corrected"
 TESTS_BY_REASON = {
-    "clusterCRDMissing": "cluster_status.py::test_missing_crd_is_told_until_it_is_back",
+    "clusterCRDMissing": "cluster_status.py::test_missing_crd_is_announced_until_it_is_back",
     "clusterIstioControlPlaneNotReady": _RANKS,
     "clusterGatewayAuthNotReady": _RANKS,
     "clusterBBRNotReady": _ZERO,
@@ -58,15 +56,15 @@ TESTS_BY_REASON = {
     "inferencesetInfraProvisioningFailed": f"{_MODEL}[invalid-instance-type]",
     "inferencesetModelPodsNotReady": f"{_MODEL}[image]",
     "inferencesetRouteNotReady": f"{_MODEL}[route]",
-    "inferencesetEPPNotReady": "endpoint_pickers.py::test_picker_at_zero_is_told_until_it_is_back",
+    "inferencesetEPPNotReady": "endpoint_pickers.py::test_picker_at_zero_is_announced_until_it_is_back",
     "inferencesetWeightDownloadSlow": (
-        "slow_download.py::test_slow_download_is_told_once_and_is_over_with_its_pod"
+        "slow_download.py::test_slow_download_is_announced_once_and_ends_with_its_pod"
     ),
     "inferencesetNodeUnderPressure": f"{_MODEL}[pressure]",
     "inferencesetReady": _LIMIT,
 }
 """
-Of each reason one that must notice; others may as well.
+For each reason a test that must fail without it; others may fail too.
 """
 
 
@@ -81,28 +79,28 @@ def main() -> int:
     with ControlPlane() as plane:
         components.install(plane.client)
         trial = MutationTrial(plane, arguments.within_seconds)
-        failed = trial.failures(tests_for(reasons))
-        print("\n".join(["With nothing switched off:", *(failed or ["all passed"])]), flush=True)
-        noticed = [] if failed else [_is_noticed(trial, each) for each in reasons]
-    return int(bool(failed) or not all(noticed))
+        failed = trial.failures(select_tests(reasons))
+        print("\n".join(["With all reasons enabled:", *(failed or ["all passed"])]), flush=True)
+        detected = [] if failed else [_is_detected(trial, reason) for reason in reasons]
+    return int(bool(failed) or not all(detected))
 
 
-def _is_noticed(trial: "MutationTrial", reason: str) -> bool:
+def _is_detected(trial: "MutationTrial", reason: str) -> bool:
     """
-    With what became of it as a line for people.
+    Return whether the test of a reason fails without its Event, and print the result.
     """
-    failed = trial.failures(tests_for([reason]), off=reason)
-    found = any(f"Event {reason} of" in each for each in failed)
-    verdict = "noticed" if found else "failed otherwise" if failed else "NOT NOTICED"
-    print(f"{verdict:16} {reason:38} {TESTS_BY_REASON[reason]}", flush=True)
-    if not found:
+    failed = trial.failures(select_tests([reason]), off=reason)
+    detected = any(f"Event {reason} of" in message for message in failed)
+    result = "detected" if detected else "failed otherwise" if failed else "NOT DETECTED"
+    print(f"{result:16} {reason:38} {TESTS_BY_REASON[reason]}", flush=True)
+    if not detected:
         print(textwrap.indent("\n".join(failed), "  "), flush=True)
-    return found
+    return detected
 
 
-def tests_for(reasons: Iterable[str]) -> list[str]:
+def select_tests(reasons: Iterable[str]) -> list[str]:
     """
-    Their tests as pytest names them, each once, those of a file together.
+    Return the tests of *reasons* by their pytest ids, each once and sorted by file.
     """
     return sorted({f"e2e/suite/test_{TESTS_BY_REASON[each]}" for each in reasons})
 
@@ -110,67 +108,71 @@ def tests_for(reasons: Iterable[str]) -> list[str]:
 @dataclass(frozen=True)
 class MutationTrial:
     """
-    *within*: seconds in which all that is due is said.
+    Runs tests with one reason disabled; *within* is their Event timeout in seconds.
     """
 
     plane: ControlPlane
     within: float
 
-    def failures(self, which: Collection[str], off: str = "") -> list[str]:
+    def failures(self, tests: Collection[str], off: str = "") -> list[str]:
         """
-        The first line of each. *off*: a reason that is not told.
+        Return the first line of each failure; *off* is the reason to disable.
         """
         with restore.healthy_stack(self.plane), ExitStack() as running:
-            judged = bool(off) and not DEFAULT_CATALOGUE[Reason(off)].is_ready_reason
-            if off and not judged:
-                running.enter_context(denied_events(self.plane.client, "switched off", off))
+            has_overlay = bool(off) and not DEFAULT_CATALOGUE[Reason(off)].is_ready_reason
+            if off and not has_overlay:
+                running.enter_context(denied_events(self.plane.client, "disabled", off))
             running.enter_context(
-                local_cluster.reporters(self.plane, replicas=1, off=off if judged else "")
+                local_cluster.reporters(self.plane, replicas=1, off=off if has_overlay else "")
             )
-            return list(_failures(self._tested(which)))
+            return list(_failures(self._run_tests(tests)))
 
-    def _tested(self, which: Collection[str]) -> Path:
+    def _run_tests(self, tests: Collection[str]) -> Path:
         """
-        The report in JUnit's format. Raises RuntimeError when there is none to go by.
+        Run tests and return the report in JUnit's format. Raise RuntimeError if pytest fails otherwise.
         """
-        report = self.plane.folder / "switched-off.xml"
+        report = self.plane.folder / "mutation.xml"
         command = [
-            *(sys.executable, "-m", "pytest", *which),
+            *(sys.executable, "-m", "pytest", *tests),
             *(f"--kubeconfig={self.plane.kubeconfig()}", f"--quiet-seconds={local_cluster.QUIET}"),
             *(f"--within-seconds={self.within:g}", f"--junitxml={report}"),
         ]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        if done.returncode not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
-            raise RuntimeError(f"{done.stdout}\n{done.stderr}")
+        process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if process.returncode not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+            raise RuntimeError(f"{process.stdout}\n{process.stderr}")
         return report
 
 
 def _failures(report: Path) -> Iterator[str]:
     """
-    Also what was skipped: it would have noticed nothing.
+    Yield failures, errors and skips; a skipped test cannot detect anything.
     """
     for case in ET.parse(report).iter("testcase"):
-        for each in case:
-            if each.tag in {"failure", "error", "skipped"}:
-                yield f"{case.get('name')}: {each.get('message', '').partition(chr(10))[0]}"
+        for result in case:
+            if result.tag in {"failure", "error", "skipped"}:
+                yield f"{case.get('name')}: {result.get('message', '').partition(chr(10))[0]}"
 
 
 def _reason(text: str) -> str:
     if text not in TESTS_BY_REASON:
-        raise argparse.ArgumentTypeError(f"no reason of the catalogue: {text}")
+        raise argparse.ArgumentTypeError(f"not a reason of the catalogue: {text}")
     return text
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m e2e.suite.mutation", description=__doc__)
     parser.add_argument(
-        "reasons", nargs="*", metavar="REASON", type=_reason, help="those alone; else all"
+        "reasons",
+        nargs="*",
+        metavar="REASON",
+        type=_reason,
+        help="reasons to disable; default: all",
     )
     parser.add_argument(
         "--within-seconds",
         type=float,
         default=40,
-        help="in which all that is due must be said; each reason takes a little longer",
+        help="seconds to wait for an Event; each reason takes a little longer; default: %(default)s",
     )
     return parser.parse_args()
 

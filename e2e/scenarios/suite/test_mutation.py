@@ -5,7 +5,7 @@ Every reason has a test of the suite that must notice when it is not told.
 import subprocess
 import sys
 
-from e2e.suite.mutation import ROOT, TESTS_BY_REASON, tests_for
+from e2e.suite.mutation import ROOT, TESTS_BY_REASON, select_tests
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
@@ -14,7 +14,7 @@ def test_every_reason_of_the_catalogue_has_one() -> None:
 
 
 def test_they_exist() -> None:
-    given = (*tests_for(TESTS_BY_REASON), "--collect-only", "--quiet")
+    given = (*select_tests(TESTS_BY_REASON), "--collect-only", "--quiet")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *given],
         cwd=ROOT,
@@ -23,4 +23,4 @@ def test_they_exist() -> None:
         check=False,
     )
     listed = [line for line in done.stdout.splitlines() if "::" in line]
-    assert sorted(listed) == tests_for(TESTS_BY_REASON), done.stdout
+    assert sorted(listed) == select_tests(TESTS_BY_REASON), done.stdout
