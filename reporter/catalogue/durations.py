@@ -1,5 +1,5 @@
 """
-Durations as the catalogue writes them: 15s, 5m, 1h30m, or the word grace.
+Parse and format the catalogue's durations: 15s, 5m, 1h30m, or the word grace.
 """
 
 import re
@@ -13,7 +13,7 @@ HOLD_PATTERN = rf"^{GRACE}$|{DURATION_PATTERN}"
 
 def parse_duration(text: str) -> timedelta | None:
     """
-    None for the startup grace. Raises ValueError for what DURATION does not match.
+    Return the duration, or None for the startup grace. Raise ValueError for any other text.
     """
     if text == GRACE:
         return None
@@ -26,7 +26,7 @@ def parse_duration(text: str) -> timedelta | None:
 
 def format_duration(value: timedelta | None) -> str:
     """
-    The inverse of span.
+    Return the text that ``parse_duration`` reads as *value*.
     """
     if value is None:
         return GRACE

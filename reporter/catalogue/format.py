@@ -1,8 +1,10 @@
 """
-The files of the catalogue as types; the JSON Schema and the tables of its README come from here.
+The types of the catalogue's files: the one declaration of its keys.
+
+The reader converts into them, and the JSON Schemas and the README's tables are rendered from them.
 """
 
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -12,6 +14,8 @@ from reporter.model.enums import EventType, Layer, Owner
 
 
 T = TypeVar("T")
+Entry = TypeVar("Entry")
+Change = TypeVar("Change")
 OptionalKey: TypeAlias = T | UnsetType
 
 HoldDuration = Annotated[
@@ -166,12 +170,12 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
     ] = []
 
 
-class CatalogueFile(CatalogueStruct, frozen=True, kw_only=True):
+class CatalogueFile(CatalogueStruct, Generic[Entry], frozen=True, kw_only=True):
     """
     A file of the catalogue.
     """
 
-    reasons: Annotated[list[ReasonEntry], Meta(description="In any order.")]
+    reasons: Annotated[list[Entry], Meta(description="In any order.")]
 
 
 class Override(CatalogueStruct, frozen=True, kw_only=True):
@@ -190,12 +194,18 @@ class Override(CatalogueStruct, frozen=True, kw_only=True):
     ] = UNSET
 
 
-class OverlayFile(CatalogueStruct, frozen=True, kw_only=True):
+class OverlayFile(CatalogueStruct, Generic[Change, Entry], frozen=True, kw_only=True):
     """
     An overlay: changes to the shipped reasons, and reasons of one's own.
     """
 
-    reasons: Annotated[dict[str, Override], Meta(description="Changes, by reason.")] = {}
+    reasons: Annotated[dict[str, Change], Meta(description="Changes, by reason.")] = {}
     add: Annotated[
-        list[ReasonEntry], Meta(description="Whole entries, judged by a probe that exists.")
+        list[Entry], Meta(description="Whole entries, judged by a probe that exists.")
     ] = []
+
+
+UnreadEntry: TypeAlias = dict[str, Any]
+"""
+Stands for an entry in the first reading of a file, so that entries are read and refused one by one.
+"""

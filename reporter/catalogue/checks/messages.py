@@ -1,5 +1,5 @@
 """
-A message may only name what will be there to fill it.
+Check that a message names its subject, and only fields that its probe fills.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ SUBJECT_FIELDS = {
     Layer.MODELDEPLOYMENT: frozenset({"namespace", "inferenceset"}),
 }
 """
-What a message may name of its subject. Of those below the cluster it must name all.
+The fields of a layer's subject. A message must name all of them.
 """
 
 FOREIGN_TEXT_FIELD = "foreign"

@@ -1,5 +1,5 @@
 """
-A reason that cannot be acted on is not worth an Event.
+Check that every Warning says what to do, and for no cause that its probe does not know.
 """
 
 from collections.abc import Iterable
@@ -36,6 +36,6 @@ def _check_remedy(draft: Draft, codes: frozenset[str]) -> Iterable[Problem]:
 
 def _code_parts(code: str) -> frozenset[str]:
     """
-    Both parts of a code such as Unavailable.Crash.
+    Return both parts of a code such as Unavailable.Crash.
     """
     return frozenset(code.split(".", 1))

@@ -1,5 +1,5 @@
 """
-Which keys an entry of its type must and must not have, and what its name says.
+Check the keys that an entry of its type must and must not have, and the prefix of its name.
 """
 
 from collections.abc import Iterable
@@ -73,6 +73,6 @@ def _check_warning_entry(draft: Draft) -> Iterable[Problem]:
 
 def _is_rank_from_overlay(draft: Draft) -> bool:
     """
-    Whether the rank came by an overlay, whose line is to be told.
+    Return whether an overlay set the rank; the error then names the overlay's line.
     """
     return draft.where("rank").file != draft.where("orthogonal").file

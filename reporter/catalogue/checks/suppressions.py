@@ -1,5 +1,5 @@
 """
-Rows lead from a cause to what has no input without it: downwards, to what there is, in no circle.
+Check the suppression rows: their targets exist, are of the same layer or a lower, in no cycle.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,12 +18,12 @@ def check_suppressions(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
     by_name = {draft.reason: draft for draft in drafts.all}
     for draft in drafts.all:
         for row, place in suppression_rows(draft):
-            told = (
+            target = (
                 _target_problem(draft, row, by_name, drafts.names)
                 if row.reason is not UNSET
                 else ""
             )
-            for text in (_row_form_problem(row), _scope_problem(draft, row), told):
+            for text in (_row_form_problem(row), _scope_problem(draft, row), target):
                 if text:
                     yield Problem(place, f"{draft.reason}: suppresses: {text}")
     yield from _check_single_crd_source(drafts)
@@ -32,7 +32,7 @@ def check_suppressions(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 
 def suppression_rows(draft: Draft) -> Iterator[tuple[Suppresses, Place]]:
     """
-    The rows of an entry, each with its line.
+    Yield the rows of an entry, each with its line.
     """
     listed = draft.node.values.get("suppresses")
     items = listed.items if isinstance(listed, Items) else ()
@@ -86,7 +86,7 @@ def _check_single_crd_source(drafts: Drafts) -> Iterable[Problem]:
 
 def _check_cycles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
     """
-    Each circle once, told where its first reason's row stands.
+    Yield each cycle once, placed at the row of its alphabetically first reason.
     """
     for name in sorted(by_name):
         path = _find_cycle(name, by_name)
@@ -98,17 +98,17 @@ def _check_cycles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
 
 def _find_cycle(start: str, by_name: Mapping[str, Draft]) -> tuple[str, ...]:
     """
-    The shortest way along rows from a reason to itself; empty if there is none or it is a self-loop.
+    Return the shortest cycle through *start*; empty if there is none but a row to itself.
     """
-    ways: list[tuple[str, ...]] = [(start,)]
+    paths: list[tuple[str, ...]] = [(start,)]
     visited = {start}
-    while ways:
-        way = ways.pop(0)
-        for row in by_name[way[-1]].entry.suppresses:
+    while paths:
+        path = paths.pop(0)
+        for row in by_name[path[-1]].entry.suppresses:
             target = str(row.reason)
-            if target == start and len(way) > 1:
-                return (*way, start)
+            if target == start and len(path) > 1:
+                return (*path, start)
             if target in by_name and target not in visited:
                 visited.add(target)
-                ways.append((*way, target))
+                paths.append((*path, target))
     return ()

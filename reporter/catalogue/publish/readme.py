@@ -1,28 +1,32 @@
 """
-The tables of the catalogue's README; ``python -m reporter.catalogue.publish.readme`` renews them.
+Render the tables of the catalogue's README; ``python -m reporter.catalogue.publish.readme`` writes.
 
-They are made from the files alone, so that they are the same whatever probes there are.
+They are rendered from the files alone, and so do not depend on which probes exist.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, inspect
 
 from reporter.catalogue.builder import build_holds
 from reporter.catalogue.durations import format_duration
 from reporter.catalogue.format import Hold, OverlayFile, Override, ReasonEntry, Suppresses
 from reporter.catalogue.loader import default_folder, read_folder
 from reporter.catalogue.problems import CatalogueError, Problem
-from reporter.catalogue.yaml.expected_types import Expected, expected
 from reporter.catalogue.yaml.reader import read
+from reporter.catalogue.yaml.type_descriptions import (
+    describe_type,
+    field_meaning,
+    strip_metadata,
+)
 from reporter.model.enums import Layer
 
 
 def renew_tables(page: str, folder: Path) -> str:
     """
-    The page with every table between its two marks made anew.
+    Return the page with every table between its two marks rendered anew.
     """
     for name, table in _render_tables(folder).items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
@@ -66,15 +70,15 @@ def _reason_table(entries: Iterable[ReasonEntry]) -> str:
 
 def _reason_row(entry: ReasonEntry) -> Sequence[str]:
     held = build_holds(entry.hold)
-    spans = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
+    holds = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
     orthogonal = "orthogonal" if entry.orthogonal else ""
-    judged = entry.probe is not UNSET
+    evaluated = entry.probe is not UNSET
     return (
         f"`{entry.reason}`",
         orthogonal if entry.rank is UNSET else str(entry.rank),
-        str(entry.owner) if judged else "",
-        f"`{entry.probe}`" if judged else "",
-        " / ".join(spans) + ("" if entry.grace else ", no grace") if judged else "",
+        str(entry.owner) if evaluated else "",
+        f"`{entry.probe}`" if evaluated else "",
+        " / ".join(holds) + ("" if entry.grace else ", no grace") if evaluated else "",
         f"`{entry.message}`",
     )
 
@@ -94,20 +98,25 @@ def _suppression_table(entries: Iterable[ReasonEntry]) -> str:
 
 
 def _field_table(type_: type[msgspec.Struct]) -> str:
-    rows = []
-    for field in msgspec.structs.fields(type_):
-        wanted = expected(field.type)
-        about = wanted.about.removeprefix(": ")
-        needed = "yes" if field.required else ""
-        rows.append((f"`{field.encode_name}`", _describe_type(wanted), needed, about))
+    info = inspect.type_info(type_)
+    rows = [
+        (
+            f"`{field.encode_name}`",
+            _type_cell(field.type),
+            "yes" if field.required else "",
+            field_meaning(field),
+        )
+        for field in (info.fields if isinstance(info, inspect.StructType) else ())
+    ]
     return _render_table(("key", "is", "needed", "what it means"), rows)
 
 
-def _describe_type(wanted: Expected) -> str:
+def _type_cell(type_: inspect.Type) -> str:
     """
-    A part with a table of its own is named, not unfolded.
+    Describe a type; refer to its own table instead of listing the keys of a mapping.
     """
-    return "a mapping, see below" if wanted.struct is not None else wanted.saying
+    has_table = isinstance(strip_metadata(type_), inspect.StructType)
+    return "a mapping, see below" if has_table else describe_type(type_)
 
 
 def _render_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -268,6 +268,83 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_files(refused):
     assert [p.partition(":")[0] for p in both] == ["cluster.yaml", "over.overlay"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        pytest.param(
+            "sizes: [1, 2]",
+            "sizes: [one, 2, three]",
+            [
+                (
+                    "cluster.yaml:8: clusterRouterNotReady: parameters: `sizes[0]` is `one`; "
+                    "it must be a whole number"
+                ),
+                (
+                    "cluster.yaml:8: clusterRouterNotReady: parameters: `sizes[2]` is `three`; "
+                    "it must be a whole number"
+                ),
+            ],
+            id="two items of a list",
+        ),
+        pytest.param(
+            "hold: { lost: 1m, starting: grace }",
+            "hold: { lost: 1, lst: 1m, starting: [] }",
+            [
+                (
+                    "cluster.yaml:21: `hold.lost` is `1`; "
+                    "it must be a duration such as 15s, 5m or 1h30m, or the word grace"
+                ),
+                (
+                    "cluster.yaml:21: `hold.starting` is a list; "
+                    "it must be a duration such as 15s, 5m or 1h30m, or the word grace"
+                ),
+                "cluster.yaml:21: unknown key `hold.lst`: did you mean `lost`?",
+            ],
+            id="three keys of a mapping",
+        ),
+        pytest.param(
+            "{ default: Mend it., Broken: Replace it. }",
+            "{ default: [], Lost: Fine., Broken: 3 }",
+            [
+                (
+                    "cluster.yaml:10: `remedy.Broken` is `3`; "
+                    "it must be a sentence of at most 300 characters"
+                ),
+                (
+                    "cluster.yaml:10: `remedy.default` is a list; "
+                    "it must be a sentence of at most 300 characters"
+                ),
+            ],
+            id="two values of a mapping with any keys",
+        ),
+        pytest.param(
+            "        scope: cluster\n        why: It is what the gate is made of.\n",
+            "",
+            [
+                (
+                    "cluster.yaml:12: `suppresses[0].scope` is missing: `cluster`: all subjects, for "
+                    "reasons of the cluster layer. `namespace`: those of the source's namespace, for "
+                    "reasons of the other layers"
+                ),
+                (
+                    "cluster.yaml:12: `suppresses[0].why` is missing: "
+                    "what the silent check definitionally lacks meanwhile"
+                ),
+            ],
+            id="two missing keys",
+        ),
+        pytest.param(
+            "    rank: 10\n",
+            "    ? 'a - at `$.b[...].c'\n    : 1\n",
+            ["cluster.yaml:2: Object contains unknown field `a - at `$.b[...].c`"],
+            id="a key that looks like a path",
+        ),
+    ],
+)
+def test_every_problem_of_an_entry_is_told(refused, old, new, said):
+    assert refused(old, new) == said
+
+
 def test_a_circle_is_told_once_with_its_way(refused):
     back = (
         "    settle: 5m\n    suppresses:\n"
