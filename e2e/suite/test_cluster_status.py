@@ -31,6 +31,7 @@ So many of those that are outranked have their names in the Event.
 """
 
 
+@pytest.mark.announces(BBR, "clusterReady")
 def test_component_at_zero_is_told_until_it_is_back(cluster: ClusterUnderTest) -> None:
     component = cluster.component(components.BODY_BASED_ROUTER)
     told = ExpectedOutage(
@@ -39,6 +40,7 @@ def test_component_at_zero_is_told_until_it_is_back(cluster: ClusterUnderTest) -
     told.run(cluster, scaled_to_zero(cluster, component))
 
 
+@pytest.mark.announces(*RISING)
 def test_each_component_at_zero_is_told_when_it_outranks_all_that_are_out(
     cluster: ClusterUnderTest,
 ) -> None:
@@ -61,6 +63,7 @@ def test_each_component_at_zero_is_told_when_it_outranks_all_that_are_out(
     assert sorted(each.reason for each in said.all()) == sorted([*outranked, "clusterReady"])
 
 
+@pytest.mark.announces("clusterCRDMissing")
 def test_missing_crd_is_told_until_it_is_back(own_cluster: ClusterUnderTest) -> None:
     name = "scaledobjects.keda.sh"
     told = ExpectedOutage(

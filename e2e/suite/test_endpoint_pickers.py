@@ -25,6 +25,7 @@ def neighbour(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
         yield model
 
 
+@pytest.mark.announces("inferencesetEPPNotReady")
 def test_picker_at_zero_is_told_until_it_is_back(model: SuiteModel, neighbour: SuiteModel) -> None:
     picker, cluster = model.picker, model.cluster
     others = events_from_now(cluster, neighbour.namespace)
@@ -35,6 +36,7 @@ def test_picker_at_zero_is_told_until_it_is_back(model: SuiteModel, neighbour: S
     assert others.all() == []
 
 
+@pytest.mark.announces("inferencesetScalingMisconfigured", "inferencesetReady")
 def test_limit_that_the_scaler_cannot_take_is_told_until_it_is_right(model: SuiteModel) -> None:
     saying = 'scaledobject.kaito.sh/max-replicas="0" must be greater than 1'
     told = ExpectedOutage(

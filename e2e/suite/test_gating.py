@@ -26,6 +26,7 @@ def model(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
         yield model
 
 
+@pytest.mark.announces(KAITO)
 def test_downstream_is_silent_while_its_upstream_is_out_and_told_after_its_recovery(
     model: SuiteModel,
 ) -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 import pytest
 
 from e2e.suite import parallel_breakages
+from e2e.suite.announces import marked
 from e2e.suite.breakages import (
     under_pressure,
     with_broken_image,
@@ -45,7 +46,7 @@ def lived(
         yield lived
 
 
-@pytest.mark.parametrize("name", TROUBLES)
+@pytest.mark.parametrize("name", marked({name: each.reason for name, each in TROUBLES.items()}))
 def test_trouble_of_a_model_is_told_until_it_is_over(
     lived: dict[str, Future[Event]], name: str
 ) -> None:

@@ -48,6 +48,7 @@ def model(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
         yield model
 
 
+@pytest.mark.announces(REASON)
 def test_slow_download_is_told_once_and_is_over_with_its_pod(model: SuiteModel) -> None:
     cluster = model.cluster
     said = events_from_now(cluster, model.namespace)
