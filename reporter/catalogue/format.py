@@ -122,6 +122,9 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
         Meta(description="`Normal` for the one reason of each layer that says all is well again."),
     ]
     owner: Annotated[Owner, Meta(description="Who must act.")]
+    meaning: Annotated[
+        OptionalKey[Text], Meta(description="What it means for users, for docs/reasons.md.")
+    ] = UNSET
     rank: Annotated[
         OptionalKey[Rank],
         Meta(
@@ -158,12 +161,20 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
             "of others stands, which otherwise follows at the end."
         ),
     ]
+    example: Annotated[
+        OptionalKey[Text],
+        Meta(description="A message as it was announced in a case, for docs/reasons.md."),
+    ] = UNSET
     remedy: Annotated[
         OptionalKey[dict[str, Remedy]],
         Meta(
             description="What to do, by code of the cause. `default` is for all others. A code "
             "after a dot is looked up whole, then by its second part, then by its first."
         ),
+    ] = UNSET
+    runbook: Annotated[
+        OptionalKey[list[Text]],
+        Meta(description="What an operator does first, step by step, for docs/reasons.md."),
     ] = UNSET
     suppresses: Annotated[
         list[Suppresses], Meta(description="What is silent while this one is out.")

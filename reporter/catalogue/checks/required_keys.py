@@ -22,6 +22,7 @@ WARNING_ONLY_KEYS = (
     "hold",
     "settle",
     "remedy",
+    "runbook",
     "suppresses",
 )
 

@@ -13,9 +13,8 @@ from msgspec import UNSET, inspect
 from reporter.catalogue.builder import build_holds
 from reporter.catalogue.durations import format_duration
 from reporter.catalogue.format import Hold, OverlayFile, Override, ReasonEntry, Suppresses
-from reporter.catalogue.loader import default_folder, read_folder
-from reporter.catalogue.problems import CatalogueError, Problem
-from reporter.catalogue.yaml.reader import read
+from reporter.catalogue.loader import default_folder
+from reporter.catalogue.publish.entries import read_entries
 from reporter.catalogue.yaml.type_descriptions import (
     describe_type,
     field_meaning,
@@ -37,7 +36,7 @@ def renew_tables(page: str, folder: Path) -> str:
 
 
 def _render_tables(folder: Path) -> Mapping[str, str]:
-    entries = _read_entries(folder)
+    entries = read_entries(folder)
     fields = {
         f"fields of {type_.__name__}": _field_table(type_)
         for type_ in (ReasonEntry, Hold, Suppresses, OverlayFile, Override)
@@ -46,21 +45,6 @@ def _render_tables(folder: Path) -> Mapping[str, str]:
         f"layer {layer}": _reason_table(e for e in entries if e.layer is layer) for layer in Layer
     }
     return {**fields, **layers, "suppressions": _suppression_table(entries)}
-
-
-def _read_entries(folder: Path) -> Sequence[ReasonEntry]:
-    problems: list[Problem] = []
-    entries = [
-        read(source.node, ReasonEntry, problems) for source in read_folder(folder, problems)
-    ]
-    if problems:
-        raise CatalogueError(problems)
-    found = [entry for entry in entries if entry is not None]
-    return sorted(found, key=lambda e: (e.layer.order, e.type == "Normal", _rank_key(e), e.reason))
-
-
-def _rank_key(entry: ReasonEntry) -> float:
-    return float("inf") if entry.rank is UNSET else entry.rank
 
 
 def _reason_table(entries: Iterable[ReasonEntry]) -> str:

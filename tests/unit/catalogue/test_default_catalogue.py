@@ -10,24 +10,39 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from reporter.catalogue.loader import default_folder, load_catalogue
+from reporter.catalogue.publish.entries import read_entries
 from reporter.catalogue.publish.readme import renew_tables
+from reporter.catalogue.publish.reasons import render_reasons
 from reporter.catalogue.publish.schema import SCHEMAS, render_schema
 from reporter.model.entries import Catalogue, Scope
-from reporter.model.enums import Layer, Reason
+from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.pending import PENDING
 from reporter.stages.probes.specs import PENDING_NAMES, SPECS
+from tests.support.cases.case_replay import CASES, expected_announcements
 
 
-FOLDER = Path(__file__).parents[3] / "catalogue"
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "catalogue"
+DOCS = ROOT / "docs"
 
 
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
     return load_catalogue(FOLDER, specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES)
+
+
+@pytest.fixture(scope="module")
+def announced() -> list[str]:
+    """
+    All that is announced in the cases.
+    """
+    cases = (yaml.safe_load(file.read_text("utf-8")) for file in CASES.glob("*.yaml"))
+    return [text for case in cases for _, text in expected_announcements(case)]
 
 
 def test_the_missing_crd_is_the_highest_reason_of_all(catalogue):
@@ -89,6 +104,33 @@ def test_the_tables_of_the_readme_are_those_of_the_files(catalogue):
     assert page == renew_tables(page, FOLDER), "run python -m reporter.catalogue.publish.readme"
     for reason in catalogue.entries:
         assert f"| `{reason}` |" in page
+
+
+def test_the_reference_of_reasons_is_that_of_the_files(catalogue):
+    page = (DOCS / "reasons.md").read_text("utf-8")
+    assert page == render_reasons(FOLDER), (
+        "run python -m reporter.catalogue.publish.reasons docs/reasons.md"
+    )
+    for reason in catalogue.entries:
+        assert f"\n### {reason}\n" in page
+
+
+@pytest.mark.parametrize("entry", read_entries(FOLDER), ids=lambda entry: entry.reason)
+def test_every_reason_has_a_meaning_and_an_example_that_a_case_announces(entry, announced):
+    assert re.fullmatch(r"[A-Za-z].*\.", entry.meaning)
+    begin = f"{entry.type} {entry.reason} "
+    assert any(text.startswith(begin) and entry.example in text for text in announced)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [entry for entry in read_entries(FOLDER) if entry.type is EventType.WARNING],
+    ids=lambda entry: entry.reason,
+)
+def test_every_runbook_has_three_to_six_steps_with_commands(entry):
+    assert 3 <= len(entry.runbook) <= 6
+    assert sum("`kubectl " in step for step in entry.runbook) >= 2
+    assert all(step.endswith(".") for step in entry.runbook)
 
 
 def test_the_overlay_of_the_readme_is_accepted(tmp_path):
