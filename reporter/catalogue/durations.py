@@ -19,7 +19,7 @@ def parse_duration(text: str) -> timedelta | None:
         return None
     match = re.match(DURATION_PATTERN, text)
     if match is None:
-        raise ValueError(f"{text!r} is no duration")
+        raise ValueError(f"{text!r} is not a duration")
     hours, minutes, seconds = (int(part[:-1]) if part else 0 for part in match.groups())
     return timedelta(hours=hours, minutes=minutes, seconds=seconds)
 

@@ -66,46 +66,50 @@ class Hold(CatalogueStruct, frozen=True, kw_only=True):
 
     declared: Annotated[
         OptionalKey[HoldDuration],
-        Meta(description="A human's word: replicas 0, an invalid annotation. Absent: 0s."),
+        Meta(
+            description="Configured so by someone: replicas 0, an invalid annotation. Absent: 0s."
+        ),
     ] = UNSET
     failed: Annotated[
         OptionalKey[HoldDuration],
-        Meta(description="A hard error that a writer states: image, crash loop. Absent: 15s."),
+        Meta(description="A component reports a hard error: image pull, crash loop. Absent: 15s."),
     ] = UNSET
     lost: Annotated[
         OptionalKey[HoldDuration],
-        Meta(description="It worked, nothing is being changed, now it does not. Absent: 30s."),
+        Meta(
+            description="It worked and stopped working, with no change in progress. Absent: 30s."
+        ),
     ] = UNSET
     starting: Annotated[
         OptionalKey[HoldDuration],
-        Meta(description="Young, rolling out, scaling up or draining. Absent: grace."),
+        Meta(description="New, rolling out, scaling up or draining. Absent: grace."),
     ] = UNSET
 
 
 class Suppresses(CatalogueStruct, frozen=True, kw_only=True):
     """
-    What has no input while this reason's component is out.
+    A row of the suppression table: what is suppressed while this reason's component is out.
     """
 
     reason: Annotated[
         OptionalKey[str],
-        Meta(description="The reason that is silent, of the same layer or a lower."),
+        Meta(description="The suppressed reason, of the same layer or a lower one."),
     ] = UNSET
     crd_of: Annotated[
         bool,
         Meta(
-            description="Instead of a reason: every reason whose probe demands the CRD that is "
-            "missing. For one reason of the catalogue alone, whose probe is `crds`."
+            description="Instead of a reason: every reason whose probe requires the missing CRD. Only for "
+            "the one reason whose probe is `crds`."
         ),
     ] = False
     scope: Annotated[
         Scope,
         Meta(
-            description="`cluster`: all subjects, for reasons of the cluster layer. `namespace`: "
-            "those of the source's namespace, for reasons of the other layers."
+            description="`cluster` for reasons of the cluster layer: all subjects. `namespace` for the "
+            "others: the subjects of the same namespace."
         ),
     ]
-    why: Annotated[Text, Meta(description="What the silent check definitionally lacks meanwhile.")]
+    why: Annotated[Text, Meta(description="What the suppressed check lacks meanwhile.")]
 
 
 class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
@@ -114,12 +118,14 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
     """
 
     reason: Annotated[
-        ReasonName, Meta(description="Its name. Public: reasons are added, never renamed.")
+        ReasonName, Meta(description="Its name, a public API: reasons are added, never renamed.")
     ]
-    layer: Annotated[Layer, Meta(description="Where it lives; the name's prefix must agree.")]
+    layer: Annotated[
+        Layer, Meta(description="The layer that it belongs to; the prefix of its name must agree.")
+    ]
     type: Annotated[
         EventType,
-        Meta(description="`Normal` for the one reason of each layer that says all is well again."),
+        Meta(description="`Normal` for the one reason of each layer that announces recovery."),
     ]
     owner: Annotated[Owner, Meta(description="Who must act.")]
     meaning: Annotated[
@@ -128,37 +134,51 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
     rank: Annotated[
         OptionalKey[Rank],
         Meta(
-            description="Which reason of a subject speaks: the lowest number, unique in a layer."
+            description="Of a subject's findings the one with the lowest number is announced. Unique in a "
+            "layer."
         ),
     ] = UNSET
     orthogonal: Annotated[
-        bool, Meta(description="Instead of a rank: it speaks for itself and gates no Ready.")
+        bool,
+        Meta(
+            description="Instead of a rank: announced independently; the layer's Ready does not wait for "
+            "it."
+        ),
     ] = False
     probe: Annotated[
-        OptionalKey[str], Meta(description="What judges it. None for the Normal reasons.")
+        OptionalKey[str],
+        Meta(description="The probe that evaluates it. Normal reasons have none."),
     ] = UNSET
     parameters: Annotated[
         OptionalKey[dict[str, Any]],
         Meta(
-            description="What the probe is told; each probe has its own. A key that ends in "
-            "`-flag` names a flag of the process, whose value is used."
+            description="Settings of the probe; each probe has its own. A key that ends in `-flag` names a "
+            "flag of the process, whose value is used."
         ),
     ] = UNSET
-    hold: Annotated[OptionalKey[Hold], Meta(description="How long it must last.")] = UNSET
+    hold: Annotated[
+        OptionalKey[Hold],
+        Meta(description="How long trouble must last before it is announced, by its kind."),
+    ] = UNSET
     settle: Annotated[
         OptionalKey[SettleDuration],
-        Meta(description="How long it must be clear before it counts. Absent: --settle-seconds."),
+        Meta(
+            description="How long it must be clear before the finding ends. Absent: --settle-seconds."
+        ),
     ] = UNSET
     grace: Annotated[
         bool,
-        Meta(description="Whether trouble with a young or missing object waits for the grace."),
+        Meta(
+            description="Whether findings about new or just deleted objects wait for "
+            "--startup-grace-seconds."
+        ),
     ] = True
     message: Annotated[
         Text,
         Meta(
-            description="What is wrong and where. `{field}` is filled in from the probe; "
-            "`{namespace}` and `{inferenceset}` from the subject; `{foreign}` says where the text "
-            "of others stands, which otherwise follows at the end."
+            description="What is wrong and where. `{field}` stands for a value from the probe, "
+            "`{namespace}` and `{inferenceset}` for those of the subject, and `{foreign}` for "
+            "the text of other components, which otherwise follows at the end."
         ),
     ]
     example: Annotated[
@@ -168,8 +188,8 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
     remedy: Annotated[
         OptionalKey[dict[str, Remedy]],
         Meta(
-            description="What to do, by code of the cause. `default` is for all others. A code "
-            "after a dot is looked up whole, then by its second part, then by its first."
+            description="What to do, by code of the cause; `default` is for all others. A code with a dot "
+            "is looked up as a whole, then by its second part, then by its first."
         ),
     ] = UNSET
     runbook: Annotated[
@@ -177,7 +197,8 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
         Meta(description="What an operator does first, step by step, for docs/reasons.md."),
     ] = UNSET
     suppresses: Annotated[
-        list[Suppresses], Meta(description="What is silent while this one is out.")
+        list[Suppresses],
+        Meta(description="The reasons that are suppressed while this one is out."),
     ] = []
 
 
@@ -191,11 +212,11 @@ class CatalogueFile(CatalogueStruct, Generic[Entry], frozen=True, kw_only=True):
 
 class Override(CatalogueStruct, frozen=True, kw_only=True):
     """
-    What an overlay changes of a reason. Of hold and parameters, the keys given here change.
+    Changes to a reason. Of hold and parameters, only the keys given here change.
     """
 
     enabled: Annotated[
-        OptionalKey[bool], Meta(description="false switches the reason off; it is not judged.")
+        OptionalKey[bool], Meta(description="false switches the reason off: it is not evaluated.")
     ] = UNSET
     rank: Annotated[OptionalKey[Rank], Meta(description="Another rank.")] = UNSET
     hold: Annotated[OptionalKey[Hold], Meta(description="Other holds.")] = UNSET
@@ -212,7 +233,7 @@ class OverlayFile(CatalogueStruct, Generic[Change, Entry], frozen=True, kw_only=
 
     reasons: Annotated[dict[str, Change], Meta(description="Changes, by reason.")] = {}
     add: Annotated[
-        list[Entry], Meta(description="Whole entries, judged by a probe that exists.")
+        list[Entry], Meta(description="Whole entries, evaluated by a probe that exists.")
     ] = []
 
 

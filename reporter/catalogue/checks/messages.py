@@ -46,7 +46,7 @@ def _check_message(draft: Draft) -> Iterable[Problem]:
     for field in sorted(SUBJECT_FIELDS[draft.entry.layer] - {field for field, *_ in named}):
         yield draft.problem(f"message: must name its subject; add {{{field}}}", "message")
     if "://" in message:
-        yield draft.problem("message: an Event carries no URL; remove it", "message")
+        yield draft.problem("message: an Event must not contain a URL; remove it", "message")
 
 
 def _allowed_fields(draft: Draft) -> frozenset[str]:

@@ -20,7 +20,7 @@ def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
         if other.reason != draft.reason:
             later, earlier = _later_and_earlier(other, draft)
             text = (
-                f"rank {draft.entry.rank} is that of {earlier.reason}"
+                f"rank {draft.entry.rank} is taken by {earlier.reason}"
                 f" ({earlier.where('rank')}); choose another"
             )
             yield later.problem(text, "rank")

@@ -17,7 +17,7 @@ def check_ready_reasons(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
         unreadable = len(drafts.all) != len(drafts.names)
         if not ready and not unreadable:
             text = (
-                f"layer {layer} has no reason of type Normal that says it is well again;"
+                f"layer {layer} has no reason of type Normal that announces recovery;"
                 " add one, such as clusterReady"
             )
             yield Problem(_layer_place(of_layer), text)

@@ -50,7 +50,7 @@ def _row_form_problem(row: Suppresses) -> str:
 def _scope_problem(source: Draft, row: Suppresses) -> str:
     below = source.entry.layer is not Layer.CLUSTER
     if below and row.scope is Scope.CLUSTER:
-        return "one namespace's trouble takes no other's input; write `scope: namespace`"
+        return "a reason of one namespace suppresses none of another; write `scope: namespace`"
     if not below and row.scope is Scope.NAMESPACE:
         return "a reason of the cluster has no namespace; write `scope: cluster`"
     return ""
@@ -68,11 +68,9 @@ def _target_problem(
     if target is None:
         return ""
     if target.entry.type is EventType.NORMAL:
-        return f"{name} is Normal and says that all is well; remove the row"
+        return f"{name} is Normal and cannot be suppressed; remove the row"
     if target.entry.layer.order < source.entry.layer.order:
-        return (
-            f"{name} is of the higher layer {target.entry.layer}; a row leads downwards: remove it"
-        )
+        return f"{name} belongs to the higher layer {target.entry.layer}; remove the row"
     return ""
 
 
@@ -80,7 +78,7 @@ def _check_single_crd_source(drafts: Drafts) -> Iterable[Problem]:
     found = [(d, place) for d in drafts.all for row, place in suppression_rows(d) if row.crd_of]
     for draft, place in found[1:]:
         first = found[0][0].reason
-        text = f"{draft.reason}: suppresses: {first} has the row of missing CRDs; remove this one"
+        text = f"{draft.reason}: suppresses: {first} has `crd-of: true` already; remove this row"
         yield Problem(place, text)
 
 
@@ -92,7 +90,7 @@ def _check_cycles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
         path = _find_cycle(name, by_name)
         if path and name == min(path):
             row = next(p for r, p in suppression_rows(by_name[name]) if r.reason == path[1])
-            text = f"suppresses: a circle: {' > '.join(path)}; remove one of its rows"
+            text = f"suppresses: a cycle: {' > '.join(path)}; remove one of its rows"
             yield Problem(row, f"{name}: {text}")
 
 

@@ -71,14 +71,14 @@ def _suppression_table(entries: Iterable[ReasonEntry]) -> str:
     rows = (
         (
             f"`{entry.reason}`",
-            "every reason whose probe demands that CRD" if row.crd_of else f"`{row.reason}`",
+            "every reason whose probe requires that CRD" if row.crd_of else f"`{row.reason}`",
             str(row.scope),
             row.why,
         )
         for entry in entries
         for row in entry.suppresses
     )
-    return _render_table(("while out", "silent", "scope", "why"), rows)
+    return _render_table(("while out", "suppressed", "scope", "why"), rows)
 
 
 def _field_table(type_: type[msgspec.Struct]) -> str:

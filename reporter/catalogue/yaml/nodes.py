@@ -109,7 +109,7 @@ class _Composer:
 
     def node(self, raw: yaml.Node) -> Node:
         if any(raw is above for above in self._above):
-            return self._broken(raw, "an alias refers to what contains it; write it out")
+            return self._broken(raw, "this alias contains itself; write its value out")
         self._above.append(raw)
         try:
             return self._node(raw)
@@ -139,7 +139,7 @@ class _Composer:
                 self._problems.append(Problem(place, "a key must be a plain word"))
                 continue
             if key in keys:
-                text = f"`{key}` stands here again after line {keys[key].line}; remove one"
+                text = f"duplicate key `{key}`, first in line {keys[key].line}; remove one"
                 self._problems.append(Problem(place, text))
                 continue
             values[key], keys[key] = self.node(value), place

@@ -80,7 +80,7 @@ class _Reader:
         if isinstance(found.node, Fields) and isinstance(wanted, inspect.StructType):
             self._report_keys(found, found.node, wanted)
             return
-        shown = f"`{_name(found.path)}` is" if found.path else "here is"
+        shown = f"`{_name(found.path)}` is" if found.path else "this is"
         text = f"{shown} {_shown(found.node)}; it must be {describe_type(found.type)}"
         self.problems.append(Problem(found.place, text))
         self.removed |= {found.path}

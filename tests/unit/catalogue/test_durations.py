@@ -25,5 +25,5 @@ def test_a_duration_is_read_and_written_alike(written, meant):
     "written", ["", "5", "m", "30s1h", "-5s", "1.5h", "5 m", "Grace", "99999h"]
 )
 def test_anything_else_is_no_duration(written):
-    with pytest.raises(ValueError, match="is no duration"):
+    with pytest.raises(ValueError, match="is not a duration"):
         parse_duration(written)

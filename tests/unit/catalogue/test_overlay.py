@@ -66,7 +66,7 @@ def test_an_empty_overlay_changes_nothing(loading):
         ),
         pytest.param(
             "reasons:\n  clusterRouterNotReady:\n    rank: 20\n",
-            "over.overlay:3: clusterRouterNotReady: rank 20 is that of clusterScalerNotReady",
+            "over.overlay:3: clusterRouterNotReady: rank 20 is taken by clusterScalerNotReady",
             id="a rank that is taken",
         ),
         pytest.param(
@@ -92,7 +92,7 @@ def test_an_empty_overlay_changes_nothing(loading):
         ),
         pytest.param(
             "reasons:\n  clusterReady: { enabled: false }\n",
-            "over.overlay:2: clusterReady: it closes the episodes of its layer",
+            "over.overlay:2: clusterReady: it ends the episodes of its layer",
             id="a Ready switched off",
         ),
         pytest.param(
@@ -102,12 +102,12 @@ def test_an_empty_overlay_changes_nothing(loading):
         ),
         pytest.param(
             "- a\n",
-            "over.overlay:1: here is a list; it must be a mapping with the keys reasons, add",
+            "over.overlay:1: this is a list; it must be a mapping with the keys reasons, add",
             id="a list",
         ),
         pytest.param(
             "add:\n  - reason: clusterMeshNotReady\n",
-            "over.overlay:2: `layer` is missing: where it lives",
+            "over.overlay:2: `layer` is missing: the layer that it belongs to",
             id="an added reason that is not whole",
         ),
     ],

@@ -97,13 +97,13 @@ GATE_ROW = """
         pytest.param(
             "reason: clusterScalerNotReady",
             "reason: clusterRouterNotReady",
-            "cluster.yaml:15: clusterRouterNotReady: this reason stands at",
+            "cluster.yaml:15: clusterRouterNotReady: this reason is defined at",
             id="a reason twice",
         ),
         pytest.param(
             "    rank: 20\n    probe: things\n    hold",
             "    rank: 10\n    probe: things\n    hold",
-            "cluster.yaml:19: clusterScalerNotReady: rank 10 is that of clusterRouterNotReady",
+            "cluster.yaml:19: clusterScalerNotReady: rank 10 is taken by clusterRouterNotReady",
             id="a rank twice",
         ),
         pytest.param(
@@ -122,7 +122,7 @@ GATE_ROW = """
             "        why: It is what the gate is made of.\n",
             "",
             "cluster.yaml:12: `suppresses[0].why` is missing: "
-            "what the silent check definitionally lacks meanwhile",
+            "what the suppressed check lacks meanwhile",
             id="a suppression without why",
         ),
         pytest.param(
@@ -149,8 +149,8 @@ GATE_ROW = """
             "    remedy: { default: Mend it. }\n    suppresses:\n"
             "      - { reason: clusterScalerNotReady, scope: namespace, why: No. }\n"
             "  - reason: modelharnessDoorNotReady\n",
-            "modelharness.yaml:11: modelharnessGateNotReady: suppresses: clusterScalerNotReady is "
-            "of the higher layer cluster; a row leads downwards: remove it",
+            "modelharness.yaml:11: modelharnessGateNotReady: suppresses: clusterScalerNotReady "
+            "belongs to the higher layer cluster; remove the row",
             id="a suppression upwards",
         ),
         pytest.param(
@@ -190,7 +190,7 @@ GATE_ROW = """
         pytest.param(
             "default: Mend it., Broken",
             "default: See https://example.test., Broken",
-            "cluster.yaml:10: clusterRouterNotReady: remedy.default: an Event carries no URL",
+            "cluster.yaml:10: clusterRouterNotReady: remedy.default: an Event must not contain a URL",
             id="a URL",
         ),
         pytest.param(
@@ -210,8 +210,8 @@ GATE_ROW = """
         pytest.param(
             "    message: All is well.\n",
             "    message: All is well.\n    probe: things\n",
-            "cluster.yaml:30: clusterReady: a Normal reason is judged by no probe and has no "
-            "`probe`; remove it",
+            "cluster.yaml:30: clusterReady: a Normal reason has no probe and no `probe`; "
+            "remove it",
             id="a Ready with a probe",
         ),
         pytest.param(
@@ -229,7 +229,7 @@ GATE_ROW = """
         pytest.param(
             "    rank: 10\n",
             "    rank: 10\n    rank: 11\n",
-            "cluster.yaml:7: `rank` stands here again after line 6; remove one",
+            "cluster.yaml:7: duplicate key `rank`, first in line 6; remove one",
             id="a key twice",
         ),
         pytest.param(
@@ -241,7 +241,7 @@ GATE_ROW = """
         pytest.param(
             "sizes: [1, 2]",
             "sizes: &sizes [*sizes]",
-            "cluster.yaml:8: an alias refers to what contains it; write it out",
+            "cluster.yaml:8: this alias contains itself; write its value out",
             id="an alias of itself",
         ),
         pytest.param(
@@ -322,13 +322,13 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_files(refused):
             "",
             [
                 (
-                    "cluster.yaml:12: `suppresses[0].scope` is missing: `cluster`: all subjects, for "
-                    "reasons of the cluster layer. `namespace`: those of the source's namespace, for "
-                    "reasons of the other layers"
+                    "cluster.yaml:12: `suppresses[0].scope` is missing: `cluster` for reasons of the "
+                    "cluster layer: all subjects. `namespace` for the others: the subjects of the "
+                    "same namespace"
                 ),
                 (
                     "cluster.yaml:12: `suppresses[0].why` is missing: "
-                    "what the silent check definitionally lacks meanwhile"
+                    "what the suppressed check lacks meanwhile"
                 ),
             ],
             id="two missing keys",
@@ -362,7 +362,7 @@ def test_a_circle_is_told_once_with_its_way(refused):
         "      - { reason: clusterMeshNotReady, scope: cluster, why: Round. }\n"
     )
     told = (
-        "over.overlay:12: clusterMeshNotReady: suppresses: a circle: clusterMeshNotReady > "
+        "over.overlay:12: clusterMeshNotReady: suppresses: a cycle: clusterMeshNotReady > "
         "clusterMirrorNotReady > clusterMeshNotReady; remove one of its rows"
     )
     assert refused("    settle: 5m\n", back, overlay=there) == [told]
@@ -372,8 +372,8 @@ def test_only_one_reason_has_the_row_of_missing_crds(refused):
     row = "      - { crd-of: true, scope: cluster, why: Nothing to read. }\n"
     problems = refused(GATE_ROW, f"\n    suppresses:\n{row}{row}")
     told = (
-        "cluster.yaml:13: clusterRouterNotReady: suppresses: clusterRouterNotReady has the row of "
-        "missing CRDs; remove this one"
+        "cluster.yaml:13: clusterRouterNotReady: suppresses: clusterRouterNotReady has "
+        "`crd-of: true` already; remove this row"
     )
     assert problems == [told]
 
