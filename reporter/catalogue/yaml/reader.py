@@ -72,7 +72,10 @@ class _Reader:
     def _report(self, error: str) -> None:
         try:
             found = self._locate(error)
-        except LookupError:  # an unknown key that itself looks like a path of msgspec
+        except (
+            LookupError,
+            ValueError,
+        ):  # an unknown key that itself looks like a path of msgspec
             self.problems.append(Problem(self.root.place, error))
             self.removed |= {()}
             return

@@ -81,7 +81,7 @@ def test_every_remedy_is_a_sentence_that_begins_with_what_to_do(catalogue):
             assert re.fullmatch(r"[A-Z].*\.", remedy), f"{entry.reason} {code}: {remedy}"
 
 
-def test_nothing_of_what_it_says_is_long(catalogue):
+def test_messages_leave_room_for_names_and_texts_of_others(catalogue):
     """
     The API server takes 1024 bytes, and names and texts of others need their share.
     """

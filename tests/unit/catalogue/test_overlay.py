@@ -50,7 +50,7 @@ def test_an_empty_overlay_changes_nothing(loading):
 
 
 @pytest.mark.parametrize(
-    ("overlay", "said"),
+    ("overlay", "expected"),
     [
         pytest.param(
             "reasons:\n  clusterRuterNotReady: { enabled: false }\n",
@@ -112,12 +112,12 @@ def test_an_empty_overlay_changes_nothing(loading):
         ),
     ],
 )
-def test_what_is_wrong_with_it_is_told_with_its_line(refused, overlay, said):
+def test_errors_name_the_line_of_the_overlay(refused, overlay, expected):
     problems = refused(overlay=overlay)
-    assert any(problem.startswith(said) for problem in problems), problems
+    assert any(problem.startswith(expected) for problem in problems), problems
 
 
-def test_a_fault_of_an_overlay_is_told_once(refused):
+def test_an_error_of_an_overlay_is_reported_once(refused):
     assert len(refused(overlay="reasons:\n  clusterRouterNotReady: { settle: soon }\n")) == 1
 
 

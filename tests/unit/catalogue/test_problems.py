@@ -14,7 +14,7 @@ GATE_ROW = """
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected"),
     [
         pytest.param(
             "    rank: 10\n",
@@ -253,11 +253,11 @@ GATE_ROW = """
         ),
     ],
 )
-def test_it_is_refused_with_file_line_and_what_to_do(refused, old, new, said):
-    assert any(problem.startswith(said) for problem in refused(old, new)), refused(old, new)
+def test_an_error_names_file_line_and_what_to_do(refused, old, new, expected):
+    assert any(problem.startswith(expected) for problem in refused(old, new)), refused(old, new)
 
 
-def test_all_problems_are_told_at_once_in_the_order_of_the_files(refused):
+def test_all_problems_are_reported_at_once_in_the_order_of_the_files(refused):
     problems = refused("rank: 10\n    probe: things", "rank: x\n    probe: thngs")
     both = refused(
         "rank: 20\n    probe: things",
@@ -269,7 +269,7 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_files(refused):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected"),
     [
         pytest.param(
             "sizes: [1, 2]",
@@ -339,13 +339,19 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_files(refused):
             ["cluster.yaml:2: Object contains unknown field `a - at `$.b[...].c`"],
             id="a key that looks like a path",
         ),
+        pytest.param(
+            "    rank: 10\n",
+            "    ? 'a - at `$.suppresses.b'\n    : 1\n",
+            ["cluster.yaml:2: Object contains unknown field `a - at `$.suppresses.b`"],
+            id="a key that looks like a path into a list",
+        ),
     ],
 )
-def test_every_problem_of_an_entry_is_told(refused, old, new, said):
-    assert refused(old, new) == said
+def test_every_problem_of_an_entry_is_reported(refused, old, new, expected):
+    assert refused(old, new) == expected
 
 
-def test_a_circle_is_told_once_with_its_way(refused):
+def test_a_cycle_is_reported_once_with_its_path(refused):
     back = (
         "    settle: 5m\n    suppresses:\n"
         "      - { reason: clusterRouterNotReady, scope: cluster, why: Round. }\n"
@@ -361,21 +367,21 @@ def test_a_circle_is_told_once_with_its_way(refused):
         "    remedy: { default: Mend it. }\n    suppresses:\n"
         "      - { reason: clusterMeshNotReady, scope: cluster, why: Round. }\n"
     )
-    told = (
+    expected = (
         "over.overlay:12: clusterMeshNotReady: suppresses: a cycle: clusterMeshNotReady > "
         "clusterMirrorNotReady > clusterMeshNotReady; remove one of its rows"
     )
-    assert refused("    settle: 5m\n", back, overlay=there) == [told]
+    assert refused("    settle: 5m\n", back, overlay=there) == [expected]
 
 
 def test_only_one_reason_has_the_row_of_missing_crds(refused):
     row = "      - { crd-of: true, scope: cluster, why: Nothing to read. }\n"
     problems = refused(GATE_ROW, f"\n    suppresses:\n{row}{row}")
-    told = (
+    expected = (
         "cluster.yaml:13: clusterRouterNotReady: suppresses: clusterRouterNotReady has "
         "`crd-of: true` already; remove this row"
     )
-    assert problems == [told]
+    assert problems == [expected]
 
 
 def test_a_folder_without_files_is_refused(tmp_path):
