@@ -72,10 +72,8 @@ class _Reader:
     def _report(self, error: str) -> None:
         try:
             found = self._locate(error)
-        except (
-            LookupError,
-            ValueError,
-        ):  # an unknown key that itself looks like a path of msgspec
+        except (LookupError, ValueError):
+            # An unknown key may itself look like the end of msgspec's error, the path.
             self.problems.append(Problem(self.root.place, error))
             self.removed |= {()}
             return
@@ -107,7 +105,7 @@ class _Reader:
 
     def _locate(self, error: str) -> _Location:
         """
-        Find the node that an error is about. Raise LookupError if there is none.
+        Find the node that an error is about. Raise LookupError or ValueError if there is none.
         """
         path: NodePath = ()
         node, place, type_ = self.root, self.root.place, inspect.type_info(self.type)
@@ -121,6 +119,8 @@ class _Reader:
                 key_ = key or self._failing_key(path, node, error)
                 path, place, node = (*path, key_), node.where(key_), node.values[key_]
             type_ = child_type(type_, key)
+        if path in self.removed:
+            raise LookupError(error)
         return _Location(path, node, place, type_)
 
     def _failing_key(self, path: NodePath, node: Fields, error: str) -> str:

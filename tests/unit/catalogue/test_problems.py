@@ -345,6 +345,15 @@ def test_all_problems_are_reported_at_once_in_the_order_of_the_files(refused):
             ["cluster.yaml:2: Object contains unknown field `a - at `$.suppresses.b`"],
             id="a key that looks like a path into a list",
         ),
+        pytest.param(
+            "    rank: 10\n",
+            "    rank: 10\n    ? 'a - at `$.rank'\n    : 1\n",
+            [
+                "cluster.yaml:2: Object contains unknown field `a - at `$.rank`",
+                "cluster.yaml:6: `rank` is `10`; it must be a whole number, 0 or more",
+            ],
+            id="a key that looks like the path of another",
+        ),
     ],
 )
 def test_every_problem_of_an_entry_is_reported(refused, old, new, expected):
