@@ -23,6 +23,7 @@ PAGES = sorted(
 
 CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
+WALK_ROW = re.compile(r"^\| \d+ \| \[[^\]]+\]\(([^)]+)\) \| `(\w+)` \|", re.MULTILINE)
 LINK = re.compile(r"\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
 
 
@@ -66,6 +67,17 @@ def test_a_broken_link_and_a_broken_anchor_are_noticed():
     assert not _exists(Path("README.md"), "docs/metrics.md#colours")
     assert not _exists(Path("README.md"), "docs/colours.md")
     assert not _exists(Path("docs/metrics.md"), "#colours")
+
+
+def test_the_functions_of_the_architecture_are_where_it_says():
+    page = Path("docs/architecture.md")
+    rows = WALK_ROW.findall((ROOT / page).read_text("utf-8"))
+    assert len(rows) > 12
+    for link, name in rows:
+        source = ((ROOT / page).parent / link).read_text("utf-8")
+        assert re.search(
+            rf"^ *(?:(?:async )?def {name}\(|class {name}\b|{name} = )", source, re.MULTILINE
+        ), f"{page}: there is no {name} in {link}"
 
 
 def test_the_readme_is_short():
