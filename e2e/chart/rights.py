@@ -1,5 +1,5 @@
 """
-Writes what the chart grants, computed from the catalogue: `python -m e2e.chart.rights`.
+Write the permissions of the chart, computed from the catalogue: `python -m e2e.chart.rights`.
 """
 
 import sys
@@ -23,7 +23,7 @@ HEADER = """\
 # read, sources, podProxy: in the whole cluster. events: in kube-system. lease: in the namespace of
 # the pods, with the name of the Lease where `named`.
 """
-LEASE = ("where the pods are", "the Lease")
+LEASE = ("namespace of the pods", "the Lease")
 
 Json = dict[str, Any]
 
@@ -47,7 +47,7 @@ def content() -> str:
 
 def _compact(rights: Iterable[Permission]) -> list[Json]:
     """
-    One rule for all resources of a group that are treated alike.
+    Merge the rules of a group that differ only in their resources.
     """
     alike: defaultdict[tuple[tuple[str, ...], ...], list[str]] = defaultdict(list)
     for rule in rules(rights):
@@ -62,7 +62,7 @@ def _compact(rights: Iterable[Permission]) -> list[Json]:
 
 def _unnamed(rule: Json) -> Json:
     """
-    The name is a value of the chart.
+    Leave the name out of a rule: it is a value of the chart.
     """
     return {key: rule[key] for key in ("apiGroups", "resources", "verbs")} | {
         "named": "resourceNames" in rule
