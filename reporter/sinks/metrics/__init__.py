@@ -3,8 +3,7 @@ The metrics page: what it declares, how the values are collected, and the page i
 """
 
 from reporter.sinks.metrics.collectors import WatchReport
-from reporter.sinks.metrics.declarations import WRITE_RESULTS
 from reporter.sinks.metrics.page import Metrics
 
 
-__all__ = ["WRITE_RESULTS", "Metrics", "WatchReport"]
+__all__ = ["Metrics", "WatchReport"]

@@ -20,18 +20,6 @@ Not ``namespace``: Prometheus sets that one to the namespace of the reporter's o
 scrapes through a ServiceMonitor, and would rename ours to ``exported_namespace``.
 """
 
-WRITE_RESULTS = (
-    "created",
-    "patched",
-    "found",
-    "expired",
-    "refused",
-    "throttled",
-    "uncertain",
-    "failed",
-    "dropped",
-)
-
 
 @unique
 class MetricType(StrEnum):

@@ -18,6 +18,7 @@ from prometheus_client import (
 )
 
 from reporter.model.entries import Catalogue
+from reporter.model.event_record import WriteResult
 from reporter.model.samples import ScrapeResult
 from reporter.sinks.metrics.collectors import FindingCollector, WatchCollector, WatchReport
 from reporter.sinks.metrics.declarations import (
@@ -27,7 +28,6 @@ from reporter.sinks.metrics.declarations import (
     LEADER,
     PASS_DURATION,
     SCRAPES,
-    WRITE_RESULTS,
     MetricDeclaration,
 )
 from reporter.stages.evaluation.evaluation import Evaluation
@@ -50,7 +50,7 @@ class Metrics:
         self._loop_lag = self._histogram(EVENT_LOOP_LAG)
         self._last_pass = self._gauge(LAST_PASS)
         self._leader = self._gauge(LEADER)
-        self._writes = self._counter(EVENT_WRITES, WRITE_RESULTS)
+        self._writes = self._counter(EVENT_WRITES, WriteResult)
         self._scrapes = self._counter(SCRAPES, ScrapeResult)
 
     def _histogram(self, declaration: MetricDeclaration) -> Histogram:
