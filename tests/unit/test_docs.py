@@ -15,10 +15,11 @@ from reporter.sinks.metrics.declarations import METRICS
 
 ROOT = Path(__file__).parents[2]
 README_LIMIT = 15_000
+FOLDERS = [path for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")]
 PAGES = sorted(
     path.relative_to(ROOT)
-    for path in ROOT.rglob("*.md")
-    if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+    for found in (ROOT.glob("*.md"), *(folder.rglob("*.md") for folder in FOLDERS))
+    for path in found
 )
 
 CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
