@@ -18,7 +18,7 @@ from reporter.stages.announcing.grouping import group_key
 from reporter.stages.announcing.outcome import WriteOutcome
 from reporter.stages.evaluation.clocks import READ_BACK_WINDOW
 from reporter.stages.evaluation.evaluation import EvaluationSettings
-from reporter.stages.evaluation.gate import CRASH_SETTLE
+from reporter.stages.evaluation.holds import CRASH_SETTLE
 from reporter.stages.evaluation.states import reason_states
 from tests.support.builders import (
     MINUTE,

@@ -12,7 +12,7 @@ from reporter.model.observations import NotServed, Watching
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Active, Clear, Paused, Trouble, Unknown, Verdict
 from reporter.stages.evaluation.clocks import EMPTY_GATE
-from reporter.stages.evaluation.gate import MIN_TRANSITION_TIME
+from reporter.stages.evaluation.holds import MIN_TRANSITION_TIME
 from reporter.stages.evaluation.probe_run import prepare_probe_run
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import find_subjects

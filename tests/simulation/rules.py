@@ -10,7 +10,7 @@ from reporter.model.enums import Reason
 from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, ResourceKind
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import Trouble
-from reporter.stages.evaluation.gate import CRASH_SETTLE
+from reporter.stages.evaluation.holds import CRASH_SETTLE
 from tests.simulation.replica import EVALUATOR
 from tests.simulation.troubles import CRDS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

@@ -11,7 +11,7 @@ from reporter.model.enums import EventType, TroubleKind
 from reporter.model.event_record import EventRecord
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import ObjectRef, Trouble
-from reporter.stages.evaluation.gate import LONG_UNKNOWN as LONG
+from reporter.stages.evaluation.holds import LONG_UNKNOWN as LONG
 from reporter.stages.snapshot.snapshot import WATCH_LOSS_TOLERANCE
 from tests.simulation.ground_truth import NEVER, GroundTruth, TruthInterval
 from tests.simulation.replica import Replica
