@@ -13,7 +13,7 @@ from reporter.model.entries import Catalogue
 from reporter.model.enums import Emission, EventType, Layer, Reason, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.model.verdicts import Active
-from reporter.stages.announcing.episodes import announceable_keys
+from reporter.stages.announcing.eligibility import announceable_keys
 from reporter.stages.announcing.grouping import group_key
 from reporter.stages.announcing.outcome import WriteOutcome
 from reporter.stages.evaluation.clocks import READ_BACK_WINDOW

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS, PODS
 from reporter.model.observations import DiscoveryResult, Watching
-from reporter.stages.announcing.episodes import AnnouncementState, apply_evaluation
+from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.episodes import apply_evaluation
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.states import reason_states

@@ -9,13 +9,10 @@ from typing import Self
 from reporter.model.entries import Catalogue, ProbeSpec
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown, Verdict
-from reporter.stages.announcing.episodes import (
-    AnnouncementState,
-    apply_evaluation,
-    next_episode_deadline,
-    restore_episodes,
-)
+from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
+from reporter.stages.announcing.restore import restore_episodes
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.states import reason_states

@@ -9,7 +9,7 @@ import pytest
 from reporter.model.entries import Scope
 from reporter.model.enums import Emission, Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.stages.announcing.episodes import AnnouncementState
+from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.outcome import WriteOutcome
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from tests.support.builders import (
