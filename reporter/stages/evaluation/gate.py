@@ -10,6 +10,7 @@ while it is Unknown.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -56,31 +57,42 @@ def apply_verdicts(
         if evaluated == gate.evaluated_reasons:
             return gate
         return replace(gate, evaluated_reasons=evaluated)
-    finding_states = dict(gate.finding_states)
-    unknown_states = dict(gate.unknown_states)
-    settled_at = dict(gate.settled_at)
+    update = _GateUpdate(
+        dict(gate.finding_states), dict(gate.unknown_states), dict(gate.settled_at)
+    )
     for verdict in relevant:
+        reason = verdict.key.reason
+        is_first = reason not in gate.evaluated_reasons
+        update.apply(verdict, HoldRules(entry_of(reason), delays, is_first), now=now)
+    return Gate(update.finding_states, update.unknown_states, evaluated, update.settled_at)
+
+
+@dataclass(slots=True)
+class _GateUpdate:
+    """
+    The parts of a new gate, while verdicts are applied to them.
+    """
+
+    finding_states: dict[FindingKey, FindingState]
+    unknown_states: dict[FindingKey, UnknownState]
+    settled_at: dict[FindingKey, datetime]
+
+    def apply(self, verdict: Verdict, rules: HoldRules, *, now: datetime) -> None:
         key = verdict.key
-        rules = HoldRules(
-            entry_of(key.reason),
-            delays,
-            is_first_evaluation=key.reason not in gate.evaluated_reasons,
-        )
-        unknown, before = unknown_states.pop(key, None), finding_states.get(key)
+        unknown, before = self.unknown_states.pop(key, None), self.finding_states.get(key)
         after = _apply_verdict(before, verdict, now=now, previous_unknown=unknown, rules=rules)
         if after is not None and before is not None:
-            finding_states[key] = after
+            self.finding_states[key] = after
         elif after is not None:
-            last = rules.confirmed_settled_at(settled_at.pop(key, None), now=now)
-            finding_states[key] = replace(after, last_settled_at=last)
+            last = rules.confirmed_settled_at(self.settled_at.pop(key, None), now=now)
+            self.finding_states[key] = replace(after, last_settled_at=last)
         elif isinstance(verdict, Unknown):
-            unknown_states[key] = _continue_unknown(unknown, verdict, now=now)
+            self.unknown_states[key] = _continue_unknown(unknown, verdict, now=now)
             # Trouble may come and go unseen, so it is no longer certain that the key is clear.
-            settled_at.pop(key, None)
+            self.settled_at.pop(key, None)
         elif before is not None:
-            del finding_states[key]
-            settled_at[key] = now
-    return Gate(finding_states, unknown_states, evaluated, settled_at)
+            del self.finding_states[key]
+            self.settled_at[key] = now
 
 
 def _is_tracked(key: FindingKey, gate: Gate) -> bool:
