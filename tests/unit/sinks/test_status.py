@@ -53,7 +53,7 @@ class StatusPage:
     def page(self):
         self.history.on_pass(self.play.evaluation, self.play.evaluation, timedelta(0))
         shown = render_status(
-            self.play.stage,
+            self.play.context,
             self.store.snapshot(),
             since=self.history.freeze(),
             process={"identity": "reporter-0", "leading": self.leading},
@@ -260,7 +260,7 @@ def test_a_page_is_made_in_small_parts_and_tells_of_one_moment_whatever_comes_me
     def parts():
         since, process = shown.history.freeze(), {"leading": True}
         return render_status(
-            shown.play.stage, shown.store.snapshot(), since=since, process=process
+            shown.play.context, shown.store.snapshot(), since=since, process=process
         )
 
     say(lambda key: an_active_verdict(key, a_trouble(kind=TroubleKind.LOST)))
@@ -286,7 +286,7 @@ def test_a_page_between_a_pass_and_the_telling_of_it_dates_no_state_by_the_one_b
     shown.play.advance(60)
     since = shown.history.freeze()
     parts = render_status(
-        shown.play.stage, shown.store.snapshot(), since=since, process={"leading": True}
+        shown.play.context, shown.store.snapshot(), since=since, process={"leading": True}
     )
     untold = json.loads("".join(parts))
     (verdict,) = untold["subjects"][0]["verdicts"]

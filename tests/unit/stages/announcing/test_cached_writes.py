@@ -27,7 +27,7 @@ class CachingReplay(Replay):
     decided: dict[object, CachedWrite] | None = None
 
     @property
-    def stage(self) -> PublishContext:
+    def context(self) -> PublishContext:
         if self.decided is None:
             self.decided = {}
         voice, judged, catalogue, terms = (

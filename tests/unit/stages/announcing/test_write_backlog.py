@@ -28,9 +28,9 @@ class SlowReplay(Replay):
     """
 
     def write_pending(self, outcome=None) -> None:
-        due = next(iter(self.stage.pending_writes(now=self.now)), None)
+        due = next(iter(self.context.pending_writes(now=self.now)), None)
         if due is not None and due.due_at <= self.now:
-            record = self.stage.compose_event(due.key, now=self.now)
+            record = self.context.compose_event(due.key, now=self.now)
             self.writes.append(record)
             self.announcement_state = apply_outcome(
                 self.announcement_state, record, outcome or self.write_outcome, self.catalogue
