@@ -80,7 +80,7 @@ class Replay:
         return self.run_pass()
 
     def set_unknown(self, *keys) -> Self:
-        self.verdicts.update(dict.fromkeys(keys, "blind"))
+        self.verdicts.update(dict.fromkeys(keys, "forbidden"))
         return self.run_pass()
 
     def advance(self, span: timedelta | float) -> Self:
