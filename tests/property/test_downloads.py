@@ -43,7 +43,7 @@ def windows(samples):
 
 
 @given(st.lists(pauses, min_size=1, max_size=40))
-def test_a_slow_download_is_said_to_be_slow_in_each_full_window_and_in_no_other(gaps):
+def test_a_slow_download_is_slow_in_each_full_window_and_in_no_other(gaps):
     times = windows([(gap, 3.0, 5.0) for gap in gaps])
     first = times[0][0]
     for at, window in times:
@@ -88,7 +88,7 @@ def test_a_window_keeps_little_and_never_less_than_it_needs(samples):
 
 
 @given(samples, st.integers(min_value=1, max_value=1000))
-def test_when_a_day_passes_the_same_is_said(samples, days):
+def test_a_day_in_between_changes_nothing(samples, days):
     shifted = [
         (pause + (days * 86400 if n == 0 else 0), v, r) for n, (pause, v, r) in enumerate(samples)
     ]
@@ -97,7 +97,7 @@ def test_when_a_day_passes_the_same_is_said(samples, days):
 
 
 @given(samples)
-def test_paces_are_told_without_a_doubt_or_not_at_all(samples):
+def test_a_pace_is_certain_or_missing(samples):
     for _, window in windows(samples):
         found = evaluate_download(window)
         if found.state.is_slow:
@@ -108,7 +108,7 @@ def test_paces_are_told_without_a_doubt_or_not_at_all(samples):
 
 
 @given(st.lists(st.tuples(pauses, st.floats(), st.floats()), min_size=1, max_size=12))
-def test_whatever_a_pod_says_can_be_told(samples):
+def test_every_page_of_a_pod_can_be_reported(samples):
     pod = a_loading_pod()
     store = a_loading_store(pod)
     subject = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
@@ -119,5 +119,9 @@ def test_whatever_a_pod_says_can_be_told(samples):
         question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
         (verdict,) = PROBE.evaluate(store.snapshot(), question)
         if isinstance(verdict, Active):
-            told = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
-            assert "below 20 MB/s (worst " in render_message(MessageInput(ENTRY, subject, told))
+            reported = tuple(
+                ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles
+            )
+            assert "below 20 MB/s (worst " in render_message(
+                MessageInput(ENTRY, subject, reported)
+            )

@@ -45,6 +45,7 @@ def apply_evaluation(
     groups = _without_deleted({**_emptied_groups(state), **groups}, evaluation)
     after = replace(state, groups=groups)
     settle = settings.delays.settle
+    # The episode of a Ready, whose last write got no answer, lasts while that Ready is true.
     ready = frozenset(due_ready_keys(after, evaluation, catalogue, now=now))
     # A deleted subject ends its episode without a Ready: nothing recovered.
     existing = evaluation.subjects | {key.subject for key in groups}

@@ -208,8 +208,8 @@ def test_held_findings_count_and_those_with_an_event_get_their_own_ready():
     replay.set_verdicts(an_active_verdict(keys[0]))
     held = [an_active_verdict(key, a_trouble(kind=TroubleKind.LOST)) for key in keys[1:]]
     replay.set_verdicts(*held).advance(40)
-    said = replay.new_writes
-    assert said.count("inferencesetPods x1") == 2
+    writes = replay.new_writes
+    assert writes.count("inferencesetPods x1") == 2
     replay.set_clear(*keys).advance(40)
     readies = [r.key.subject.name for r in replay.writes if r.key.reason == "inferencesetReady"]
     assert sorted(readies) == ["", "model-00"]
