@@ -31,8 +31,8 @@ def test_a_time_without_its_zone_cannot_be_decoded(zone, outcome):
 
 def test_what_is_made_at_the_end_of_time_is_young_until_then():
     key = a_key("clusterBBRNotReady")
-    play = Replay(a_catalogue(an_entry("clusterBBRNotReady", 10)))
-    play.set_verdicts(
+    replay = Replay(a_catalogue(an_entry("clusterBBRNotReady", 10)))
+    replay.set_verdicts(
         an_active_verdict(key, a_trouble(kind=TroubleKind.LOST, object_created_at=LAST))
     ).advance(timedelta(minutes=10))
-    assert play.state(key) == "held"
+    assert replay.state(key) == "held"

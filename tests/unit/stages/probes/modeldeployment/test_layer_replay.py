@@ -54,7 +54,7 @@ class ModelReplay(Replay):
         super().__init__(DEFAULT_CATALOGUE)
 
     def __post_init__(self):
-        self.court = ModelEvaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
+        self.evaluator = ModelEvaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
         self.store = a_model_store(a_team())
         for number in range(self.many):
             self.make(number)

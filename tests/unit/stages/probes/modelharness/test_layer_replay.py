@@ -57,7 +57,7 @@ class TeamReplay(Replay):
             def refresh_subjects(self, snapshot, before):
                 return Subjects(play.subjects)
 
-        self.court = Staged(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
+        self.evaluator = Staged(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
         self.store = a_harness_store(*self.objects)
         self.run_pass()
 
