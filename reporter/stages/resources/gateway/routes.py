@@ -1,8 +1,8 @@
 """
-The routes and InferencePools of an InferenceSet, and what controllers say of them.
+The routes and InferencePools of an InferenceSet, and the status entries about them.
 
-Found by label, by the modeldeployment chart's naming, and by following a route to its pool, which
-survives renamed charts.
+Both are found by label, by the modeldeployment chart's names, and by following a route's backendRefs,
+which also works where a chart names its objects differently.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,56 +35,49 @@ T = TypeVar("T", bound=ApiObject)
 
 def find_routes(snapshot: Snapshot, subject: Subject) -> tuple[HTTPRoute, ...]:
     """
-    Those on their way out too.
+    Return the routes of an InferenceSet, those being deleted included.
     """
     namespace, name = subject.namespace, subject.name
-    usual = snapshot.get(HTTP_ROUTES, HTTPRoute, namespace, f"{name}{ROUTE_SUFFIX}")
-    return _unique(
-        (
-            *snapshot.by_index(HTTP_ROUTES, HTTPRoute, inference_set_key(namespace, name)),
-            *snapshot.by_index(
-                HTTP_ROUTES, HTTPRoute, backend_pool_key(namespace, f"{name}{POOL_SUFFIX}")
-            ),
-            *((usual,) if usual is not None else ()),
-        )
-    )
+    by_label = snapshot.by_index(HTTP_ROUTES, HTTPRoute, inference_set_key(namespace, name))
+    pool_key = backend_pool_key(namespace, f"{name}{POOL_SUFFIX}")
+    by_backend = snapshot.by_index(HTTP_ROUTES, HTTPRoute, pool_key)
+    by_name = snapshot.get(HTTP_ROUTES, HTTPRoute, namespace, f"{name}{ROUTE_SUFFIX}")
+    return _unique((*by_label, *by_backend, *((by_name,) if by_name is not None else ())))
 
 
 def find_pools(
-    snapshot: Snapshot, subject: Subject, led_by: Iterable[HTTPRoute]
+    snapshot: Snapshot, subject: Subject, routes: Iterable[HTTPRoute]
 ) -> tuple[InferencePool, ...]:
     """
-    Those on their way out too; *led_by*: the routes to follow.
+    Return the pools of an InferenceSet, also the backends of *routes* and those being deleted.
     """
     namespace, name = subject.namespace, subject.name
-    usual = snapshot.get(INFERENCE_POOLS, InferencePool, namespace, f"{name}{POOL_SUFFIX}")
-    behind = (
+    by_label = snapshot.by_index(
+        INFERENCE_POOLS, InferencePool, inference_set_key(namespace, name)
+    )
+    by_name = snapshot.get(INFERENCE_POOLS, InferencePool, namespace, f"{name}{POOL_SUFFIX}")
+    backends = (
         snapshot.get(INFERENCE_POOLS, InferencePool, each.namespace or namespace, each.name)
-        for route in led_by
+        for route in routes
         for each in pool_backends(route)
     )
-    return _unique(
-        (
-            *snapshot.by_index(INFERENCE_POOLS, InferencePool, inference_set_key(namespace, name)),
-            *(each for each in (usual, *behind) if each is not None),
-        )
-    )
+    return _unique((*by_label, *(each for each in (by_name, *backends) if each is not None)))
 
 
-def _unique(found: tuple[T, ...]) -> tuple[T, ...]:
-    if all(each is found[0] for each in found):
-        return found[:1]
-    named = {(each.metadata.namespace, each.metadata.name): each for each in found}
-    return tuple(named[name] for name in sorted(named))
-
-
-def exclude_deleting(found: Iterable[T]) -> tuple[T, ...]:
-    return tuple(each for each in found if each.metadata.deletion_timestamp is None)
+def _unique(objects: tuple[T, ...]) -> tuple[T, ...]:
+    """
+    Return each object once, by namespace and name.
+    """
+    # The usual case, one object found in several ways, needs no sorting.
+    if all(each is objects[0] for each in objects):
+        return objects[:1]
+    by_name = {(each.metadata.namespace, each.metadata.name): each for each in objects}
+    return tuple(by_name[name] for name in sorted(by_name))
 
 
 def pool_backends(route: HTTPRoute) -> Iterator[BackendReference]:
     """
-    The InferencePools that it leads to, whether they exist or not.
+    Yield the backendRefs of a route that name an InferencePool, existing or not.
     """
     for rule in route.spec.rules or ():
         for each in rule.backend_refs or ():
@@ -94,21 +87,24 @@ def pool_backends(route: HTTPRoute) -> Iterator[BackendReference]:
 
 def gateway_parents(route: HTTPRoute) -> tuple[ParentReference, ...]:
     """
-    Its Gateways; a Service as parent is none of ours.
+    Return the parentRefs that name a Gateway. A mesh route has a Service as parent, for example.
     """
     return tuple(each for each in route.spec.parent_refs or () if is_gateway_parent(each))
 
 
 def find_parent_statuses(
-    status: ParentsStatus, wanted: ParentReference, namespace: str
+    status: ParentsStatus, parent: ParentReference, namespace: str
 ) -> list[ParentStatus]:
     """
-    What was written about one parent, by whomever; the placeholder of a fresh pool is of no Gateway.
+    Return the entries about one parent, whichever controller wrote them.
+
+    *namespace* of the object with this status, the default of a parentRef. The placeholder entry of a
+    new InferencePool has a parent of kind ``Status`` (Inference Extension CRD) and is skipped.
     """
     return [
         each
         for each in status.parents or ()
-        if _is_same_parent(each.parent_ref, wanted, namespace)
+        if _is_same_parent(each.parent_ref, parent, namespace)
         and is_gateway_parent(each.parent_ref)
     ]
 
@@ -124,21 +120,24 @@ def _is_same_parent(one: ParentReference, other: ParentReference, namespace: str
 
 def gateway_controller_name(snapshot: Snapshot, gateway: Gateway) -> str:
     """
-    Who writes about this Gateway; empty if its class has no object that tells.
+    Return the controllerName of a Gateway's class; empty if the class has no object.
     """
     name = gateway.spec.gateway_class_name
-    found = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
-    return found.spec.controller_name if found is not None else ""
+    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
+    return gateway_class.spec.controller_name if gateway_class is not None else ""
 
 
-def select_parent_status(entries: Sequence[ParentStatus], writer: str) -> ParentStatus | None:
+def select_parent_status(
+    entries: Sequence[ParentStatus], controller_name: str
+) -> ParentStatus | None:
     """
-    Of all that was written about one Gateway, what its controller wrote; others may have left theirs.
+    Select the entry of the Gateway's own controller; *controller_name* is empty if not known.
 
-    Istio names itself on routes and not on InferencePools. *writer* is empty if it is not known.
+    Another controller may have left an entry about the same Gateway, and nobody removes it. Istio
+    sets controllerName on routes but leaves it empty on InferencePools.
     """
-    named = {each.controller_name or "": each for each in reversed(entries)}
-    for name in (writer or ISTIO_CONTROLLER, ""):
-        if name in named:
-            return named[name]
-    return entries[0] if entries and not writer else None
+    by_controller = {each.controller_name or "": each for each in reversed(entries)}
+    for name in (controller_name or ISTIO_CONTROLLER, ""):
+        if name in by_controller:
+            return by_controller[name]
+    return entries[0] if entries and not controller_name else None

@@ -89,7 +89,7 @@ def test_a_wrong_name_is_not_found_with_a_hint_at_what_looks_like_it():
     elsewhere = a_deployment("kaito-workspace", "other", labels=labels)
     flags = {**FLAGS, "kaito-deployment": "kaito-wrokspace"}
     found = locate_component(view(there, elsewhere), KAITO, flags)
-    assert (found.deployments, found.seen) == ((), False)
+    assert (found.deployments, found.was_deleted) == ((), False)
     assert found.hint == (
         ", but kaito-workspace/kaito-workspace looks like it:"
         " set --kaito-deployment=kaito-workspace"
@@ -124,21 +124,21 @@ def test_so_does_an_empty_flag_that_it_hangs_on():
 def test_one_that_was_deleted_was_seen():
     gone = a_deployment("kaito-workspace", "kaito-workspace")
     found = locate_component(view(deleted=[gone]), KAITO, FLAGS)
-    assert (found.deployments, found.seen) == ((), True)
+    assert (found.deployments, found.was_deleted) == ((), True)
 
 
 def test_one_that_was_judged_elsewhere_and_is_deleted_there_was_seen():
     found = locate_component(
         view(deleted=[a_deployment("kaito-workspace", "kaito-system")]), KAITO, FLAGS
     )
-    assert (found.namespace, found.seen) == ("kaito-system", True)
+    assert (found.namespace, found.was_deleted) == ("kaito-system", True)
 
 
 def test_one_that_was_deleted_under_its_other_name_is_told_by_that():
     found = locate_component(
         view(deleted=[a_deployment("keda-metrics-apiserver", "keda")]), KEDA, FLAGS
     )
-    assert (found.name, found.seen) == ("keda-metrics-apiserver", True)
+    assert (found.name, found.was_deleted) == ("keda-metrics-apiserver", True)
 
 
 def test_every_revision_of_istiod_counts():
@@ -190,7 +190,7 @@ def test_all_revisions_at_zero_are_all_there_is():
 
 def test_the_last_revision_that_was_deleted_was_seen():
     found = locate_revisions(view(deleted=[istiod("istiod-1-20")]), ISTIO, FLAGS)
-    assert (found.deployments, found.name, found.seen) == ((), "istiod-1-20", True)
+    assert (found.deployments, found.name, found.was_deleted) == ((), "istiod-1-20", True)
 
 
 def test_a_wrong_name_is_no_revision_and_gets_its_hint():

@@ -5,8 +5,8 @@ What is wrong with a Deployment, from its spec, its status and its pods.
 import pytest
 
 from reporter.model.enums import TroubleKind
+from reporter.stages.resources.check_result import Inconclusive
 from reporter.stages.resources.workloads.deployments import (
-    Inconclusive,
     evaluate_deployment,
     missing_deployment_trouble,
 )
@@ -273,7 +273,8 @@ def test_its_clock_starts_when_it_stopped_being_available():
 
 def test_only_a_deployment_that_was_seen_leaves_others_without_input():
     never, deleted = (
-        missing_deployment_trouble("keda", "keda-operator", seen=seen) for seen in (False, True)
+        missing_deployment_trouble("keda", "keda-operator", was_deleted=was_deleted)
+        for was_deleted in (False, True)
     )
     assert (never.cause.code, never.kind, never.is_out) == (
         "NotFound",
@@ -295,7 +296,8 @@ def test_its_age_is_known_for_the_grace():
         == LONG_AGO
     )
     assert (
-        missing_deployment_trouble("keda", "keda-operator", seen=False).object_created_at is None
+        missing_deployment_trouble("keda", "keda-operator", was_deleted=False).object_created_at
+        is None
     )
 
 

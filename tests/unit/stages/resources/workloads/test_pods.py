@@ -12,11 +12,8 @@ from reporter.model.kinds.objects import (
     ContainerStateTerminated,
     ContainerStatus,
 )
-from reporter.stages.resources.workloads.pods import (
-    filter_active_pods,
-    find_pod_problem,
-    find_pod_problems,
-)
+from reporter.stages.resources.workloads.pod_problems import find_pod_problem, find_pod_problems
+from reporter.stages.resources.workloads.pods import filter_active_pods
 from tests.support.builders import LONG_AGO, MINUTE, NOON, SECOND, a_pod
 
 
