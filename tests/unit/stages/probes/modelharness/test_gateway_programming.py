@@ -1,5 +1,5 @@
 """
-A Gateway whose address or listeners do not work.
+The verdicts about a Gateway's address and listeners.
 """
 
 import pytest
@@ -48,7 +48,7 @@ def gateway(programmed=PROGRAMMED, **changes):
 
 
 def listening(*conditions, **changes):
-    return gateway(stated={"http": conditions}, **changes)
+    return gateway(listener_conditions={"http": conditions}, **changes)
 
 
 GOOD = (
@@ -74,7 +74,8 @@ BAD_TLS = an_observed_condition("Programmed", "False", "Invalid", "Bad TLS confi
             [a_gateway(GATEWAY, *DEFAULT_CONDITIONS)], id="not accepted is told elsewhere"
         ),
         pytest.param(
-            [gateway(stated={"gone": [CERTIFICATE]})], id="a listener that is not in the spec"
+            [gateway(listener_conditions={"gone": [CERTIFICATE]})],
+            id="a listener that is not in the spec",
         ),
         pytest.param([gateway(unassigned(UNMANNED))], id="no proxies is told elsewhere"),
         pytest.param([gateway(unassigned(WAITS), deleted=NOON)], id="being deleted"),
@@ -213,7 +214,7 @@ def test_it_is_clear(objects):
             id="a listener that waits",
         ),
         pytest.param(
-            gateway(unassigned(UNMANNED), stated={"http": [CERTIFICATE]}),
+            gateway(unassigned(UNMANNED), listener_conditions={"http": [CERTIFICATE]}),
             "Certificate",
             TroubleKind.FAILED,
             "programming failed (InvalidCertificateRef on listener http)",
@@ -223,7 +224,9 @@ def test_it_is_clear(objects):
         pytest.param(
             gateway(
                 unassigned(WAITS),
-                stated={"http": [an_observed_condition("Programmed", "False", "Pending")]},
+                listener_conditions={
+                    "http": [an_observed_condition("Programmed", "False", "Pending")]
+                },
             ),
             "AddressPending",
             TroubleKind.STARTING,
@@ -233,7 +236,7 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_told(made, code, kind, text, foreign):
+def test_it_is_reported(made, code, kind, text, foreign):
     verdict = verdict_of(REASON, made)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind, trouble.is_out) == (code, kind, True)
@@ -243,8 +246,11 @@ def test_it_is_told(made, code, kind, text, foreign):
 
 def test_all_listeners_that_fail_are_named():
     conflict = an_observed_condition("Conflicted", "True", "HostnameConflict")
-    stated = {"b": [CERTIFICATE], "a": [conflict], "c": [conflict], "d": [conflict]}
-    verdict = verdict_of(REASON, gateway(listeners=tuple(stated), stated=stated))
+    listener_conditions = {"b": [CERTIFICATE], "a": [conflict], "c": [conflict], "d": [conflict]}
+    verdict = verdict_of(
+        REASON,
+        gateway(listeners=tuple(listener_conditions), listener_conditions=listener_conditions),
+    )
     assert rendered_troubles(verdict) == [
         (
             "Gateway team-a-gw programming failed (HostnameConflict on listener a,"
@@ -273,16 +279,16 @@ def test_a_default_time_is_none():
             an_observed_condition("Accepted", observed=2),
             an_observed_condition("Programmed", observed=2),
             generation=2,
-            stated={"http": [CERTIFICATE]},
+            listener_conditions={"http": [CERTIFICATE]},
         ),
     ],
     ids=["all of it", "the Gateway", "a listener"],
 )
-def test_a_status_older_than_the_spec_tells_nothing(made):
+def test_a_status_older_than_the_spec_is_unknown(made):
     assert isinstance(verdict_of(REASON, made), Unknown)
 
 
-def test_one_gateway_of_two_that_fails_is_told():
+def test_one_gateway_of_two_that_fails_is_reported():
     verdict = verdict_of(REASON, gateway(), a_gateway("b", ACCEPTED, unassigned(WAITS)))
     assert rendered_troubles(verdict) == ["Gateway b has no address yet"]
 
@@ -300,13 +306,13 @@ def test_where_there_are_no_load_balancers_no_address_is_awaited(message):
     assert isinstance(verdict, Clear)
 
 
-def test_without_the_crd_nothing_is_known():
+def test_without_the_crd_it_is_unknown():
     store = a_harness_store(gateway(unassigned(WAITS)))
     store.set_watch_state(GATEWAYS, NotServed())
     assert isinstance(verdict_of(REASON, store=store), Unknown)
 
 
-def test_what_could_not_be_decoded_tells_nothing():
+def test_what_cannot_be_decoded_is_unknown():
     store = a_harness_store(gateway())
     store.mark_undecodable(GATEWAYS, TEAM, GATEWAY)
     assert isinstance(verdict_of(REASON, store=store), Unknown)
