@@ -145,7 +145,7 @@ def _evaluate_workspace(replica: ModelReplica, last_error: Condition | None) -> 
     meta, conditions = workspace.metadata, workspace.status.conditions
     claim_ready = find_condition(conditions, NODE_CLAIM_READY)
     nodes_ready = find_condition(conditions, NODES_READY)
-    is_claimed, has_nodes = is_condition_true(claim_ready), is_condition_true(nodes_ready)
+    is_claimed = is_condition_true(claim_ready)
     decisive = nodes_ready if claim_ready is None or is_claimed else claim_ready
     stale = check_observed_generation(decisive, meta, f"Workspace {meta.namespace}/{meta.name}")
     if stale:
@@ -153,19 +153,16 @@ def _evaluate_workspace(replica: ModelReplica, last_error: Condition | None) -> 
     error = find_workspace_error(workspace) or (None if is_claimed else last_error)
     if error is not None:
         return _error_trouble(workspace, claim_ready or error, error)
-    if (is_claimed and has_nodes) or replica.is_serving:
+    if (is_claimed and is_condition_true(nodes_ready)) or replica.is_serving:
         # Under Ready pods, a condition that still waits harms nobody.
         return None
     if not conditions:
         state = "was not taken up by KAITO's controller yet"
         return _waiting_trouble(workspace, "NoNodeClaim", None, state)
-    if claim_ready is not None and not is_claimed:
-        state = describe_condition(claim_ready)
-        return _waiting_trouble(workspace, "NoProgress", claim_ready, state)
-    if nodes_ready is not None and not has_nodes:
-        state = describe_condition(nodes_ready)
-        return _waiting_trouble(workspace, "NodesNotReady", nodes_ready, state)
-    return None
+    if decisive is None or is_condition_true(decisive):
+        return None
+    code = "NoProgress" if decisive is claim_ready else "NodesNotReady"
+    return _waiting_trouble(workspace, code, decisive, describe_condition(decisive))
 
 
 def _error_trouble(workspace: Workspace, current: Condition, error: Condition) -> Trouble:

@@ -8,18 +8,16 @@ only if the Gateway exists and its own controller wrote it.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.gateway_api import (
     BackendReference,
-    Gateway,
     HTTPRoute,
     InferencePool,
     ParentReference,
 )
-from reporter.model.kinds.objects import Deployment, Pod
+from reporter.model.kinds.objects import Deployment
 from reporter.model.kinds.resource_kinds import (
     DEPLOYMENTS,
     GATEWAY_CLASSES,
@@ -35,38 +33,31 @@ from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
-from reporter.stages.resources.existence import absence_of, exclude_deleting, is_deleting
-from reporter.stages.resources.gateway.route_status import (
-    evaluate_pool_status,
-    evaluate_route_status,
-    routing_trouble,
+from reporter.stages.resources.existence import absence_of, exclude_deleting
+from reporter.stages.resources.gateway.parents import (
+    ParentControllers,
+    find_parent_controllers,
+    find_parent_statuses,
+    select_parent_status,
 )
+from reporter.stages.resources.gateway.pools import evaluate_pool
+from reporter.stages.resources.gateway.route_status import evaluate_route_status, routing_trouble
 from reporter.stages.resources.gateway.routes import (
     ROUTE_SUFFIX,
-    find_parent_statuses,
     find_pools,
     find_routes,
-    gateway_controller_name,
     gateway_parents,
     pool_backends,
-    select_parent_status,
 )
 from reporter.stages.resources.kaito.inference_sets import (
     check_all_decoded,
     find_model_pods,
     get_inference_set,
-    is_leader_pod,
     without_leftover_pods,
 )
 from reporter.stages.snapshot.index_keys import inference_set_key
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ENDPOINT_PICKER_SUFFIX
-
-
-ParentControllers: TypeAlias = Sequence[tuple[ParentReference, str]]
-"""
-The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway.
-"""
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
@@ -88,14 +79,14 @@ def _check_routing(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult
     if not all_routes:
         return [_missing_route_trouble(snapshot, subject, exclude_deleting(pools))]
     routes = [
-        (route, _parent_controllers(snapshot, route)) for route in exclude_deleting(all_routes)
+        (route, find_parent_controllers(snapshot, route)) for route in exclude_deleting(all_routes)
     ]
     results = [_evaluate_route(snapshot, route, parents) for route, parents in routes]
     found = [result for result in results if result is not None]
     if found or not routes:
         return found
     pods = without_leftover_pods(find_model_pods(snapshot, subject))
-    return [_evaluate_pool(pool, routes, pods) for pool in exclude_deleting(pools)]
+    return [evaluate_pool(pool, routes, pods) for pool in exclude_deleting(pools)]
 
 
 def _missing_route_trouble(
@@ -130,22 +121,6 @@ def _has_endpoint_picker(snapshot: Snapshot, subject: Subject) -> bool:
 
 
 # ---------------------------------------------------------------- one route
-
-
-def _parent_controllers(snapshot: Snapshot, route: HTTPRoute) -> ParentControllers:
-    """
-    Return the parents of a route whose Gateway exists and is not being deleted.
-
-    A Gateway that is being deleted accepts nothing any more, and the entries about it stay as they
-    were.
-    """
-    found = []
-    for parent in gateway_parents(route):
-        namespace = parent.namespace or route.metadata.namespace
-        gateway = snapshot.get(GATEWAYS, Gateway, namespace, parent.name)
-        if gateway is not None and not is_deleting(gateway):
-            found.append((parent, gateway_controller_name(snapshot, gateway)))
-    return found
 
 
 def _evaluate_route(
@@ -197,41 +172,6 @@ def _check_reference(
     trouble = routing_trouble(HTTP_ROUTES, route, code, absence.trouble_kind, state)
     # The startup grace counts from when the object went missing, not from the route's creation.
     return replace(trouble, object_created_at=None)
-
-
-# ---------------------------------------------------------------- one pool
-
-
-def _evaluate_pool(
-    pool: InferencePool, routes: Iterable[tuple[HTTPRoute, ParentControllers]], pods: Sequence[Pod]
-) -> CheckResult | None:
-    for route, parents in routes:
-        for parent, controller_name in parents:
-            # A pool's status names the Gateway, never its listener (sectionName, port).
-            reference = ParentReference(
-                name=parent.name, namespace=parent.namespace or route.metadata.namespace
-            )
-            entries = find_parent_statuses(pool.status, reference, pool.metadata.namespace)
-            entry = select_parent_status(entries, controller_name)
-            result = evaluate_pool_status(pool, entry, parent.name)
-            if result is not None:
-                return result
-    return _selector_trouble(pool, pods)
-
-
-def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | None:
-    """
-    Return the trouble of a pool whose selector matches no pod although model pods run.
-
-    No controller reports this. Without a running model pod it is no fault of the routing.
-    """
-    selector = (pool.spec.selector.match_labels or {}).items()
-    running = sum(pod.status.phase == "Running" and is_leader_pod(pod) for pod in pods)
-    if not running or any(selector <= (pod.metadata.labels or {}).items() for pod in pods):
-        return None
-    model_pods = "1 model pod is" if running == 1 else f"{running} model pods are"
-    state = f"selector matches no pod while {model_pods} running"
-    return routing_trouble(INFERENCE_POOLS, pool, "SelectsNothing", TroubleKind.FAILED, state)
 
 
 PROBE = Probe(

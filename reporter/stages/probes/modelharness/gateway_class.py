@@ -31,7 +31,7 @@ from reporter.stages.resources.conditions import (
 from reporter.stages.resources.existence import absence_of, exclude_deleting, is_deleting
 from reporter.stages.resources.gateway.gateways import (
     find_gateways,
-    gateway_ref,
+    gateway_trouble,
     parent_gateway_refs,
 )
 from reporter.stages.snapshot.snapshot import Snapshot
@@ -163,7 +163,7 @@ def _missing_class_trouble(
     existing = [each.metadata.name for each in snapshot.all(GATEWAY_CLASSES)]
     lacks = absence.describe(did_you_mean(name, [*existing, *builtin_classes]))
     state = f'names GatewayClass "{name}", which {lacks}'
-    return _new_trouble(gateway, "ClassNotFound", absence.trouble_kind, state)
+    return gateway_trouble(gateway, "ClassNotFound", absence.trouble_kind, state)
 
 
 def _check_class_acceptance(gateway: Gateway, gateway_class: GatewayClass) -> CheckResult | None:
@@ -171,13 +171,13 @@ def _check_class_acceptance(gateway: Gateway, gateway_class: GatewayClass) -> Ch
     accepted = find_condition(gateway_class.status.conditions, "Accepted")
     if accepted is None or _is_undecided(accepted):
         state = f'waits for its GatewayClass "{name}", which no controller has accepted'
-        waiting = _new_trouble(gateway, "ClassNotAccepted", TroubleKind.STARTING, state)
+        waiting = gateway_trouble(gateway, "ClassNotAccepted", TroubleKind.STARTING, state)
         return with_condition(waiting, accepted, meta)
     stale = check_observed_generation(accepted, meta, f"GatewayClass {name}")
     if stale is not None or accepted.status == "True":
         return stale
     state = f'has a GatewayClass "{name}" that is not accepted ({reason_text(accepted)})'
-    refused = _new_trouble(gateway, "ClassNotAccepted", TroubleKind.FAILED, state)
+    refused = gateway_trouble(gateway, "ClassNotAccepted", TroubleKind.FAILED, state)
     return with_condition(refused, accepted, meta)
 
 
@@ -185,13 +185,13 @@ def _check_acceptance(gateway: Gateway) -> CheckResult | None:
     meta = gateway.metadata
     accepted = find_condition(gateway.status.conditions, "Accepted")
     if accepted is None or _is_undecided(accepted):
-        waiting = _new_trouble(gateway, "Pending", TroubleKind.STARTING, "is not accepted yet")
+        waiting = gateway_trouble(gateway, "Pending", TroubleKind.STARTING, "is not accepted yet")
         return with_condition(waiting, accepted, meta)
     stale = check_observed_generation(accepted, meta, f"Gateway {meta.namespace}/{meta.name}")
     if stale is not None or accepted.status == "True":
         return stale
     state = f"is not accepted ({reason_text(accepted)})"
-    refused = _new_trouble(gateway, "NotAccepted", TroubleKind.FAILED, state)
+    refused = gateway_trouble(gateway, "NotAccepted", TroubleKind.FAILED, state)
     return with_condition(refused, accepted, meta)
 
 
@@ -201,17 +201,6 @@ def _is_undecided(accepted: Condition) -> bool:
     """
     is_waiting = accepted.status == "False" and accepted.reason in PENDING_REASONS
     return accepted.status == "Unknown" or is_waiting
-
-
-def _new_trouble(gateway: Gateway, code: str, kind: TroubleKind, state: str) -> Trouble:
-    meta = gateway.metadata
-    return Trouble(
-        cause=Cause(gateway_ref(gateway), code),
-        kind=kind,
-        is_out=True,
-        object_created_at=meta.creation_timestamp,
-        message_fields={"gateway": meta.name, "state": state},
-    )
 
 
 PROBE = Probe(

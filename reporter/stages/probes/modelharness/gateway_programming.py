@@ -6,17 +6,16 @@ missing proxies as AddressNotAssigned, too; these are the data plane probe's to 
 (Istio, pilot/pkg/config/kube/gateway/conditions.go).
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import Gateway, ListenerStatus
+from reporter.model.kinds.gateway_api import Gateway
 from reporter.model.kinds.objects import Condition, Deployment, find_condition
 from reporter.model.kinds.resource_kinds import DEPLOYMENTS, GATEWAYS, HTTP_ROUTES, NAMESPACES
-from reporter.model.verdicts import Cause, Trouble, Verdict
+from reporter.model.verdicts import Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
 from reporter.stages.resources.conditions import (
@@ -29,11 +28,15 @@ from reporter.stages.resources.existence import exclude_deleting
 from reporter.stages.resources.gateway.gateways import (
     accepted_condition,
     find_gateways,
-    gateway_ref,
+    gateway_trouble,
+)
+from reporter.stages.resources.gateway.listeners import (
+    PENDING,
+    find_listener_failures,
+    listener_trouble,
 )
 from reporter.stages.snapshot.index_keys import gateway_key
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.text.phrases import abbreviate_list
 
 
 class GatewayProgrammingParameters(
@@ -46,28 +49,8 @@ class GatewayProgrammingParameters(
     load_balancers: bool = True
 
 
-FAILING_STATUS = {
-    "ResolvedRefs": "False",
-    "Accepted": "False",
-    "Conflicted": "True",
-    "Programmed": "False",
-}
-"""
-The status by which a listener's condition states trouble; causes come before their consequences.
-"""
-
-CERTIFICATE_REASONS = frozenset(
-    {
-        "InvalidCertificateRef",
-        "RefNotPermitted",
-        "InvalidCACertificateRef",
-        "InvalidCACertificateKind",
-        "NoValidCACertificate",
-    }
-)
 ADDRESS_UNUSABLE_REASONS = frozenset({"AddressNotUsable", "UnsupportedAddress"})
 ADDRESS_NOT_ASSIGNED = "AddressNotAssigned"
-PENDING = "Pending"
 NO_PROXIES_TEXT = "no instances found"
 ADDRESS_PENDING_TEXT = "address pending"
 """
@@ -75,20 +58,6 @@ Parts of Istio's messages about a Service without endpoints and about one withou
 
 Both have the reason AddressNotAssigned, so only the message tells them apart.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ListenerFailure:
-    """
-    The condition that states the trouble of one listener.
-    """
-
-    listener: str
-    condition: Condition
-
-    @property
-    def is_starting(self) -> bool:
-        return self.condition.reason == PENDING
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
@@ -115,7 +84,7 @@ def _evaluate_gateway(
     if accepted is None:
         return None
     programmed = find_condition(gateway.status.conditions, "Programmed")
-    failures = _listener_failures(gateway)
+    failures = find_listener_failures(gateway)
     stale = check_observed_generations(
         (accepted, programmed, *(failure.condition for failure in failures)),
         gateway.metadata,
@@ -125,65 +94,23 @@ def _evaluate_gateway(
         return stale
     errors = [failure for failure in failures if not failure.is_starting]
     if errors:
-        return _listener_trouble(gateway, errors)
-    trouble = _gateway_trouble(gateway, programmed)
+        return listener_trouble(gateway, errors)
+    trouble = _programmed_trouble(gateway, programmed)
     if trouble is None or _is_missing_address_expected(snapshot, gateway, programmed, parameters):
-        return _listener_trouble(gateway, failures)
+        return listener_trouble(gateway, failures)
     return trouble
-
-
-# ---------------------------------------------------------------- listeners
-
-
-def _listener_failures(gateway: Gateway) -> Sequence[ListenerFailure]:
-    """
-    Return the failures of a Gateway's listeners, ordered by name.
-
-    The status may still have entries of listeners that were removed from the spec.
-    """
-    in_spec = {listener.name for listener in gateway.spec.listeners or ()}
-    statuses = sorted(gateway.status.listeners or (), key=lambda each: each.name)
-    conditions = ((each.name, _failing_condition(each)) for each in statuses)
-    return [
-        ListenerFailure(name, condition)
-        for name, condition in conditions
-        if condition is not None and name in in_spec
-    ]
-
-
-def _failing_condition(listener: ListenerStatus) -> Condition | None:
-    for type_, failing_status in FAILING_STATUS.items():
-        condition = find_condition(listener.conditions, type_)
-        if condition is not None and condition.status == failing_status:
-            return condition
-    return None
-
-
-def _listener_trouble(gateway: Gateway, failures: Sequence[ListenerFailure]) -> Trouble | None:
-    if not failures:
-        return None
-    has_certificate_error = any(f.condition.reason in CERTIFICATE_REASONS for f in failures)
-    is_starting = all(failure.is_starting for failure in failures)
-    what = abbreviate_list(
-        [f"{reason_text(each.condition)} on listener {each.listener}" for each in failures]
-    )
-    trouble = _new_trouble(
-        gateway,
-        "Certificate" if has_certificate_error else "Listener",
-        TroubleKind.STARTING if is_starting else TroubleKind.FAILED,
-        f"programming failed ({what})",
-    )
-    return with_condition(trouble, failures[0].condition, gateway.metadata)
 
 
 # ---------------------------------------------------------------- the Gateway itself
 
 
-def _gateway_trouble(gateway: Gateway, programmed: Condition | None) -> Trouble | None:
+def _programmed_trouble(gateway: Gateway, programmed: Condition | None) -> Trouble | None:
     if is_condition_true(programmed):
         return None
     code, kind, state = _classify_programmed(programmed)
-    return with_condition(_new_trouble(gateway, code, kind, state), programmed, gateway.metadata)
+    return with_condition(
+        gateway_trouble(gateway, code, kind, state), programmed, gateway.metadata
+    )
 
 
 def _classify_programmed(programmed: Condition | None) -> tuple[str, TroubleKind, str]:
@@ -223,17 +150,6 @@ def _is_missing_address_expected(
         key = gateway_key(meta.namespace, meta.name)
         return not gateway.spec.addresses or bool(snapshot.by_index(DEPLOYMENTS, Deployment, key))
     return not parameters.load_balancers
-
-
-def _new_trouble(gateway: Gateway, code: str, kind: TroubleKind, state: str) -> Trouble:
-    meta = gateway.metadata
-    return Trouble(
-        cause=Cause(gateway_ref(gateway), code),
-        kind=kind,
-        is_out=True,
-        object_created_at=meta.creation_timestamp,
-        message_fields={"gateway": meta.name, "state": state},
-    )
 
 
 PROBE = Probe(

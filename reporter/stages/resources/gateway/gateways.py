@@ -5,10 +5,11 @@ These are the Gateways that its harness created and those that its routes name a
 namespace may hold others, of other controllers, which are nobody's business here.
 """
 
+from reporter.model.enums import TroubleKind
 from reporter.model.kinds.gateway_api import Gateway, HTTPRoute, ParentReference
 from reporter.model.kinds.objects import ApiObject, Condition, find_condition
 from reporter.model.kinds.resource_kinds import GATEWAY_API_GROUP, GATEWAYS, HTTP_ROUTES
-from reporter.model.verdicts import ObjectRef
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.resources.conditions import is_condition_true
 from reporter.stages.resources.existence import exclude_deleting
 from reporter.stages.snapshot.index_keys import namespace_key
@@ -74,3 +75,14 @@ def accepted_condition(gateway: Gateway) -> Condition | None:
 
 def gateway_ref(gateway: Gateway) -> ObjectRef:
     return ObjectRef(GATEWAYS.group_resource, gateway.metadata.namespace, gateway.metadata.name)
+
+
+def gateway_trouble(gateway: Gateway, code: str, kind: TroubleKind, state: str) -> Trouble:
+    meta = gateway.metadata
+    return Trouble(
+        cause=Cause(gateway_ref(gateway), code),
+        kind=kind,
+        is_out=True,
+        object_created_at=meta.creation_timestamp,
+        message_fields={"gateway": meta.name, "state": state},
+    )

@@ -1,25 +1,21 @@
 """
-The routes and InferencePools of an InferenceSet, and the status entries about them.
+The routes and InferencePools of an InferenceSet.
 
 Both are found by label, by the modeldeployment chart's names, and by following a route's backendRefs,
 which also works where a chart names its objects differently.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from reporter.model.kinds.gateway_api import (
     BackendReference,
-    Gateway,
-    GatewayClass,
     HTTPRoute,
     InferencePool,
     ParentReference,
-    ParentsStatus,
-    ParentStatus,
 )
 from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import GATEWAY_CLASSES, HTTP_ROUTES, INFERENCE_POOLS
+from reporter.model.kinds.resource_kinds import HTTP_ROUTES, INFERENCE_POOLS
 from reporter.model.subjects import Subject
 from reporter.stages.resources.gateway.gateways import is_gateway_parent
 from reporter.stages.snapshot.index_keys import backend_pool_key, inference_set_key
@@ -28,7 +24,6 @@ from reporter.stages.snapshot.subjects import POOL_SUFFIX
 
 
 ROUTE_SUFFIX = "-route"
-ISTIO_CONTROLLER = "istio.io/gateway-controller"
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -90,54 +85,3 @@ def gateway_parents(route: HTTPRoute) -> tuple[ParentReference, ...]:
     Return the parentRefs that name a Gateway. A mesh route has a Service as parent, for example.
     """
     return tuple(each for each in route.spec.parent_refs or () if is_gateway_parent(each))
-
-
-def find_parent_statuses(
-    status: ParentsStatus, parent: ParentReference, namespace: str
-) -> list[ParentStatus]:
-    """
-    Return the entries about one parent, whichever controller wrote them.
-
-    *namespace* of the object with this status, the default of a parentRef. The placeholder entry of a
-    new InferencePool has a parent of kind ``Status`` (Inference Extension CRD) and is skipped.
-    """
-    return [
-        each
-        for each in status.parents or ()
-        if _is_same_parent(each.parent_ref, parent, namespace)
-        and is_gateway_parent(each.parent_ref)
-    ]
-
-
-def _is_same_parent(one: ParentReference, other: ParentReference, namespace: str) -> bool:
-    return (
-        one.name == other.name
-        and (one.namespace or namespace) == (other.namespace or namespace)
-        and one.section_name == other.section_name
-        and one.port == other.port
-    )
-
-
-def gateway_controller_name(snapshot: Snapshot, gateway: Gateway) -> str:
-    """
-    Return the controllerName of a Gateway's class; empty if the class has no object.
-    """
-    name = gateway.spec.gateway_class_name
-    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
-    return gateway_class.spec.controller_name if gateway_class is not None else ""
-
-
-def select_parent_status(
-    entries: Sequence[ParentStatus], controller_name: str
-) -> ParentStatus | None:
-    """
-    Select the entry of the Gateway's own controller; *controller_name* is empty if not known.
-
-    Another controller may have left an entry about the same Gateway, and nobody removes it. Istio
-    sets controllerName on routes but leaves it empty on InferencePools.
-    """
-    by_controller = {each.controller_name or "": each for each in reversed(entries)}
-    for name in (controller_name or ISTIO_CONTROLLER, ""):
-        if name in by_controller:
-            return by_controller[name]
-    return entries[0] if entries and not controller_name else None

@@ -11,14 +11,18 @@ from dataclasses import replace
 from datetime import datetime
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import Condition, Deployment, Pod
+from reporter.model.kinds.objects import Deployment, Pod
 from reporter.model.kinds.resource_kinds import DEPLOYMENTS, PODS
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.resources.check_result import CheckResult, Inconclusive, check_decoded
-from reporter.stages.resources.conditions import is_condition_true
 from reporter.stages.resources.existence import Absence, is_deleting
 from reporter.stages.resources.workloads.pod_problems import PodProblem, find_pod_problems
 from reporter.stages.resources.workloads.pods import filter_active_pods
+from reporter.stages.resources.workloads.rollouts import (
+    is_deadline_exceeded,
+    is_rolling_out,
+    replica_failure,
+)
 from reporter.stages.snapshot.index_keys import workload_key
 from reporter.stages.snapshot.snapshot import Snapshot
 
@@ -118,7 +122,7 @@ def _rollout_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | N
     """
     Return the trouble of a rollout that does not get through although enough replicas serve.
     """
-    failure, status = _replica_failure(deployment), deployment.status
+    failure, status = replica_failure(deployment), deployment.status
     counts = f" ({status.updated_replicas}/{deployment.desired_replicas} updated)"
     updated = counts if status.updated_replicas < deployment.desired_replicas else ""
     if failure is not None:
@@ -129,7 +133,7 @@ def _rollout_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | N
             since=failure.last_transition_time,
         )
     progressing = status.condition("Progressing")
-    if progressing is None or not _is_deadline_exceeded(deployment):
+    if progressing is None or not is_deadline_exceeded(deployment):
         return None
     state = f"has a rollout that made no progress{updated}, the old version still serves"
     stuck = _new_trouble(deployment, "RolloutStuck", TroubleKind.FAILED, state)
@@ -148,7 +152,7 @@ def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
     """
     problems = find_pod_problems(pods, wanted=deployment.desired_replicas)
     worst = problems[0] if problems else None
-    failure = _replica_failure(deployment)
+    failure = replica_failure(deployment)
     refused = (failure.message or "creation of pods was refused") if failure is not None else ""
     is_out = max(deployment.status.available_replicas, deployment.status.ready_replicas) == 0
     detail = "FailedCreate" if refused else (worst.code if worst is not None else "")
@@ -163,30 +167,6 @@ def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
         message_fields={**trouble.message_fields, "pods": _describe_pods(problems)},
         foreign_text=refused or (worst.foreign_text if worst is not None else ""),
     )
-
-
-def _replica_failure(deployment: Deployment) -> Condition | None:
-    """
-    Return the condition that no pods can be created: by a quota, Pod Security or a webhook.
-
-    The same condition reports that a pod cannot be deleted (reason FailedDelete), which leaves too
-    many pods and not too few.
-    """
-    failure = deployment.status.condition("ReplicaFailure")
-    if failure is None or not is_condition_true(failure) or failure.reason == "FailedDelete":
-        return None
-    return failure
-
-
-def _is_deadline_exceeded(deployment: Deployment) -> bool:
-    """
-    Return whether a rollout missed its progress deadline.
-
-    The condition of a paused Deployment is frozen and does not count.
-    """
-    progressing = deployment.status.condition("Progressing")
-    is_exceeded = progressing is not None and progressing.reason == "ProgressDeadlineExceeded"
-    return is_exceeded and not deployment.spec.paused
 
 
 def _describe_pods(problems: Sequence[PodProblem]) -> str:
@@ -205,9 +185,9 @@ def _trouble_kind(
     """
     if worst is not None and worst.kind is TroubleKind.FAILED:
         return TroubleKind.FAILED
-    if _is_deadline_exceeded(deployment):
+    if is_deadline_exceeded(deployment):
         return TroubleKind.FAILED
-    if _is_rolling_out(deployment):
+    if is_rolling_out(deployment):
         return TroubleKind.STARTING
     if worst is not None:
         return worst.kind
@@ -216,25 +196,10 @@ def _trouble_kind(
     return TroubleKind.STARTING if is_starting else TroubleKind.LOST
 
 
-def _is_rolling_out(deployment: Deployment) -> bool:
-    """
-    Return whether the controller reports a rollout in progress; not for a paused Deployment.
-
-    Progressing stays True after a rollout, with the reason NewReplicaSetAvailable.
-    """
-    progressing = deployment.status.condition("Progressing")
-    return (
-        not deployment.spec.paused
-        and progressing is not None
-        and progressing.status == "True"
-        and progressing.reason != "NewReplicaSetAvailable"
-    )
-
-
 def _describe_state(deployment: Deployment) -> str:
     status, desired = deployment.status, deployment.desired_replicas
     state = f"has {status.ready_replicas}/{desired} replicas ready"
-    if _is_rolling_out(deployment) or status.updated_replicas < min(desired, status.replicas):
+    if is_rolling_out(deployment) or status.updated_replicas < min(desired, status.replicas):
         state += f" ({status.updated_replicas}/{desired} updated)"
     return state + (" and is paused" if deployment.spec.paused else "")
 
