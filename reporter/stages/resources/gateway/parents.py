@@ -52,8 +52,9 @@ def find_parent_statuses(
     """
     Return the entries about one parent, whichever controller wrote them.
 
-    *namespace* of the object with this status, the default of a parentRef. The placeholder entry of a
-    new InferencePool has a parent of kind ``Status`` (Inference Extension CRD) and is skipped.
+    *namespace*: the namespace of the object with this status, which is a parentRef's default. A new
+    InferencePool has a placeholder entry with a parent of kind ``Status`` (Inference Extension CRD),
+    which is skipped.
     """
     return [
         each
@@ -88,7 +89,8 @@ def select_parent_status(
     Select the entry of the Gateway's own controller; *controller_name* is empty if not known.
 
     Another controller may have left an entry about the same Gateway, and nobody removes it. Istio
-    sets controllerName on routes but leaves it empty on InferencePools.
+    sets controllerName on routes but leaves it empty on InferencePools
+    (pilot/pkg/config/kube/gateway/inferencepool_collection.go).
     """
     by_controller = {each.controller_name or "": each for each in reversed(entries)}
     for name in (controller_name or ISTIO_CONTROLLER, ""):

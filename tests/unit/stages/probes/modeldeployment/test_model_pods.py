@@ -64,8 +64,8 @@ def multi(*pods, **changes) -> list:
 
 CLEAR = {
     "serves": a_model(),
-    "KAITO says pending under Ready pods": a_model(a_workspace(changed_conditions=PENDING)),
-    "KAITO says crash loop under Ready pods": a_model(
+    "KAITO reports pending under Ready pods": a_model(a_workspace(changed_conditions=PENDING)),
+    "KAITO reports crash loop under Ready pods": a_model(
         a_workspace(changed_conditions=broken("ContainerCrashLoopBackOff"))
     ),
     "a leftover of an eviction": a_model(
@@ -124,7 +124,7 @@ HARD = {
 
 @pytest.mark.parametrize(("pod", "code", "text"), HARD.values(), ids=HARD.keys())
 @pytest.mark.parametrize(
-    "changed_conditions", [SERVING_CONDITIONS, PENDING], ids=["KAITO says ready", "pending"]
+    "changed_conditions", [SERVING_CONDITIONS, PENDING], ids=["KAITO reports ready", "pending"]
 )
 def test_a_hard_error_of_a_pod_is_reported_whatever_kaito_reports(
     changed_conditions, pod, code, text
@@ -381,7 +381,7 @@ def test_what_it_could_not_do_is_over_once_all_is_made():
 MISSING = {
     "never was any": (PENDING, {}, TroubleKind.STARTING),
     "were there": (PENDING, {"state": "NotReady"}, TroubleKind.LOST),
-    "KAITO still says ready": (SERVING_CONDITIONS, {}, TroubleKind.LOST),
+    "KAITO still reports ready": (SERVING_CONDITIONS, {}, TroubleKind.LOST),
 }
 
 
@@ -473,7 +473,7 @@ NO_NODE_YET = {
         {**broken("Unschedulable"), "NodeClaimReady": ("False", "NodeNotFound")},
         {},
     ),
-    "KAITO said nothing yet": (None, {"bare": True}),
+    "KAITO reported nothing yet": (None, {"bare": True}),
 }
 
 

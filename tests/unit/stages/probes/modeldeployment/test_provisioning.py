@@ -56,7 +56,7 @@ CLEAR = {
         a_workspace(changed_conditions={"NodesReady": ("False", "NodePluginsNotReady")})
     ),
     "being deleted": a_model(a_workspace(changed_conditions=REFUSED, deleted=NOON)),
-    "KAITO says it is being deleted": a_model(
+    "KAITO reports its deletion": a_model(
         a_workspace(
             changed_conditions={**REFUSED, "WorkspaceDeleting": ("True", "workspaceDeleted")}
         )

@@ -140,8 +140,8 @@ def test_without_a_watch_it_is_evaluated_as_without(watch_state):
 
 
 def test_claims_of_a_lost_watch_are_not_reported():
-    blind = verdict(a_claim(LAUNCHED, NOT_REGISTERED), unwatched=[NODE_CLAIMS])
-    assert rendered_message(blind) == rendered_message(verdict(kinds=DEFAULT_KINDS))
+    unwatched = verdict(a_claim(LAUNCHED, NOT_REGISTERED), unwatched=[NODE_CLAIMS])
+    assert rendered_message(unwatched) == rendered_message(verdict(kinds=DEFAULT_KINDS))
 
 
 # ---------------------------------------------------------------- what is remembered

@@ -55,7 +55,7 @@ CLEAR = {
     "deployed without route, pool and picker": a_model(
         without=[HTTPRoute, InferencePool, Deployment]
     ),
-    "the route is on its way out, its pool is gone": a_model(
+    "the route is being deleted, its pool is deleted": a_model(
         a_route(deleted=NOON), without=[InferencePool]
     ),
     "the Gateway is on its way out": a_model(
@@ -251,7 +251,7 @@ def test_what_is_wrong_is_reported(objects, code, kind, text):
     assert (only_trouble(verdict).cause.code, only_trouble(verdict).kind) == (code, kind)
 
 
-GONE = {
+DELETED = {
     "route": (HTTPRoute, a_route(), "HTTPRoute qwen-route was deleted"),
     "Gateway": (
         Gateway,
@@ -266,9 +266,9 @@ GONE = {
 }
 
 
-@pytest.mark.parametrize(("type_", "gone", "text"), GONE.values(), ids=GONE.keys())
-def test_what_was_deleted_is_lost_and_as_young_as_its_absence(type_, gone, text):
-    verdict = verdict_of(REASON, *a_model(without=[type_]), deleted=[gone])
+@pytest.mark.parametrize(("type_", "deleted", "text"), DELETED.values(), ids=DELETED.keys())
+def test_what_was_deleted_is_lost_and_as_young_as_its_absence(type_, deleted, text):
+    verdict = verdict_of(REASON, *a_model(without=[type_]), deleted=[deleted])
     assert rendered_message(verdict) == f"{text}."
     assert (only_trouble(verdict).kind, only_trouble(verdict).object_created_at) == (
         TroubleKind.LOST,

@@ -37,8 +37,8 @@ def a_metric(**fields) -> str:
 
 SILENT = {
     "valid": {},
-    "not asked to be scaled": {"auto-provision": "false", "max-replicas": "0"},
-    "asked with a capital, which the scaler does not take": {"auto-provision": "True"},
+    "scaling not requested": {"auto-provision": "false", "max-replicas": "0"},
+    "requested with a capital, which the scaler does not take": {"auto-provision": "True"},
     "a minimum below one counts as one": {"min-replicas": "-3"},
     "a minimum that is no number counts as one": {"min-replicas": "few"},
     "as many as the least": {"min-replicas": "4"},

@@ -68,7 +68,7 @@ CLEAR = {
         a_scaled_object(),
         an_autoscaler(a_source_condition("ScalingActive", "True")),
     ],
-    "not asked to be scaled": [the_set(scaling={})],
+    "scaling not requested": [the_set(scaling={})],
     "KEDA has not looked yet": [
         the_set(),
         a_scaled_object("qwen", a_source_condition("Active", "Unknown")),
@@ -97,7 +97,7 @@ CLEAR = {
             "qwen", CHECK_FAILED, annotations={"autoscaling.keda.sh/paused-replicas": "2"}
         ),
     ],
-    "paused, says KEDA": [
+    "paused, as KEDA reports": [
         the_set(),
         a_scaled_object(
             "qwen", CHECK_FAILED, a_source_condition("Paused", "True", "ScaledObjectPaused")

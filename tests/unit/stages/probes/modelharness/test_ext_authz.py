@@ -44,7 +44,7 @@ def asking(service, namespace=AUTH, name="apikey-ext-authz", **changes):
         pytest.param([], id="auth is off"),
         pytest.param([HOME, backend(), an_authz_filter(), an_api_key()], id="healthy"),
         pytest.param([HOME, backend(replicas=0), an_authz_filter()], id="gateway auth at zero"),
-        pytest.param([HOME, an_authz_filter()], id="gateway auth away is told elsewhere"),
+        pytest.param([HOME, an_authz_filter()], id="gateway auth away is reported elsewhere"),
         pytest.param(
             [HOME, backend("authz"), asking("apikey-authz")], id="Service named by a label"
         ),

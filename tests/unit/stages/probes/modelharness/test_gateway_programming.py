@@ -67,17 +67,17 @@ BAD_TLS = an_observed_condition("Programmed", "False", "Invalid", "Bad TLS confi
 @pytest.mark.parametrize(
     "objects",
     [
-        pytest.param([], id="none is told elsewhere"),
+        pytest.param([], id="none is reported elsewhere"),
         pytest.param([gateway()], id="programmed"),
         pytest.param([listening(*GOOD)], id="a listener whose negative conditions are False"),
         pytest.param(
-            [a_gateway(GATEWAY, *DEFAULT_CONDITIONS)], id="not accepted is told elsewhere"
+            [a_gateway(GATEWAY, *DEFAULT_CONDITIONS)], id="not accepted is reported elsewhere"
         ),
         pytest.param(
             [gateway(listener_conditions={"gone": [CERTIFICATE]})],
             id="a listener that is not in the spec",
         ),
-        pytest.param([gateway(unassigned(UNMANNED))], id="no proxies is told elsewhere"),
+        pytest.param([gateway(unassigned(UNMANNED))], id="no proxies is reported elsewhere"),
         pytest.param([gateway(unassigned(WAITS), deleted=NOON)], id="being deleted"),
         pytest.param(
             [gateway(unassigned(UNMANNED), addresses=("own",)), a_data_plane()],
@@ -296,13 +296,13 @@ def test_one_gateway_of_two_that_fails_is_reported():
 @pytest.mark.parametrize("message", [WAITS, UNMANNED])
 def test_where_there_are_no_load_balancers_no_address_is_awaited(message):
     store = a_harness_store(gateway(unassigned(message)))
-    asked = ProbeRequest(
+    request = ProbeRequest(
         REASON,
         Subject(Layer.MODELHARNESS, TEAM),
         GatewayProgrammingParameters(load_balancers=False),
         {},
     )
-    (verdict,) = PROBE.evaluate(store.snapshot(), asked)
+    (verdict,) = PROBE.evaluate(store.snapshot(), request)
     assert isinstance(verdict, Clear)
 
 

@@ -122,8 +122,8 @@ def test_so_does_an_empty_flag_that_it_hangs_on():
 
 
 def test_one_that_was_deleted_is_reported_as_deleted():
-    gone = a_deployment("kaito-workspace", "kaito-workspace")
-    found = locate_component(view(deleted=[gone]), KAITO, FLAGS)
+    deployment = a_deployment("kaito-workspace", "kaito-workspace")
+    found = locate_component(view(deleted=[deployment]), KAITO, FLAGS)
     assert (found.deployments, found.was_deleted) == ((), True)
 
 

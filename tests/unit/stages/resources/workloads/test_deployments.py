@@ -60,7 +60,7 @@ def test_nothing_is_wrong_with_one_that_does_its_work(deployment):
         a_deployment(replicas=0, paused=True, conditions=[PAUSED]),
         a_deployment(replicas=0, generation=8, observed=7, total=2, ready=2),
     ],
-    ids=["as its status says", "paused as well", "before its status says so"],
+    ids=["as its status reports", "paused as well", "before its status reports it"],
 )
 def test_one_scaled_to_zero_is_out_as_declared(deployment):
     found = evaluate_deployment(deployment, [])
@@ -127,7 +127,7 @@ KINDS = {
         [a_pod(**YOUNG)],
         TroubleKind.STARTING,
     ),
-    "Recreate, its old pods gone": (
+    "Recreate, its old pods deleted": (
         a_deployment(replicas=1, ready=0, total=0, updated=0, conditions=[ROLLING]),
         [],
         TroubleKind.STARTING,
@@ -174,7 +174,7 @@ KINDS = {
         TroubleKind.STARTING,
     ),
     "its pod not Ready any more": (a_deployment(ready=1), [a_pod(**WAS_READY)], TroubleKind.LOST),
-    "its pods gone and none replaced": (a_deployment(ready=1), [], TroubleKind.LOST),
+    "its pods deleted and none replaced": (a_deployment(ready=1), [], TroubleKind.LOST),
     "leftovers of an eviction, one missing": (
         a_deployment(ready=1, total=1),
         [a_pod(phase="Failed", reason="Evicted", ready=False)],
@@ -185,7 +185,7 @@ KINDS = {
         [a_pod(**YOUNG)],
         TroubleKind.FAILED,
     ),
-    "paused, so its progress says nothing": (
+    "paused, so its progress proves nothing": (
         a_deployment(ready=1, paused=True, conditions=[OVERDUE]),
         [a_pod(**YOUNG)],
         TroubleKind.STARTING,
@@ -272,8 +272,11 @@ def test_the_schedulers_message_explains_an_unschedulable_pod():
 
 
 def test_its_clock_starts_when_it_stopped_being_available():
-    gone = ("Available", "False", "MinimumReplicasUnavailable", "", NOON)
-    assert evaluate_deployment(a_deployment(ready=0, conditions=[DONE, gone]), []).since == NOON
+    unavailable = ("Available", "False", "MinimumReplicasUnavailable", "", NOON)
+    assert (
+        evaluate_deployment(a_deployment(ready=0, conditions=[DONE, unavailable]), []).since
+        == NOON
+    )
 
 
 def test_only_a_deployment_that_was_seen_leaves_others_without_input():
