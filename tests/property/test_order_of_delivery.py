@@ -64,7 +64,7 @@ def pods(draw):
     born = NOON - timedelta(seconds=draw(st.integers(0, 3)))
     pod = f"{name}-6c9f-{draw(st.integers(0, 3))}"
     ready = draw(st.booleans())
-    return a_pod(pod, namespace, workload=name, ready=ready, born=born, **waiting)
+    return a_pod(pod, namespace, workload=name, ready=ready, created_at=born, **waiting)
 
 
 def named(objects) -> list:

@@ -130,7 +130,7 @@ class CaseObjects:
         before = self.conditions.get(address, ())
         if "upgrade" in words:
             words["upgrade"] = (NOON + parse_duration(words["upgrade"])).isoformat()
-        meta = {"namespace": address.namespace, "born": born}
+        meta = {"namespace": address.namespace, "created_at": born}
         made = models.case_workspace(address.name, words, before, now=now, **meta)
         self.conditions[address] = made.status.conditions or ()
         return made
@@ -152,7 +152,9 @@ def _deployment(
     if words.pop("deleting", False):
         words["deleted"] = now
     words.setdefault("replicas", 1)
-    return a_deployment(address.name, address.namespace, born=born, conditions=conditions, **words)
+    return a_deployment(
+        address.name, address.namespace, created_at=born, conditions=conditions, **words
+    )
 
 
 def _pod(
@@ -176,7 +178,7 @@ def _pod(
         conditions.append(("DisruptionTarget", "True", words.pop("disrupted")))
     if words.pop("deleting", False):
         words["deleted"] = now
-    times = {"born": born, "started": born, "since": since, "running": running}
+    times = {"created_at": born, "started": born, "since": since, "running": running}
     plain = {key.replace("-", "_"): value for key, value in words.items()}
     if "model" in plain:
         made = {**times, **plain, "conditions": conditions}

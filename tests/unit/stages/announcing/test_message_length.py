@@ -69,7 +69,7 @@ REASON = st.text("abcdefghijklmnop", min_size=20, max_size=60)
 def troubles(draw):
     namespace, name = draw(NAME)[:63], draw(NAME)
     if draw(st.booleans()):
-        return missing_deployment_trouble(namespace, name, seen=draw(st.booleans()))
+        return missing_deployment_trouble(namespace, name, was_deleted=draw(st.booleans()))
     pod = a_pod(
         f"{draw(NAME)[:240]}-x",
         ready=False,

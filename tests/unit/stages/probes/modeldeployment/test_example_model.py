@@ -1,5 +1,5 @@
 """
-The example stack's model as an API server returns it, seen by all probes of the layer.
+All probes of the layer on the example stack's model, as an API server returns it.
 """
 
 import msgspec
@@ -31,7 +31,7 @@ def test_a_healthy_model_is_clear(reason):
     assert isinstance(verdict_of(reason, a_team(), a_picker(), *decoded()), Clear)
 
 
-def test_all_seven_are_judged():
+def test_all_seven_are_evaluated():
     assert len(REASONS) == 7
 
 
