@@ -57,7 +57,7 @@ class TeamReplay(Replay):
             def refresh_subjects(self, snapshot, before):
                 return Subjects(replay.subjects)
 
-        self.court = TeamEvaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
+        self.evaluator = TeamEvaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
         self.store = a_harness_store(*self.objects)
         self.run_pass()
 
