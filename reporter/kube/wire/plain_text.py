@@ -6,7 +6,7 @@ import html
 import re
 import unicodedata
 
-from reporter.stages.text.redact import redact
+from reporter.model.redact import redact
 
 
 MAX_LENGTH = 300

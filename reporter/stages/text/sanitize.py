@@ -7,7 +7,7 @@ their texts; a terminal shows escape sequences as they are.
 
 import re
 
-from reporter.stages.text.redact import redact
+from reporter.model.redact import redact
 
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")

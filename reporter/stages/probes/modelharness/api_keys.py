@@ -15,6 +15,7 @@ from reporter.model.enums import TroubleKind
 from reporter.model.kinds.kaito import APIKey
 from reporter.model.kinds.objects import Condition
 from reporter.model.kinds.resource_kinds import API_KEYS, NAMESPACES
+from reporter.model.redact import REMOVED
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -31,7 +32,6 @@ from reporter.stages.resources.conditions import (
 from reporter.stages.resources.gateway.gateways import is_owned_by_harness
 from reporter.stages.snapshot.index_keys import namespace_key
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.text.redact import REMOVED
 
 
 class APIKeysParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
