@@ -10,6 +10,7 @@ from typing import Any
 
 from reporter.model.enums import DetailSource, EventType, Layer, Owner, Reason, TroubleKind
 from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.scrapes import ScrapeFunc
 from reporter.model.verdicts import EMPTY_MAP
 
 
@@ -47,7 +48,7 @@ class ProbeSpec:
     suppresses it; *presences*: CRDs whose presence it reads.
     *sources*: kinds that add detail if that source is switched on; without it they do not exist.
     *pauses*: it judges pods, of which an InferenceSet that is scaled to zero has none.
-    *scrapes*: it judges what pods' pages of metrics say.
+    *scrape*: builds the request for samples from the metrics pages of pods, if it reads any.
     """
 
     name: str
@@ -59,7 +60,7 @@ class ProbeSpec:
     required_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     observed_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     pauses_at_zero_replicas: bool = False
-    reads_metrics: bool = False
+    scrape: ScrapeFunc | None = None
     kinds_by_source: Mapping[DetailSource, tuple[ResourceKind, ...]] = field(default_factory=dict)
 
     def watched_kinds(

@@ -4,8 +4,14 @@ What the edges know about how well they see: a kind's watch, a resource's presen
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeAlias
+
+
+WATCH_LOSS_TOLERANCE = timedelta(seconds=30)
+"""
+How long the last known state of a kind still counts after its watch was lost.
+"""
 
 
 @dataclass(frozen=True, slots=True)

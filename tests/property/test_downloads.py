@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.model.enums import Layer, Reason
-from reporter.model.samples import ScrapeHistory
+from reporter.model.samples import ScrapeHistory, add_scrape
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.stages.probes.modeldeployment.weight_download import PROBE
 from reporter.stages.probes.probe import ProbeRequest
-from reporter.stages.resources.downloads import DownloadState, add_scrape
+from reporter.stages.resources.downloads import DownloadState
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.downloads import CONTAINER_RUN, RULES, a_scrape_result, evaluate_download
-from tests.support.loading_pods import MODEL, TEAM, a_loading_pod, a_loading_store
+from tests.support.loading_pods import MODEL, REASON, TEAM, a_loading_pod, a_loading_store
 
 
 ENTRY = DEFAULT_CATALOGUE[Reason("inferencesetWeightDownloadSlow")]
@@ -114,7 +114,7 @@ def test_whatever_a_pod_says_can_be_told(said):
     at = 0.0
     for pause, speed, left in [*said, *[(15.0, said[-1][1], said[-1][2])] * 6]:
         at += pause
-        store.record_scrape(pod, a_scrape_result(at, speed, left))
+        store.record_scrape(pod, REASON, a_scrape_result(at, speed, left))
         question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
         (verdict,) = PROBE.evaluate(store.snapshot(), question)
         if isinstance(verdict, Active):

@@ -5,9 +5,8 @@ What cannot be seen, or was not looked at by its writer yet, is neither guessed 
 import pytest
 
 from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS, GATEWAYS, NAMESPACES
-from reporter.model.observations import WatchLost
+from reporter.model.observations import WATCH_LOSS_TOLERANCE, WatchLost
 from reporter.stages.evaluation.evaluation import Evaluation
-from reporter.stages.snapshot.snapshot import WATCH_LOSS_TOLERANCE
 from tests.simulation.replica import EVALUATOR
 from tests.simulation.simulation import Simulation
 from tests.support.builders import NOON, a_store

@@ -7,7 +7,7 @@ from datetime import timedelta
 from random import Random
 
 from reporter.kube.wire.backoff import BackoffParameters
-from reporter.stages.snapshot.snapshot import WATCH_LOSS_TOLERANCE
+from reporter.model.observations import WATCH_LOSS_TOLERANCE
 
 
 @dataclass(frozen=True, slots=True)

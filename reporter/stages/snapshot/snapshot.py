@@ -4,12 +4,14 @@ What a pass reads: every kept object and how well it is seen, at one moment.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeVar
 
+from reporter.model.enums import Reason
 from reporter.model.kinds.objects import ApiObject, Condition, Pod
 from reporter.model.kinds.resource_kinds import ResourceKind
 from reporter.model.observations import (
+    WATCH_LOSS_TOLERANCE,
     CRDPresence,
     NotServed,
     NotSynced,
@@ -25,11 +27,6 @@ from reporter.stages.snapshot.cow_map import FrozenMap, empty_map
 NamespacedName = tuple[str, str]
 """
 Namespace ("" for cluster-scoped objects) and name.
-"""
-
-WATCH_LOSS_TOLERANCE = timedelta(seconds=30)
-"""
-How long a kind may be without an open watch before what was last seen no longer counts.
 """
 
 T = TypeVar("T", bound=ApiObject)
@@ -63,7 +60,9 @@ class Snapshot:
     presences: Mapping[str, CRDPresence]
     deleted_uids: Mapping[ObjectRef, str]
     undecodable: frozenset[ObjectRef]
-    scrape_histories: FrozenMap[NamespacedName, ScrapeHistory] = field(default_factory=empty_map)
+    scrape_histories: FrozenMap[tuple[str, str, Reason], ScrapeHistory] = field(
+        default_factory=empty_map
+    )
     provisioning_errors: FrozenMap[NamespacedName, Condition] = field(default_factory=empty_map)
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
@@ -80,11 +79,11 @@ class Snapshot:
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
         return self.tables[kind.resource].objects.values()
 
-    def scrape_history(self, pod: Pod) -> ScrapeHistory | None:
+    def scrape_history(self, pod: Pod, reason: Reason) -> ScrapeHistory | None:
         """
-        What the pages of this pod said in its present life; None if none was tried to read.
+        Return what the scrape of this reason read in the pod's current run; None before any attempt.
         """
-        found = self.scrape_histories.get((pod.metadata.namespace, pod.metadata.name))
+        found = self.scrape_histories.get((pod.metadata.namespace, pod.metadata.name, reason))
         return found if found is not None and found.run == ContainerRun.of_pod(pod) else None
 
     def provisioning_error(self, workspace: ApiObject) -> Condition | None:

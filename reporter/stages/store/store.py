@@ -7,6 +7,7 @@ Decides nothing: a change refreshes what is kept and marks the subjects that it 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 
+from reporter.model.enums import Reason
 from reporter.model.kinds.kaito import Workspace
 from reporter.model.kinds.node_claims import NodeClaim
 from reporter.model.kinds.objects import ApiObject, Condition, Pod
@@ -48,7 +49,7 @@ class Store:
         self.kinds = tuple(kinds)
         self._tables = {kind.resource: Table(kind) for kind in self.kinds}
         self._presences = {crd: CRDPresence() for crd in crds}
-        self._samples = scrapes or SampleStore()
+        self._samples = scrapes or SampleStore({})
         self._provisioning_errors: CowMap[NamespacedName, Condition] = CowMap()
         self._undecodable: set[ObjectRef] = set()
         self._deleted_uids: dict[ObjectRef, str] | None = None
@@ -128,7 +129,7 @@ class Store:
             return
         self._undecodable.discard(ref)
         if isinstance(old, Pod):
-            self._samples.forget((namespace, name))
+            self._samples.forget(namespace, name)
         if isinstance(old, Workspace):
             self._provisioning_errors.pop((namespace, name))
         if kept.record_deletion((namespace, name), old.metadata.uid if old is not None else ""):
@@ -187,28 +188,27 @@ class Store:
         found = self._tables[PODS.resource].objects.get((namespace, name))
         return found if isinstance(found, Pod) else None
 
-    def record_scrape(self, pod: Pod, scrape: ScrapedMetrics) -> None:
+    def record_scrape(self, pod: Pod, reason: Reason, scrape: ScrapedMetrics) -> None:
         """
-        Take what a page said; *pod* is as it was before that was read.
+        Add samples that this reason's probe asked for; *pod* is as it was before the request.
         """
-        if self._is_same_run(pod) and self._samples.record_scrape(pod, scrape):
+        if self._is_current(pod, reason) and self._samples.record_scrape(pod, reason, scrape):
             self._mark_dirty(affected_subjects(PODS, pod))
 
-    def record_scrape_failure(self, pod: Pod, unread: FailedScrape) -> None:
-        """
-        Take that a page could not be read.
-        """
-        if self._is_same_run(pod) and self._samples.record_scrape_failure(pod, unread):
+    def record_scrape_failure(self, pod: Pod, reason: Reason, failure: FailedScrape) -> None:
+        if self._is_current(pod, reason) and self._samples.record_scrape_failure(
+            pod, reason, failure
+        ):
             self._mark_dirty(affected_subjects(PODS, pod))
 
-    def _is_same_run(self, pod: Pod) -> bool:
+    def _is_current(self, pod: Pod, reason: Reason) -> bool:
         """
-        Whether it is still that pod, not restarted since, and still loads its model.
+        Return whether the pod has not restarted since, and this reason's scrape still selects it.
         """
         now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
         return (
             now is not None
-            and not now.is_ready
+            and self._samples.is_selected(now, reason)
             and ContainerRun.of_pod(now) == ContainerRun.of_pod(pod)
         )
 

@@ -12,14 +12,8 @@ import pytest
 from aiohttp import web
 
 from reporter.embedded.server import EmbeddedServer
-from reporter.kube.scrape.fetcher import (
-    MAX_LARGE_PAGES,
-    MAX_PAGE_BYTES,
-    SMALL_PAGE_BYTES,
-    DirectFetcher,
-    ProxyFetcher,
-    ScrapeError,
-)
+from reporter.kube.scrape.fetcher import DirectFetcher, ProxyFetcher, ScrapeError
+from reporter.kube.scrape.limits import MAX_LARGE_PAGES, MAX_PAGE_BYTES, SMALL_PAGE_BYTES
 from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.samples import ScrapeResult
 from tests.support.loading_pods import a_loading_pod
@@ -36,6 +30,29 @@ from tests.support.stubs.api_servers import (
 
 PAGE = metrics_pages.pre_download(3.1e6, 500.0)
 POD = a_loading_pod(ip="127.0.0.1")
+
+
+class AtPort:
+    """
+    A fetcher, and the port at which it reads every pod.
+    """
+
+    def __init__(self, fetcher, port: int) -> None:
+        self._fetcher, self._port = fetcher, port
+
+    async def fetch(self, pod, last_outcome: LastOutcome) -> bytes:
+        page: bytes = await self._fetcher.fetch(pod, self._port, last_outcome)
+        return page
+
+
+def port_of(server) -> int:
+    return int(server.url.rpartition(":")[2])
+
+
+@asynccontextmanager
+async def reading_directly(port: int, **how):
+    async with DirectFetcher(**how) as fetcher:
+        yield AtPort(fetcher, port)
 
 
 def a_pod_page(body: bytes = PAGE, status: int = 200, **headers) -> web.Response:
@@ -58,9 +75,7 @@ async def at_pod(handler, **how):
     """
     async with (
         serving(handler) as server,
-        DirectFetcher(
-            int(server.url.rpartition(":")[2]), is_allowed=lambda _: True, **how
-        ) as pages,
+        reading_directly(port_of(server), is_allowed=lambda _: True, **how) as pages,
     ):
         yield server, pages
 
@@ -92,14 +107,14 @@ async def test_a_pod_of_version_six_is_read():
     await runner.setup()
     try:
         await web.TCPSite(runner, "::1", 0).start()
-        async with DirectFetcher(runner.addresses[0][1], is_allowed=lambda _: True) as pages:
+        async with reading_directly(runner.addresses[0][1], is_allowed=lambda _: True) as pages:
             assert await pages.fetch(a_loading_pod(ip="::1"), LastOutcome.SUCCEEDED) == PAGE
     finally:
         await runner.cleanup()
 
 
 async def test_an_address_that_is_no_pods_is_never_connected_to():
-    async with serving(always(a_pod_page)) as server, DirectFetcher(int(server.url[-5:])) as pages:
+    async with serving(always(a_pod_page)) as server, reading_directly(port_of(server)) as pages:
         result, _ = await failure(pages)
         assert (result, server.requests) == (ScrapeResult.BARRED, [])
 
@@ -260,7 +275,7 @@ async def test_no_proxy_of_the_environment_is_used(monkeypatch):
 async def test_a_port_at_which_nothing_listens_refuses():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    async with DirectFetcher(port, is_allowed=lambda _: True) as pages:
+    async with reading_directly(port, is_allowed=lambda _: True) as pages:
         assert await failure(pages) == (ScrapeResult.REFUSED, f"nothing listens at port {port}")
 
 
@@ -273,7 +288,7 @@ async def test_packets_that_are_dropped_are_told_from_a_refusal():
             each.setblocking(False)
             each.connect_ex(address)
             waiting.append(each)
-        async with DirectFetcher(address[1], is_allowed=lambda _: True) as pages:
+        async with reading_directly(address[1], is_allowed=lambda _: True) as pages:
             result, why = await failure(pages)
     for each in waiting:
         each.close()
@@ -290,9 +305,8 @@ async def through_server(tmp_path, handler):
     """
     async with EmbeddedServer() as server, serving(handler) as pod:
         _put(server)
-        port = int(pod.url.rpartition(":")[2])
         async with connected(a_kubeconfig(tmp_path, server.url)) as api:
-            yield server, pod, ProxyFetcher(api, port)
+            yield server, pod, AtPort(ProxyFetcher(api), port_of(pod))
 
 
 def _put(server: EmbeddedServer) -> None:
@@ -357,7 +371,7 @@ async def test_a_pod_that_is_gone_or_does_not_listen_has_no_page(tmp_path):
         through_server(tmp_path, always(a_pod_page)) as (server, _, _),
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
-        closed = ProxyFetcher(api, 1)
+        closed = AtPort(ProxyFetcher(api), 1)
         assert (await failure(closed))[0] == ScrapeResult.FAILED
         assert (await failure(closed, a_loading_pod("gone")))[0] == ScrapeResult.FAILED
 
@@ -385,7 +399,7 @@ class UnreachableApi:
 )
 async def test_no_name_of_a_pod_leads_out_of_its_path(changes):
     pod = a_loading_pod(**{"name": "p", **changes})
-    result, why = await failure(ProxyFetcher(UnreachableApi(), 5000), pod)
+    result, why = await failure(AtPort(ProxyFetcher(UnreachableApi()), 5000), pod)
     assert (result, why) == (ScrapeResult.BARRED, "its name is none that pods have")
 
 
@@ -406,7 +420,7 @@ async def test_nothing_is_connected_to_but_an_address_of_a_pod(address):
 
     async with (
         serving(handler) as server,
-        DirectFetcher(int(server.url.rpartition(":")[2])) as pages,
+        reading_directly(port_of(server)) as pages,
     ):
         result, _ = await failure(pages, a_loading_pod(ip=address))
     assert (result, heard) == (ScrapeResult.BARRED, [])

@@ -15,6 +15,7 @@ from reporter.settings import ScrapeMode
 from tests.support.loading_pods import a_loading_pod
 
 
+PORT = 5000
 POD, OTHER = a_loading_pod(), a_loading_pod(namespace="team-b")
 
 
@@ -27,7 +28,7 @@ class FakeFetcher:
         self.name = name
         self.fails: dict[str, ScrapeResult] = {}
 
-    async def fetch(self, pod, _: LastOutcome) -> bytes:
+    async def fetch(self, pod, port: int, _: LastOutcome) -> bytes:
         result = self.fails.get(pod.metadata.namespace)
         if result is not None:
             raise ScrapeError(result, "no")
@@ -52,13 +53,13 @@ class PathSelectorFixture:
         last = ""
         for _ in range(times):
             try:
-                last = (await self.ways.fetch(pod, LastOutcome.NEW, self.path(pod))).decode()
+                last = (await self.ways.fetch(pod, PORT, LastOutcome.NEW, self.path(pod))).decode()
             except ScrapeError as err:
                 last = err.result
         return last
 
-    def path(self, pod=POD) -> ScrapePath:
-        return self.ways.path_for(pod.metadata.namespace)
+    def path(self, pod=POD, port: int = PORT) -> ScrapePath:
+        return self.ways.path_for(pod.metadata.namespace, port)
 
     def unreachable(self, pod=POD, result=ScrapeResult.UNREACHABLE) -> None:
         self.direct.fails[pod.metadata.namespace] = result
@@ -164,6 +165,14 @@ async def test_who_waited_for_one_way_goes_it_whatever_has_turned_out_since():
     assert (before, pods.path()) == (ScrapePath.DIRECT, ScrapePath.PROXY)
     for _ in range(2 * 3):
         with pytest.raises(ScrapeError) as caught:
-            await pods.ways.fetch(POD, LastOutcome.NEW, before)
+            await pods.ways.fetch(POD, PORT, LastOutcome.NEW, before)
         assert caught.value.result is ScrapeResult.UNREACHABLE
     assert (pods.path(), pods.asked) == (ScrapePath.PROXY, ["team-a"])
+
+
+async def test_each_port_of_a_namespace_has_a_path_of_its_own():
+    pods = PathSelectorFixture()
+    pods.unreachable()
+    await pods.read(times=3)
+    assert pods.path() is ScrapePath.PROXY
+    assert pods.path(port=8000) is ScrapePath.DIRECT

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.kube.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot, next_scrape_time
+from reporter.model.scrapes import MetricsPage
 
 
 INTERVAL = timedelta(seconds=15)
@@ -22,14 +23,14 @@ def turns(rounds, *, begin: float, end: float, failing=frozenset(), step: float 
     found, now = [], begin
     while now <= end:
         for turn in rounds.pop_due(now):
-            found.append((now, turn.name[1]))
-            rounds.reschedule(turn, failed=turn.name[1] in failing, now=now)
+            found.append((now, turn.page.pod))
+            rounds.reschedule(turn, failed=turn.page.pod in failing, now=now)
         now += step
     return found
 
 
-def of(*names: str, uid: str = "uid") -> dict[tuple[str, str], str]:
-    return {("team", name): f"{uid}-{name}" for name in names}
+def of(*names: str, uid: str = "uid") -> dict[MetricsPage, str]:
+    return {MetricsPage("team", name, 5000): f"{uid}-{name}" for name in names}
 
 
 def times(found, name: str = "a") -> list[float]:
@@ -138,12 +139,14 @@ def test_who_was_seen_last_goes_first_and_who_failed_before_goes_behind():
         names.append(name)
         if name == "failed":
             rounds.reschedule(*rounds.pop_due(15), failed=True, now=0)
-    ranks = {turn.name[1]: turn.priority for turn in rounds.pop_due(100)}
+    ranks = {turn.page.pod: turn.priority for turn in rounds.pop_due(100)}
     assert ranks["newest"] < ranks["new"] < ranks["old"] < ranks["failed"]
 
 
 def test_who_failed_less_goes_first_but_at_last_all_that_fail_are_equal():
     def failed(times: int, seen: float) -> tuple[float, float]:
-        return ScrapeSlot(("team", "a"), "uid", seen, None, times, LastOutcome.FAILED).priority
+        return ScrapeSlot(
+            MetricsPage("team", "a", 5000), "uid", seen, None, times, LastOutcome.FAILED
+        ).priority
 
     assert failed(1, 0) < failed(2, 7) < failed(3, 0) == failed(4, 0) == failed(1000, 9)
