@@ -201,7 +201,7 @@ async def test_a_plugin_that_fails_later_on_is_told_and_tried_again(tmp_path):
             "echo 'Bearer abcdefg1: no such login' >&2; exit 7",
             r"exit code 7: Bearer \[removed\] no such",
         ),
-        ("exit 1", "exit code 1: and said nothing"),
+        ("exit 1", "exit code 1: it wrote nothing"),
         ("echo hello", "printed no ExecCredential"),
         (printing(), "neither a token nor a certificate"),
         (printing(clientCertificateData="pem"), "without its key"),

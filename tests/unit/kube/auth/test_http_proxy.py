@@ -66,6 +66,6 @@ def test_a_socks_proxy_is_refused_with_what_to_do():
 def test_what_is_no_url_is_refused_without_being_told(url):
     for environ in ({"HTTPS_PROXY": url}, {}):
         server = "https://10.0.0.1" if environ else url
-        with pytest.raises(ConfigurationError, match="no URL") as refusal:
+        with pytest.raises(ConfigurationError, match="not a valid URL") as refusal:
             proxy_for(server, environ)
         assert "hunter2" not in str(refusal.value)

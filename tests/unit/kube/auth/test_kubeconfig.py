@@ -2,7 +2,7 @@ import pytest
 import yaml
 
 from reporter.kube.auth.kubeconfig import load_current_context
-from reporter.kube.auth.login import choose_kubeconfig
+from reporter.kube.auth.rest_config import choose_kubeconfig
 from reporter.kube.wire.errors import ConfigurationError
 
 

@@ -85,7 +85,7 @@ def test_a_page_of_a_proxy_proves_nothing_about_the_api(status, expected):
     page = b"<html><head><title>Bad Gateway</title></head><body><h1>oh</h1></body></html>"
     err = response_error(LIST, status, HTML, page)
     assert type(err) is expected
-    assert err.message == "not an answer of an API server: Bad Gateway"
+    assert err.message == "not a response of an API server: Bad Gateway"
 
 
 @pytest.mark.parametrize(
