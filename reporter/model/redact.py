@@ -1,5 +1,5 @@
 """
-What may be a secret, in texts of others; the same for Events, logs and errors.
+Remove what may be a secret from texts of others, by the same rules for Events, logs and errors.
 """
 
 import re
@@ -36,7 +36,7 @@ _SENTENCE_GOES_ON = re.compile(r"\s+[\"'(]|\s+[A-Za-z0-9]+(?![\w.-]*[\"']?\s*[:=
 
 def redact(line: str) -> str:
     """
-    The same with REMOVED for what may be one.
+    Replace what may be a secret by REMOVED.
     """
     line = _IN_URL.sub(f"{REMOVED}@", _PEM.sub(REMOVED, line))
     line = _AUTHORIZATION.sub(rf"\1 {REMOVED}", line)
@@ -46,15 +46,15 @@ def redact(line: str) -> str:
     return _API_KEYS.sub(REMOVED, _JWT.sub(REMOVED, line))
 
 
-def _redact_unless_prose(said: re.Match[str]) -> str:
+def _redact_unless_prose(found: re.Match[str]) -> str:
     """
     Keep an image's tag, and the rest of a sentence that has a word like ``token:`` in it.
 
     A plain word behind ``password:`` is part of a sentence only if more follows.
     """
-    name, between, value = said.groups()
-    start = said.start()
-    tag = between == ":" and _IN_PATH.search(said.string[max(start - 64, 0) : start]) is not None
-    more = _SENTENCE_GOES_ON.match(said.string, said.end()) is not None
+    name, between, value = found.groups()
+    start = found.start()
+    tag = between == ":" and _IN_PATH.search(found.string[max(start - 64, 0) : start]) is not None
+    more = _SENTENCE_GOES_ON.match(found.string, found.end()) is not None
     prose = _WORD.fullmatch(value) is not None and (more or not _PASSWORD.search(name))
-    return said[0] if tag or prose else f"{name}{between}{REMOVED}"
+    return found[0] if tag or prose else f"{name}{between}{REMOVED}"

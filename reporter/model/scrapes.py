@@ -40,7 +40,7 @@ def whole_history(history: ScrapeHistory) -> object:
 @dataclass(frozen=True, slots=True)
 class Scrape:
     """
-    What a probe reads from the metrics pages of pods.
+    The samples that a probe reads from the metrics pages of pods.
 
     *families*: metric families by the names on their ``# TYPE`` lines.
     *prefixes*: prefixes of family names whose mere presence on the page is recorded.

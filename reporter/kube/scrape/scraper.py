@@ -56,7 +56,7 @@ class ScrapeStore(Protocol):
 @dataclass(frozen=True, slots=True)
 class ScrapeConfig:
     """
-    What is read and how. *scrapes*: by the reason whose probe asks for them.
+    The configuration of scraping. *scrapes*: by the reason whose probe asks for them.
 
     *is_allowed*: returns whether an address may be read.
     """

@@ -64,7 +64,7 @@ _NOT_ABOUT_PERMISSIONS = ("exceeded quota", "being terminated")
 @dataclass(frozen=True, slots=True)
 class RequestInfo:
     """
-    What errors need to know of a request. *operation*: what it does, as "list pods".
+    The parts of a request that errors name. *operation*: what it does, as "list pods".
     """
 
     operation: str

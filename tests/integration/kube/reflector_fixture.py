@@ -1,5 +1,5 @@
 """
-What the tests of reflectors share: a store, a pace for the impatient, a cluster that is told what to say.
+A store, short timings and a scripted API server for the tests of reflectors.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from reporter.kube.watch.reflector import Reflector
 from reporter.kube.watch.timing import WatchTiming
 from reporter.kube.wire.backoff import BackoffParameters
 from reporter.model.kinds.resource_kinds import DEPLOYMENTS
-from reporter.model.observations import NotSynced, WatchState
+from reporter.model.observations import NotSynced, Watching, WatchState
 from tests.support.stubs.api_servers import (
     a_json_response,
     a_kubeconfig,
@@ -208,3 +208,7 @@ async def running_reflector(folder, cluster, *, pace=FAST_TIMING, kind=DEPLOYMEN
         task = group.create_task(reflector.run())
         yield ReflectorFixture(cluster, server, reflector, shelf, doubts)
         task.cancel()
+
+
+def is_watched(run):
+    return lambda: run.shelf.sights[-1] == Watching()

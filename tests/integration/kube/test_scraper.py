@@ -1,135 +1,25 @@
 """
-The scraper at work: pods on real sockets play what downloads do, and the store is judged.
-
-A minute of the pods takes two seconds here, for them and for the clock alike.
+The scraper reads pods on real sockets that play downloads, and the store is evaluated.
 """
 
 import asyncio
 from collections import Counter
-from contextlib import asynccontextmanager
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from aiohttp import web
 
-from reporter.embedded.server import EmbeddedServer
-from reporter.kube.scrape.scraper import ScrapeConfig, Scraper
-from reporter.kube.watch.context import WatchContext
-from reporter.model.entries import ProbeSpec
-from reporter.model.enums import Layer, Reason
 from reporter.model.kinds.resource_kinds import PODS
-from reporter.model.scrapes import Scrape
-from reporter.model.subjects import Subject
-from reporter.model.verdicts import Active, Unknown
-from reporter.runtime.scraping import find_scrapes
 from reporter.settings import ScrapeMode
-from reporter.stages.probes.modeldeployment.weight_download import PROBE
-from reporter.stages.probes.probe import ProbeRequest
-from reporter.stages.probes.specs import SPECS
-from reporter.stages.snapshot.scrape_targets import READY, TargetFinder
-from tests.support.builders import NOON
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.integration.kube.scraper_fixture import (
+    many_pods,
+    pods_for_scenes,
+    scraping,
+)
 from tests.support.downloads import SPEED
-from tests.support.loading_pods import REASON, SCRAPE, TEAM, a_loading_pod, a_loading_store
-from tests.support.stubs.api_servers import a_kubeconfig, connected, until
+from tests.support.loading_pods import TEAM, a_loading_pod
+from tests.support.stubs.api_servers import until
 from tests.support.stubs.exporter import DOWNLOAD_SCENES, StubExporter
-
-
-SPEEDUP = 30.0
-INTERVAL = timedelta(seconds=15 / SPEEDUP)
-ENTRY = DEFAULT_CATALOGUE[REASON]
-
-
-class AcceleratedClock:
-    """
-    Noon when it is made, and a minute later after two seconds.
-    """
-
-    def __init__(self) -> None:
-        self._began = asyncio.get_running_loop().time()
-
-    def now(self) -> datetime:
-        return NOON + timedelta(seconds=asyncio.get_running_loop().time() - self._began) * SPEEDUP
-
-
-class ScraperFixture:
-    """
-    *verdicts*: of each model, in words, whenever something that matters changed; if it is judged.
-    """
-
-    def __init__(self, store, *, judging: bool) -> None:
-        self.store = store
-        self.results: Counter[str] = Counter()
-        self.verdicts: dict[str, list[str]] = {}
-        if judging:
-            store.subscribe(self._changed)
-
-    def _changed(self) -> None:
-        for subject in sorted(self.store.take_dirty()):
-            if subject.name:
-                self.verdicts.setdefault(subject.name, []).append(self.verdict(subject.name))
-
-    def verdict(self, model: str) -> str:
-        subject = Subject(Layer.MODELDEPLOYMENT, TEAM, model)
-        question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
-        (found,) = PROBE.evaluate(self.store.snapshot(), question)
-        if isinstance(found, Active):
-            return " ".join(f"{t.cause.object.name}={t.cause.code}" for t in found.troubles)
-        return "unknown" if isinstance(found, Unknown) else "clear"
-
-    def counted(self, result) -> None:
-        self.results[str(result)] += 1
-
-
-@asynccontextmanager
-async def scraping(folder, *pods, mode=ScrapeMode.DIRECT, port=0, **how):
-    """
-    A scraper over a store with these pods. The API server is there and knows them too.
-    """
-    async with (
-        EmbeddedServer() as server,
-        connected(a_kubeconfig(folder, server.url)) as api,
-        asyncio.TaskGroup() as group,
-    ):
-        for pod in pods:
-            _put(server, pod)
-        scrapes = how.pop("scrapes", {REASON: replace(SCRAPE, port=port)})
-        store = a_loading_store(*pods, scrapes=scrapes)
-        run = ScraperFixture(store, judging=how.pop("judging", True))
-        allowed = how.pop("allowed", lambda _: True)
-        config = ScrapeConfig(scrapes, how.pop("interval", INTERVAL), mode, allowed)
-        targets = TargetFinder(scrapes.values(), store.snapshot)
-        context = WatchContext(api, AcceleratedClock())
-        scraper = Scraper(config, targets, store, context, on_result=run.counted)
-        task = group.create_task(scraper.run())
-        yield run, server
-        task.cancel()
-
-
-def _put(server: EmbeddedServer, pod) -> None:
-    meta = {"name": pod.metadata.name, "namespace": pod.metadata.namespace}
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}}
-    server.cluster.upsert(namespace)
-    status = {"podIP": pod.status.pod_ip}
-    server.cluster.upsert({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "status": status})
-
-
-def pods_for_scenes(*names: str, one_model: str = ""):
-    """
-    A pod for each scene, at an address of its own, of a model of the scene's name or of one.
-    """
-    pods, scenes = [], {}
-    for number, name in enumerate(names):
-        address = f"127.0.7.{number + 1}"
-        pod_name = f"{one_model or name}-{number}-0"
-        pods.append(a_loading_pod(pod_name, model=one_model or name, ip=address))
-        scenes[address] = DOWNLOAD_SCENES[name]
-    return pods, StubExporter(scenes, haste=SPEEDUP)
-
-
-def many_pods(many: int):
-    return [a_loading_pod(f"p{n}-0", ip=f"127.0.{8 + n // 256}.{n % 256}") for n in range(many)]
 
 
 async def test_each_scene_is_judged_as_it_is(tmp_path):
@@ -298,98 +188,3 @@ async def test_a_page_that_cannot_be_used_is_unknown(tmp_path, body):
         async with scraping(tmp_path, pod, port=stub.port) as (run, _):
             await until(lambda: run.results["unusable"] > 0)
             assert run.verdict("qwen") == "unknown"
-
-
-# ---------------------------------------------------------------- a second probe
-
-
-QUEUE = Reason("inferencesetQueueGrows")
-WAITING = "vllm:num_requests_waiting"
-
-
-def queue_spec(port: int) -> ProbeSpec:
-    """
-    A probe that reads the queue of serving engines: other pods, another port, other families.
-    """
-    return ProbeSpec(
-        name="queue",
-        parameters_type=dict,
-        scrape=lambda *_: Scrape(
-            families=(WAITING,),
-            pods=READY,
-            port=port,
-            gist=lambda history: history.scrapes and history.scrapes[-1].max_value(WAITING),
-        ),
-    )
-
-
-def scrapes_of_both(*, loading_port: int, serving_port: int):
-    """
-    What the process asks for with the reason of that probe in its catalogue.
-    """
-    entry = replace(ENTRY, reason=QUEUE, probe="queue", parameters=None)
-    catalogue = replace(DEFAULT_CATALOGUE, entries={**DEFAULT_CATALOGUE.entries, QUEUE: entry})
-    flags = {**DEFAULT_FLAGS, "weight-download-metric-port": str(loading_port)}
-    return find_scrapes(catalogue, {**SPECS, "queue": queue_spec(serving_port)}, flags)
-
-
-def engine_page(waiting: float) -> bytes:
-    return f'# TYPE {WAITING} gauge\n{WAITING}{{engine="0"}} {waiting}\n'.encode()
-
-
-def latest(store, pod, reason: Reason, family: str) -> float | None:
-    history = store.snapshot().scrape_history(pod, reason)
-    return history.scrapes[-1].max_value(family) if history and history.scrapes else None
-
-
-async def test_a_second_probe_reads_ready_pods_at_its_own_port_for_its_own_families(tmp_path):
-    loading = a_loading_pod("loading-0", ip="127.0.7.1")
-    serving = a_loading_pod("serving-0", ip="127.0.7.2", ready=True)
-    async with (
-        StubExporter({"127.0.7.1": DOWNLOAD_SCENES["fast"]}, haste=SPEEDUP) as weights,
-        StubExporter({"127.0.7.2": lambda _: engine_page(7)}) as engines,
-    ):
-        scrapes = scrapes_of_both(loading_port=weights.port, serving_port=engines.port)
-        async with scraping(tmp_path, loading, serving, scrapes=scrapes) as (run, _):
-            store = run.store
-            await until(lambda: latest(store, serving, QUEUE, WAITING) == 7)
-            await until(lambda: latest(store, loading, REASON, SPEED) is not None)
-            assert store.snapshot().scrape_history(serving, REASON) is None
-            assert store.snapshot().scrape_history(loading, QUEUE) is None
-            engines.scenes["127.0.7.2"] = lambda _: engine_page(9)
-            await until(lambda: latest(store, serving, QUEUE, WAITING) == 9)
-            history = store.snapshot().scrape_history(serving, QUEUE)
-            assert history is not None
-            assert len(history.scrapes) == 1  # keep_latest, the default
-            # It becomes Ready: the one probe forgets it and the other begins to read it.
-            ready = a_loading_pod("loading-0", ip="127.0.7.2", ready=True)
-            store.upsert(PODS, ready)
-            assert store.snapshot().scrape_history(ready, REASON) is None
-            await until(lambda: latest(store, ready, QUEUE, WAITING) == 9)
-
-
-async def test_two_probes_that_read_the_same_page_share_one_request(tmp_path):
-    pod = a_loading_pod("loading-0", ip="127.0.7.1")
-    async with StubExporter({"127.0.7.1": DOWNLOAD_SCENES["fast"]}, haste=SPEEDUP) as stub:
-        ours = replace(SCRAPE, port=stub.port)
-        other = Scrape(families=("process_start_time_seconds",), pods=ours.pods, port=stub.port)
-        scrapes = {REASON: ours, QUEUE: other}
-        async with scraping(tmp_path, pod, scrapes=scrapes) as (run, _):
-            await until(lambda: run.results["read"] >= 3)
-            assert len(stub.asked) <= run.results["read"] + 1
-            for reason in (REASON, QUEUE):
-                assert run.store.snapshot().scrape_history(pod, reason) is not None
-
-
-async def test_a_family_that_is_malformed_spoils_only_the_scrape_that_asks_for_it(tmp_path):
-    pod = a_loading_pod("serving-0", ip="127.0.7.1", ready=True)
-    body = engine_page(7) + b"# TYPE broken gauge\nbroken{ 1\n"
-    async with StubExporter({"127.0.7.1": lambda _: body}) as stub:
-        queue = Scrape(families=(WAITING,), pods=READY, port=stub.port)
-        scrapes = {QUEUE: queue, REASON: replace(queue, families=("broken",))}
-        async with scraping(tmp_path, pod, scrapes=scrapes) as (run, _):
-            await until(lambda: latest(run.store, pod, QUEUE, WAITING) == 7)
-            await until(lambda: run.results["unusable"] > 0)
-            history = run.store.snapshot().scrape_history(pod, REASON)
-            assert history is not None
-            assert history.last_failure is not None

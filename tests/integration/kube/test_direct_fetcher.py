@@ -1,92 +1,34 @@
 """
-Reading the page of one pod over a real socket, whatever answers there.
+Read the metrics page of one pod at its address, over a real socket.
 """
 
 import asyncio
 import gzip
 import socket
-from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import pytest
 from aiohttp import web
 
-from reporter.embedded.server import EmbeddedServer
-from reporter.kube.scrape.fetcher import DirectFetcher, ProxyFetcher, ScrapeError
 from reporter.kube.scrape.limits import MAX_LARGE_PAGES, MAX_PAGE_BYTES, SMALL_PAGE_BYTES
 from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.samples import ScrapeResult
+from tests.integration.kube.fetcher_fixture import (
+    PAGE,
+    POD,
+    a_pod_page,
+    always,
+    at_pod,
+    failure,
+    port_of,
+    reading_directly,
+)
 from tests.support.loading_pods import a_loading_pod
-from tests.support.stubs import metrics_pages
 from tests.support.stubs.api_servers import (
-    a_json_response,
-    a_kubeconfig,
     abort_connection,
-    connected,
     serving,
     until,
 )
-
-
-PAGE = metrics_pages.pre_download(3.1e6, 500.0)
-POD = a_loading_pod(ip="127.0.0.1")
-
-
-class AtPort:
-    """
-    A fetcher, and the port at which it reads every pod.
-    """
-
-    def __init__(self, fetcher, port: int) -> None:
-        self._fetcher, self._port = fetcher, port
-
-    async def fetch(self, pod, last_outcome: LastOutcome) -> bytes:
-        page: bytes = await self._fetcher.fetch(pod, self._port, last_outcome)
-        return page
-
-
-def port_of(server) -> int:
-    return int(server.url.rpartition(":")[2])
-
-
-@asynccontextmanager
-async def reading_directly(port: int, **how):
-    async with DirectFetcher(**how) as fetcher:
-        yield AtPort(fetcher, port)
-
-
-def a_pod_page(body: bytes = PAGE, status: int = 200, **headers) -> web.Response:
-    return a_json_response(
-        body, status, **({"Content_Type": "text/plain; version=0.0.4"} | headers)
-    )
-
-
-def always(answer):
-    async def handler(request):
-        return answer()
-
-    return handler
-
-
-@asynccontextmanager
-async def at_pod(handler, **how):
-    """
-    A pod that answers so, and who reads it.
-    """
-    async with (
-        serving(handler) as server,
-        reading_directly(port_of(server), is_allowed=lambda _: True, **how) as pages,
-    ):
-        yield server, pages
-
-
-async def failure(pages, pod=POD, trust=LastOutcome.SUCCEEDED) -> tuple[str, str]:
-    with pytest.raises(ScrapeError) as caught:
-        await pages.fetch(pod, trust)
-    return caught.value.result, caught.value.why
-
-
-# ---------------------------------------------------------------- at its address
 
 
 async def test_a_page_is_read_as_it_is():
@@ -293,134 +235,3 @@ async def test_packets_that_are_dropped_are_told_from_a_refusal():
     for each in waiting:
         each.close()
     assert (result, why) == (ScrapeResult.UNREACHABLE, "it cannot be connected to in time")
-
-
-# ---------------------------------------------------------------- through the API server
-
-
-@asynccontextmanager
-async def through_server(tmp_path, handler):
-    """
-    A pod that answers so, the API server before it, and who reads it through that.
-    """
-    async with EmbeddedServer() as server, serving(handler) as pod:
-        _put(server)
-        async with connected(a_kubeconfig(tmp_path, server.url)) as api:
-            yield server, pod, AtPort(ProxyFetcher(api), port_of(pod))
-
-
-def _put(server: EmbeddedServer) -> None:
-    meta = POD.metadata
-    for manifest in (
-        {"kind": "Namespace", "metadata": {"name": meta.namespace}},
-        {
-            "kind": "Pod",
-            "metadata": {"name": meta.name, "namespace": meta.namespace},
-            "status": {"podIP": "127.0.0.1"},
-        },
-    ):
-        server.cluster.upsert({"apiVersion": "v1", **manifest})
-
-
-async def test_a_page_is_read_through_the_api_server(tmp_path):
-    async with through_server(tmp_path, always(a_pod_page)) as (server, pod, pages):
-        assert await pages.fetch(POD, LastOutcome.SUCCEEDED) == PAGE
-        path = f"/api/v1/namespaces/team-a/pods/qwen-7rk2p-0:{pod.url[-5:]}/proxy/metrics"
-        assert list(server.requests) == [("GET", path)]
-        assert pod.requests[0].headers["Accept"] == "text/plain;version=0.0.4"
-
-
-async def test_without_the_right_it_is_forbidden(tmp_path):
-    async with through_server(tmp_path, always(a_pod_page)) as (server, pod, pages):
-        server.deny("get", "", "pods/proxy", "team-a")
-        result, why = await failure(pages)
-        assert (result, pod.requests) == (ScrapeResult.FORBIDDEN, [])
-        assert "pods/proxy" in why
-
-
-@pytest.mark.parametrize(
-    ("answer", "result"),
-    [
-        (lambda: a_pod_page(b"", 404), ScrapeResult.FAILED),
-        (lambda: a_pod_page(b"", 503), ScrapeResult.FAILED),
-        (lambda: a_pod_page(b"<html></html>\n", Content_Type="text/html"), ScrapeResult.UNUSABLE),
-        (lambda: a_pod_page(b"x" * (MAX_PAGE_BYTES + 1)), ScrapeResult.UNUSABLE),
-    ],
-    ids=["not found", "not ready", "html", "too large"],
-)
-async def test_what_is_no_page_is_none_through_the_api_server_either(tmp_path, answer, result):
-    async with through_server(tmp_path, always(answer)) as (_, _, pages):
-        assert (await failure(pages))[0] == result
-
-
-async def test_a_pod_behind_the_api_server_sends_us_nowhere(tmp_path):
-    async with serving(always(a_pod_page)) as elsewhere:
-
-        async def redirect(request):
-            return a_pod_page(b"", 302, Location=f"{elsewhere.url}/metrics")
-
-        async with through_server(tmp_path, redirect) as (_, pod, pages):
-            result, why = await failure(pages)
-        assert (len(pod.requests), elsewhere.requests) == (1, [])
-        assert result == ScrapeResult.FAILED
-        assert "redirects elsewhere" in why
-
-
-async def test_a_pod_that_is_gone_or_does_not_listen_has_no_page(tmp_path):
-    async with (
-        through_server(tmp_path, always(a_pod_page)) as (server, _, _),
-        connected(a_kubeconfig(tmp_path, server.url)) as api,
-    ):
-        closed = AtPort(ProxyFetcher(api), 1)
-        assert (await failure(closed))[0] == ScrapeResult.FAILED
-        assert (await failure(closed, a_loading_pod("gone")))[0] == ScrapeResult.FAILED
-
-
-# ---------------------------------------------------------------- whatever its status says
-
-
-class UnreachableApi:
-    """
-    An API server that must not be asked.
-    """
-
-    async def call(self, method, path, **_):
-        raise AssertionError(f"{method} {path}")
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        *({"name": name} for name in ("../../../nodes/x", "..", "a/../b", "a?x", "a#b", "a%2fb")),
-        *({"name": name} for name in ("", "A", "a..b", "a:1", "a\n", "a" * 254)),
-        {"namespace": "../../nodes"},
-        {"namespace": ""},
-    ],
-)
-async def test_no_name_of_a_pod_leads_out_of_its_path(changes):
-    pod = a_loading_pod(**{"name": "p", **changes})
-    result, why = await failure(AtPort(ProxyFetcher(UnreachableApi()), 5000), pod)
-    assert (result, why) == (ScrapeResult.BARRED, "its name is none that pods have")
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        *("127.0.0.1", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::"),
-        *("169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254", "224.0.0.1", "fe80::1"),
-        *("localhost", "10.0.0.1@127.0.0.1", "127.0.0.1/x", "10.0.0.1:80", "[::1]", "127.1"),
-    ],
-)
-async def test_nothing_is_connected_to_but_an_address_of_a_pod(address):
-    heard = []
-
-    async def handler(request):
-        heard.append(request.path)
-        return a_pod_page()
-
-    async with (
-        serving(handler) as server,
-        reading_directly(port_of(server)) as pages,
-    ):
-        result, _ = await failure(pages, a_loading_pod(ip=address))
-    assert (result, heard) == (ScrapeResult.BARRED, [])
