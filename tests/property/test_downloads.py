@@ -1,5 +1,5 @@
 """
-Laws of the window, whatever a pod says and whenever it is asked.
+Properties of download states for any reported values and any intervals.
 """
 
 from datetime import timedelta
@@ -32,7 +32,7 @@ said = st.lists(st.tuples(pauses, speeds, remaining), min_size=1, max_size=40)
 
 def windows(said):
     """
-    The window after each scrape.
+    Return the history after each scrape.
     """
     at, window, found = 0.0, ScrapeHistory(CONTAINER_RUN), []
     for pause, speed, left in said:
@@ -43,7 +43,7 @@ def windows(said):
 
 
 @given(st.lists(pauses, min_size=1, max_size=40))
-def test_a_slow_download_is_said_to_be_slow_in_each_full_window_and_in_no_other(gaps):
+def test_a_slow_download_is_slow_in_each_full_window_and_in_no_other(gaps):
     times = windows([(gap, 3.0, 5.0) for gap in gaps])
     first = times[0][0]
     for at, window in times:
@@ -78,7 +78,7 @@ def test_nothing_is_slow_before_the_first_byte(said):
 
 
 @given(said)
-def test_a_window_keeps_little_and_never_less_than_it_needs(said):
+def test_a_history_keeps_the_window_and_little_more(said):
     for _, window in windows(said):
         newest = window.scrapes[-1].scraped_at
         old = [each for each in window.scrapes if each.scraped_at <= newest - RULES.window]
@@ -87,7 +87,7 @@ def test_a_window_keeps_little_and_never_less_than_it_needs(said):
 
 
 @given(said, st.integers(min_value=1, max_value=1000))
-def test_when_a_day_passes_the_same_is_said(said, days):
+def test_states_do_not_depend_on_the_date(said, days):
     shifted = [
         (pause + (days * 86400 if n == 0 else 0), v, r) for n, (pause, v, r) in enumerate(said)
     ]
@@ -96,7 +96,7 @@ def test_when_a_day_passes_the_same_is_said(said, days):
 
 
 @given(said)
-def test_paces_are_told_without_a_doubt_or_not_at_all(said):
+def test_a_slow_download_has_times_and_speeds(said):
     for _, window in windows(said):
         found = evaluate_download(window)
         if found.state.is_slow:
@@ -107,7 +107,7 @@ def test_paces_are_told_without_a_doubt_or_not_at_all(said):
 
 
 @given(st.lists(st.tuples(pauses, st.floats(), st.floats()), min_size=1, max_size=12))
-def test_whatever_a_pod_says_can_be_told(said):
+def test_every_reported_value_can_be_formatted(said):
     pod = a_loading_pod()
     store = a_loading_store(pod)
     subject = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)

@@ -1,5 +1,5 @@
 """
-Windows of samples for tests, written as what a pod said second by second.
+Build scrape histories from the speeds that a pod reported.
 """
 
 from datetime import timedelta
@@ -36,7 +36,7 @@ def a_scrape_result(
     at: float, speed: float | None, remaining: float | None = None, *, engine: bool = False
 ) -> ScrapedMetrics:
     """
-    *at* in seconds after noon, *speed* in MB/s; what remains is known while something arrives.
+    A scrape *at* seconds after noon, *speed* in MB/s; without *remaining* that follows from it.
     """
     if remaining is None and speed is not None:
         remaining = 1000.0 if speed > 0 else -1.0
@@ -57,7 +57,7 @@ def a_scrape_history(
 
 def a_steady_history(*speeds: float, every: float = 15, begin: float = 0) -> ScrapeHistory:
     """
-    One sample after another, *speeds* in MB/s.
+    A history of scrapes in equal intervals, *speeds* in MB/s.
     """
     return a_scrape_history(
         *(a_scrape_result(begin + n * every, speed) for n, speed in enumerate(speeds))

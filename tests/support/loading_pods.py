@@ -1,5 +1,5 @@
 """
-Pods that load a model, and a store in which their pages are read. No behaviour.
+Build pods that load a model, and a store with the histories of their scrapes.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ The scrape of weight-download with the defaults of the flags.
 
 def a_loading_pod(name: str = "qwen-7rk2p-0", **changes) -> Pod:
     """
-    Its container runs since half a minute before noon and is not Ready.
+    A pod whose container has run since half a minute before noon and is not Ready.
     """
     labels = {CREATED_BY_LABEL: changes.get("model", MODEL), "apps.kubernetes.io/pod-index": "0"}
     waiting = ContainerStateWaiting(reason="CrashLoopBackOff") if changes.get("waiting") else None
@@ -91,7 +91,7 @@ def a_model(name: str = MODEL, namespace: str = TEAM, *, replicas: int = 1) -> I
 
 def a_loading_store(*objects, scrapes: Mapping[Reason, Scrape] | None = None) -> Store:
     """
-    With one team, one model and these objects; it is judged as with the flags' defaults.
+    A store with one team, one model and these objects, and the scrapes of the default flags.
     """
     store = Store(DEFAULT_KINDS, scrapes=SampleStore(scrapes or {REASON: SCRAPE}))
     for kind in DEFAULT_KINDS:
@@ -107,7 +107,7 @@ def add_samples(
     store: Store, pod: Pod, *speeds: float, begin: float = 0, every: float = 15
 ) -> None:
     """
-    Pages of a pod, one after another, *speeds* in MB/s.
+    Record scrapes of a pod, one after another, with *speeds* in MB/s.
     """
     for number, speed in enumerate(speeds):
         store.record_scrape(pod, REASON, a_scrape_result(begin + number * every, speed))

@@ -24,7 +24,7 @@ DATE = "Fri, 01 May 2026 12:00:00 GMT"
 
 def only(*tokens):
     """
-    A server that knows these tokens; the last one in the list may be changed by a test.
+    Return the accepted tokens, which a test may change, and the handler that checks them.
     """
     known = list(tokens)
 

@@ -69,7 +69,7 @@ async def at_pod(handler, **how):
         yield server, pages
 
 
-async def failure(pages, pod=POD, trust=LastOutcome.SUCCEEDED) -> tuple[str, str]:
+async def failure(pages, pod=POD, last_outcome=LastOutcome.SUCCEEDED) -> tuple[str, str]:
     with pytest.raises(ScrapeError) as caught:
-        await pages.fetch(pod, trust)
+        await pages.fetch(pod, last_outcome)
     return caught.value.result, caught.value.why

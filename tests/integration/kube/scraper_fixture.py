@@ -34,7 +34,7 @@ ENTRY = DEFAULT_CATALOGUE[REASON]
 
 class AcceleratedClock:
     """
-    Noon when it is made, and a minute later after two seconds.
+    A clock that starts at noon and runs SPEEDUP times as fast as the event loop.
     """
 
     def __init__(self) -> None:
@@ -46,14 +46,14 @@ class AcceleratedClock:
 
 class ScraperFixture:
     """
-    *verdicts*: of each model, in words, whenever something that matters changed; if it is judged.
+    *verdicts*: by model, after each change that causes an evaluation, if these are evaluated.
     """
 
-    def __init__(self, store, *, judging: bool) -> None:
+    def __init__(self, store, *, evaluating: bool) -> None:
         self.store = store
         self.results: Counter[str] = Counter()
         self.verdicts: dict[str, list[str]] = {}
-        if judging:
+        if evaluating:
             store.subscribe(self._changed)
 
     def _changed(self) -> None:
@@ -76,7 +76,7 @@ class ScraperFixture:
 @asynccontextmanager
 async def scraping(folder, *pods, mode=ScrapeMode.DIRECT, port=0, **how):
     """
-    A scraper over a store with these pods. The API server is there and knows them too.
+    Run a scraper over a store with these pods, which the API server has as well.
     """
     async with (
         EmbeddedServer() as server,
@@ -87,7 +87,7 @@ async def scraping(folder, *pods, mode=ScrapeMode.DIRECT, port=0, **how):
             _put(server, pod)
         scrapes = how.pop("scrapes", {REASON: replace(SCRAPE, port=port)})
         store = a_loading_store(*pods, scrapes=scrapes)
-        run = ScraperFixture(store, judging=how.pop("judging", True))
+        run = ScraperFixture(store, evaluating=how.pop("evaluating", True))
         allowed = how.pop("allowed", lambda _: True)
         config = ScrapeConfig(scrapes, how.pop("interval", INTERVAL), mode, allowed)
         targets = TargetFinder(scrapes.values(), store.snapshot)
@@ -108,7 +108,7 @@ def _put(server: EmbeddedServer, pod) -> None:
 
 def pods_for_scenes(*names: str, one_model: str = ""):
     """
-    A pod for each scene, at an address of its own, of a model of the scene's name or of one.
+    Make a pod with its own address for each scene, of a model of the scene's name or of one model.
     """
     pods, scenes = [], {}
     for number, name in enumerate(names):

@@ -81,7 +81,7 @@ async def test_a_kubeconfig_that_was_written_anew_is_read_after_a_401(tmp_path):
 
 def a_certificate(folder, name):
     """
-    Of its own authority, for 127.0.0.1.
+    A self-signed certificate for 127.0.0.1.
     """
     cert, key = folder / f"{name}.crt", folder / f"{name}.key"
     subprocess.run(

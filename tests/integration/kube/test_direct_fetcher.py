@@ -55,7 +55,7 @@ async def test_a_pod_of_version_six_is_read():
         await runner.cleanup()
 
 
-async def test_an_address_that_is_no_pods_is_never_connected_to():
+async def test_a_special_address_is_never_connected_to():
     async with serving(always(a_pod_page)) as server, reading_directly(port_of(server)) as pages:
         result, _ = await failure(pages)
         assert (result, server.requests) == (ScrapeResult.BARRED, [])
@@ -75,12 +75,12 @@ async def test_a_redirect_is_not_followed():
 
 
 @pytest.mark.parametrize("status", [204, 401, 404, 500, 503])
-async def test_an_answer_other_than_a_page_says_its_status(status):
+async def test_a_response_other_than_200_is_an_error_with_its_status(status):
     async with at_pod(always(lambda: a_pod_page(b"", status))) as (_, pages):
         assert await failure(pages) == (ScrapeResult.FAILED, f"it answers with HTTP {status}")
 
 
-async def test_html_is_no_page_of_metrics():
+async def test_html_is_not_a_metrics_page():
     html = always(lambda: a_pod_page(b"<html></html>\n", Content_Type="text/html"))
     async with at_pod(html) as (_, pages):
         assert await failure(pages) == (ScrapeResult.UNUSABLE, "its page is HTML")
@@ -94,7 +94,7 @@ async def test_a_compressed_page_is_not_unpacked():
         assert (result, "compressed" in why) == (ScrapeResult.UNUSABLE, True)
 
 
-async def test_a_page_without_end_is_left_at_the_limit():
+async def test_an_endless_page_is_aborted_at_the_limit():
     sent = 0
 
     async def endless(request):
@@ -116,7 +116,7 @@ async def test_a_page_of_the_largest_size_is_read():
         assert len(await pages.fetch(POD, LastOutcome.SUCCEEDED)) == MAX_PAGE_BYTES
 
 
-async def test_a_page_that_trickles_is_given_up():
+async def test_a_page_that_takes_too_long_is_given_up():
     async def trickle(request):
         response = web.StreamResponse()
         await response.prepare(request)
@@ -128,18 +128,18 @@ async def test_a_page_that_trickles_is_given_up():
         assert (await failure(pages))[0] == ScrapeResult.TIMED_OUT
 
 
-async def test_a_pod_that_is_silent_is_given_up_sooner_at_its_first_turn():
+async def test_a_pod_that_sends_nothing_is_given_up_sooner_at_its_first_scrape():
     async def late(request):
         await asyncio.sleep(0.6)
         return a_pod_page()
 
     async with at_pod(late, first_read_timeout=timedelta(seconds=0.2)) as (_, pages):
-        assert (await failure(pages, trust=LastOutcome.NEW))[0] == ScrapeResult.TIMED_OUT
-        for trust in (LastOutcome.FAILED, LastOutcome.SUCCEEDED):
-            assert await pages.fetch(POD, trust) == PAGE
+        assert (await failure(pages, last_outcome=LastOutcome.NEW))[0] == ScrapeResult.TIMED_OUT
+        for last_outcome in (LastOutcome.FAILED, LastOutcome.SUCCEEDED):
+            assert await pages.fetch(POD, last_outcome) == PAGE
 
 
-async def test_a_pod_that_sends_has_all_of_its_time_at_its_first_turn_too():
+async def test_a_pod_that_sends_has_the_whole_timeout_at_its_first_scrape():
     async def slowly(request):
         response = web.StreamResponse()
         await response.prepare(request)
@@ -199,7 +199,7 @@ async def test_a_page_that_is_cut_off_is_no_page():
         assert (await failure(pages))[0] == ScrapeResult.FAILED
 
 
-async def test_a_cookie_is_not_brought_back():
+async def test_a_cookie_is_not_sent_back():
     async with at_pod(always(lambda: a_pod_page(Set_Cookie="a=b"))) as (server, pages):
         await pages.fetch(POD, LastOutcome.SUCCEEDED)
         await pages.fetch(POD, LastOutcome.SUCCEEDED)
@@ -221,7 +221,7 @@ async def test_a_port_at_which_nothing_listens_refuses():
         assert await failure(pages) == (ScrapeResult.REFUSED, f"nothing listens at port {port}")
 
 
-async def test_packets_that_are_dropped_are_told_from_a_refusal():
+async def test_dropped_packets_differ_from_a_refusal():
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         address = full.getsockname()
         waiting = []

@@ -76,7 +76,7 @@ async def test_a_plugin_runs_again_after_a_401(tmp_path):
             assert await who(api) == "two"
 
 
-async def test_a_plugin_that_fails_later_on_is_told_and_tried_again(tmp_path):
+async def test_a_plugin_that_fails_later_is_logged_and_run_again(tmp_path):
     _, handler = only("one", "two")
     async with serving(handler) as server:
         user = a_plugin(

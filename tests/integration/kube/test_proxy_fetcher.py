@@ -61,7 +61,7 @@ async def test_a_page_is_read_through_the_api_server(tmp_path):
         assert pod.requests[0].headers["Accept"] == "text/plain;version=0.0.4"
 
 
-async def test_without_the_right_it_is_forbidden(tmp_path):
+async def test_without_the_permission_the_result_is_forbidden(tmp_path):
     async with through_server(tmp_path, always(a_pod_page)) as (server, pod, pages):
         server.deny("get", "", "pods/proxy", "team-a")
         result, why = await failure(pages)
@@ -79,12 +79,12 @@ async def test_without_the_right_it_is_forbidden(tmp_path):
     ],
     ids=["not found", "not ready", "html", "too large"],
 )
-async def test_what_is_no_page_is_none_through_the_api_server_either(tmp_path, answer, result):
+async def test_other_responses_through_the_api_server_are_errors(tmp_path, answer, result):
     async with through_server(tmp_path, always(answer)) as (_, _, pages):
         assert (await failure(pages))[0] == result
 
 
-async def test_a_pod_behind_the_api_server_sends_us_nowhere(tmp_path):
+async def test_a_redirect_of_a_pod_behind_the_api_server_is_not_followed(tmp_path):
     async with serving(always(a_pod_page)) as elsewhere:
 
         async def redirect(request):
@@ -97,7 +97,7 @@ async def test_a_pod_behind_the_api_server_sends_us_nowhere(tmp_path):
         assert "redirects elsewhere" in why
 
 
-async def test_a_pod_that_is_gone_or_does_not_listen_has_no_page(tmp_path):
+async def test_a_deleted_pod_or_a_closed_port_has_no_page(tmp_path):
     async with (
         through_server(tmp_path, always(a_pod_page)) as (server, _, _),
         connected(a_kubeconfig(tmp_path, server.url)) as api,
@@ -128,7 +128,7 @@ class UnreachableApi:
         {"namespace": ""},
     ],
 )
-async def test_no_name_of_a_pod_leads_out_of_its_path(changes):
+async def test_no_pod_name_can_change_the_request_path(changes):
     pod = a_loading_pod(**{"name": "p", **changes})
     result, why = await failure(AtPort(ProxyFetcher(UnreachableApi()), 5000), pod)
     assert (result, why) == (ScrapeResult.BARRED, "its name is none that pods have")
@@ -142,7 +142,7 @@ async def test_no_name_of_a_pod_leads_out_of_its_path(changes):
         *("localhost", "10.0.0.1@127.0.0.1", "127.0.0.1/x", "10.0.0.1:80", "[::1]", "127.1"),
     ],
 )
-async def test_nothing_is_connected_to_but_an_address_of_a_pod(address):
+async def test_only_addresses_of_pods_are_connected_to(address):
     heard = []
 
     async def handler(request):

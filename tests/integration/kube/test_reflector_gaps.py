@@ -23,59 +23,63 @@ from tests.support.stubs.api_servers import (
 )
 
 
-ODD = {
+UNDECODABLE = {
     "metadata": {"name": "odd", "namespace": "shop", "resourceVersion": "9"},
     "spec": {"replicas": "two"},
 }
 
 
-async def test_one_odd_object_is_skipped_counted_and_marked(tmp_path):
+async def test_an_undecodable_object_is_counted_and_marked(tmp_path):
     cluster = ScriptedServer(
         lists=[a_list_response(a_deployment("a"), a_deployment("odd"))],
         watches=[
             a_watch_response(
-                a_watch_event("MODIFIED", ODD), a_watch_event("ADDED", a_deployment("b", "11"))
+                a_watch_event("MODIFIED", UNDECODABLE),
+                a_watch_event("ADDED", a_deployment("b", "11")),
             )
         ],
     )
     async with running_reflector(tmp_path, cluster) as run:
-        await until(lambda: "b" in run.shelf.names)
-        assert run.shelf.names == ["a", "b", "odd"]
-        assert run.shelf.spoilt == {("shop", "odd")}
+        await until(lambda: "b" in run.store.names)
+        assert run.store.names == ["a", "b", "odd"]
+        assert run.store.undecodable == {("shop", "odd")}
         assert run.reflector.stats.decode_errors == 1
 
 
-async def test_an_odd_object_of_a_list_keeps_its_old_version(tmp_path):
+async def test_an_undecodable_object_of_a_list_keeps_its_old_version(tmp_path):
     cluster = ScriptedServer(
         lists=[
             a_list_response(a_deployment("odd"), a_deployment("gone")),
-            a_list_response(ODD, a_deployment("a")),
+            a_list_response(UNDECODABLE, a_deployment("a")),
         ],
         watches=[a_watch_response(an_error_event(410)), a_watch_response()],
     )
     async with running_reflector(tmp_path, cluster) as run:
-        await until(lambda: "a" in run.shelf.names)
-        assert run.shelf.names == ["a", "odd"]
-        assert run.shelf.spoilt == {("shop", "odd")}
+        await until(lambda: "a" in run.store.names)
+        assert run.store.names == ["a", "odd"]
+        assert run.store.undecodable == {("shop", "odd")}
 
 
-async def test_an_odd_object_is_logged_once_for_as_long_as_it_is_odd(tmp_path, caplog):
+async def test_an_undecodable_object_is_logged_once(tmp_path, caplog):
     healed = a_watch_event("MODIFIED", a_deployment("odd", "11"))
-    odd, other = a_watch_event("MODIFIED", ODD), a_watch_event("ADDED", a_deployment("b", "12"))
+    odd, other = (
+        a_watch_event("MODIFIED", UNDECODABLE),
+        a_watch_event("ADDED", a_deployment("b", "12")),
+    )
     cluster = ScriptedServer(
-        lists=[a_list_response(ODD), a_list_response(ODD)],
+        lists=[a_list_response(UNDECODABLE), a_list_response(UNDECODABLE)],
         watches=[
             a_watch_response(odd, odd, an_error_event(410)),
             a_watch_response(odd, healed, odd, other),
         ],
     )
     async with running_reflector(tmp_path, cluster) as run:
-        await until(lambda: "b" in run.shelf.names)
+        await until(lambda: "b" in run.store.names)
         assert run.reflector.stats.decode_errors == 6
     assert caplog.text.count("cannot be decoded") == 2
 
 
-async def test_what_is_forbidden_is_told_and_tried_until_it_is_granted(tmp_path, caplog):
+async def test_a_forbidden_kind_is_reported_and_retried_until_it_is_granted(tmp_path, caplog):
     cluster = ScriptedServer(
         lists=[
             *[a_status_response(403, "Forbidden", "no")] * 4,
@@ -85,7 +89,7 @@ async def test_what_is_forbidden_is_told_and_tried_until_it_is_granted(tmp_path,
     )
     async with running_reflector(tmp_path, cluster) as run:
         await until(is_watched(run))
-        assert run.shelf.sights == [
+        assert run.store.watch_states == [
             NotSynced(),
             NotSynced("may not list deployments.apps"),
             Watching(),
@@ -95,15 +99,15 @@ async def test_what_is_forbidden_is_told_and_tried_until_it_is_granted(tmp_path,
     assert "may not list deployments.apps" in told[0]
 
 
-async def test_a_right_taken_away_leaves_what_was_known(tmp_path):
+async def test_a_revoked_permission_keeps_the_known_objects(tmp_path):
     cluster = ScriptedServer(
         lists=[a_list_response(a_deployment("a"))],
         watches=[a_watch_response(then="end"), a_status_response(403, "Forbidden")],
     )
     async with running_reflector(tmp_path, cluster) as run:
-        await until(lambda: isinstance(run.shelf.sights[-1], WatchLost))
-        assert run.shelf.sights[-1].why == "may not watch deployments.apps"
-        assert run.shelf.names == ["a"]
+        await until(lambda: isinstance(run.store.watch_states[-1], WatchLost))
+        assert run.store.watch_states[-1].why == "may not watch deployments.apps"
+        assert run.store.names == ["a"]
 
 
 async def test_a_kind_that_is_not_served_waits_for_discovery(tmp_path):
@@ -112,15 +116,15 @@ async def test_a_kind_that_is_not_served_waits_for_discovery(tmp_path):
         lists=[missing, a_list_response(a_deployment("a"))], watches=[a_watch_response()]
     )
     async with running_reflector(tmp_path, cluster) as run:
-        await until(lambda: run.doubts.asked == 1)
-        assert run.shelf.sights == [NotSynced(), NotServed()]
-        run.doubts.lacking, run.shelf.version = True, None
-        run.doubts.complete()
+        await until(lambda: run.discovery.refresh_requests == 1)
+        assert run.store.watch_states == [NotSynced(), NotServed()]
+        run.discovery.unserved, run.store.version = True, None
+        run.discovery.complete()
         asked = len(run.server.requests)
         await asyncio.sleep(0.1)
-        run.doubts.complete()
+        run.discovery.complete()
         assert len(run.server.requests) == asked
-        run.doubts.lacking, run.shelf.version = False, "v1"
+        run.discovery.unserved, run.store.version = False, "v1"
         await until_answered(run, is_watched(run))
 
 
@@ -130,17 +134,17 @@ async def until_answered(run, condition):
     """
     async with asyncio.timeout(10):
         while not condition():
-            run.doubts.complete()
+            run.discovery.complete()
             await asyncio.sleep(0.01)
 
 
-async def test_a_kind_is_not_asked_for_before_discovery_has_answered(tmp_path):
+async def test_no_kind_is_listed_before_discovery_has_answered(tmp_path):
     cluster = ScriptedServer(
         lists=[a_list_response(a_deployment("a"))], watches=[a_watch_response()]
     )
-    async with running_reflector(tmp_path, cluster, shelf=FakeStore(version=None)) as run:
+    async with running_reflector(tmp_path, cluster, store=FakeStore(version=None)) as run:
         await asyncio.sleep(0.05)
         assert run.server.requests == []
-        run.shelf.version = "v2"
+        run.store.version = "v2"
         await until_answered(run, is_watched(run))
     assert cluster.listed[0].path == "/apis/apps/v2/deployments"

@@ -45,7 +45,7 @@ def queue_spec(port: int) -> ProbeSpec:
 
 def scrapes_of_both(*, loading_port: int, serving_port: int):
     """
-    What the process asks for with the reason of that probe in its catalogue.
+    Return the scrapes of a catalogue that has a reason with the second probe.
     """
     entry = replace(ENTRY, reason=QUEUE, probe="queue", parameters=None)
     catalogue = replace(DEFAULT_CATALOGUE, entries={**DEFAULT_CATALOGUE.entries, QUEUE: entry})
@@ -96,7 +96,7 @@ async def test_two_probes_that_read_the_same_page_share_one_request(tmp_path):
         scrapes = {REASON: ours, QUEUE: other}
         async with scraping(tmp_path, pod, scrapes=scrapes) as (run, _):
             await until(lambda: run.results["read"] >= 3)
-            assert len(stub.asked) <= run.results["read"] + 1
+            assert len(stub.requested) <= run.results["read"] + 1
             for reason in (REASON, QUEUE):
                 assert run.store.snapshot().scrape_history(pod, reason) is not None
 

@@ -22,15 +22,15 @@ from tests.support.stubs.api_servers import until
 from tests.support.stubs.exporter import DOWNLOAD_SCENES, StubExporter
 
 
-async def test_each_scene_is_judged_as_it_is(tmp_path):
+async def test_each_download_scene_has_its_verdict(tmp_path):
     pods, stub = pods_for_scenes(
         "slow", "stall", "dip", "half", "fast", "finished", "streaming", "dead"
     )
     async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
         await until(lambda: run.verdict("slow") == "slow-0-0=Slow")
         await until(lambda: run.verdict("stall") == "stall-1-0=Stalled")
-        seen = stub.asked.count("127.0.7.3")
-        await until(lambda: stub.asked.count("127.0.7.3") > seen + 4)
+        seen = stub.requested.count("127.0.7.3")
+        await until(lambda: stub.requested.count("127.0.7.3") > seen + 4)
     said = {model: set(verdicts) for model, verdicts in run.verdicts.items()}
     for model in ("dip", "half", "fast", "finished", "streaming"):
         assert said[model] <= {"clear", "unknown"}, run.verdicts[model]
@@ -40,13 +40,13 @@ async def test_each_scene_is_judged_as_it_is(tmp_path):
     assert run.results["failed"] >= 2
 
 
-async def test_one_slow_pod_of_four_is_told_of(tmp_path):
+async def test_one_slow_pod_of_four_is_reported(tmp_path):
     pods, stub = pods_for_scenes("fast", "fast", "slow", "fast", one_model="qwen")
     async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
         await until(lambda: run.verdict("qwen") == "qwen-2-0=Slow")
 
 
-async def test_a_pod_that_restarts_is_judged_anew(tmp_path):
+async def test_a_restarted_pod_starts_without_history(tmp_path):
     pods, stub = pods_for_scenes("slow", one_model="qwen")
     async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
         await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
@@ -55,7 +55,7 @@ async def test_a_pod_that_restarts_is_judged_anew(tmp_path):
         await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
 
 
-async def test_a_pod_that_dies_becomes_unknown_and_is_asked_less_often(tmp_path):
+async def test_a_pod_that_stops_answering_becomes_unknown_until_it_answers(tmp_path):
     pods, stub = pods_for_scenes("slow", one_model="qwen")
     async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
         await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
@@ -65,18 +65,18 @@ async def test_a_pod_that_dies_becomes_unknown_and_is_asked_less_often(tmp_path)
         await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
 
 
-async def test_pods_that_come_are_read_and_those_that_are_ready_or_gone_are_left_alone(tmp_path):
+async def test_new_pods_are_read_and_ready_or_deleted_ones_are_not(tmp_path):
     pods, stub = pods_for_scenes("fast", "fast", one_model="qwen")
     async with stub, scraping(tmp_path, port=stub.port) as (run, _):
         run.store.upsert(PODS, pods[0])
-        await until(lambda: stub.asked.count("127.0.7.1") > 1)
+        await until(lambda: stub.requested.count("127.0.7.1") > 1)
         run.store.upsert(PODS, a_loading_pod("qwen-0-0", ip="127.0.7.1", ready=True))
         await until(lambda: run.verdict("qwen") == "clear")
         run.store.upsert(PODS, pods[1])
-        await until(lambda: stub.asked.count("127.0.7.2") > 0)
-        before = stub.asked.count("127.0.7.1")
-        await until(lambda: stub.asked.count("127.0.7.2") > 4)
-        assert stub.asked.count("127.0.7.1") - before <= 1
+        await until(lambda: stub.requested.count("127.0.7.2") > 0)
+        before = stub.requested.count("127.0.7.1")
+        await until(lambda: stub.requested.count("127.0.7.2") > 4)
+        assert stub.requested.count("127.0.7.1") - before <= 1
 
 
 async def test_an_address_that_no_pod_has_is_not_read(tmp_path):
@@ -89,7 +89,7 @@ async def test_an_address_that_no_pod_has_is_not_read(tmp_path):
         ),
     ):
         await until(lambda: run.results["barred"] > 1)
-        assert (stub.asked, run.verdict("qwen")) == ([], "unknown")
+        assert (stub.requested, run.verdict("qwen")) == ([], "unknown")
 
 
 async def test_pods_are_read_through_the_api_server(tmp_path):
@@ -103,7 +103,7 @@ async def test_pods_are_read_through_the_api_server(tmp_path):
         assert paths == {f"/api/v1/namespaces/{TEAM}/pods/qwen-0-0:{stub.port}/proxy/metrics"}
 
 
-async def test_a_right_that_is_missing_leaves_it_unknown(tmp_path):
+async def test_without_the_permission_the_verdict_is_unknown(tmp_path):
     pods, stub = pods_for_scenes("slow", one_model="qwen")
     async with (
         stub,
@@ -138,7 +138,7 @@ async def test_many_pods_are_read_in_time_but_never_too_many_at_once(tmp_path):
     pods = many_pods(600)
     interval = timedelta(seconds=0.5)  # far too short for so many, so that they queue
     try:
-        async with scraping(tmp_path, *pods, port=port, interval=interval, judging=False):
+        async with scraping(tmp_path, *pods, port=port, interval=interval, evaluating=False):
             await until(lambda: len(asked) == len(pods), within=30)
             await until(lambda: min(asked.values()) > 1, within=30)
     finally:
@@ -166,7 +166,7 @@ async def test_of_thousands_that_hang_none_keeps_others_from_being_read_old_or_n
     hanging = [a_loading_pod(f"p{n}-0", ip=f"127.0.{8 + n // 256}.{n % 256}") for n in range(2000)]
     async with await asyncio.start_server(hang_or_answer, "0.0.0.0", 0, backlog=1024) as server:
         port = server.sockets[0].getsockname()[1]
-        async with scraping(tmp_path, pods[0], port=port, judging=False) as (run, _):
+        async with scraping(tmp_path, pods[0], port=port, evaluating=False) as (run, _):
             await until(lambda: run.results["read"] > 0)
             for each in (*hanging, pods[1]):
                 run.store.upsert(PODS, each)

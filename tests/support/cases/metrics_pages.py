@@ -43,7 +43,7 @@ def parse_amount(text: str) -> float:
 @dataclass
 class MetricsPages:
     """
-    What was said of each page so far, by ``Pod namespace/name``; *left*: bytes, at that time.
+    The words of each page by ``Pod namespace/name``; *bytes_left*: with the time they are of.
     """
 
     metric: str
@@ -101,7 +101,7 @@ class MetricsPages:
 
     def _remaining(self, name: str, *, now: datetime) -> float:
         """
-        As the pod estimates it. Once all is there, it is 0 whatever the speed was last.
+        Return the pod's estimate in seconds; it is 0 after the last byte, whatever the last speed.
         """
         words = self.words[name]
         if "remaining" in words:

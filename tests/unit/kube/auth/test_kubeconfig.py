@@ -41,7 +41,7 @@ def test_a_user_without_content_is_anonymous(tmp_path, user):
     assert load_current_context(a_kubeconfig(tmp_path / "config", user=user)).user == {}
 
 
-def test_a_user_who_is_not_listed_is_anonymous(tmp_path):
+def test_a_user_without_an_entry_is_anonymous(tmp_path):
     path = a_kubeconfig(tmp_path / "config", user={}, users=[])
     assert load_current_context(path).user == {}
 

@@ -15,7 +15,7 @@ REASONS = {
 }
 
 
-def test_the_table_tells_what_is_missing_and_what_that_blinds():
+def test_the_table_has_missing_permissions_and_the_reasons_that_stay_unknown():
     grants = [
         *((right, PermissionStatus.MISSING) for right in DEPLOYMENTS),
         (EVENTS, PermissionStatus.MISSING),
@@ -32,7 +32,7 @@ def test_nothing_missing_makes_no_table():
     assert format_missing_permissions([(POOLS, PermissionStatus.GRANTED)], REASONS) == ""
 
 
-def test_a_right_that_could_not_be_checked_is_not_called_missing():
+def test_a_permission_that_could_not_be_reviewed_is_not_called_missing():
     assert format_missing_permissions(
         [(POOLS, PermissionStatus.UNKNOWN), (EVENTS, PermissionStatus.GRANTED)], REASONS
     ) == ("1 of 2 permissions could not be checked.")
@@ -61,6 +61,6 @@ def test_the_table_is_at_most_100_wide_and_breaks_no_reason():
     assert all(reason in text for reason in reasons)
 
 
-def test_a_right_reads_as_kubectl_writes_it():
+def test_a_permission_is_formatted_as_kubectl_does():
     lease = Permission("update", "coordination.k8s.io", "leases", "kaito-system", "reporter")
     assert str(lease) == "update leases.coordination.k8s.io reporter in kaito-system"

@@ -91,7 +91,9 @@ def test_what_was_written_is_read_back_exactly(record: EventRecord):
 
 
 @given(records, st.text(max_size=100))
-def test_a_patched_event_is_read_back_as_what_the_patch_said(record: EventRecord, message: str):
+def test_a_patched_event_is_read_back_with_the_content_of_the_patch(
+    record: EventRecord, message: str
+):
     again = record.rewrite(message, "d2", now=record.last_timestamp + 60 * SECOND)
     event = merged(written(record), encode_event_patch(again, instance="reporter-1"))
     assert read_back(event) == again
@@ -106,7 +108,7 @@ def test_every_name_is_a_subdomain_and_every_label_fits(record: EventRecord):
     assert all(LABEL_VALUE.fullmatch(value) for value in metadata["labels"].values())
 
 
-def test_a_first_write_has_no_series_and_says_the_same_in_all_times():
+def test_a_first_write_has_no_series_and_all_its_times_agree():
     event = written(a_record())
     assert "series" not in event
     assert event["count"] == 1
@@ -114,7 +116,7 @@ def test_a_first_write_has_no_series_and_says_the_same_in_all_times():
     assert event["firstTimestamp"] == event["lastTimestamp"] == "2026-01-01T12:00:00Z"
 
 
-def test_a_second_write_says_the_same_in_count_and_series():
+def test_a_second_write_has_a_series_that_agrees_with_the_count():
     patch = encode_event_patch(
         a_record().rewrite("1/2", "d2", now=NOON + SECOND), instance="reporter-1"
     )
