@@ -53,7 +53,9 @@ from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
+from reporter.stages.snapshot.scrape_targets import TargetFinder
 from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 
 
@@ -114,15 +116,19 @@ class Reporter:
         self._settings, self._catalogue, self._api, self._clock = settings, catalogue, api, clock
         kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
         crds = crds_to_track(catalogue, SPECS, settings.sources)
-        self._store = Store(kinds, crds, scraping.make_sample_store(settings))
-        how = scraping.make_scrape_config(settings, inside=api.in_cluster)
+        scrapes = scraping.find_scrapes(catalogue, SPECS, settings.flag_texts)
+        self._store = Store(kinds, crds, SampleStore(scrapes))
+        scrape_config = scraping.make_scrape_config(settings, scrapes, inside=api.in_cluster)
+        targets = TargetFinder(scrapes.values(), self._store.snapshot)
         means = WatchContext(api, clock)
         self._discovery_loop = DiscoveryLoop(means, self._store, crds)
         self._reflectors = [
             Reflector(means, kind, self._store, self._discovery_loop) for kind in kinds
         ]
         self.metrics = Metrics(catalogue, self._watch_reports)
-        self._scraper = Scraper(how, self._store, clock, api, on_result=self.metrics.count_scrape)
+        self._scraper = Scraper(
+            scrape_config, targets, self._store, means, on_result=self.metrics.count_scrape
+        )
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
         self._ownership = LeaseOwnership(api, settings, self._store.snapshot)
         self._leadership = self._make_elector() if settings.leader_elect else NoElection()

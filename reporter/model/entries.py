@@ -10,6 +10,7 @@ from typing import Any
 
 from reporter.model.enums import DetailSource, EventType, Layer, Owner, Reason, TroubleKind
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.scrapes import ScrapeFunc
 from reporter.model.verdicts import EMPTY_MAP
 
 
@@ -49,7 +50,7 @@ class ProbeSpec:
     *required_crds*: CRDs (``resource.group``) without which the probe has no input, so that a
     missing one suppresses its reasons. *observed_crds*: CRDs whose presence it reads.
     *pauses_at_zero_replicas*: it evaluates pods, and an InferenceSet scaled to zero has none.
-    *reads_metrics*: it evaluates metrics scraped from pods.
+    *scrape*: builds the request for samples from the metrics pages of pods, if it reads any.
     """
 
     name: str
@@ -61,7 +62,7 @@ class ProbeSpec:
     required_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     observed_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     pauses_at_zero_replicas: bool = False
-    reads_metrics: bool = False
+    scrape: ScrapeFunc | None = None
     kinds_by_source: Mapping[DetailSource, tuple[ResourceKind, ...]] = field(default_factory=dict)
 
     def watched_kinds(

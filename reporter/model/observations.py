@@ -4,8 +4,14 @@ The state of a kind's watch and the presence of a resource.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeAlias
+
+
+WATCH_LOSS_TOLERANCE = timedelta(seconds=30)
+"""
+How long the last known state of a kind still counts after its watch was lost.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ async def test_what_is_missing_is_one_table_with_what_it_blinds(
     await check_permissions(api, needed())
     said = lines(caplog)
     assert said[0] == "some rights are missing, and what they are for is blind:"
-    assert said[1].split() == ["MISSING", "ON", "BLINDS"]
+    assert said[1].split() == ["MISSING", "ON", "UNKNOWN", "REASONS"]
     table = "\n".join(said[2:])
     assert "watch" in table
     assert "deployments.apps" in table
@@ -132,7 +132,7 @@ async def test_what_could_not_be_asked_is_not_called_missing(
     unable = status_response(503, "ServiceUnavailable", "unable")
     server.faults.add(unable, path=REVIEWS, times=2)
     await check_permissions(api, needed())
-    assert lines(caplog) == [f"2 of {len(needed())} rights could not be checked."]
+    assert lines(caplog) == [f"2 of {len(needed())} permissions could not be checked."]
     assert {record.levelname for record in caplog.records} == {"WARNING"}
 
 

@@ -1,5 +1,5 @@
 """
-The laws of the download window, whatever a pod reports and whenever it is scraped.
+Properties of download states for any reported values and any intervals.
 """
 
 from datetime import timedelta
@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.model.enums import Layer, Reason
-from reporter.model.samples import ScrapeHistory
+from reporter.model.samples import ScrapeHistory, add_scrape
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.stages.probes.modeldeployment.weight_download import PROBE
 from reporter.stages.probes.probe import ProbeRequest
-from reporter.stages.resources.downloads import DownloadState, add_scrape
+from reporter.stages.resources.downloads import DownloadState
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.downloads import CONTAINER_RUN, RULES, a_scrape_result, evaluate_download
-from tests.support.loading_pods import MODEL, TEAM, a_loading_pod, a_loading_store
+from tests.support.loading_pods import MODEL, REASON, TEAM, a_loading_pod, a_loading_store
 
 
 ENTRY = DEFAULT_CATALOGUE[Reason("inferencesetWeightDownloadSlow")]
@@ -27,15 +27,15 @@ speeds = st.one_of(
     st.floats(min_value=0.0, max_value=19.9), st.floats(min_value=20.0, max_value=900.0)
 )
 remaining = st.sampled_from([-1.0, 0.0, 5.0, 9000.0])
-samples = st.lists(st.tuples(pauses, speeds, remaining), min_size=1, max_size=40)
+said = st.lists(st.tuples(pauses, speeds, remaining), min_size=1, max_size=40)
 
 
-def windows(samples):
+def windows(said):
     """
-    Return the window after each scrape.
+    Return the history after each scrape.
     """
     at, window, found = 0.0, ScrapeHistory(CONTAINER_RUN), []
-    for pause, speed, left in samples:
+    for pause, speed, left in said:
         at += pause
         window = add_scrape(window, a_scrape_result(at, speed, left), retention=RULES.window)
         found.append((at, window))
@@ -54,13 +54,12 @@ def test_a_slow_download_is_slow_in_each_full_window_and_in_no_other(gaps):
         assert full == (at - first >= RULES.window.total_seconds()) or abs(at - first - 60) < 1e-3
 
 
-@given(samples)
-def test_nothing_is_slow_while_any_sample_of_the_window_is_fast_or_the_last(samples):
+@given(said)
+def test_nothing_is_slow_while_any_sample_of_the_window_is_fast_or_the_last(said):
     every = [
-        (at, speed, left)
-        for (at, _), (_, speed, left) in zip(windows(samples), samples, strict=True)
+        (at, speed, left) for (at, _), (_, speed, left) in zip(windows(said), said, strict=True)
     ]
-    for number, (at, window) in enumerate(windows(samples)):
+    for number, (at, window) in enumerate(windows(said)):
         recent = [
             speed >= 20 or left == 0
             for then, speed, left in every[: number + 1]
@@ -70,35 +69,35 @@ def test_nothing_is_slow_while_any_sample_of_the_window_is_fast_or_the_last(samp
             assert not evaluate_download(window).state.is_slow
 
 
-@given(samples)
-def test_nothing_is_slow_before_the_first_byte(samples):
-    quiet = [(pause, 0.0, -1.0) for pause, _, _ in samples]
+@given(said)
+def test_nothing_is_slow_before_the_first_byte(said):
+    quiet = [(pause, 0.0, -1.0) for pause, _, _ in said]
     assert {evaluate_download(window).state for _, window in windows(quiet)} == {
         DownloadState.NOT_STARTED
     }
 
 
-@given(samples)
-def test_a_window_keeps_little_and_never_less_than_it_needs(samples):
-    for _, window in windows(samples):
+@given(said)
+def test_a_history_keeps_the_window_and_little_more(said):
+    for _, window in windows(said):
         newest = window.scrapes[-1].scraped_at
         old = [each for each in window.scrapes if each.scraped_at <= newest - RULES.window]
         assert len(old) <= 1
         assert len(window.scrapes) <= 122
 
 
-@given(samples, st.integers(min_value=1, max_value=1000))
-def test_a_day_in_between_changes_nothing(samples, days):
+@given(said, st.integers(min_value=1, max_value=1000))
+def test_states_do_not_depend_on_the_date(said, days):
     shifted = [
-        (pause + (days * 86400 if n == 0 else 0), v, r) for n, (pause, v, r) in enumerate(samples)
+        (pause + (days * 86400 if n == 0 else 0), v, r) for n, (pause, v, r) in enumerate(said)
     ]
-    before = [evaluate_download(window).state for _, window in windows(samples)]
+    before = [evaluate_download(window).state for _, window in windows(said)]
     assert [evaluate_download(window).state for _, window in windows(shifted)] == before
 
 
-@given(samples)
-def test_a_pace_is_certain_or_missing(samples):
-    for _, window in windows(samples):
+@given(said)
+def test_a_slow_download_has_times_and_speeds(said):
+    for _, window in windows(said):
         found = evaluate_download(window)
         if found.state.is_slow:
             assert found.sampled_at is not None
@@ -108,20 +107,16 @@ def test_a_pace_is_certain_or_missing(samples):
 
 
 @given(st.lists(st.tuples(pauses, st.floats(), st.floats()), min_size=1, max_size=12))
-def test_every_page_of_a_pod_can_be_reported(samples):
+def test_every_reported_value_can_be_formatted(said):
     pod = a_loading_pod()
     store = a_loading_store(pod)
     subject = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
     at = 0.0
-    for pause, speed, left in [*samples, *[(15.0, samples[-1][1], samples[-1][2])] * 6]:
+    for pause, speed, left in [*said, *[(15.0, said[-1][1], said[-1][2])] * 6]:
         at += pause
-        store.record_scrape(pod, a_scrape_result(at, speed, left))
+        store.record_scrape(pod, REASON, a_scrape_result(at, speed, left))
         question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
         (verdict,) = PROBE.evaluate(store.snapshot(), question)
         if isinstance(verdict, Active):
-            reported = tuple(
-                ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles
-            )
-            assert "below 20 MB/s (worst " in render_message(
-                MessageInput(ENTRY, subject, reported)
-            )
+            told = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
+            assert "below 20 MB/s (worst " in render_message(MessageInput(ENTRY, subject, told))

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from reporter.model.enums import EventType, TroubleKind
 from reporter.model.event_record import EventRecord
+from reporter.model.observations import WATCH_LOSS_TOLERANCE
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import ObjectRef, Trouble
 from reporter.stages.evaluation.holds import LONG_UNKNOWN as LONG
-from reporter.stages.snapshot.snapshot import WATCH_LOSS_TOLERANCE
 from tests.simulation.ground_truth import NEVER, GroundTruth, TruthInterval
 from tests.simulation.replica import Replica
 from tests.simulation.rules import (

@@ -8,9 +8,8 @@ from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
-from reporter.model.observations import WatchLost
+from reporter.model.observations import WATCH_LOSS_TOLERANCE, WatchLost
 from reporter.stages.evaluation.evaluation import Evaluation
-from reporter.stages.snapshot.snapshot import WATCH_LOSS_TOLERANCE
 from tests.simulation.replica import EVALUATOR
 from tests.simulation.simulation import Simulation
 from tests.support.builders import NOON, a_store

@@ -4,14 +4,16 @@ The input of a pass: every stored object and the state of its watch, at one mome
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeVar
 
+from reporter.model.enums import Reason
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.observations import (
+    WATCH_LOSS_TOLERANCE,
     CRDPresence,
     NotServed,
     NotSynced,
@@ -23,11 +25,6 @@ from reporter.model.samples import ContainerRun, ScrapeHistory
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import FrozenMap, empty_map
 
-
-WATCH_LOSS_TOLERANCE = timedelta(seconds=30)
-"""
-The longest time without an open watch during which a kind's last known objects are still evaluated.
-"""
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -54,7 +51,7 @@ class Snapshot:
     *tables*: by plural resource name. *presences*: by ``resource.group``.
     *deleted_uids*: the UIDs of objects that existed and were deleted.
     *undecodable*: objects whose newest version could not be decoded.
-    *scrape_histories*: by pod.
+    *scrape_histories*: by namespace and name of the pod, and the reason whose probe reads it.
     *provisioning_errors*: by Workspace, the last error of its nodes while it is not resolved.
     """
 
@@ -62,7 +59,9 @@ class Snapshot:
     presences: Mapping[str, CRDPresence]
     deleted_uids: Mapping[ObjectRef, str]
     undecodable: frozenset[ObjectRef]
-    scrape_histories: FrozenMap[NamespacedName, ScrapeHistory] = field(default_factory=empty_map)
+    scrape_histories: FrozenMap[tuple[str, str, Reason], ScrapeHistory] = field(
+        default_factory=empty_map
+    )
     provisioning_errors: FrozenMap[NamespacedName, Condition] = field(default_factory=empty_map)
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
@@ -79,11 +78,11 @@ class Snapshot:
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
         return self.tables[kind.resource].objects.values()
 
-    def scrape_history(self, pod: Pod) -> ScrapeHistory | None:
+    def scrape_history(self, pod: Pod, reason: Reason) -> ScrapeHistory | None:
         """
-        Return the scrapes of this run of the pod, None if none was tried.
+        Return what the scrape of this reason read in the pod's current run; None before any attempt.
         """
-        found = self.scrape_histories.get((pod.metadata.namespace, pod.metadata.name))
+        found = self.scrape_histories.get((pod.metadata.namespace, pod.metadata.name, reason))
         return found if found is not None and found.run == ContainerRun.of_pod(pod) else None
 
     def provisioning_error(self, workspace: ApiObject) -> Condition | None:

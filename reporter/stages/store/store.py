@@ -7,6 +7,7 @@ The store decides nothing: a change updates it and marks the affected subjects d
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 
+from reporter.model.enums import Reason
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -50,7 +51,7 @@ class Store:
         self.kinds = tuple(kinds)
         self._tables = {kind.resource: Table(kind) for kind in self.kinds}
         self._presences = {crd: CRDPresence() for crd in crds}
-        self._samples = scrapes or SampleStore()
+        self._samples = scrapes or SampleStore({})
         self._provisioning_errors: CowMap[NamespacedName, Condition] = CowMap()
         self._undecodable: set[ObjectRef] = set()
         self._deleted_uids: dict[ObjectRef, str] | None = None
@@ -136,7 +137,7 @@ class Store:
             return
         self._undecodable.discard(ref)
         if isinstance(old, Pod):
-            self._samples.forget((namespace, name))
+            self._samples.forget(namespace, name)
         if isinstance(old, Workspace):
             self._provisioning_errors.pop((namespace, name))
         if table.record_deletion((namespace, name), old.metadata.uid if old is not None else ""):
@@ -198,28 +199,27 @@ class Store:
         found = self._tables[PODS.resource].objects.get((namespace, name))
         return found if isinstance(found, Pod) else None
 
-    def record_scrape(self, pod: Pod, scrape: ScrapedMetrics) -> None:
+    def record_scrape(self, pod: Pod, reason: Reason, scrape: ScrapedMetrics) -> None:
         """
-        Store the metrics of a pod; *pod* is its version from before the request.
+        Add samples that this reason's probe asked for; *pod* is as it was before the request.
         """
-        if self._is_same_run(pod) and self._samples.record_scrape(pod, scrape):
+        if self._is_current(pod, reason) and self._samples.record_scrape(pod, reason, scrape):
             self._mark_dirty(PODS.affects(pod))
 
-    def record_scrape_failure(self, pod: Pod, failure: FailedScrape) -> None:
-        """
-        Store that the metrics of a pod could not be read.
-        """
-        if self._is_same_run(pod) and self._samples.record_scrape_failure(pod, failure):
+    def record_scrape_failure(self, pod: Pod, reason: Reason, failure: FailedScrape) -> None:
+        if self._is_current(pod, reason) and self._samples.record_scrape_failure(
+            pod, reason, failure
+        ):
             self._mark_dirty(PODS.affects(pod))
 
-    def _is_same_run(self, pod: Pod) -> bool:
+    def _is_current(self, pod: Pod, reason: Reason) -> bool:
         """
-        Return whether the pod was neither replaced nor restarted since, and is not Ready yet.
+        Return whether the pod has not restarted since, and this reason's scrape still selects it.
         """
         now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
         return (
             now is not None
-            and not now.is_ready
+            and self._samples.is_selected(now, reason)
             and ContainerRun.of_pod(now) == ContainerRun.of_pod(pod)
         )
 

@@ -63,9 +63,9 @@ async def running_sync(server, folder):
     store = Store(kinds, [WORKSPACES.group_resource])
     kubeconfig = str(server.write_kubeconfig(folder / "kubeconfig"))
     async with connected(kubeconfig) as api, asyncio.TaskGroup() as group:
-        means = WatchContext(api, LocalClock(), FAST_TIMING, Random(5))
-        lookout = DiscoveryLoop(means, store, [WORKSPACES.group_resource])
-        reflectors = [Reflector(means, kind, store, lookout) for kind in kinds]
+        context = WatchContext(api, LocalClock(), FAST_TIMING, Random(5))
+        lookout = DiscoveryLoop(context, store, [WORKSPACES.group_resource])
+        reflectors = [Reflector(context, kind, store, lookout) for kind in kinds]
         tasks = [group.create_task(each.run()) for each in reflectors]
         tasks.append(group.create_task(lookout.run()))
         yield StoreSync(server, store)
@@ -123,7 +123,7 @@ def a_workspace(name, version):
     }
 
 
-async def test_a_server_that_was_away_is_followed_again_with_what_happened_meanwhile(synced_store):
+async def test_changes_during_an_outage_are_in_the_store_afterwards(synced_store):
     cluster = synced_store.server.cluster
     cluster.upsert(a_deployment("old"))
     await until(lambda: "old" in synced_store.names(DEPLOYMENTS))
@@ -138,7 +138,7 @@ async def test_a_server_that_was_away_is_followed_again_with_what_happened_meanw
     await until(lambda: synced_store.names(DEPLOYMENTS) == {"new"})
 
 
-async def test_a_right_that_is_taken_away_and_given_back_needs_no_restart(synced_store):
+async def test_a_permission_that_is_revoked_and_granted_needs_no_restart(synced_store):
     await synced_store.is_watched(*BUILT_IN)
     denial = synced_store.server.deny(resource="deployments")
     synced_store.server.end_watches("deployments.apps")

@@ -18,6 +18,7 @@ from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.keys import namespace_key
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.kaito.api_keys import API_KEYS, APIKey
+from reporter.model.redact import REMOVED
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -34,7 +35,6 @@ from reporter.stages.resources.conditions import (
 from reporter.stages.resources.existence import exclude_deleting
 from reporter.stages.resources.gateway.gateways import is_owned_by_harness
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.text.redact import REMOVED
 
 
 class APIKeysParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):

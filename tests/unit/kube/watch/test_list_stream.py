@@ -1,5 +1,5 @@
 """
-A list that comes in pieces is the same list, and never all of it is held as text.
+A list that arrives in chunks is the same list, and is never held as text as a whole.
 """
 
 import itertools
@@ -33,7 +33,7 @@ def a_filter(name, **spec):
 
 def of_pods(*items) -> bytes:
     """
-    As API servers write built-in kinds.
+    A list as API servers encode built-in kinds.
     """
     meta = {"resourceVersion": "12", "continue": "more"}
     return msgspec.json.encode({"kind": "PodList", "metadata": meta, "items": items})
@@ -41,7 +41,7 @@ def of_pods(*items) -> bytes:
 
 def of_filters(*items) -> bytes:
     """
-    As they write custom resources: the list's own metadata comes last.
+    A list as they encode custom resources: the metadata of the list comes last.
     """
     return msgspec.json.encode({**HEAD, "items": items, "metadata": {"resourceVersion": "12"}})
 

@@ -1,5 +1,5 @@
 """
-One odd object hides no other, however odd its JSON.
+One malformed object hides no other, whatever its JSON.
 """
 
 import msgspec

@@ -1,5 +1,5 @@
 """
-Who we are and where the API server is, made from a kubeconfig or from the pod's own files.
+Load the server and the credentials from a kubeconfig or from the pod's service account.
 """
 
 import asyncio
@@ -30,9 +30,10 @@ EXEC_PLUGIN_TIMEOUT = timedelta(seconds=30)
 @dataclass(frozen=True, slots=True)
 class RestConfig:
     """
-    *configuration* is the client library's; *authorization* the header's value, empty for none.
+    The API server and our credentials, as client-go's rest.Config.
 
-    *token_file* is read again now and then; *expires* is when a plugin must run again.
+    *configuration* is the client library's; *authorization* the value of the header, empty for
+    none. *token_file* is reread regularly; *expires* is when a plugin must run again.
     """
 
     configuration: Any = field(repr=False)
@@ -43,7 +44,7 @@ class RestConfig:
     @property
     def connection_key(self) -> tuple[Any, ...]:
         """
-        All that a connection depends on.
+        Everything that a connection depends on; a change needs a new one.
         """
         c = self.configuration
         return (*self.tls_files, c.host, c.verify_ssl, c.tls_server_name, c.proxy)
@@ -61,7 +62,10 @@ def choose_kubeconfig(
     kubeconfig: str | None, environ: Mapping[str, str], home: Path
 ) -> str | None:
     """
-    The kubeconfig to use, None for the pod's own account: named, KUBECONFIG, in-cluster, ~/.kube.
+    Return the kubeconfig to use, None for the pod's service account.
+
+    The order is the flag, KUBECONFIG, the service account, ~/.kube/config. Raises
+    ConfigurationError if there is none of them.
     """
     named = kubeconfig or environ.get("KUBECONFIG")
     if named:
@@ -97,7 +101,7 @@ async def load_kubeconfig(
     paths: str, environ: Mapping[str, str], *, limit: timedelta = EXEC_PLUGIN_TIMEOUT
 ) -> RestConfig:
     """
-    Runs the user's credential plugin; *limit* is how long that may take.
+    Load the current context and run its credential plugin, which may take as long as *limit*.
     """
     context = load_current_context(paths)
     user = dict(context.user)
@@ -142,8 +146,10 @@ async def _load_configuration(paths: str, kubeconfig: dict[str, Any], limit: tim
         async with asyncio.timeout(limit.total_seconds()):
             await load_kube_config_from_dict(kubeconfig, client_configuration=configuration)
     except TimeoutError as err:
-        raise ConfigurationError(f"kubeconfig {paths}: the identity provider is silent") from err
-    except Exception as err:  # the library's OpenID code lets anything through
+        raise ConfigurationError(
+            f"kubeconfig {paths}: the identity provider did not answer in time"
+        ) from err
+    except Exception as err:  # the library's OpenID code raises errors of any kind
         raise ConfigurationError(f"kubeconfig {paths}: {clean(str(err))}") from err
     return configuration
 
