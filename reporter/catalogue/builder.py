@@ -9,17 +9,15 @@ from types import MappingProxyType
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from reporter.catalogue.drafts import Draft, Drafts, KnownNames
+from reporter.catalogue.drafts import Draft, Drafts
 from reporter.catalogue.durations import parse_duration
 from reporter.catalogue.format import Hold
 from reporter.model.entries import Catalogue, CatalogueEntry, HoldDurations, Suppression
 from reporter.model.enums import Reason
 
 
-def build_catalogue(drafts: Drafts, known: KnownNames) -> Catalogue:
-    entries = {
-        e.reason: e for e in sorted((_build_entry(d, known) for d in drafts.all), key=_sort_key)
-    }
+def build_catalogue(drafts: Drafts) -> Catalogue:
+    entries = {e.reason: e for e in sorted((_build_entry(d) for d in drafts.all), key=_sort_key)}
     required_crds = {
         Reason(d.reason): d.spec.required_crds(d.parameters)
         for d in drafts.all
@@ -50,7 +48,7 @@ def _sort_key(entry: CatalogueEntry) -> tuple[int, bool, bool, int, str]:
     )
 
 
-def _build_entry(draft: Draft, known: KnownNames) -> CatalogueEntry:
+def _build_entry(draft: Draft) -> CatalogueEntry:
     entry = draft.entry
     probe = "" if entry.probe is UNSET else entry.probe
     remedies: Mapping[str, str] = {} if entry.remedy is UNSET else entry.remedy
@@ -69,7 +67,6 @@ def _build_entry(draft: Draft, known: KnownNames) -> CatalogueEntry:
         waits_for_grace=entry.grace,
         remedies=MappingProxyType(remedies),
         enabled=draft.enabled,
-        pending=probe in known.pending,
     )
 
 

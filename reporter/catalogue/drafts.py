@@ -18,11 +18,10 @@ from reporter.model.entries import ProbeSpec
 @dataclass(frozen=True, slots=True)
 class KnownNames:
     """
-    The names that entries may use. *pending*: probes that do not exist yet.
+    The names that entries may use. *flags*: those of the process.
     """
 
     specs: Mapping[str, ProbeSpec]
-    pending: frozenset[str]
     flags: frozenset[str]
 
 

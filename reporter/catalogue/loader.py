@@ -29,15 +29,14 @@ def load_catalogue(
     overlay: Path | None = None,
     *,
     specs: Mapping[str, ProbeSpec],
-    pending: frozenset[str] = frozenset(),
     flags: frozenset[str],
 ) -> Catalogue:
     """
     Return the catalogue. Raise CatalogueError with all problems.
 
-    *specs*: of every probe, *pending* ones included. *flags*: those that parameters may name.
+    *specs*: of every probe. *flags*: those that parameters may name.
     """
-    known = KnownNames(specs, pending, flags)
+    known = KnownNames(specs, flags)
     problems: list[Problem] = []
     sources = read_folder(folder, problems)
     if overlay is not None:
@@ -47,7 +46,7 @@ def load_catalogue(
         problems += check(drafts, known)
     if problems:
         raise CatalogueError(problems)
-    return build_catalogue(drafts, known)
+    return build_catalogue(drafts)
 
 
 def read_folder(folder: Path, problems: list[Problem]) -> tuple[EntrySource, ...]:

@@ -18,6 +18,9 @@ from reporter.sinks.log_format import one_line
 Command: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], int]
 
 EXIT_BAD_CONFIGURATION = 2
+DEMO_NOT_INSTALLED = """\
+the demo is not part of this installation, as images and wheels leave it out.
+To see it, clone the repository of this program and run there: make run"""
 HELP_ARGUMENTS = frozenset({"help", "-h", "-help", "--help"})
 
 
@@ -66,9 +69,13 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _demo(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    # Imported here because the other commands need no API server.
-    from reporter.embedded.demo.command import run_demo  # noqa: PLC0415
-
+    # Imported here, as wheels and images are built without reporter.embedded.
+    try:
+        from reporter.embedded.demo.command import run_demo  # noqa: PLC0415
+    except ModuleNotFoundError as err:
+        if err.name != "reporter.embedded":
+            raise
+        raise SettingsError("", DEMO_NOT_INSTALLED) from None
     return run_demo(arguments)
 
 

@@ -24,7 +24,6 @@ def _reason_lines(catalogue: Catalogue) -> Iterator[str]:
     yield f"The catalogue is valid: {len(catalogue.entries)} reasons."
     yield from _reason_list("on", catalogue.enabled_reasons)
     yield from _reason_list("off, by the overlay", catalogue.disabled_reasons)
-    yield from _reason_list("off, because their probes do not exist yet", catalogue.pending)
 
 
 def _reason_list(state: str, reasons: Sequence[Reason]) -> Iterator[str]:

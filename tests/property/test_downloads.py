@@ -1,5 +1,5 @@
 """
-Laws of the window, whatever a pod says and whenever it is asked.
+The laws of the download window, whatever a pod reports and whenever it is scraped.
 """
 
 from datetime import timedelta
@@ -27,15 +27,15 @@ speeds = st.one_of(
     st.floats(min_value=0.0, max_value=19.9), st.floats(min_value=20.0, max_value=900.0)
 )
 remaining = st.sampled_from([-1.0, 0.0, 5.0, 9000.0])
-said = st.lists(st.tuples(pauses, speeds, remaining), min_size=1, max_size=40)
+samples = st.lists(st.tuples(pauses, speeds, remaining), min_size=1, max_size=40)
 
 
-def windows(said):
+def windows(samples):
     """
-    The window after each scrape.
+    Return the window after each scrape.
     """
     at, window, found = 0.0, ScrapeHistory(CONTAINER_RUN), []
-    for pause, speed, left in said:
+    for pause, speed, left in samples:
         at += pause
         window = add_scrape(window, a_scrape_result(at, speed, left), retention=RULES.window)
         found.append((at, window))
@@ -43,7 +43,7 @@ def windows(said):
 
 
 @given(st.lists(pauses, min_size=1, max_size=40))
-def test_a_slow_download_is_said_to_be_slow_in_each_full_window_and_in_no_other(gaps):
+def test_a_slow_download_is_slow_in_each_full_window_and_in_no_other(gaps):
     times = windows([(gap, 3.0, 5.0) for gap in gaps])
     first = times[0][0]
     for at, window in times:
@@ -54,12 +54,13 @@ def test_a_slow_download_is_said_to_be_slow_in_each_full_window_and_in_no_other(
         assert full == (at - first >= RULES.window.total_seconds()) or abs(at - first - 60) < 1e-3
 
 
-@given(said)
-def test_nothing_is_slow_while_any_sample_of_the_window_is_fast_or_the_last(said):
+@given(samples)
+def test_nothing_is_slow_while_any_sample_of_the_window_is_fast_or_the_last(samples):
     every = [
-        (at, speed, left) for (at, _), (_, speed, left) in zip(windows(said), said, strict=True)
+        (at, speed, left)
+        for (at, _), (_, speed, left) in zip(windows(samples), samples, strict=True)
     ]
-    for number, (at, window) in enumerate(windows(said)):
+    for number, (at, window) in enumerate(windows(samples)):
         recent = [
             speed >= 20 or left == 0
             for then, speed, left in every[: number + 1]
@@ -69,35 +70,35 @@ def test_nothing_is_slow_while_any_sample_of_the_window_is_fast_or_the_last(said
             assert not evaluate_download(window).state.is_slow
 
 
-@given(said)
-def test_nothing_is_slow_before_the_first_byte(said):
-    quiet = [(pause, 0.0, -1.0) for pause, _, _ in said]
+@given(samples)
+def test_nothing_is_slow_before_the_first_byte(samples):
+    quiet = [(pause, 0.0, -1.0) for pause, _, _ in samples]
     assert {evaluate_download(window).state for _, window in windows(quiet)} == {
         DownloadState.NOT_STARTED
     }
 
 
-@given(said)
-def test_a_window_keeps_little_and_never_less_than_it_needs(said):
-    for _, window in windows(said):
+@given(samples)
+def test_a_window_keeps_little_and_never_less_than_it_needs(samples):
+    for _, window in windows(samples):
         newest = window.scrapes[-1].scraped_at
         old = [each for each in window.scrapes if each.scraped_at <= newest - RULES.window]
         assert len(old) <= 1
         assert len(window.scrapes) <= 122
 
 
-@given(said, st.integers(min_value=1, max_value=1000))
-def test_when_a_day_passes_the_same_is_said(said, days):
+@given(samples, st.integers(min_value=1, max_value=1000))
+def test_a_day_in_between_changes_nothing(samples, days):
     shifted = [
-        (pause + (days * 86400 if n == 0 else 0), v, r) for n, (pause, v, r) in enumerate(said)
+        (pause + (days * 86400 if n == 0 else 0), v, r) for n, (pause, v, r) in enumerate(samples)
     ]
-    before = [evaluate_download(window).state for _, window in windows(said)]
+    before = [evaluate_download(window).state for _, window in windows(samples)]
     assert [evaluate_download(window).state for _, window in windows(shifted)] == before
 
 
-@given(said)
-def test_paces_are_told_without_a_doubt_or_not_at_all(said):
-    for _, window in windows(said):
+@given(samples)
+def test_a_pace_is_certain_or_missing(samples):
+    for _, window in windows(samples):
         found = evaluate_download(window)
         if found.state.is_slow:
             assert found.sampled_at is not None
@@ -107,16 +108,20 @@ def test_paces_are_told_without_a_doubt_or_not_at_all(said):
 
 
 @given(st.lists(st.tuples(pauses, st.floats(), st.floats()), min_size=1, max_size=12))
-def test_whatever_a_pod_says_can_be_told(said):
+def test_every_page_of_a_pod_can_be_reported(samples):
     pod = a_loading_pod()
     store = a_loading_store(pod)
     subject = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
     at = 0.0
-    for pause, speed, left in [*said, *[(15.0, said[-1][1], said[-1][2])] * 6]:
+    for pause, speed, left in [*samples, *[(15.0, samples[-1][1], samples[-1][2])] * 6]:
         at += pause
         store.record_scrape(pod, a_scrape_result(at, speed, left))
         question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
         (verdict,) = PROBE.evaluate(store.snapshot(), question)
         if isinstance(verdict, Active):
-            told = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
-            assert "below 20 MB/s (worst " in render_message(MessageInput(ENTRY, subject, told))
+            reported = tuple(
+                ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles
+            )
+            assert "below 20 MB/s (worst " in render_message(
+                MessageInput(ENTRY, subject, reported)
+            )

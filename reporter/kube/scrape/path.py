@@ -14,7 +14,7 @@ from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions
 from reporter.kube.scrape.fetcher import ScrapeError
 from reporter.kube.scrape.schedule import LastOutcome
-from reporter.model.kinds.objects import Pod
+from reporter.model.kinds.core.pods import Pod
 from reporter.model.samples import ScrapeResult
 from reporter.settings import ScrapeMode
 

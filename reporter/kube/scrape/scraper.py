@@ -21,8 +21,8 @@ from reporter.kube.scrape.path import PathSelector, ScrapePath, review_proxy_acc
 from reporter.kube.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot
 from reporter.kube.scrape.slots import SlotPool
 from reporter.kube.watch.context import PassiveClock
-from reporter.model.kinds.objects import Pod
-from reporter.model.kinds.resource_kinds import NAMESPACES, PODS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.samples import FailedScrape, ScrapedMetrics, ScrapeResult
 from reporter.settings import ScrapeMode
 from reporter.stages.resources.downloads import ENGINE_METRIC_PREFIX

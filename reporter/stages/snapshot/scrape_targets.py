@@ -4,8 +4,8 @@ Which pods are read: those that load a model, in namespaces that are judged.
 
 from collections.abc import Iterator
 
-from reporter.model.kinds.objects import Namespace, Pod
-from reporter.model.kinds.resource_kinds import NAMESPACES, PODS
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.stages.snapshot.index_keys import loading_pods_key
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import is_workload_namespace

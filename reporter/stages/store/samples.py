@@ -5,7 +5,7 @@ The windows of all pods, kept by whoever scrapes them and read by passes through
 from collections.abc import Callable
 from datetime import timedelta
 
-from reporter.model.kinds.objects import Pod
+from reporter.model.kinds.core.pods import Pod
 from reporter.model.samples import ContainerRun, FailedScrape, ScrapedMetrics, ScrapeHistory
 from reporter.stages.resources.downloads import add_scrape, add_scrape_failure
 from reporter.stages.snapshot.cow_map import CowMap, FrozenMap

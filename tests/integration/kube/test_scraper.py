@@ -15,7 +15,7 @@ from aiohttp import web
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.scrape.scraper import ScrapeConfig, Scraper
 from reporter.model.enums import Layer, Reason
-from reporter.model.kinds.resource_kinds import PODS
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Unknown
 from reporter.settings import ScrapeMode

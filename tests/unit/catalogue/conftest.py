@@ -120,7 +120,6 @@ def loading(tmp_path: Path) -> Loading:
             tmp_path,
             over if overlay is not None else None,
             specs=SPECS,
-            pending=frozenset({"later"}),
             flags=FLAGS,
         )
 

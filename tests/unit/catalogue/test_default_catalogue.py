@@ -20,9 +20,7 @@ from reporter.catalogue.publish.schema import SCHEMAS, render_schema
 from reporter.model.entries import Catalogue, Scope
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES
-from reporter.stages.probes import PROBES
-from reporter.stages.probes.pending import PENDING
-from reporter.stages.probes.specs import PENDING_NAMES, SPECS
+from reporter.stages.probes.specs import SPECS
 from tests.support.cases.case_replay import CASES, expected_announcements
 
 
@@ -33,7 +31,7 @@ DOCS = ROOT / "docs"
 
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
-    return load_catalogue(FOLDER, specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES)
+    return load_catalogue(FOLDER, specs=SPECS, flags=FLAG_NAMES)
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +62,7 @@ def test_every_crd_that_a_probe_requires_is_among_those_checked(catalogue):
     assert required_by_probes <= checked
 
 
-def test_every_probe_is_real_or_pending_and_never_both(catalogue):
-    assert not PROBES.keys() & {spec.name for spec in PENDING}
+def test_every_probe_has_a_reason(catalogue):
     assert {e.probe for e in catalogue.entries.values() if e.probe} == SPECS.keys()
 
 
@@ -139,7 +136,7 @@ def test_the_overlay_of_the_readme_is_accepted(tmp_path):
     assert example is not None
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text(example[1])
-    made = load_catalogue(FOLDER, overlay, specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES)
+    made = load_catalogue(FOLDER, overlay, specs=SPECS, flags=FLAG_NAMES)
     assert not made[Reason("clusterKedaNotReady")].enabled
     assert made[Reason("clusterDashboardNotReady")].is_evaluated
 
@@ -150,5 +147,5 @@ def test_it_is_found_in_a_checkout():
 
 def test_it_is_loaded_without_delay():
     started = time.perf_counter()
-    load_catalogue(FOLDER, specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES)
+    load_catalogue(FOLDER, specs=SPECS, flags=FLAG_NAMES)
     assert time.perf_counter() - started < 0.45

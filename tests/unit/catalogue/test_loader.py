@@ -29,12 +29,6 @@ def test_parameters_are_those_of_the_probe(loading):
     assert (parameters.name_flag, parameters.sizes) == ("router-deployment", (1, 2))
 
 
-def test_a_reason_whose_probe_is_pending_is_not_evaluated(loading):
-    catalogue = loading()
-    assert catalogue.pending == ("modelharnessDoorNotReady",)
-    assert not catalogue["modelharnessDoorNotReady"].is_evaluated
-
-
 def test_a_row_is_kept_with_its_why(loading):
     assert loading().suppressions == (
         Suppression(

@@ -13,14 +13,15 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import Pod
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, PODS
+from reporter.model.kinds.base.keys import inference_set_key
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import involved_namespace
 from reporter.stages.resources.downloads import MEGABYTE, Download, DownloadRules, DownloadState
 from reporter.stages.resources.downloads import evaluate_download as judge_window
-from reporter.stages.snapshot.index_keys import inference_set_key
 from reporter.stages.snapshot.loading import is_loading
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.phrases import human_duration
