@@ -61,7 +61,7 @@ class CatalogueStruct(
 
 class Hold(CatalogueStruct, frozen=True, kw_only=True):
     """
-    How long trouble of each kind must last before it counts. `grace` is --startup-grace-seconds.
+    The hold for each kind of trouble. `grace` stands for --startup-grace-seconds.
     """
 
     declared: Annotated[

@@ -33,7 +33,7 @@ class FlagGroup(Enum):
 @dataclass(frozen=True, slots=True)
 class FlagMetadata:
     """
-    What a field of Settings says about its flag.
+    The declaration of a flag, kept with its field of Settings.
     """
 
     group: FlagGroup

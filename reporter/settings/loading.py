@@ -39,12 +39,10 @@ def load_settings(
     *hostname*: that of the machine if empty. *namespace_file*: holds the namespace of a pod.
     """
     inputs = read_flag_inputs(argv, environ)
-    given = frozenset(inputs)
     values = {flag.settings_field: _parse_value(flag, inputs.get(flag.name)) for flag in FLAGS}
-    texts = {flag.name: flag.default for flag in FLAGS}
-    texts.update({name: found.text for name, found in inputs.items()})
+    texts = {flag.name: flag.default for flag in FLAGS} | {k: v.text for k, v in inputs.items()}
     notes = tuple(_fill_in_defaults(values, texts))
-    values["log_format"], level = zap.resolve_logging(values, given)
+    values["log_format"], level = zap.resolve_logging(values, inputs.keys())
     settings = Settings(
         **values,
         log_level=level,
@@ -52,7 +50,7 @@ def load_settings(
         lease_namespace=_pod_namespace(environ, namespace_file) or values["release_namespace"],
         deployment_name=_deployment_name(environ),
         flag_texts=MappingProxyType(texts),
-        given_flags=given,
+        given_flags=frozenset(inputs),
         notes=(*notes, *_heartbeat_notes(values), *find_misspelled_variables(environ)),
     )
     _check_election(settings, inputs)

@@ -5,7 +5,7 @@ The Go reporter has these flags, so charts and users may set them.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from reporter.settings.enums import LogFormat
@@ -52,7 +52,7 @@ def ignored_parser(known: tuple[str, ...]) -> Callable[[str], str]:
     return parse
 
 
-def resolve_logging(values: Mapping[str, Any], given: frozenset[str]) -> tuple[LogFormat, int]:
+def resolve_logging(values: Mapping[str, Any], given: Collection[str]) -> tuple[LogFormat, int]:
     """
     Return format and level: a flag that was given wins over zap-devel, log-format over zap-encoder.
 
