@@ -185,9 +185,12 @@ class PublishContext:
 
         Apart from normal starts the result does not depend on the time, so that it can be cached.
         """
-        event = episode.event
+        event, composer = episode.event, self._composer
         heartbeat = event.last_timestamp + self._heartbeat_interval(event)
-        if not episode.muted and (self._is_normal_start(key) or self._is_up_to_date(key, episode)):
+        if not episode.muted and (
+            self._is_normal_start(key, composer)
+            or event.content_digest == composer.message_input(key).content_digest
+        ):
             return PendingWrite(key, heartbeat, rank, is_repeat=True)
         # The first rewrite is not delayed, later ones keep the least interval.
         if episode.rewritten_at is None:
@@ -195,10 +198,7 @@ class PublishContext:
         rewrite = episode.rewritten_at + self.settings.rewrite_interval
         return PendingWrite(key, min(heartbeat, rewrite), rank)
 
-    def _is_up_to_date(self, key: FindingKey, episode: Episode) -> bool:
-        return episode.event.content_digest == self._composer.message_input(key).content_digest
-
-    def _is_normal_start(self, key: FindingKey) -> bool:
+    def _is_normal_start(self, key: FindingKey, composer: EventComposer) -> bool:
         """
         Return whether all troubles of the key are starts within their hold.
 
@@ -206,7 +206,7 @@ class PublishContext:
         """
         holds, grace = self.catalogue[key.reason].holds, self.settings.delays.grace
         hold = holds.for_kind(TroubleKind.STARTING, grace=grace)
-        troubles = self._composer.reported_troubles(key)
+        troubles = composer.reported_troubles(key)
         return bool(troubles) and all(
             each.trouble.kind is TroubleKind.STARTING and each.lasted < hold for each in troubles
         )
