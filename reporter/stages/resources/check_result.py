@@ -50,7 +50,7 @@ def to_verdict(
     A single inconclusive result makes the verdict Unknown, because the object that was not checked
     may be the one an earlier pass found in trouble. So does a kind of *requires* that is not served.
     """
-    not_served = check_served(snapshot, *requires)
+    not_served = check_served(snapshot, *requires) if requires else None
     if not_served is not None:
         return Unknown(key, not_served.why)
     troubles = []

@@ -60,8 +60,11 @@ def check_observed_generations(
     """
     Return an inconclusive result for the first condition that describes an older spec.
     """
-    results = (check_observed_generation(each, meta, object_name) for each in conditions)
-    return next((result for result in results if result is not None), None)
+    for condition in conditions:
+        stale = check_observed_generation(condition, meta, object_name)
+        if stale is not None:
+            return stale
+    return None
 
 
 def reason_text(condition: Condition, default: str = "no reason given") -> str:

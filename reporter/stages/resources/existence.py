@@ -20,7 +20,8 @@ def is_deleting(about: ApiObject) -> bool:
 
 
 def exclude_deleting(objects: Iterable[T]) -> tuple[T, ...]:
-    return tuple(each for each in objects if not is_deleting(each))
+    # Inlined `is_deleting`: a full pass comes here for each object of each subject.
+    return tuple([each for each in objects if each.metadata.deletion_timestamp is None])
 
 
 @dataclass(frozen=True, slots=True)
