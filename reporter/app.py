@@ -23,8 +23,7 @@ from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.model.entries import Catalogue
-from reporter.model.kinds.objects import Namespace
-from reporter.model.kinds.resource_kinds import NAMESPACES
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.observations import Watching
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import InvolvedObject
@@ -223,13 +222,11 @@ class Reporter:
     def _log_start(self) -> None:
         catalogue = self._catalogue
         logger.info(
-            "productionstack-status-reporter %s: %d of %d reasons are on, %d switched off,"
-            " %d cannot be judged yet as their probes are missing",
+            "productionstack-status-reporter %s: %d of %d reasons are on, %d switched off",
             version("productionstack-status-reporter"),
             len(catalogue.enabled_reasons),
             len(catalogue.entries),
             len(catalogue.disabled_reasons),
-            len(catalogue.pending),
         )
         for note in self._settings.notes:
             logger.warning("%s", note)

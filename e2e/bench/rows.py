@@ -2,7 +2,7 @@
 Each figure of a benchmark beside its goal: as a table in Markdown, and as JSON to be merged.
 
 `python -m e2e.bench.rows a.json b.json …` prints one table of the rows that several programs wrote;
-with `--readme README.md` it takes the place of the one there.
+with `--readme e2e/bench/README.md` it replaces the table between the two marks there.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from e2e.bench.support import machine
+from e2e.support import machine
 
 
 BEGIN, END = "<!-- benchmarks: begin -->\n", "<!-- benchmarks: end -->\n"

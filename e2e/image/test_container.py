@@ -85,6 +85,12 @@ def test_image_has_no_compiler_no_installer_and_all_bytecode(storage: Storage) -
     assert not (root / "root" / ".cache").exists()
 
 
+def test_image_has_neither_the_embedded_server_nor_its_demo(storage: Storage) -> None:
+    packages = storage.mounted(IMAGE) / "packages" / "reporter"
+    assert (packages / "stages").is_dir()
+    assert not (packages / "embedded").exists()
+
+
 # ---------------------------------------------------------------- it runs
 
 

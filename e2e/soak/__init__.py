@@ -1,3 +1,3 @@
 """
-Whether all that is told over a long time, under constant change and trouble, is the truth.
+The soak: a long run with constant changes and disturbances, whose Events are checked at the end.
 """

@@ -1,10 +1,10 @@
 """
-Let a real control plane change all the time, with everything around the reporter in trouble.
+Run the reporter for a long time on a real control plane that changes and fails all the time.
 
-Components go out and come back; one replica of the reporter is killed, stopped and started
-again, another is paused; the API server is restarted. What was out when is kept, and at the end
-every Event is held against it. Exits with 1 when anything was told that was not so, anything was
-not told that was, anything was told twice, or the memory of the replica that lived on grew.
+Components are scaled to zero and back. One replica of the reporter is killed, stopped and started
+again, the other is paused, and the API server is restarted. Every outage is recorded, and at the
+end all Events are compared with them. Exits with 1 if an Event is false, missing or repeated, or
+if the memory of the replica that was only paused has grown.
 """
 
 import argparse
@@ -15,30 +15,32 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 
-from e2e.bench.support import machine
-from e2e.bench.support.arguments import natural
 from e2e.controlplane import ControlPlane, assets, until
 from e2e.soak import ground_truth
 from e2e.soak.churn import ComponentChurn
 from e2e.soak.disturbances import Disturbances
 from e2e.soak.ground_truth import AnnouncedEvent, TimeBounds
-from e2e.support import events
+from e2e.support import events, machine
+from e2e.support.arguments import natural
 from e2e.support.production_stack import components, restore
 from e2e.support.timeouts import SETTLE
 
 
 BOUNDS = TimeBounds(announce_within=60, late_by=20, join_within=SETTLE + 30)
 """
-An API server that restarts and a leader that is killed meanwhile: some 15 s, a lease of 6 s and a
-pause of 4 s before the next try; the rest is for a machine that does much else.
+A restart of the API server while the leader is killed takes about 15 s, the Lease 6 s, and the
+pause before the next try 4 s. The rest is for a busy machine.
 """
 
-GROWTH = 16
+MAX_MEMORY_GROWTH = 16
 """
-MiB by which the memory may be more in the last third than in the second.
+MiB by which the peak memory of the last third may exceed that of the second.
 """
 
-CALM = 120
+RECOVERY_TIMEOUT = 120
+"""
+Seconds for all components to be Ready, and again for the Ready Event.
+"""
 
 
 def main() -> int:
@@ -49,78 +51,87 @@ def main() -> int:
         print(err, file=sys.stderr)
         return 1
     print(f"seed {arguments.seed}", flush=True)
-    with ExitStack() as ends:
-        plane = ends.enter_context(ControlPlane())
+    with ExitStack() as stack:
+        plane = stack.enter_context(ControlPlane())
         components.install(plane.client)
-        ends.enter_context(restore.healthy_stack(plane))
-        chance = random.Random(arguments.seed)
-        churn = ComponentChurn(plane, chance)
-        trouble = ends.enter_context(Disturbances(plane, chance))
-        _let_run(churn, trouble, seconds=arguments.minutes * 60)
-        until(churn.restore_all, within=CALM, what="all is Ready again")
+        stack.enter_context(restore.healthy_stack(plane))
+        rng = random.Random(arguments.seed)
+        churn = ComponentChurn(plane, rng)
+        disturbances = stack.enter_context(Disturbances(plane, rng))
+        _run(churn, disturbances, seconds=arguments.minutes * 60)
+        until(churn.restore_all, within=RECOVERY_TIMEOUT, what="all components are Ready again")
         until(
-            lambda: _told(plane)[-1].reason == ground_truth.READY, within=CALM, what="all is told"
+            lambda: _announced(plane)[-1].reason == ground_truth.READY,
+            within=RECOVERY_TIMEOUT,
+            what="the last Event is Ready",
         )
-        told = _told(plane)
-        false = ground_truth.violations(churn.outages, told, BOUNDS, troubles=trouble.disturbed_at)
-        wrong = [*false, *_grown(trouble.memory)]
-        print("\n".join([*machine.lines(plane), *_table(churn, trouble, told)]))
-        if wrong:
-            print("\n".join(_story(churn, told)))
-            print(f"the logs of both replicas are kept in {trouble.save_logs()}")
-    print("\n".join(wrong) or "nothing was wrong", file=sys.stderr)
-    return int(bool(wrong))
+        announced = _announced(plane)
+        violations = [
+            *ground_truth.violations(
+                churn.outages, announced, BOUNDS, disturbed_at=disturbances.disturbed_at
+            ),
+            *_memory_violations(disturbances.memory),
+        ]
+        print("\n".join([*machine.lines(plane), *_table(churn, disturbances, announced)]))
+        if violations:
+            print("\n".join(_timeline(churn, announced)))
+            print(f"The logs of both replicas are in {disturbances.save_logs()}")
+    print("\n".join(violations) or "No violations.", file=sys.stderr)
+    return int(bool(violations))
 
 
-def _let_run(churn: ComponentChurn, trouble: Disturbances, *, seconds: float) -> None:
+def _run(churn: ComponentChurn, disturbances: Disturbances, *, seconds: float) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         churn.step()
-        trouble.step()
+        disturbances.step()
         time.sleep(0.5)
-    trouble.end()
+    disturbances.end()
 
 
-def _told(plane: ControlPlane) -> list[AnnouncedEvent]:
+def _announced(plane: ControlPlane) -> list[AnnouncedEvent]:
     return [
-        AnnouncedEvent(each.reason, datetime.fromisoformat(each.raw["eventTime"]).timestamp())
-        for each in events.reporter_events(plane.client)
+        AnnouncedEvent(event.reason, datetime.fromisoformat(event.raw["eventTime"]).timestamp())
+        for event in events.reporter_events(plane.client)
     ]
 
 
-def _grown(memory: Sequence[float]) -> Iterator[str]:
+def _memory_violations(memory: Sequence[float]) -> Iterator[str]:
     third = len(memory) // 3
     before, after = max(memory[third : 2 * third], default=0), max(memory[2 * third :], default=0)
-    if after - before > GROWTH:
+    if after - before > MAX_MEMORY_GROWTH:
         yield f"memory grew from {before:.0f} to {after:.0f} MiB"
 
 
 def _table(
-    churn: ComponentChurn, trouble: Disturbances, told: Sequence[AnnouncedEvent]
+    churn: ComponentChurn, disturbances: Disturbances, announced: Sequence[AnnouncedEvent]
 ) -> Iterator[str]:
-    took = sorted(ground_truth.delays(churn.outages, told, BOUNDS))
+    delays = sorted(ground_truth.delays(churn.outages, announced, BOUNDS))
     yield f"{'outages':34}{len(churn.outages):8}"
-    yield f"{'Events':34}{len(told):8}"
-    for what, times in trouble.done.items():
-        yield f"{what:34}{times:8}"
-    if took:
-        yield f"{'seconds to the Event, median':34}{took[len(took) // 2]:8.1f}"
-        yield f"{'seconds to the Event, most':34}{took[-1]:8.1f}"
-    if trouble.memory:
-        yield f"{'MiB of memory, least':34}{min(trouble.memory):8.1f}"
-        yield f"{'MiB of memory, most':34}{max(trouble.memory):8.1f}"
-    yield f"{'seconds of CPU':34}{trouble.cpu:8.1f}"
+    yield f"{'Events':34}{len(announced):8}"
+    for name, count in disturbances.counts.items():
+        yield f"{name:34}{count:8}"
+    if delays:
+        yield f"{'seconds to the Event, median':34}{delays[len(delays) // 2]:8.1f}"
+        yield f"{'seconds to the Event, longest':34}{delays[-1]:8.1f}"
+    if disturbances.memory:
+        yield f"{'MiB of memory, lowest':34}{min(disturbances.memory):8.1f}"
+        yield f"{'MiB of memory, highest':34}{max(disturbances.memory):8.1f}"
+    yield f"{'seconds of CPU':34}{disturbances.cpu:8.1f}"
 
 
-def _story(churn: ComponentChurn, told: Sequence[AnnouncedEvent]) -> Iterator[str]:
+def _timeline(churn: ComponentChurn, announced: Sequence[AnnouncedEvent]) -> Iterator[str]:
     """
-    What happened and what was said of it, in order, for whoever looks for the reason.
+    Yield outages and Events in the order of time, to find the cause of a violation.
     """
-    moments = [(each.composed_at, f"Event {each.reason}") for each in told]
-    for each in churn.outages:
-        moments += [(each.begun, f"out   {each.reason}"), (each.ended, f"back  {each.reason}")]
-    for at, what in sorted(moments):
-        yield f"{at:.1f} {datetime.fromtimestamp(at, UTC):%H:%M:%S} {what}"
+    lines = [(event.composed_at, f"Event {event.reason}") for event in announced]
+    for outage in churn.outages:
+        lines += [
+            (outage.begun, f"outage {outage.reason}"),
+            (outage.ended, f"Ready {outage.reason}"),
+        ]
+    for at, text in sorted(lines):
+        yield f"{at:.1f} {datetime.fromtimestamp(at, UTC):%H:%M:%S} {text}"
 
 
 def _arguments() -> argparse.Namespace:
@@ -129,14 +140,21 @@ def _arguments() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--minutes", type=_minutes, default=20, help="1 to 50; default: 20")
-    parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="to repeat it")
+    parser.add_argument(
+        "--minutes", type=_minutes, default=20, help="duration, 1 to 50; default: 20"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=random.randrange(10**6),
+        help="repeat the run with this seed; default: a random one",
+    )
     return parser.parse_args()
 
 
 def _minutes(text: str) -> int:
     """
-    Events are read at the end, and live for an hour.
+    Refuse more than 50 minutes, as Events are read at the end and expire after an hour.
     """
     if natural(text) > 50:
         raise argparse.ArgumentTypeError("must be at most 50")

@@ -1,5 +1,5 @@
 """
-What changes all the time: components go out and come back, each at moments of its own.
+The churn of the soak: components are scaled to zero and back at random times.
 """
 
 import random
@@ -20,22 +20,22 @@ REASONS = {
     "clusterKedaNotReady": components.KEDA_OPERATOR,
     "clusterKedaKaitoScalerNotReady": components.KEDA_KAITO_SCALER,
 }
-OUT, HEALTHY = (3.0, 120.0), (5.0, 120.0)
+OUTAGE_SECONDS, HEALTHY_SECONDS = (3.0, 120.0), (5.0, 120.0)
 """
-The shortest and longest seconds of each.
+The shortest and longest duration.
 """
 
 
 @dataclass
 class ChangingComponent:
     """
-    One component; *at*: when it changes next. While it *heals* that waits.
+    A component; *changes_at* is the time of its next change, unless it is still recovering.
     """
 
     component: StackComponent
     changes_at: float
     outage: ComponentOutage | None = None
-    is_healing: bool = False
+    is_recovering: bool = False
 
 
 @dataclass
@@ -45,47 +45,49 @@ class ComponentChurn:
     outages: list[ComponentOutage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._all = {
-            reason: ChangingComponent(component, time.time() + self.rng.uniform(*HEALTHY) / 2)
+        self._components = {
+            reason: ChangingComponent(
+                component, time.time() + self.rng.uniform(*HEALTHY_SECONDS) / 2
+            )
             for reason, component in REASONS.items()
         }
 
     def step(self) -> None:
         """
-        Change what is due. The API server must be there.
+        Make the changes that are due. The API server must be available.
         """
-        for reason, each in self._all.items():
-            if each.is_healing:
-                self._check_healed(each)
-            elif time.time() >= each.changes_at:
-                self._restore(each) if each.outage else self._break(reason, each)
+        for reason, changing in self._components.items():
+            if changing.is_recovering:
+                self._check_recovered(changing)
+            elif time.time() >= changing.changes_at:
+                self._restore(changing) if changing.outage else self._break(reason, changing)
 
     def restore_all(self) -> bool:
         """
-        Restore everything; whether it is all Ready.
+        Restore all components. Return whether all are Ready.
         """
-        for each in self._all.values():
-            if each.is_healing:
-                self._check_healed(each)
-            elif each.outage:
-                self._restore(each)
-        return not any(each.outage for each in self._all.values())
+        for changing in self._components.values():
+            if changing.is_recovering:
+                self._check_recovered(changing)
+            elif changing.outage:
+                self._restore(changing)
+        return not any(changing.outage for changing in self._components.values())
 
-    def _break(self, reason: str, each: ChangingComponent) -> None:
-        components.scale(self._client, each.component, 0)
-        each.outage = ComponentOutage(reason, time.time())
-        self.outages.append(each.outage)
-        each.changes_at = time.time() + self.rng.uniform(*OUT)
+    def _break(self, reason: str, changing: ChangingComponent) -> None:
+        components.scale(self._client, changing.component, 0)
+        changing.outage = ComponentOutage(reason, time.time())
+        self.outages.append(changing.outage)
+        changing.changes_at = time.time() + self.rng.uniform(*OUTAGE_SECONDS)
 
-    def _restore(self, each: ChangingComponent) -> None:
-        components.scale(self._client, each.component, each.component.replicas)
-        each.is_healing = True
+    def _restore(self, changing: ChangingComponent) -> None:
+        components.scale(self._client, changing.component, changing.component.replicas)
+        changing.is_recovering = True
 
-    def _check_healed(self, each: ChangingComponent) -> None:
-        if components.is_ready(components.deployment(self._client, each.component)):
-            each.outage.ended = time.time()
-            each.outage, each.is_healing = None, False
-            each.changes_at = time.time() + self.rng.uniform(*HEALTHY)
+    def _check_recovered(self, changing: ChangingComponent) -> None:
+        if components.is_ready(components.deployment(self._client, changing.component)):
+            changing.outage.ended = time.time()
+            changing.outage, changing.is_recovering = None, False
+            changing.changes_at = time.time() + self.rng.uniform(*HEALTHY_SECONDS)
 
     @property
     def _client(self) -> Client:

@@ -1,5 +1,5 @@
 """
-What goes wrong around the reporter: its replicas end, one is paused, the API server restarts.
+The disturbances of the soak: replicas end or are paused, and the API server restarts.
 """
 
 import contextlib
@@ -19,26 +19,29 @@ from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import SHORT_FLAGS
 
 
-EVERY = (15.0, 40.0)
+INTERVAL_SECONDS = (15.0, 40.0)
 """
-The shortest and longest seconds from one trouble to the next.
+The shortest and longest time between two disturbances.
 """
 
 WEIGHTS = (2, 2, 3, 1)
-PAUSED, SAMPLED = 10.0, 5.0
+PAUSE_SECONDS, SAMPLE_SECONDS = 10.0, 5.0
 FLAGS = (*SHORT_FLAGS, "--emission=all", "--resync-seconds=10")
 
 
 @dataclass
 class Disturbances:
     """
-    *steady* is paused and never ended: its memory is what is measured. *other* never lives long.
-    *moments*: when any of it began or ended, in seconds since the epoch.
+    The disturbances so far: their counts, times, and the memory of one replica.
+
+    The replica `steady` is paused but never ended, and its memory is measured. The replica `other`
+    is killed and stopped. *disturbed_at* has the begin and end of each disturbance, in seconds
+    since the epoch.
     """
 
     plane: ControlPlane
     rng: random.Random
-    done: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
     disturbed_at: list[float] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
     cpu: float = 0
@@ -46,52 +49,52 @@ class Disturbances:
     def __enter__(self) -> Self:
         self.steady = ReporterProcess(self.plane, *FLAGS, name="steady").start()
         self.other = ReporterProcess(self.plane, *FLAGS, name="other").start(leading=False)
-        self._at = time.monotonic() + EVERY[0]
+        self._next_at = time.monotonic() + INTERVAL_SECONDS[0]
         self._sample_at = 0.0
-        self._wakes_at = float("inf")
+        self._resume_at = float("inf")
         return self
 
     def __exit__(self, *_: object) -> None:
         """
-        They end with the control plane at the latest.
+        Continue the paused replica. The control plane stops both when it ends.
         """
-        self._wake()
+        self._resume()
 
     def step(self) -> None:
         now = time.monotonic()
         if now >= self._sample_at:
-            self._sample_at = now + SAMPLED
+            self._sample_at = now + SAMPLE_SECONDS
             self._sample()
-        if now >= self._wakes_at:
-            self._wake()
-        if now >= self._at:
-            self._at = now + self.rng.uniform(*EVERY)
-            troubles = {
+        if now >= self._resume_at:
+            self._resume()
+        if now >= self._next_at:
+            self._next_at = now + self.rng.uniform(*INTERVAL_SECONDS)
+            actions = {
                 "replica killed": self._kill,
                 "replica stopped": self._stop,
                 "replica paused": self._pause,
                 "API server restarted": self._restart,
             }
-            name = self.rng.choices(list(troubles), weights=WEIGHTS)[0]
+            name = self.rng.choices(list(actions), weights=WEIGHTS)[0]
             self.disturbed_at.append(time.time())
-            troubles[name]()
+            actions[name]()
             self.disturbed_at.append(time.time())
-            self.done[name] += 1
+            self.counts[name] += 1
 
     def end(self) -> None:
         """
-        No more of it.
+        Continue the paused replica and take a last sample.
         """
-        self._wake()
+        self._resume()
         self._sample()
 
     def save_logs(self) -> Path:
         """
-        A folder with the logs of both replicas, which outlives the control plane.
+        Write the logs of both replicas to a folder that outlives the control plane, and return it.
         """
         folder = Path(tempfile.mkdtemp(prefix="soak-"))
-        for each in (self.steady, self.other):
-            (folder / f"{each.name}.log").write_text(each.log())
+        for replica in (self.steady, self.other):
+            (folder / f"{replica.name}.log").write_text(replica.log())
         return folder
 
     def _kill(self) -> None:
@@ -104,12 +107,12 @@ class Disturbances:
 
     def _pause(self) -> None:
         os.kill(self.steady.process.pid, signal.SIGSTOP)
-        self._wakes_at = time.monotonic() + PAUSED
+        self._resume_at = time.monotonic() + PAUSE_SECONDS
 
-    def _wake(self) -> None:
+    def _resume(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.steady.process.pid, signal.SIGCONT)
-        self._wakes_at = float("inf")
+        self._resume_at = float("inf")
 
     def _restart(self) -> None:
         with self.plane.paused("kwok"):
@@ -118,7 +121,7 @@ class Disturbances:
 
     def _sample(self) -> None:
         """
-        Raises OSError when the process is gone, which it must not be.
+        Record memory and CPU. Raise OSError if the process has ended, which it must not.
         """
         usage = ProcessUsage.of(self.steady.process.pid)
         self.memory.append(usage.memory)

@@ -1,5 +1,5 @@
 """
-The judge of the soak finds every kind of untruth, and none in what is true.
+The comparison finds every kind of wrong Event, and none among right ones.
 """
 
 import pytest
@@ -20,7 +20,7 @@ OUT = ComponentOutage(A, 100, 300)
 
 
 @pytest.mark.parametrize(
-    ("outages", "told"),
+    ("outages", "announced"),
     [
         ([OUT], [AnnouncedEvent(A, 103), AnnouncedEvent(READY, 310)]),
         (
@@ -45,17 +45,17 @@ OUT = ComponentOutage(A, 100, 300)
     ],
     ids=["one", "two", "short", "short and late", "joined", "twice out"],
 )
-def test_nothing_is_wrong_with_the_truth(outages, told):
-    assert list(violations(outages, told, BOUNDS)) == []
+def test_right_events_have_no_violations(outages, announced):
+    assert list(violations(outages, announced, BOUNDS)) == []
 
 
 @pytest.mark.parametrize(
-    ("told", "wrong"),
+    ("announced", "violation"),
     [
-        ([AnnouncedEvent(READY, 310)], "was out from 100 for 200 s, and nobody said so"),
+        ([AnnouncedEvent(READY, 310)], "was out from 100 for 200 s without an Event"),
         (
             [AnnouncedEvent(A, 90), AnnouncedEvent(A, 103), AnnouncedEvent(READY, 310)],
-            "clusterA was told at 90, when it was not out",
+            "clusterA was announced at 90 without an outage",
         ),
         (
             [
@@ -64,40 +64,42 @@ def test_nothing_is_wrong_with_the_truth(outages, told):
                 AnnouncedEvent(A, 330),
                 AnnouncedEvent(READY, 340),
             ],
-            "at 330, when it was not out",
+            "at 330 without an outage",
         ),
         (
             [AnnouncedEvent(A, 103), AnnouncedEvent(A, 200), AnnouncedEvent(READY, 310)],
-            "at 103 and 200 of one outage",
+            "at 103 and 200 for one outage",
         ),
         (
             [AnnouncedEvent(A, 103), AnnouncedEvent(READY, 200), AnnouncedEvent(READY, 310)],
-            "told at 200, when clusterA was out",
+            "announced at 200 during an outage of clusterA",
         ),
         (
             [AnnouncedEvent(A, 103), AnnouncedEvent(READY, 310), AnnouncedEvent(READY, 350)],
-            "told twice, at 310 and 350",
+            "announced twice, at 310 and 350",
         ),
-        ([AnnouncedEvent(A, 103)], "all has healed, and no clusterReady was told"),
+        ([AnnouncedEvent(A, 103)], "no clusterReady was announced after the last outage"),
         (
             [AnnouncedEvent(B, 103), AnnouncedEvent(A, 103), AnnouncedEvent(READY, 310)],
-            "clusterB was told at 103, when it was not",
+            "clusterB was announced at 103 without an outage",
         ),
     ],
     ids=["hidden", "early", "late", "double", "ready early", "ready twice", "no ready", "other"],
 )
-def test_every_untruth_is_found(told, wrong):
-    found = "\n".join(violations([OUT], told, BOUNDS))
-    assert wrong in found
+def test_every_wrong_event_is_found(announced, violation):
+    found = "\n".join(violations([OUT], announced, BOUNDS))
+    assert violation in found
 
 
 def test_new_leader_may_join_an_outage_to_an_episode_without_its_ready():
-    told = [AnnouncedEvent(A, 103), AnnouncedEvent(READY, 510)]
+    announced = [AnnouncedEvent(A, 103), AnnouncedEvent(READY, 510)]
     outages = [OUT, ComponentOutage(A, 400, 500)]
-    assert list(violations(outages, told, BOUNDS, troubles=[390])) == []
-    assert "from 400 for 100 s" in "\n".join(violations(outages, told, BOUNDS, troubles=[350]))
+    assert list(violations(outages, announced, BOUNDS, disturbed_at=[390])) == []
+    assert "from 400 for 100 s" in "\n".join(
+        violations(outages, announced, BOUNDS, disturbed_at=[350])
+    )
 
 
 def test_delay_runs_from_the_outage_to_its_own_event():
-    told = [AnnouncedEvent(A, 103), AnnouncedEvent(READY, 310), AnnouncedEvent(A, 401)]
-    assert delays([OUT, ComponentOutage(A, 400, 500)], told, BOUNDS) == [3, 1]
+    announced = [AnnouncedEvent(A, 103), AnnouncedEvent(READY, 310), AnnouncedEvent(A, 401)]
+    assert delays([OUT, ComponentOutage(A, 400, 500)], announced, BOUNDS) == [3, 1]

@@ -1,3 +1,3 @@
 """
-What users rely on, on any cluster in which a reporter runs: it needs nothing but a kubeconfig.
+Tests of what users rely on, for any cluster in which a reporter runs; they need only a kubeconfig.
 """

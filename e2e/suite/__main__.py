@@ -1,7 +1,7 @@
 """
-The suite as on a cluster made by someone else: reporters run there, and a kubeconfig is all it gets.
+Run the suite against a local control plane as against a foreign cluster, with only a kubeconfig.
 
-``python -m e2e.suite`` does that with a control plane made here; pytest's arguments may follow.
+Arguments of ``python -m e2e.suite`` are passed on to pytest.
 """
 
 import subprocess
@@ -16,11 +16,11 @@ def main() -> int:
     with ControlPlane() as plane:
         components.install(plane.client)
         with local_cluster.reporters(plane):
-            given = (
+            arguments = (
                 f"--kubeconfig={plane.kubeconfig()}",
                 f"--quiet-seconds={local_cluster.QUIET}",
             )
-            command = [sys.executable, "-m", "pytest", "e2e/suite", *given, *sys.argv[1:]]
+            command = [sys.executable, "-m", "pytest", "e2e/suite", *arguments, *sys.argv[1:]]
             return subprocess.run(command, check=False).returncode
 
 

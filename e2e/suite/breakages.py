@@ -1,5 +1,5 @@
 """
-What people and controllers do to a stack. Each ends with the stack as it was before.
+Breakages of a stack, as context managers that restore it at the end.
 """
 
 import contextlib
@@ -21,46 +21,46 @@ from e2e.support.production_stack.kaito_controller import READY_REASONS, nodes_m
 
 @contextlib.contextmanager
 def scaled_to_zero(cluster: ClusterUnderTest, component: StackComponent) -> Iterator[None]:
-    wanted = components.deployment(cluster.client, component)["spec"]["replicas"]
+    replicas = components.deployment(cluster.client, component)["spec"]["replicas"]
     components.scale(cluster.client, component, 0)
     try:
         yield
     finally:
-        components.scale(cluster.client, component, wanted)
+        components.scale(cluster.client, component, replicas)
         _until_ready(cluster, component)
 
 
 def _until_ready(cluster: ClusterUnderTest, component: StackComponent) -> None:
     """
-    With the labels by which its own selector knows its pods.
+    Wait until a component is Ready, with the labels of its own selector.
     """
-    found = components.deployment(cluster.client, component)
-    labels = found["spec"]["selector"].get("matchLabels", component.labels)
-    known = StackComponent(component.namespace, component.name, labels)
-    components.until_ready(cluster.client, known, within=300)
+    deployment = components.deployment(cluster.client, component)
+    labels = deployment["spec"]["selector"].get("matchLabels", component.labels)
+    selected = StackComponent(component.namespace, component.name, labels)
+    components.until_ready(cluster.client, selected, within=300)
 
 
 @contextlib.contextmanager
 def without_crd(cluster: ClusterUnderTest, name: str) -> Iterator[None]:
     """
-    All objects of that kind are lost.
+    Delete a CRD, and all its objects with it, and create the CRD again.
     """
-    found = cluster.client.get(f"{crds.PATH}/{name}")
-    again = {
+    crd = cluster.client.get(f"{crds.PATH}/{name}")
+    manifest = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {
             "name": name,
-            "annotations": found["metadata"].get("annotations", {}),
-            "labels": found["metadata"].get("labels", {}),
+            "annotations": crd["metadata"].get("annotations", {}),
+            "labels": crd["metadata"].get("labels", {}),
         },
-        "spec": found["spec"],
+        "spec": crd["spec"],
     }
     crds.remove(cluster.client, name)
     try:
         yield
     finally:
-        crds.install(cluster.client, [again])
+        crds.install(cluster.client, [manifest])
 
 
 # ---------------------------------------------------------------- of a team
@@ -80,7 +80,7 @@ def deleted(model: SuiteModel, kind: str, name: str) -> Iterator[None]:
 @contextlib.contextmanager
 def with_spec(model: SuiteModel, kind: str, **spec: Any) -> Iterator[None]:
     """
-    Otherwise than its chart does; its controller has not seen it.
+    Change the spec of an object. Its status stays, as if its controller had not seen the change.
     """
     client, manifest = model.cluster.client, model.manifest(kind)
     client.patch(client.path(manifest), {"spec": spec})
@@ -95,7 +95,7 @@ def with_spec(model: SuiteModel, kind: str, **spec: Any) -> Iterator[None]:
 @contextlib.contextmanager
 def with_false_condition(model: SuiteModel, kind: str, condition: str, why: str) -> Iterator[None]:
     """
-    Its controller says so. *why*: reason and message.
+    Set a condition to False, as its controller would; *why* is `reason: message`.
     """
     client, manifest = model.cluster.client, model.manifest(kind)
     statuses.write_status(client, manifest, _false_condition(model.status(kind), condition, why))
@@ -108,18 +108,18 @@ def with_false_condition(model: SuiteModel, kind: str, condition: str, why: str)
 def _false_condition(status: Json, condition: str, why: str) -> Json:
     changed = copy.deepcopy(status)
     reason, _, message = why.partition(": ")
-    for holder in (changed, *changed.get("parents", ())):
-        for each in holder.get("conditions", ()):
-            if each["type"] == condition:
-                each |= {"status": "False", "reason": reason, "message": message}
-                each["lastTransitionTime"] = statuses.timestamp()
+    for owner in (changed, *changed.get("parents", ())):
+        for found in owner.get("conditions", ()):
+            if found["type"] == condition:
+                found |= {"status": "False", "reason": reason, "message": message}
+                found["lastTransitionTime"] = statuses.timestamp()
     return changed
 
 
 @contextlib.contextmanager
 def with_annotations(model: SuiteModel, **annotations: str) -> Iterator[None]:
     """
-    The InferenceSet, for the scaler.
+    Annotate the InferenceSet for the autoscaler.
     """
     model.kaito.annotate(**annotations)
     try:
@@ -131,7 +131,7 @@ def with_annotations(model: SuiteModel, **annotations: str) -> Iterator[None]:
 @contextlib.contextmanager
 def with_node_refused(model: SuiteModel, why: str) -> Iterator[None]:
     """
-    The node that KAITO asks for does not come. *why*: reason and message of the provisioner.
+    Let node provisioning fail; *why* is `reason: message` of the provisioner.
     """
     model.kaito.set_workspace_conditions(WORKSPACE, nodes_missing_reasons(why))
     try:
@@ -143,7 +143,7 @@ def with_node_refused(model: SuiteModel, why: str) -> Iterator[None]:
 @contextlib.contextmanager
 def under_pressure(model: SuiteModel) -> Iterator[None]:
     """
-    The model's node, as KAITO tells of it.
+    Put the model's node under disk pressure, as KAITO reports it.
     """
     pod = model.cluster.client.get(model.path("Pod"))
     text = f"worker node(s) under resource pressure: {pod['spec']['nodeName']} (DiskPressure)"
@@ -159,7 +159,7 @@ def under_pressure(model: SuiteModel) -> Iterator[None]:
 @contextlib.contextmanager
 def with_broken_image(model: SuiteModel) -> Iterator[None]:
     """
-    The model's pod, as where containers run its image can be changed.
+    Give the model's pod an image that cannot be pulled.
     """
     client, path = model.cluster.client, model.path("Pod")
     pod = {"apiVersion": "v1", "kind": "Pod", **client.get(path)}
@@ -167,16 +167,16 @@ def with_broken_image(model: SuiteModel) -> Iterator[None]:
     if model.cluster.has_no_kubelets:
         faults.set_pod_fault(client, pod, faults.IMAGE_PULL)
     else:
-        _run(model, container["name"], components.IMAGE)
+        _set_image(model, container["name"], components.IMAGE)
     try:
         yield
     finally:
         faults.clear_pod_fault(client, pod)
-        _run(model, container["name"], container["image"])
+        _set_image(model, container["name"], container["image"])
         until(model.is_serving, within=180, what=f"{path} is Ready")
 
 
-def _run(model: SuiteModel, container: str, image: str) -> None:
+def _set_image(model: SuiteModel, container: str, image: str) -> None:
     spec = {"containers": [{"name": container, "image": image}]}
     model.cluster.client.patch(model.path("Pod"), {"spec": spec}, STRATEGIC)
 
@@ -184,7 +184,7 @@ def _run(model: SuiteModel, container: str, image: str) -> None:
 @contextlib.contextmanager
 def with_ingress(model: SuiteModel, namespace: str) -> Iterator[None]:
     """
-    A network policy of the harness with the name of a *namespace* that is not there.
+    Apply the harness's network policy with a *namespace* that does not exist.
     """
     client = model.cluster.client
     policy = _policy(model, namespace)
@@ -195,10 +195,10 @@ def with_ingress(model: SuiteModel, namespace: str) -> Iterator[None]:
         client.apply(_policy(model))
 
 
-def _policy(model: SuiteModel, *more: str) -> Json:
+def _policy(model: SuiteModel, *more_namespaces: str) -> Json:
     scaler = model.cluster.component(components.KEDA_KAITO_SCALER).namespace
     key = "k8s:io.kubernetes.pod.namespace"
-    named = [{"matchLabels": {key: each}} for each in (scaler, *more)]
+    sources = [{"matchLabels": {key: name}} for name in (scaler, *more_namespaces)]
     return {
         "apiVersion": "cilium.io/v2",
         "kind": "CiliumNetworkPolicy",
@@ -207,5 +207,5 @@ def _policy(model: SuiteModel, *more: str) -> Json:
             "namespace": model.namespace,
             "labels": {"kaito.sh/owned-by": "modelharness"},
         },
-        "spec": {"endpointSelector": {}, "ingress": [{"fromEndpoints": [{}, *named]}]},
+        "spec": {"endpointSelector": {}, "ingress": [{"fromEndpoints": [{}, *sources]}]},
     }

@@ -1,5 +1,5 @@
 """
-A cluster of which nothing is known but a kubeconfig.
+The cluster under test, known only by a kubeconfig.
 """
 
 import shutil
@@ -21,12 +21,12 @@ from tests.support.catalogue_fixture import DEFAULT_FLAGS
 
 DEDICATED_LABEL = "status-reporter.e2e/own"
 """
-The label of kube-system in clusters made for this suite: nobody else works there, and what KAITO
-and Istio would say is said by the tests.
+The label of kube-system in clusters made for this suite. KAITO and Istio do not run there; tests
+write their status.
 """
 
 IDLE = "import signal; signal.signal(signal.SIGTERM, lambda *_: exit()); signal.pause()"
-_PLACES = (
+_COMPONENT_FLAGS = (
     (components.ISTIOD, "istio-namespace", "istiod-deployment"),
     (components.APIKEY_AUTHZ, "gateway-auth-namespace", "gateway-auth-deployment"),
     (components.BODY_BASED_ROUTER, "bbr-namespace", "bbr-deployment"),
@@ -36,15 +36,17 @@ _PLACES = (
     (components.KEDA_KAITO_SCALER, "keda-scaler-namespace", "keda-scaler-deployment"),
 )
 """
-What is checked first, with the flags of its namespace and its name.
+The components of a healthy stack, with the flags of their namespace and name.
 """
 
 
 @dataclass(frozen=True)
 class Timeouts:
     """
-    Seconds. *settle*: before a recovery is told. *within*: in which what is due is said. *quiet*:
-    after which nothing more can come, as a heartbeat would have come in it.
+    The timeouts of a test, in seconds.
+
+    A recovery is announced after *settle*, any Event comes within *announce_timeout*, and after a
+    *quiet_period* without an Event no heartbeat is active.
     """
 
     settle: float
@@ -54,15 +56,17 @@ class Timeouts:
     @classmethod
     def from_flags(cls, flags: dict[str, str], quiet: float) -> Self:
         """
-        For reporters with these *flags*. Raises pytest.UsageError when *quiet* would mean nothing.
+        Return the timeouts for reporters with *flags*.
+
+        Raise pytest.UsageError if *quiet* is shorter than their heartbeat.
         """
         grace = float(flags.get("startup-grace-seconds", "60"))
         settle = float(flags.get("settle-seconds", "30"))
         heartbeat = float(flags.get("heartbeat-seconds", "300"))
         if quiet < heartbeat * 1.1 + 1:
             raise pytest.UsageError(
-                f"The reporters repeat themselves every {heartbeat:g} s, so {quiet:g} s of silence"
-                " mean nothing: helm upgrade … --reuse-values --set heartbeatSeconds=60"
+                f"The reporters repeat Events every {heartbeat:g} s, so a quiet period of {quiet:g} s"
+                " proves nothing: helm upgrade … --reuse-values --set heartbeatSeconds=60"
             )
         return cls(
             settle, announce_timeout=60 + 2 * heartbeat + 3 * (grace + settle), quiet_period=quiet
@@ -85,70 +89,73 @@ class ClusterUnderTest:
 
     @cached_property
     def timeouts(self) -> Timeouts:
-        usual = Timeouts.from_flags(self.reporters.flags(), self.quiet_period)
+        timeouts = Timeouts.from_flags(self.reporters.flags(), self.quiet_period)
         return (
-            usual
+            timeouts
             if self.announce_timeout is None
-            else replace(usual, announce_timeout=self.announce_timeout)
+            else replace(timeouts, announce_timeout=self.announce_timeout)
         )
 
     @cached_property
     def is_dedicated(self) -> bool:
         """
-        Whether it was made for this suite.
+        Return whether the cluster was made for this suite.
         """
-        found = self.client.get("/api/v1/namespaces/kube-system")
-        return DEDICATED_LABEL in found["metadata"].get("labels", {})
+        namespace = self.client.get("/api/v1/namespaces/kube-system")
+        return DEDICATED_LABEL in namespace["metadata"].get("labels", {})
 
     @cached_property
     def has_no_kubelets(self) -> bool:
         """
-        Whether its pods are objects alone, with no container behind them.
+        Return whether pods are mere objects without containers.
         """
         nodes = self.client.list("/api/v1/nodes")
-        return all("kwok" in each["status"]["nodeInfo"]["kubeletVersion"] for each in nodes)
+        return all("kwok" in node["status"]["nodeInfo"]["kubeletVersion"] for node in nodes)
 
     def kubectl(self, *arguments: str) -> str:
         """
-        What it printed. Raises CalledProcessError.
+        Return the output of kubectl. Raise CalledProcessError if it fails.
         """
         command = [kubectl(), f"--kubeconfig={self.kubeconfig}", *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    def component(self, usual: components.StackComponent) -> components.StackComponent:
+    def component(self, default: components.StackComponent) -> components.StackComponent:
         """
-        Where the reporters look for it; without a name if they do not.
+        Return a component with the namespace and name that the reporters use; empty names if none.
         """
-        flags = {"": usual.name, **DEFAULT_FLAGS, **self.reporters.flags()}
-        namespace, name = next(flags for each, *flags in _PLACES if each.name == usual.name)
+        flags = {"": default.name, **DEFAULT_FLAGS, **self.reporters.flags()}
+        namespace, name = next(
+            names for known, *names in _COMPONENT_FLAGS if known.name == default.name
+        )
         return components.StackComponent(
-            flags[namespace], flags[name], usual.labels, usual.replicas
+            flags[namespace], flags[name], default.labels, default.replicas
         )
 
     def unhealthy_components(self) -> Iterable[str]:
         """
-        What is not healthy of the stack, before anything is broken.
+        Yield what is unhealthy in the stack before the tests.
         """
-        for component in (self.component(usual) for usual, *_ in _PLACES):
-            where = f"Deployment {component.namespace}/{component.name}"
+        for component in (self.component(default) for default, *_ in _COMPONENT_FLAGS):
+            text = f"Deployment {component.namespace}/{component.name}"
             if not component.name:
                 continue
             if not self.client.exists(components.path(component)):
-                yield f"{where} is not there"
+                yield f"{text} does not exist"
             elif not components.is_ready(components.deployment(self.client, component)):
-                yield f"{where} is not Ready"
+                yield f"{text} is not Ready"
 
     def as_idle_workload(self, manifest: Json) -> Json:
         """
-        A Deployment or Pod of a program that does nothing, on any node: where containers run, it
-        is the image that runs there already.
+        Let the containers of a Deployment or Pod do nothing, on any node.
+
+        Where containers run they use the reporters' image, as the cluster can pull that one.
         """
         spec = manifest["spec"].get("template", manifest)["spec"]
         spec.pop("nodeName", None)
         if self.has_no_kubelets:
             return manifest
-        for each in spec["containers"]:
-            each |= {"image": self.reporters.image, "command": ["python3", "-c", IDLE]}
+        for container in spec["containers"]:
+            container |= {"image": self.reporters.image, "command": ["python3", "-c", IDLE]}
         return manifest
 
 
@@ -158,5 +165,5 @@ def kubectl() -> str:
     except assets.AssetsMissing:
         found = shutil.which("kubectl")
     if found is None:
-        raise pytest.UsageError("kubectl is needed, and is not there")
+        raise pytest.UsageError("kubectl is not installed, but the tests need it")
     return found

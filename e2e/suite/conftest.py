@@ -1,5 +1,5 @@
 """
-The cluster under test: the one of ``--kubeconfig``, or one that is made here.
+Fixtures and options of the suite: the cluster of ``--kubeconfig``, or a local control plane.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import pytest
 
 from e2e.controlplane import ApiError
 from e2e.suite import local_cluster
+from e2e.suite.announces import MARK
 from e2e.suite.cluster import ClusterUnderTest
 from e2e.suite.recording import EventRecording
 from e2e.support import events
@@ -21,56 +22,63 @@ CLASS = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/istio"
 REPORT_SECTION = "what the reporters saw"
 QUIET_ON_GIVEN_CLUSTER = 180
 """
-Seconds of silence after a recovery on a cluster made by someone else.
+Seconds without an Event that tests wait for after a recovery on the cluster of --kubeconfig.
 """
 
 GIVEN = pytest.StashKey[ClusterUnderTest]()
-BROKEN = pytest.StashKey[ClusterUnderTest | None]()
+CURRENT = pytest.StashKey[ClusterUnderTest | None]()
 """
-The one that is being tested just now.
+The cluster of the running test.
 """
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("cluster under test")
-    group.addoption("--kubeconfig", type=Path, help="of a cluster in which a reporter runs")
-    group.addoption("--yes", action="store_true", help="break that cluster without being asked")
+    group.addoption(
+        "--kubeconfig", type=Path, help="kubeconfig of a cluster in which a reporter runs"
+    )
+    group.addoption("--yes", action="store_true", help="break that cluster without asking")
     group.addoption(
         "--quiet-seconds",
         type=float,
-        help=f"of silence after a recovery, longer than the reporters' heartbeat; default: {QUIET_ON_GIVEN_CLUSTER} there,"
-        f" {local_cluster.QUIET} on a control plane that is made here",
+        help=f"seconds without an Event after a recovery, longer than the reporters' heartbeat; default:"
+        f" {QUIET_ON_GIVEN_CLUSTER}, or {local_cluster.QUIET} on a local control plane",
     )
     group.addoption(
         "--heartbeat-seconds",
         type=int,
         default=local_cluster.HEARTBEAT,
-        help="of the reporters on a control plane that is made here; default: %(default)s",
+        help="heartbeat of the reporters on a local control plane; default: %(default)s",
     )
     group.addoption(
         "--within-seconds",
         type=float,
-        help="in which all that is due there is said; by default what the reporters' flags make of it",
+        help="seconds to wait for an Event; default: derived from the reporters' flags",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", f"{MARK}(*reasons): must fail when one of these reasons is not announced"
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """
-    Before anything is broken it is known what that will be done to. Where no cluster is given, one
-    must be made.
+    Check the given cluster before any test breaks it. Without one, tests need a control plane.
     """
-    ours = [item for item in items if Path(__file__).parent in item.path.parents]
+    suite_items = [item for item in items if Path(__file__).parent in item.path.parents]
     path = config.getoption("kubeconfig", None)
     if path is None:
-        for item in ours:
+        for item in suite_items:
             item.add_marker(pytest.mark.controlplane)
-    elif ours:
-        quiet, within = (config.getoption(f"{each}_seconds") for each in ("quiet", "within"))
-        config.stash[GIVEN] = _checked(
+    elif suite_items:
+        quiet, within = (config.getoption(f"{name}_seconds") for name in ("quiet", "within"))
+        config.stash[GIVEN] = _check(
             ClusterUnderTest(path, quiet or QUIET_ON_GIVEN_CLUSTER, within)
         )
         if not (config.stash[GIVEN].is_dedicated or config.getoption("yes")):
-            _ask(config.stash[GIVEN].client.host)
+            _confirm(config.stash[GIVEN].client.host)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -78,10 +86,10 @@ def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """
-    One that failed, also before it began, comes with what the reporters saw then.
+    Add the status of the reporters to the report of a test that failed.
     """
     report = yield
-    cluster = item.config.stash.get(BROKEN, None)
+    cluster = item.config.stash.get(CURRENT, None)
     if report.failed and cluster is not None:
         report.sections.append((REPORT_SECTION, cluster.reporters.describe()))
     return report
@@ -90,26 +98,26 @@ def pytest_runtest_makereport(
 @pytest.fixture(scope="module")
 def cluster(request: pytest.FixtureRequest) -> Iterator[ClusterUnderTest]:
     """
-    With a healthy stack and reporters.
+    A cluster with a healthy stack and running reporters.
     """
-    with contextlib.ExitStack() as after:
+    with contextlib.ExitStack() as stack:
         given = request.config.stash.get(GIVEN, None)
-        found = given or after.enter_context(_made(request))
-        ailing = list(found.unhealthy_components())
-        if ailing:
-            pytest.fail("The stack is not healthy: " + "; ".join(ailing))
-        request.config.stash[BROKEN] = found
-        yield found
-        request.config.stash[BROKEN] = None
+        cluster = given or stack.enter_context(_made(request))
+        unhealthy = list(cluster.unhealthy_components())
+        if unhealthy:
+            pytest.fail("The stack is not healthy: " + "; ".join(unhealthy))
+        request.config.stash[CURRENT] = cluster
+        yield cluster
+        request.config.stash[CURRENT] = None
 
 
 @pytest.fixture(scope="module")
 def own_cluster(cluster: ClusterUnderTest) -> Iterator[ClusterUnderTest]:
     """
-    For topics in which the tests say what KAITO and Istio would say.
+    A cluster in which tests write the status that KAITO and Istio would write.
     """
     if not cluster.is_dedicated:
-        pytest.skip("NOT RUN: on this cluster KAITO and Istio speak for themselves")
+        pytest.skip("NOT RUN: on this cluster KAITO and Istio write status themselves")
     if cluster.client.exists(CLASS):
         yield cluster
     else:
@@ -123,7 +131,7 @@ def recording(
     cluster: ClusterUnderTest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EventRecording]:
     """
-    Of this module and those before it. Whatever was written must be clean.
+    The Events written during this module and those before it; each must be well formed.
     """
     folder = tmp_path_factory.getbasetemp() / "events"
     folder.mkdir(exist_ok=True)
@@ -142,23 +150,27 @@ def _made(request: pytest.FixtureRequest) -> Iterator[ClusterUnderTest]:
     events.clear(plane.client)
 
 
-def _checked(cluster: ClusterUnderTest) -> ClusterUnderTest:
+def _check(cluster: ClusterUnderTest) -> ClusterUnderTest:
     """
-    With reporters whose silence will mean something. Raises pytest.UsageError.
+    Return the cluster if its reporters are Ready and its quiet period is long enough.
+
+    Raise pytest.UsageError otherwise.
     """
     try:
         cluster.reporters.check()
         assert cluster.timeouts.quiet_period
     except (OSError, ApiError) as err:
-        raise pytest.UsageError(f"The cluster of {cluster.kubeconfig} refuses: {err}") from err
+        raise pytest.UsageError(
+            f"The cluster of {cluster.kubeconfig} cannot be used: {err}"
+        ) from err
     return cluster
 
 
-def _ask(host: str) -> None:
+def _confirm(host: str) -> None:
     """
-    Raises pytest.UsageError unless a person says yes.
+    Ask on the terminal. Raise pytest.UsageError unless the answer is yes.
     """
-    question = f"The tests break the stack at {host} again and again. Go on? [y/N] "
+    question = f"The tests break the stack at {host} many times. Continue? [y/N] "
     try:
         with Path("/dev/tty").open("r+b", buffering=0) as terminal:
             terminal.write(question.encode())
@@ -166,4 +178,6 @@ def _ask(host: str) -> None:
     except OSError:
         answer = ""
     if answer not in {"y", "yes"}:
-        raise pytest.UsageError("Nothing was broken: nobody said yes, nor was --yes given.")
+        raise pytest.UsageError(
+            "Nothing was broken: the answer was not yes, and --yes was not given."
+        )

@@ -1,5 +1,5 @@
 """
-What an Event must be, whatever it tells.
+The format that every Event must have.
 """
 
 import re
@@ -13,7 +13,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 LIMIT = 1024
 """
-UTF-8 bytes that an API server takes.
+Maximum UTF-8 bytes of a message; the API server refuses longer ones.
 """
 
 FORBIDDEN_PATTERNS = {
@@ -28,14 +28,14 @@ LABELS = "reporter.productionstack.kaito.sh/"
 
 def format_violations(event: Json) -> list[str]:
     """
-    To one Event as it was written at some time.
+    Return the violations of one Event as it was written.
     """
     return [*_field_violations(event), *_text_violations(event), *_name_violations(event)]
 
 
 def _field_violations(event: Json) -> Iterator[str]:
     count, meta = event.get("count", 0), event["metadata"]
-    fixed = {
+    expected = {
         "source.component": (event.get("source", {}).get("component"), SOURCE),
         "reportingComponent": (event.get("reportingComponent"), SOURCE),
         "action": (event.get("action"), "Evaluate"),
@@ -43,9 +43,11 @@ def _field_violations(event: Json) -> Iterator[str]:
         "involvedObject.namespace": (event["involvedObject"].get("namespace", ""), ""),
         "type": (event["type"], str(DEFAULT_CATALOGUE.entries[event["reason"]].type)),
     }
-    yield from (f"{key} is {found!r}" for key, (found, right) in fixed.items() if found != right)
-    needed = ("firstTimestamp", "lastTimestamp", "eventTime", "reportingInstance")
-    yield from (f"no {key}" for key in needed if not event.get(key))
+    yield from (
+        f"{key} is {found!r}" for key, (found, value) in expected.items() if found != value
+    )
+    required = ("firstTimestamp", "lastTimestamp", "eventTime", "reportingInstance")
+    yield from (f"no {key}" for key in required if not event.get(key))
     if not re.search(r"\.\d{6}Z$", event.get("eventTime") or ""):
         yield f"eventTime is {event.get('eventTime')}"
     series = event.get("series") or {"count": 1, "lastObservedTime": event["lastTimestamp"]}
@@ -54,45 +56,44 @@ def _field_violations(event: Json) -> Iterator[str]:
     if series["lastObservedTime"][:19] != event["lastTimestamp"][:19]:
         yield f"last {event['lastTimestamp']}, of the series {series['lastObservedTime']}"
     if event["lastTimestamp"] < event["firstTimestamp"]:
-        yield "it ended before it began"
+        yield "lastTimestamp is before firstTimestamp"
 
 
 def _text_violations(event: Json) -> Iterator[str]:
     message = event.get("message", "")
     if not message.strip():
-        yield "it says nothing"
+        yield "the message is empty"
     if len(message.encode()) > LIMIT:
         yield f"{len(message.encode())} bytes"
     yield from (
-        f"a {what}: {message}"
-        for what, each in FORBIDDEN_PATTERNS.items()
-        if re.search(each, message)
+        f"a {name}: {message}"
+        for name, pattern in FORBIDDEN_PATTERNS.items()
+        if re.search(pattern, message)
     )
 
 
 def _name_violations(event: Json) -> Iterator[str]:
     """
-    Who it is about can be told from the message alone, and be selected by labels.
+    Yield a violation if the message or the labels do not name the subject.
     """
     labels, message = event["metadata"].get("labels", {}), event.get("message", "")
+    involved = event["involvedObject"]
     layer = DEFAULT_CATALOGUE.entries[event["reason"]].layer
-    wanted = [labels.get(f"{LABELS}{each}", "") for each in _NAMED[layer]]
+    names = [labels.get(f"{LABELS}{key}", "") for key in _SUBJECT_LABELS[layer]]
     if event["type"] == EventType.NORMAL and layer == Layer.CLUSTER:
-        wanted = []
+        names = []
     elif layer == Layer.CLUSTER:
-        of = event["involvedObject"]
-        wanted = [f"Deployment {of['name']}/" if of["kind"] == "Namespace" else of["name"]]
-    yield from (f"{each!r} is not named: {message}" for each in wanted if each not in message)
-    if layer != Layer.CLUSTER and not all(wanted):
-        yield f"no label says whose it is: {labels}"
-    of = event["involvedObject"]
-    if of["kind"] == "Namespace" and not of.get(
-        "uid"
-    ):  # discovery, by which a CRD is known, has none
-        yield "its object has no uid"
+        is_namespace = involved["kind"] == "Namespace"
+        names = [f"Deployment {involved['name']}/" if is_namespace else involved["name"]]
+    yield from (f"{name!r} is not named: {message}" for name in names if name not in message)
+    if layer != Layer.CLUSTER and not all(names):
+        yield f"labels do not name the subject: {labels}"
+    # A CRD is known by discovery, which has no uid.
+    if involved["kind"] == "Namespace" and not involved.get("uid"):
+        yield "involvedObject has no uid"
 
 
-_NAMED = {
+_SUBJECT_LABELS = {
     Layer.CLUSTER: (),
     Layer.MODELHARNESS: ("namespace",),
     Layer.MODELDEPLOYMENT: ("namespace", "inferenceset"),

@@ -1,5 +1,5 @@
 """
-Events as users' tools read them, and the way of an outage from its Warning to silence.
+The Events that tests expect: queries, and the sequence of Events of one outage.
 """
 
 import time
@@ -15,7 +15,9 @@ from e2e.support.events import Event
 @dataclass(frozen=True)
 class EventQuery:
     """
-    From now on. *involved*: the name of the object that the Events are of; all if empty.
+    A query of the Events written after version *since*.
+
+    *involved* is the name of the involved object; all if empty.
     """
 
     cluster: ClusterUnderTest
@@ -24,32 +26,32 @@ class EventQuery:
 
     def all(self, reason: str = "") -> list[Event]:
         """
-        In the order of their last writes.
+        Return the Events in the order of their last writes.
         """
-        found = events.reporter_events(self.cluster.client, reason, involved=self.involved)
-        return [each for each in found if int(each.version) > self.since]
+        events_found = events.reporter_events(self.cluster.client, reason, involved=self.involved)
+        return [event for event in events_found if int(event.version) > self.since]
 
     def newest(self, reason: str) -> Event | None:
-        found = self.all(reason)
-        return max(found, key=lambda each: each.last) if found else None
+        return max(self.all(reason), key=lambda event: event.last, default=None)
 
-    def wait_for(self, reason: str, saying: str = "", count: int = 1) -> Event:
+    def wait_for(self, reason: str, message_contains: str = "", count: int = 1) -> Event:
         """
-        Raises NotWithin with all that was said instead.
+        Wait for an Event. Raise WaitTimeout with the Events that came instead.
         """
 
         def read() -> Event | None:
             found = self.newest(reason)
-            right = found is not None and saying in found.message and found.count >= count
-            return found if right else None
+            if found is None or message_contains not in found.message or found.count < count:
+                return None
+            return found
 
         try:
-            what = f"Event {reason} of {self.involved!r} saying {saying!r}, count {count}"
+            what = f"Event {reason} of {self.involved!r} with {message_contains!r}, count {count}"
             return until(read, within=self.cluster.timeouts.announce_timeout, what=what)
         except WaitTimeout as err:
             lines = [f"  {e.type} {e.reason} x{e.count}: {e.message}" for e in self.all()]
-            told = "\n".join(lines) or "  nothing"
-            raise WaitTimeout(f"{err}\nwhat was said:\n{told}") from None
+            seen = "\n".join(lines) or "  none"
+            raise WaitTimeout(f"{err}\nEvents that came:\n{seen}") from None
 
 
 def events_from_now(cluster: ClusterUnderTest, involved: str = "") -> EventQuery:
@@ -60,8 +62,10 @@ def events_from_now(cluster: ClusterUnderTest, involved: str = "") -> EventQuery
 @dataclass(frozen=True)
 class ExpectedOutage:
     """
-    What is said of it, and what *over* it; nothing, where that is empty. *ready*: the object that
-    the Ready is of.
+    The Events of one outage.
+
+    A Warning with *reason* about *involved* contains *message_contains*. Its end is announced with
+    *ready_reason* about *ready_involved*; with neither if that is empty.
     """
 
     reason: str
@@ -71,31 +75,34 @@ class ExpectedOutage:
     ready_involved: str = ""
     kind: str = "Namespace"
 
-    def run(self, cluster: ClusterUnderTest, trouble: AbstractContextManager[object]) -> Event:
+    def run(self, cluster: ClusterUnderTest, breakage: AbstractContextManager[object]) -> Event:
         """
-        Told, repeated while it lasts, over, and nothing newer after that. Returns its Warning.
+        Check the Events of a breakage: a Warning, its heartbeat, the Ready, and none after that.
+
+        Return the Warning.
         """
-        begin = events_from_now(cluster, self.involved)
-        with trouble:
-            first = begin.wait_for(self.reason, self.message_contains)
-            again = begin.wait_for(self.reason, self.message_contains, count=first.count + 1)
+        query = events_from_now(cluster, self.involved)
+        with breakage:
+            first = query.wait_for(self.reason, self.message_contains)
+            again = query.wait_for(self.reason, self.message_contains, count=first.count + 1)
         assert (first.type, first.involved) == ("Warning", (self.kind, self.involved))
         assert (again.uid, again.first) == (first.uid, first.first)
         assert again.last > first.last
-        self._over(cluster, replace(begin, involved=self.ready_involved or self.involved), again)
-        assert [each.uid for each in begin.all(self.reason)] == [first.uid]
+        self._check_end(
+            cluster, replace(query, involved=self.ready_involved or self.involved), again
+        )
+        assert [event.uid for event in query.all(self.reason)] == [first.uid]
         return again
 
-    def _over(self, cluster: ClusterUnderTest, begin: EventQuery, warning: Event) -> None:
+    def _check_end(self, cluster: ClusterUnderTest, query: EventQuery, warning: Event) -> None:
         if self.ready_reason:
-            ready = begin.wait_for(self.ready_reason)
+            ready = query.wait_for(self.ready_reason)
             assert (ready.type, ready.count) == ("Normal", 1)
             assert ready.last >= warning.last
         else:
             time.sleep(cluster.timeouts.settle)
-        silence = events_from_now(cluster, self.involved)
-        time.sleep(
-            cluster.timeouts.quiet_period
-        )  # by then a heartbeat not called off would have come
-        assert silence.all() == []
-        assert len(begin.all(self.ready_reason)) == 1 or not self.ready_reason
+        later = events_from_now(cluster, self.involved)
+        # An active heartbeat would repeat the Event within the quiet period.
+        time.sleep(cluster.timeouts.quiet_period)
+        assert later.all() == []
+        assert len(query.all(self.ready_reason)) == 1 or not self.ready_reason

@@ -1,5 +1,5 @@
 """
-A kubeconfig as a client of our own: the current context with a token or a client certificate.
+A client for the current context of a kubeconfig, with a token or a client certificate.
 """
 
 import base64
@@ -15,7 +15,7 @@ from e2e.controlplane import Client, Json
 
 def client(path: Path) -> Client:
     """
-    Raises pytest.UsageError, which says what is missing.
+    Build a client. Raise pytest.UsageError if the kubeconfig lacks something or is not supported.
     """
     config = yaml.safe_load(path.read_text())
     context = _named(config, "contexts", config.get("current-context", ""))["context"]
@@ -27,12 +27,12 @@ def client(path: Path) -> Client:
     authority = _file(path, cluster, "certificate-authority")
     if authority is None:
         raise pytest.UsageError(f"{path}: no certificate-authority of the server")
-    certificate, key = (_file(path, user, f"client-{what}") for what in ("certificate", "key"))
+    certificate, key = (_file(path, user, f"client-{name}") for name in ("certificate", "key"))
     token = user.get("token", "")
     if not token and not (certificate and key):
         raise pytest.UsageError(
             f"{path}: neither a token nor a client certificate, but {sorted(user)};"
-            " kubectl create token makes one of a ServiceAccount that may do what the tests do"
+            " kubectl create token makes a token of a ServiceAccount that has the tests' permissions"
         )
     pair = (certificate, key) if certificate and key else None
     host, port = server.hostname or "", server.port or 443
@@ -40,19 +40,19 @@ def client(path: Path) -> Client:
 
 
 def _named(config: Json, kind: str, name: str) -> Json:
-    for each in config.get(kind) or ():
-        if each["name"] == name:
-            return each
+    for entry in config.get(kind) or ():
+        if entry["name"] == name:
+            return entry
     raise pytest.UsageError(f"the kubeconfig has no {name!r} among its {kind}")
 
 
-def _file(path: Path, holder: Json, key: str) -> Path | None:
+def _file(path: Path, entry: Json, key: str) -> Path | None:
     """
-    Given as a path, which is relative to the kubeconfig, or as data.
+    Return the file of a field, which is a path relative to the kubeconfig, or data.
     """
-    if f"{key}-data" in holder:
-        content = base64.b64decode(holder[f"{key}-data"])
+    if f"{key}-data" in entry:
+        content = base64.b64decode(entry[f"{key}-data"])
         with tempfile.NamedTemporaryFile(prefix=f"e2e-{key}-", delete=False) as file:
             file.write(content)
         return Path(file.name)
-    return path.parent / holder[key] if key in holder else None
+    return path.parent / entry[key] if key in entry else None

@@ -1,6 +1,8 @@
 """
-A local cluster with two reporters in it. They are processes; pods stand for them, so that nobody
-has to know: whoever deletes such a pod kills its process, and another comes in its place.
+Reporters on a local control plane: processes, each with a Pod object that represents it.
+
+When a test deletes such a Pod, its process is killed and another one is started, as a Deployment
+would do.
 """
 
 import contextlib
@@ -22,9 +24,13 @@ from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 
 
 HEARTBEAT = 10
+"""
+Seconds between two writes of an Event.
+"""
+
 QUIET = 13
 """
-Seconds after which such a heartbeat would have come.
+Seconds; a heartbeat comes within them.
 """
 
 _NUMBERS = itertools.count(1)
@@ -36,23 +42,24 @@ def reporters(
     plane: ControlPlane, *, replicas: int = 2, off: str = "", heartbeat: int = HEARTBEAT
 ) -> Iterator[None]:
     """
-    With the stack installed before. All traces of them go at the end. *off*: a reason that they
-    do not judge. *heartbeat* in seconds.
+    Run reporters in a cluster with an installed stack, and remove them at the end.
+
+    *off* is a reason that they do not evaluate; *heartbeat* is in seconds.
     """
     plane.client.patch(_SYSTEM, _labelled("true"))
     reporter_rights.install(plane.client, NAMESPACE)
-    keeper = _ReplicaController(plane, flags(plane, off, heartbeat))
+    controller = _ReplicaController(plane, flags(plane, off, heartbeat))
     try:
-        keeper.start(replicas)
+        controller.start(replicas)
         yield
     finally:
-        keeper.stop()
+        controller.stop()
         plane.client.patch(_SYSTEM, _labelled(None))
 
 
 def flags(plane: ControlPlane, off: str = "", heartbeat: int = HEARTBEAT) -> tuple[str, ...]:
     """
-    What starts has minutes, all else is told after a moment.
+    Return the flags of the reporters: starting pods keep their long holds, all else is short.
     """
     return (
         *observer.short_hold_flags(plane, off=off),
@@ -68,16 +75,17 @@ def flags(plane: ControlPlane, off: str = "", heartbeat: int = HEARTBEAT) -> tup
 
 def address() -> str:
     """
-    Of this machine, to which an API server lets a request through: loopback only where there is
-    no other.
+    Return an address of this machine that the API server's proxy may reach.
+
+    The proxy refuses loopback addresses, so they are used only if there is no other.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("203.0.113.1", 9))
         except OSError:
             return "127.0.0.1"
-        found: str = probe.getsockname()[0]
-    return found
+        own_address: str = probe.getsockname()[0]
+    return own_address
 
 
 @dataclass
@@ -88,13 +96,13 @@ class _Replica:
 
 class _ReplicaController:
     """
-    What Deployment and kubelet are to real pods.
+    Starts reporters and replaces those whose Pod is deleted, as Deployment and kubelet would.
     """
 
     def __init__(self, plane: ControlPlane, flags: tuple[str, ...]) -> None:
         self._plane, self._flags = plane, flags
         self._replicas: list[_Replica] = []
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self, replicas: int) -> None:
@@ -103,25 +111,25 @@ class _ReplicaController:
         self._thread.start()
 
     def stop(self) -> None:
-        self._over.set()
+        self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
-        for each in self._replicas:
-            with contextlib.ExitStack() as after:
-                after.callback(self._delete_pod, each.path)
-                after.callback(each.process.stop)
+        for replica in self._replicas:
+            with contextlib.ExitStack() as stack:
+                stack.callback(self._delete_pod, replica.path)
+                stack.callback(replica.process.stop)
 
     def _run(self) -> None:
-        while not self._over.wait(0.3):
-            for number, each in enumerate(self._replicas):
-                if not self._plane.client.exists(each.path):
-                    each.process.kill()
+        while not self._stopped.wait(0.3):
+            for number, replica in enumerate(self._replicas):
+                if not self._plane.client.exists(replica.path):
+                    replica.process.kill()
                     self._replicas[number] = self._new(follows=True)
 
     def _new(self, *, follows: bool) -> _Replica:
         port, name = free_port(), f"status-reporter-{os.getpid()}-{next(_NUMBERS)}"
-        given = (*self._flags, f"--health-probe-bind-address=0.0.0.0:{port}")
-        process = ReporterProcess(self._plane, *given, name=name, grant=False, follows=follows)
+        arguments = (*self._flags, f"--health-probe-bind-address=0.0.0.0:{port}")
+        process = ReporterProcess(self._plane, *arguments, name=name, grant=False, follows=follows)
         process.health_port = port
         try:
             process.start(leading=not follows)
@@ -161,9 +169,9 @@ def _pod(name: str, port: int, args: tuple[str, ...]) -> Json:
 
 
 def _running() -> Json:
-    where = address()
+    host = address()
     ready = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-    addresses = {"podIP": where, "podIPs": [{"ip": where}]}
+    addresses = {"podIP": host, "podIPs": [{"ip": host}]}
     return {**addresses, "phase": "Running", "conditions": [ready]}
 
 

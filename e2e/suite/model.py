@@ -1,6 +1,7 @@
 """
-A team's namespace with its Gateway and one model, all healthy: of the charts, and what KAITO and
-Istio would make and say, who are not there.
+A team's namespace with its Gateway and one model, all healthy.
+
+It has the objects of the charts, and those with their status that KAITO and Istio would write.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ from reporter.embedded.example import team
 MODEL = "qwen"
 WORKSPACE = f"{MODEL}-7rk2p"
 LABEL = "productionstack.kaito.sh/managed-by"
-_PLAYED = {
+_KINDS_WITH_STATUS = {
     "Gateway",
     "HTTPRoute",
     "InferencePool",
@@ -36,7 +37,7 @@ _PLAYED = {
 @dataclass(frozen=True)
 class SuiteModel:
     """
-    *namespace*: its team's.
+    A model in the namespace of its team.
     """
 
     cluster: ClusterUnderTest
@@ -54,7 +55,7 @@ class SuiteModel:
     @cached_property
     def manifests(self) -> list[Json]:
         """
-        The namespace first, what runs last.
+        The manifests, the namespace first and Deployments last.
         """
         now = dt.datetime.now(dt.UTC)
         parts = [
@@ -62,50 +63,52 @@ class SuiteModel:
             *team.manifests(now),
             *team.deployments(),
         ]
-        own = [each for each in parts if each["kind"] != "GatewayClass"]
-        for each in own:
-            each["metadata"].pop("generation", None)
+        own = [part for part in parts if part["kind"] != "GatewayClass"]
+        for manifest in own:
+            manifest["metadata"].pop("generation", None)
         return renamed(own, team=self.namespace, model=MODEL)
 
     def manifest(self, kind: str, name: str = "") -> Json:
         """
-        As it was installed, without its status.
+        Return a manifest as it was installed, without its status.
         """
         found = next(
-            each
-            for each in self.manifests
-            if each["kind"] == kind and name in {"", each["metadata"]["name"]}
+            manifest
+            for manifest in self.manifests
+            if manifest["kind"] == kind and name in {"", manifest["metadata"]["name"]}
         )
-        return {key: each for key, each in found.items() if key != "status"}
+        return {key: value for key, value in found.items() if key != "status"}
 
     def status(self, kind: str) -> Json:
         """
-        When all is well.
+        Return the healthy status of a kind.
         """
-        found: Json = next(each for each in self.manifests if each["kind"] == kind)["status"]
-        return found
+        status: Json = next(each for each in self.manifests if each["kind"] == kind)["status"]
+        return status
 
     def path(self, kind: str, name: str = "") -> str:
         return self.cluster.client.path(self.manifest(kind, name))
 
     def label(self, value: str | None) -> None:
         """
-        That of the namespace, by which the reporters know it.
+        Set or remove the namespace's label that makes the reporters evaluate it.
         """
         path = self.path("Namespace")
         self.cluster.client.patch(path, {"metadata": {"labels": {LABEL: value}}})
 
-    # ------------------------------------------------------------ its life
+    # ------------------------------------------------------------ installation
 
     def install(self, *, labelled: bool = True) -> None:
         """
-        Returns when all of it is Ready. The label comes last, so that nothing half-made is judged.
+        Install the model and wait until it is Ready.
+
+        The label comes last, so that the reporters do not evaluate an incomplete namespace.
         """
         client = self.cluster.client
+        for manifest in self.manifests:
+            self._install(manifest)
         for each in self.manifests:
-            self._install(each)
-        for each in self.manifests:
-            if each["kind"] in _PLAYED:
+            if each["kind"] in _KINDS_WITH_STATUS:
                 statuses.write_status(client, each, each["status"])
         self._until_ready()
         if labelled:
@@ -116,17 +119,17 @@ class SuiteModel:
         if client.exists(self.path("Namespace")):
             client.delete(self.path("Namespace"))
 
-    def _install(self, given: Json) -> None:
-        each = {key: part for key, part in given.items() if key != "status"}
-        if each["kind"] == "Namespace":
-            each["metadata"] = {"name": self.namespace}
-        if each["kind"] in {"Deployment", "Pod"}:
-            each = self.cluster.as_idle_workload(each)
+    def _install(self, manifest: Json) -> None:
+        stripped = {key: part for key, part in manifest.items() if key != "status"}
+        if stripped["kind"] == "Namespace":
+            stripped["metadata"] = {"name": self.namespace}
+        if stripped["kind"] in {"Deployment", "Pod"}:
+            stripped = self.cluster.as_idle_workload(stripped)
         client = self.cluster.client
-        if each["kind"] == "Pod":
+        if stripped["kind"] == "Pod":
             account = f"/api/v1/namespaces/{self.namespace}/serviceaccounts/default"
             until(lambda: client.exists(account), within=60, what=f"{account} exists")
-        client.create(client.collection(each), each)
+        client.create(client.collection(stripped), stripped)
 
     def is_serving(self) -> bool:
         return is_ready(self.cluster.client.get(self.path("Pod")))
@@ -147,7 +150,7 @@ def installed(
     cluster: ClusterUnderTest, topic: str, *, labelled: bool = True
 ) -> Iterator[SuiteModel]:
     """
-    In a namespace of its own.
+    Install a model in its own namespace, and remove it at the end.
     """
     model = SuiteModel(cluster, f"e2e-{topic}-{secrets.token_hex(2)}")
     try:

@@ -1,5 +1,5 @@
 """
-Outages that do not touch each other, each in a namespace of its own, all at the same time.
+Independent outages, each in its own namespace, all at the same time.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from e2e.support.events import Event
 @dataclass(frozen=True)
 class Breakage:
     """
-    *saying*: what its Warning says, beside whose it is.
+    A breakage and the Events that must follow it; the Warning contains *message_contains*.
     """
 
     breaks: Callable[[SuiteModel], AbstractContextManager[None]]
@@ -31,22 +31,25 @@ class Breakage:
 
 @contextlib.contextmanager
 def run_breakages(
-    request: pytest.FixtureRequest, cluster: ClusterUnderTest, troubles: Mapping[str, Breakage]
+    request: pytest.FixtureRequest, cluster: ClusterUnderTest, breakages: Mapping[str, Breakage]
 ) -> Iterator[dict[str, Future[Event]]]:
     """
-    The Warning of each, when it is over; of those alone whose tests were asked for.
+    Run the breakages of the selected tests. Provide the Warning of each by name.
     """
-    here = (item for item in request.session.items if item.path == request.path)
-    asked = {
-        str(item.callspec.params["name"]) for item in here if isinstance(item, pytest.Function)
+    items = (item for item in request.session.items if item.path == request.path)
+    selected = {
+        str(item.callspec.params["name"]) for item in items if isinstance(item, pytest.Function)
     }
-    with ThreadPoolExecutor(max_workers=len(asked)) as hands:
-        yield {name: hands.submit(_run_breakage, cluster, name, troubles[name]) for name in asked}
+    with ThreadPoolExecutor(max_workers=len(selected)) as executor:
+        yield {
+            name: executor.submit(_run_breakage, cluster, name, breakages[name])
+            for name in selected
+        }
 
 
-def _run_breakage(cluster: ClusterUnderTest, name: str, trouble: Breakage) -> Event:
+def _run_breakage(cluster: ClusterUnderTest, name: str, breakage: Breakage) -> Event:
     with models.installed(cluster, name) as model:
         outage = ExpectedOutage(
-            trouble.reason, model.namespace, trouble.message_contains, trouble.ready_reason
+            breakage.reason, model.namespace, breakage.message_contains, breakage.ready_reason
         )
-        return outage.run(cluster, trouble.breaks(model))
+        return outage.run(cluster, breakage.breaks(model))

@@ -1,5 +1,5 @@
 """
-Every Event of the reporters as it was at any time: also what a later write replaced.
+A recording of every write of the reporters' Events, also of those that later writes replaced.
 """
 
 import json
@@ -16,7 +16,7 @@ from e2e.support.events import SOURCE
 
 class EventRecording:
     """
-    What users see who let kubectl watch. Each has a file of its own in *folder*.
+    Records the output of `kubectl get events --watch` in a new file of *folder*.
     """
 
     def __init__(self, cluster: ClusterUnderTest, folder: Path) -> None:
@@ -40,27 +40,27 @@ class EventRecording:
 
     def writes(self) -> list[Json]:
         """
-        Of this recording and those before it, but what is being written just now.
+        Return the writes of this recording and those before it, except an incomplete last one.
         """
-        return [each for file in sorted(self._folder.iterdir()) for each in _documents(file)]
+        return [event for file in sorted(self._folder.iterdir()) for event in _documents(file)]
 
     def violations(self) -> set[str]:
         """
-        To any of them.
+        Return the format violations of all writes.
         """
         return {
-            f"{each['reason']} x{each.get('count')}: {objection}"
-            for each in self.writes()
-            for objection in format_violations(each)
+            f"{event['reason']} x{event.get('count')}: {violation}"
+            for event in self.writes()
+            for violation in format_violations(event)
         }
 
 
 def _documents(file: Path) -> Iterator[Json]:
-    text, decoder, at = file.read_text(), json.JSONDecoder(), 0
-    while at < len(text):
+    text, decoder, position = file.read_text(), json.JSONDecoder(), 0
+    while position < len(text):
         try:
-            found, at = decoder.raw_decode(text, at)
+            document, position = decoder.raw_decode(text, position)
         except json.JSONDecodeError:
             return
-        yield found
-        at += len(text[at:]) - len(text[at:].lstrip())
+        yield document
+        position += len(text[position:]) - len(text[position:].lstrip())

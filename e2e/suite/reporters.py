@@ -1,5 +1,5 @@
 """
-The reporters that run in a cluster, seen as pods: what they were told, who leads, what they see.
+The reporters of a cluster by their pods: flags, leader and status.
 """
 
 import json
@@ -26,28 +26,28 @@ class ReporterPods:
 
     def pods(self) -> list[Json]:
         """
-        All that are not on their way out.
+        Return the pods that are not being deleted.
         """
-        found = self.client.list("/api/v1/pods", labelSelector=f"{NAME}={SOURCE}")
-        return [each for each in found if "deletionTimestamp" not in each["metadata"]]
+        pods = self.client.list("/api/v1/pods", labelSelector=f"{NAME}={SOURCE}")
+        return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
 
     def check(self) -> None:
         """
-        Raises pytest.UsageError unless there are any and all are Ready.
+        Raise pytest.UsageError unless there are reporters and all are Ready.
         """
-        found = self.pods()
-        if not found:
+        pods = self.pods()
+        if not pods:
             raise pytest.UsageError(f"No pod is labelled {NAME}={SOURCE}. {INSTALL}")
-        waiting = [each["metadata"]["name"] for each in found if not is_ready(each)]
-        if waiting:
-            raise pytest.UsageError(f"Not Ready: {', '.join(waiting)}. {INSTALL}")
+        unready = [pod["metadata"]["name"] for pod in pods if not is_ready(pod)]
+        if unready:
+            raise pytest.UsageError(f"Not Ready: {', '.join(unready)}. {INSTALL}")
 
     def flags(self) -> dict[str, str]:
         """
-        What they were started with, as far as it is not the default.
+        Return the flags in the arguments of the first reporter.
         """
-        words = _container(self.pods()[0]).get("args") or []
-        pairs = [each.removeprefix("--").partition("=") for each in words]
+        arguments = _container(self.pods()[0]).get("args") or []
+        pairs = [argument.removeprefix("--").partition("=") for argument in arguments]
         return {name: value for name, _, value in pairs}
 
     @property
@@ -60,51 +60,49 @@ class ReporterPods:
 
     def leader(self) -> str:
         """
-        The name of its pod; empty while nobody leads, or one that has gone.
+        Return the pod name of the leader; empty if there is none or its pod is deleted.
         """
         lease = self.flags().get("leader-election-id", SOURCE)
         path = f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases/{lease}"
         holder = self.client.get(path)["spec"].get("holderIdentity", "").partition("_")[0]
-        return holder if holder in {each["metadata"]["name"] for each in self.pods()} else ""
+        return holder if holder in {pod["metadata"]["name"] for pod in self.pods()} else ""
 
     def delete_pod(self, name: str) -> None:
         """
-        At once, as with its node.
+        Delete a pod without a grace period, as when its node fails.
         """
         path = f"/api/v1/namespaces/{self.namespace}/pods/{name}"
         self.client.delete(f"{path}?gracePeriodSeconds=0")
 
     def describe(self) -> str:
         """
-        What each of them sees, for whoever has to find out why a test failed.
+        Return the /status of each reporter, to find out why a test failed.
         """
         try:
-            found = self.pods()
+            pods = self.pods()
         except (OSError, ApiError) as err:
-            return f"the reporters cannot be found: {err}"
-        return "\n".join(f"--- {each['metadata']['name']}\n{self._seen(each)}" for each in found)
+            return f"the reporters cannot be listed: {err}"
+        return "\n".join(f"--- {pod['metadata']['name']}\n{self._status(pod)}" for pod in pods)
 
-    def _seen(self, pod: Json) -> str:
+    def _status(self, pod: Json) -> str:
         meta = pod["metadata"]
-        where = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}:{_port(pod)}"
+        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}:{_port(pod)}"
         try:
-            return json.dumps(
-                json.loads(self.client.raw("GET", f"{where}/proxy/status")), indent=1
-            )
+            return json.dumps(json.loads(self.client.raw("GET", f"{path}/proxy/status")), indent=1)
         except (OSError, ApiError) as err:
             return f"/status cannot be read: {err}"
 
 
 def is_ready(pod: Json) -> bool:
     conditions = pod.get("status", {}).get("conditions", [])
-    return any((each["type"], each["status"]) == ("Ready", "True") for each in conditions)
+    return any((c["type"], c["status"]) == ("Ready", "True") for c in conditions)
 
 
 def _container(pod: Json) -> Json:
-    found: Json = pod["spec"]["containers"][0]
-    return found
+    container: Json = pod["spec"]["containers"][0]
+    return container
 
 
 def _port(pod: Json) -> int:
     ports = _container(pod).get("ports", [])
-    return next((each["containerPort"] for each in ports if each.get("name") == "health"), PORT)
+    return next((port["containerPort"] for port in ports if port.get("name") == "health"), PORT)

@@ -1,5 +1,5 @@
 """
-A component of the control plane is out, and comes back.
+Outages of control-plane components.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from e2e.support.production_stack import components
 
 
 BBR = "clusterBBRNotReady"
-RISING = {
+COMPONENTS_BY_RANK = {
     "clusterKedaKaitoScalerNotReady": components.KEDA_KAITO_SCALER,
     "clusterKedaNotReady": components.KEDA_OPERATOR,
     "clusterNodeProvisionerNotReady": components.NODE_PROVISIONER,
@@ -22,62 +22,71 @@ RISING = {
     "clusterIstioControlPlaneNotReady": components.ISTIOD,
 }
 """
-The lowest in rank first.
+Lowest rank first.
 """
 
-NAMED = 3
+MAX_NAMED = 3
 """
-So many of those that are outranked have their names in the Event.
+Maximum number of outranked reasons that an Event names.
 """
 
 
-def test_component_at_zero_is_told_until_it_is_back(cluster: ClusterUnderTest) -> None:
+@pytest.mark.announces(BBR, "clusterReady")
+def test_component_at_zero_is_announced_until_it_is_back(cluster: ClusterUnderTest) -> None:
     component = cluster.component(components.BODY_BASED_ROUTER)
-    told = ExpectedOutage(
+    outage = ExpectedOutage(
         BBR, component.namespace, at_zero(component), "clusterReady", release(cluster)
     )
-    told.run(cluster, scaled_to_zero(cluster, component))
+    outage.run(cluster, scaled_to_zero(cluster, component))
 
 
-def test_each_component_at_zero_is_told_when_it_outranks_all_that_are_out(
+@pytest.mark.announces(*COMPONENTS_BY_RANK)
+def test_each_outage_of_higher_rank_is_announced(
     cluster: ClusterUnderTest,
 ) -> None:
-    said = events_from_now(cluster)
+    events = events_from_now(cluster)
     outranked: list[str] = []
-    with contextlib.ExitStack() as out:
-        for reason, usual in looked_for(cluster).items():
-            component = cluster.component(usual)
-            out.enter_context(scaled_to_zero(cluster, component))
-            told = said.wait_for(reason, at_zero(component))
-            assert (told.type, told.involved) == ("Warning", ("Namespace", component.namespace))
-            names = ", ".join(sorted(outranked)[:NAMED])
-            assert f"(also: {names}" in told.message or not outranked
+    with contextlib.ExitStack() as outages:
+        for reason, default in configured_components(cluster).items():
+            component = cluster.component(default)
+            outages.enter_context(scaled_to_zero(cluster, component))
+            warning = events.wait_for(reason, at_zero(component))
+            assert (warning.type, warning.involved) == (
+                "Warning",
+                ("Namespace", component.namespace),
+            )
+            names = ", ".join(sorted(outranked)[:MAX_NAMED])
+            assert f"(also: {names}" in warning.message or not outranked
             outranked.append(reason)
-    ready = said.wait_for("clusterReady")
+    ready = events.wait_for("clusterReady")
     assert ready.involved == ("Namespace", release(cluster))
-    silence = events_from_now(cluster)
-    time.sleep(cluster.timeouts.quiet_period)  # by then a heartbeat not called off would have come
-    assert silence.all() == []
-    assert sorted(each.reason for each in said.all()) == sorted([*outranked, "clusterReady"])
+    later = events_from_now(cluster)
+    # An active heartbeat would repeat the Event within the quiet period.
+    time.sleep(cluster.timeouts.quiet_period)
+    assert later.all() == []
+    assert sorted(event.reason for event in events.all()) == sorted([*outranked, "clusterReady"])
 
 
-def test_missing_crd_is_told_until_it_is_back(own_cluster: ClusterUnderTest) -> None:
+@pytest.mark.announces("clusterCRDMissing")
+def test_missing_crd_is_announced_until_it_is_back(own_cluster: ClusterUnderTest) -> None:
     name = "scaledobjects.keda.sh"
-    told = ExpectedOutage(
+    outage = ExpectedOutage(
         *("clusterCRDMissing", name, name, "clusterReady", release(own_cluster)),
         kind="CustomResourceDefinition",
     )
-    told.run(own_cluster, without_crd(own_cluster, name))
+    outage.run(own_cluster, without_crd(own_cluster, name))
 
 
-def looked_for(cluster: ClusterUnderTest) -> dict[str, components.StackComponent]:
+def configured_components(cluster: ClusterUnderTest) -> dict[str, components.StackComponent]:
     """
-    A cluster need not have them all.
+    Return the components that the reporters of this cluster look for. Skip if there are none.
     """
-    found = {reason: each for reason, each in RISING.items() if cluster.component(each).name}
+    found = {
+        reason: each for reason, each in COMPONENTS_BY_RANK.items() if cluster.component(each).name
+    }
     if not found:
         pytest.skip("NOT RUN: the reporters look for none of these components")
-    for reason in RISING.keys() - found.keys():
+    for reason in COMPONENTS_BY_RANK.keys() - found.keys():
         print(f"NOT RUN for {reason}, whose component the reporters do not look for")
     return found
 

@@ -1,5 +1,5 @@
 """
-What fails of a model's own control plane is told of this InferenceSet, and of no other.
+Failures of one model's endpoint picker or scaling are announced for this InferenceSet only.
 """
 
 from collections.abc import Iterator
@@ -25,19 +25,25 @@ def neighbour(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
         yield model
 
 
-def test_picker_at_zero_is_told_until_it_is_back(model: SuiteModel, neighbour: SuiteModel) -> None:
+@pytest.mark.announces("inferencesetEPPNotReady")
+def test_picker_at_zero_is_announced_until_it_is_back(
+    model: SuiteModel, neighbour: SuiteModel
+) -> None:
     picker, cluster = model.picker, model.cluster
     others = events_from_now(cluster, neighbour.namespace)
-    saying = f"endpoint picker Deployment {picker.namespace}/{picker.name} is scaled to zero"
-    told = ExpectedOutage("inferencesetEPPNotReady", model.namespace, saying, "inferencesetReady")
-    warning = told.run(cluster, scaled_to_zero(cluster, picker))
+    message = f"endpoint picker Deployment {picker.namespace}/{picker.name} is scaled to zero"
+    outage = ExpectedOutage(
+        "inferencesetEPPNotReady", model.namespace, message, "inferencesetReady"
+    )
+    warning = outage.run(cluster, scaled_to_zero(cluster, picker))
     assert warning.message.startswith(f"InferenceSet {model.namespace}/qwen: ")
     assert others.all() == []
 
 
-def test_limit_that_the_scaler_cannot_take_is_told_until_it_is_right(model: SuiteModel) -> None:
-    saying = 'scaledobject.kaito.sh/max-replicas="0" must be greater than 1'
-    told = ExpectedOutage(
-        "inferencesetScalingMisconfigured", model.namespace, saying, "inferencesetReady"
+@pytest.mark.announces("inferencesetScalingMisconfigured", "inferencesetReady")
+def test_invalid_scaling_limit_is_announced_until_it_is_corrected(model: SuiteModel) -> None:
+    message = 'scaledobject.kaito.sh/max-replicas="0" must be greater than 1'
+    outage = ExpectedOutage(
+        "inferencesetScalingMisconfigured", model.namespace, message, "inferencesetReady"
     )
-    told.run(model.cluster, with_annotations(model, auto_provision="true", max_replicas="0"))
+    outage.run(model.cluster, with_annotations(model, auto_provision="true", max_replicas="0"))

@@ -1,5 +1,5 @@
 """
-What cannot be known while its upstream is out is silent, named there, and told after it.
+Downstream reasons are suppressed during an upstream outage and announced after it.
 """
 
 import contextlib
@@ -26,21 +26,22 @@ def model(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
         yield model
 
 
-def test_downstream_is_silent_while_its_upstream_is_out_and_told_after_its_recovery(
+@pytest.mark.announces(KAITO)
+def test_downstream_is_suppressed_by_upstream_and_announced_after_it(
     model: SuiteModel,
 ) -> None:
     cluster, component = model.cluster, model.cluster.component(KAITO_WORKSPACE)
-    everything, of_the_team = events_from_now(cluster), events_from_now(cluster, model.namespace)
+    all_events, team_events = events_from_now(cluster), events_from_now(cluster, model.namespace)
     with contextlib.ExitStack() as downstream:
         with scaled_to_zero(cluster, component):
-            everything.wait_for(KAITO)
+            all_events.wait_for(KAITO)
             downstream.enter_context(with_node_refused(model, QUOTA))
-            named = everything.wait_for(KAITO, SUFFIX)
-            everything.wait_for(KAITO, SUFFIX, count=named.count + 1)
-            assert of_the_team.all() == []
-        recovered = everything.wait_for("clusterReady")
-        told = of_the_team.wait_for(INFRA, f"InferenceSet {model.namespace}/qwen")
-        assert int(recovered.version) < int(told.version)
-        assert "SubscriptionQuotaReached" in told.message
-    of_the_team.wait_for("inferencesetReady")
-    assert [each.reason for each in of_the_team.all()] == [INFRA, "inferencesetReady"]
+            suppressing = all_events.wait_for(KAITO, SUFFIX)
+            all_events.wait_for(KAITO, SUFFIX, count=suppressing.count + 1)
+            assert team_events.all() == []
+        recovered = all_events.wait_for("clusterReady")
+        warning = team_events.wait_for(INFRA, f"InferenceSet {model.namespace}/qwen")
+        assert int(recovered.version) < int(warning.version)
+        assert "SubscriptionQuotaReached" in warning.message
+    team_events.wait_for("inferencesetReady")
+    assert [event.reason for event in team_events.all()] == [INFRA, "inferencesetReady"]

@@ -1,5 +1,5 @@
 """
-What routes to a team's models and protects them is out, and comes back.
+Outages of what routes to a team's models and protects them.
 """
 
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from concurrent.futures import Future
 import pytest
 
 from e2e.suite import parallel_breakages
+from e2e.suite.announces import marked
 from e2e.suite.breakages import (
     deleted,
     scaled_to_zero,
@@ -22,7 +23,7 @@ from e2e.support.production_stack.components import StackComponent
 
 
 READY = "modelharnessReady"
-TROUBLES = {
+BREAKAGES = {
     "class": Breakage(
         lambda model: with_spec(model, "Gateway", gatewayClassName="istio2"),
         *("modelharnessGatewayClassMissing", '"istio2", which does not exist', READY),
@@ -61,16 +62,17 @@ TROUBLES = {
 
 
 @pytest.fixture(scope="module")
-def lived(
+def warnings(
     request: pytest.FixtureRequest, own_cluster: ClusterUnderTest
 ) -> Iterator[dict[str, Future[Event]]]:
-    with parallel_breakages.run_breakages(request, own_cluster, TROUBLES) as lived:
-        yield lived
+    with parallel_breakages.run_breakages(request, own_cluster, BREAKAGES) as warnings:
+        yield warnings
 
 
-@pytest.mark.parametrize("name", TROUBLES)
-def test_trouble_of_a_harness_is_told_until_it_is_over(
-    lived: dict[str, Future[Event]], name: str
+@pytest.mark.announces(READY)
+@pytest.mark.parametrize("name", marked({name: each.reason for name, each in BREAKAGES.items()}))
+def test_outage_of_a_harness_is_announced_until_it_ends(
+    warnings: dict[str, Future[Event]], name: str
 ) -> None:
-    warning = lived[name].result()
+    warning = warnings[name].result()
     assert warning.message.startswith(f"Namespace {warning.involved[1]}: ")

@@ -1,5 +1,5 @@
 """
-A namespace is judged when it has the label of the stack, and not before.
+A namespace is evaluated only while it has the label of the stack.
 """
 
 import time
@@ -23,14 +23,14 @@ def model(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
         yield model
 
 
-def test_namespace_is_silent_until_it_is_labelled(model: SuiteModel) -> None:
-    said = events_from_now(model.cluster, model.namespace)
+def test_namespace_has_no_events_until_it_is_labelled(model: SuiteModel) -> None:
+    events = events_from_now(model.cluster, model.namespace)
     with with_annotations(model, auto_provision="true", max_replicas="0"):
         time.sleep(model.cluster.timeouts.quiet_period)
-        assert said.all() == []
+        assert events.all() == []
         model.label("modelharness")
-        said.wait_for(SCALING, f"InferenceSet {model.namespace}/qwen")
+        events.wait_for(SCALING, f"InferenceSet {model.namespace}/qwen")
         model.label(None)
-        version = events_from_now(model.cluster, model.namespace)
+        later = events_from_now(model.cluster, model.namespace)
         time.sleep(model.cluster.timeouts.quiet_period)
-        assert version.all() == []
+        assert later.all() == []

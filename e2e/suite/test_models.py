@@ -1,5 +1,5 @@
 """
-What a model needs beside its control plane fails, and comes back.
+Outages of what a model needs beside the control plane.
 """
 
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from concurrent.futures import Future
 import pytest
 
 from e2e.suite import parallel_breakages
+from e2e.suite.announces import marked
 from e2e.suite.breakages import (
     under_pressure,
     with_broken_image,
@@ -21,7 +22,7 @@ from e2e.support.events import Event
 
 READY = "inferencesetReady"
 INVALID = "InstanceTypeResolutionFailed: instance type Standard_None is not known"
-TROUBLES = {
+BREAKAGES = {
     "invalid-instance-type": Breakage(
         lambda model: with_node_refused(model, INVALID),
         *("inferencesetInfraProvisioningFailed", "Standard_None is not known", READY),
@@ -38,16 +39,16 @@ TROUBLES = {
 
 
 @pytest.fixture(scope="module")
-def lived(
+def warnings(
     request: pytest.FixtureRequest, own_cluster: ClusterUnderTest
 ) -> Iterator[dict[str, Future[Event]]]:
-    with parallel_breakages.run_breakages(request, own_cluster, TROUBLES) as lived:
-        yield lived
+    with parallel_breakages.run_breakages(request, own_cluster, BREAKAGES) as warnings:
+        yield warnings
 
 
-@pytest.mark.parametrize("name", TROUBLES)
-def test_trouble_of_a_model_is_told_until_it_is_over(
-    lived: dict[str, Future[Event]], name: str
+@pytest.mark.parametrize("name", marked({name: each.reason for name, each in BREAKAGES.items()}))
+def test_outage_of_a_model_is_announced_until_it_ends(
+    warnings: dict[str, Future[Event]], name: str
 ) -> None:
-    warning = lived[name].result()
+    warning = warnings[name].result()
     assert warning.message.startswith(f"InferenceSet {warning.involved[1]}/qwen: ")

@@ -1,5 +1,5 @@
 """
-One of two replicas is lost: what it had begun to tell, the other goes on telling.
+The loss of the leader: the other replica continues its Events.
 """
 
 import pytest
@@ -18,29 +18,31 @@ BBR = "clusterBBRNotReady"
 def test_other_replica_goes_on_with_the_event_of_a_lost_leader(cluster: ClusterUnderTest) -> None:
     reporters = cluster.reporters
     if len(reporters.pods()) < 2:
-        pytest.skip("NOT RUN: there is one replica, and nothing to take over from it")
-    within, wanted = cluster.timeouts.announce_timeout, len(reporters.pods())
-    said = events_from_now(cluster)
+        pytest.skip("NOT RUN: there is only one replica, so none can take over")
+    within, replicas = cluster.timeouts.announce_timeout, len(reporters.pods())
+    events = events_from_now(cluster)
     with scaled_to_zero(cluster, cluster.component(BODY_BASED_ROUTER)):
-        first = said.wait_for(BBR)
+        first = events.wait_for(BBR)
         lost = reporters.leader()
         assert first.raw["reportingInstance"] == lost
         reporters.delete_pod(lost)
         until(
-            lambda: reporters.leader() not in {"", lost}, within=within, what="another one leads"
+            lambda: reporters.leader() not in {"", lost},
+            within=within,
+            what="another replica leads",
         )
-        taken_up = said.newest(BBR).count
-        again = said.wait_for(BBR, count=taken_up + 1)
+        count = events.newest(BBR).count
+        again = events.wait_for(BBR, count=count + 1)
         assert (again.uid, again.first) == (first.uid, first.first)
         assert again.raw["reportingInstance"] == reporters.leader()
-    ready = said.wait_for("clusterReady")
-    assert [(each.reason, each.uid) for each in said.all()] == [
+    ready = events.wait_for("clusterReady")
+    assert [(event.reason, event.uid) for event in events.all()] == [
         (BBR, first.uid),
         ("clusterReady", ready.uid),
     ]
 
-    def whole() -> bool:
-        found = reporters.pods()
-        return len(found) == wanted and all(is_ready(each) for each in found)
+    def is_complete() -> bool:
+        pods = reporters.pods()
+        return len(pods) == replicas and all(is_ready(pod) for pod in pods)
 
-    until(whole, within=180, what=f"there are {wanted} replicas again")
+    until(is_complete, within=180, what=f"there are {replicas} replicas again")

@@ -1,5 +1,5 @@
 """
-A model's weights arrive slowly, as the pod's own page of metrics says.
+A slow download of a model's weights, by the metrics page of its pod.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ class Page(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("", {port}), Page).serve_forever()
 """
 """
-The stub exporter's page where containers run: it needs nothing but Python.
+The exporter for clusters with containers; it needs only Python.
 """
 
 
@@ -48,35 +48,36 @@ def model(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
         yield model
 
 
-def test_slow_download_is_told_once_and_is_over_with_its_pod(model: SuiteModel) -> None:
+@pytest.mark.announces(REASON)
+def test_slow_download_is_announced_once_and_ends_with_its_pod(model: SuiteModel) -> None:
     cluster = model.cluster
-    said = events_from_now(cluster, model.namespace)
+    events = events_from_now(cluster, model.namespace)
     with loading(model):
-        told = said.wait_for(REASON, "model-weights download is slow")
-        assert (told.type, told.involved) == ("Warning", ("Namespace", model.namespace))
-        assert told.message.startswith(f"InferenceSet {model.namespace}/{MODEL}: ")
-        assert f"LLM pod {POD}" in told.message
-        said.wait_for(REASON, count=told.count + 1)
-    last = said.newest(REASON)
-    time.sleep(cluster.timeouts.quiet_period)  # by then it would have been repeated
-    assert said.all() == [last]
+        warning = events.wait_for(REASON, "model-weights download is slow")
+        assert (warning.type, warning.involved) == ("Warning", ("Namespace", model.namespace))
+        assert warning.message.startswith(f"InferenceSet {model.namespace}/{MODEL}: ")
+        assert f"LLM pod {POD}" in warning.message
+        events.wait_for(REASON, count=warning.count + 1)
+    last = events.newest(REASON)
+    time.sleep(cluster.timeouts.quiet_period)  # a heartbeat would come within it
+    assert events.all() == [last]
 
 
 @contextlib.contextmanager
 def loading(model: SuiteModel) -> Iterator[None]:
     """
-    A pod of the model that downloads at a crawl.
+    Run a pod of the model that downloads very slowly.
     """
     cluster, client = model.cluster, model.cluster.client
     port = int(cluster.reporters.flags().get("weight-download-metric-port", "5000"))
     pod = _pod(model, port)
-    with contextlib.ExitStack() as after:
+    with contextlib.ExitStack() as stack:
         if cluster.has_no_kubelets:
-            after.enter_context(_stub_here(port))
+            stack.enter_context(_local_exporter(port))
         client.create(client.collection(pod), pod)
-        after.callback(client.delete, f"{client.path(pod)}?gracePeriodSeconds=0")
+        stack.callback(client.delete, f"{client.path(pod)}?gracePeriodSeconds=0")
         if cluster.has_no_kubelets:
-            faults.write_status(client, pod, _running_here())
+            faults.write_status(client, pod, _running_status())
         yield
 
 
@@ -98,19 +99,19 @@ def _pod(model: SuiteModel, port: int) -> Json:
 
 
 @contextlib.contextmanager
-def _stub_here(port: int) -> Iterator[None]:
+def _local_exporter(port: int) -> Iterator[None]:
     routable_address()
     command = [sys.executable, "-m", "tests.support.stubs.exporter", "slow", f"--port={port}"]
-    stub = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    exporter = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)})
     try:
         yield
     finally:
-        stub.terminate()
-        stub.wait()
+        exporter.terminate()
+        exporter.wait()
 
 
-def _running_here() -> Json:
-    where = routable_address()
+def _running_status() -> Json:
+    host = routable_address()
     container = {
         "name": "model",
         "image": "",
@@ -120,8 +121,8 @@ def _running_here() -> Json:
         "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}},
     }
     return {
-        "podIP": where,
-        "podIPs": [{"ip": where}],
+        "podIP": host,
+        "podIPs": [{"ip": host}],
         "phase": "Running",
         "conditions": [{"type": "Ready", "status": "False"}],
         "containerStatuses": [container],

@@ -1,5 +1,5 @@
 """
-Every Event ever written in the run is one that people and tools can read.
+The format of all written Events, and how kubectl prints them.
 """
 
 from collections.abc import Iterator
@@ -21,19 +21,21 @@ BBR = "clusterBBRNotReady"
 @pytest.fixture(scope="module")
 def warning(cluster: ClusterUnderTest) -> Iterator[Event]:
     """
-    So that there is one, whichever tests ran before.
+    A Warning, so that at least one Event exists.
     """
     component = cluster.component(BODY_BASED_ROUTER)
-    said = events_from_now(cluster, component.namespace)
+    query = events_from_now(cluster, component.namespace)
     with scaled_to_zero(cluster, component):
-        first = said.wait_for(BBR)
-        yield said.wait_for(BBR, count=first.count + 1)
+        first = query.wait_for(BBR)
+        yield query.wait_for(BBR, count=first.count + 1)
 
 
-def test_every_event_ever_written_is_clean(warning: Event, recording: EventRecording) -> None:
+def test_every_written_event_has_the_right_format(
+    warning: Event, recording: EventRecording
+) -> None:
     writes = recording.writes()
-    assert any(each["metadata"]["uid"] == warning.uid for each in writes)
-    print(f"{len(writes)} writes, of {sorted({each['reason'] for each in writes})}")
+    assert any(write["metadata"]["uid"] == warning.uid for write in writes)
+    print(f"{len(writes)} writes, of {sorted({write['reason'] for write in writes})}")
     assert recording.violations() == set()
 
 
@@ -53,7 +55,7 @@ def test_kubectl_describe_shows_it_with_its_count(
 
 
 def test_kubectl_events_finds_it_by_its_object(cluster: ClusterUnderTest, warning: Event) -> None:
-    of = f"namespace/{warning.involved[1]}"
-    text = cluster.kubectl("events", "--namespace=kube-system", f"--for={of}")
+    involved = f"namespace/{warning.involved[1]}"
+    text = cluster.kubectl("events", "--namespace=kube-system", f"--for={involved}")
     assert warning.message in text
     assert warning.reason in text

@@ -1,9 +1,10 @@
 """
 A small Kubernetes API server in memory, for the demo and for fast tests.
 
-Rule 1: it answers over HTTP as a real API server was measured to answer; tests/conformance holds
-it to that, on both servers.
-Rule 2: it knows nothing of the reporter, and nothing below it knows that it exists.
+Rule 1: it answers over HTTP as a real API server does; tests/conformance runs the same tests on both.
+Rule 2: outside of demo/ it knows nothing of the reporter but its clock, and only the demo command
+imports it.
+Rule 3: wheels and images leave it out.
 """
 
 from reporter.embedded.server import EmbeddedServer

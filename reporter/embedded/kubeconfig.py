@@ -1,5 +1,5 @@
 """
-The kubeconfig with which kubectl reaches the embedded server.
+The kubeconfig of the embedded server, for kubectl and the reporter.
 """
 
 import yaml

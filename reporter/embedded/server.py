@@ -1,5 +1,5 @@
 """
-The embedded API server: starting and stopping it, and the hands that tests and the demo lay on it.
+The embedded API server: start and stop, and what tests and the demo change from outside.
 """
 
 import re
@@ -26,14 +26,16 @@ from reporter.runtime.clock import Clock
 HOST = "127.0.0.1"
 MAX_BODY_BYTES = 3 * 1024 * 1024
 """
-Bytes, as the real server's limit.
+The real server's limit.
 """
 SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 
 class EmbeddedServer:
     """
-    `async with EmbeddedServer() as server:` serves an empty cluster at `server.url`.
+    An API server in memory: `async with EmbeddedServer() as server:` serves an empty cluster.
+
+    *port* 0 takes a free port; *bookmark_seconds* is the interval of bookmarks in watches.
     """
 
     def __init__(
@@ -41,20 +43,18 @@ class EmbeddedServer:
         *,
         port: int = 0,
         clock: Clock | None = None,
-        history_limit: int = 10_000,
         bookmark_seconds: float = 60.0,
     ) -> None:
         self.port = port
         self._clock = clock or Clock()
-        self._history_limit = history_limit
         self._api = ApiServer(self._new_store(), bookmark_seconds=bookmark_seconds)
         self._runner: web.AppRunner | None = None
 
     def _new_store(self) -> RegistryStore:
-        objects = RegistryStore(now=self._clock.now, history_limit=self._history_limit)
+        store = RegistryStore(now=self._clock.now)
         for name in SYSTEM_NAMESPACES:
-            objects.upsert({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-        return objects
+            store.upsert({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        return store
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -81,7 +81,7 @@ class EmbeddedServer:
 
     async def stop(self) -> None:
         """
-        Refuse connections and end those that are open; the port stays ours for a later start.
+        Close all connections and refuse new ones; a later start uses the same port.
         """
         if self._runner is not None:
             self._api.faults.clear()
@@ -89,24 +89,13 @@ class EmbeddedServer:
             await self._runner.cleanup()
             self._runner = None
 
-    async def restart(self, *, keep_data: bool = True) -> None:
-        """
-        Stop and start on the same port; watches have to list anew, as after a real restart.
-        """
-        await self.stop()
-        if keep_data:
-            self.compact_history()
-        else:
-            self._api.objects = self._new_store()
-        await self.start()
-
     @property
     def url(self) -> str:
         return f"http://{HOST}:{self.port}"
 
     def write_kubeconfig(self, path: Path) -> Path:
         """
-        Write a kubeconfig with which kubectl reaches this server.
+        Write a kubeconfig for this server and return its path.
         """
         token = next(iter(self._api.access.tokens), None)
         path.write_text(kubeconfig.render_kubeconfig(self.url, token), encoding="utf-8")
@@ -115,7 +104,7 @@ class EmbeddedServer:
     @property
     def cluster(self) -> Cluster:
         """
-        The objects, for reading and writing without HTTP.
+        The objects, to read and write without HTTP.
         """
         return Cluster(self._api.objects)
 
@@ -126,21 +115,21 @@ class EmbeddedServer:
     @property
     def requests(self) -> Iterable[tuple[str, str]]:
         """
-        Method and path with query of the requests that came, oldest first.
+        The method and the path with query of each request, oldest first.
         """
         return [(request.method, request.path) for request in self._api.requests]
 
     @property
     def stale_groups(self) -> set[str]:
         """
-        API groups of which discovery says that they are there, and not what is in them.
+        API groups that discovery lists as stale, without their resources.
         """
         return self._api.stale
 
     @property
     def tokens(self) -> dict[str, str]:
         """
-        User by bearer token; while it is empty, anyone may come.
+        Users by bearer token; while it is empty, no request needs a token.
         """
         return self._api.access.tokens
 
@@ -154,7 +143,9 @@ class EmbeddedServer:
         user: str = "*",
     ) -> Denial:
         """
-        Forbid from now on; watches that are open go on, as on the real server.
+        Forbid requests from now on; open watches continue, as on the real server.
+
+        `*` stands for any value.
         """
         denial = Denial(verb, group, resource, namespace, user)
         self._api.access.denials.append(denial)
@@ -162,14 +153,14 @@ class EmbeddedServer:
 
     def allow(self, denial: Denial | None = None) -> None:
         """
-        Take back one denial, or all.
+        Remove one denial, or all.
         """
         denials = self._api.access.denials
-        denials[:] = [known for known in denials if denial is not None and known is not denial]
+        denials[:] = [other for other in denials if denial is not None and other is not denial]
 
     def end_watches(self, resource: str = ".*", *, ending: WatchEnd = WatchEnd.CLEAN) -> None:
         """
-        End the open watches of the resources that a regular expression such as `pods` matches.
+        End the open watches of resources whose name, such as `deployments.apps`, matches a regex.
         """
         for (group, name), collection in self._api.objects.storage.collections.items():
             if re.fullmatch(resource, f"{name}.{group}" if group else name):
@@ -177,19 +168,19 @@ class EmbeddedServer:
 
     def compact_history(self) -> None:
         """
-        From now on, older versions are too old to watch or to page from.
+        Forget all changes so far: a watch or page of an earlier version gets 410.
         """
         self._api.objects.storage.compact_history()
 
     def load_example_stack(self) -> None:
         """
-        Fill in the healthy example stack of `stack.py`.
+        Store the healthy example stack of `example/stack.py`.
         """
         for manifest in stack.manifests(self._clock.now()):
             self._api.objects.upsert(manifest)
 
     async def run_controllers(self, *, start: timedelta = loop.POD_STARTUP) -> None:
         """
-        Until cancelled, let Deployments be followed by pods that take *start* to become ready.
+        Create and delete the pods of Deployments until cancelled; a pod is ready after *start*.
         """
         await loop.run_controllers(self.cluster, now=self._clock.now, start=start)

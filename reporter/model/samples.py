@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum, unique
 from math import isnan
 
-from reporter.model.kinds.objects import Pod
+from reporter.model.kinds.core.pods import Pod
 
 
 @unique

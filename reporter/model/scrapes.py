@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from reporter.model.kinds.objects import Pod
+from reporter.model.kinds.core.pods import Pod
 from reporter.model.samples import ScrapedMetrics, ScrapeHistory, keep_latest
 
 

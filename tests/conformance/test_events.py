@@ -279,14 +279,3 @@ async def test_a_patch_of_one_that_is_gone_is_404(api):
     answer = await api.patch(f"{EVENTS}/never-there", {"count": 2})
     assert (answer.status, answer.message) == (404, 'events "never-there" not found')
     assert answer.json["details"] == {"name": "never-there", "kind": "events"}
-
-
-async def test_a_put_of_one_that_is_not_there_creates_it_unless_it_has_a_uid(api):
-    made = event()
-    name = made["metadata"]["name"]
-    answer = await api.put(f"{EVENTS}/{name}", made)
-    assert answer.status == 201
-    other = event()
-    other["metadata"]["uid"] = "aaa"
-    refusal = await api.put(f"{EVENTS}/{other['metadata']['name']}", other)
-    assert (refusal.status, refusal.json["reason"]) == (409, "Conflict")

@@ -97,11 +97,6 @@ async def test_an_update_must_say_which_version_it_replaces(api):
     }
 
 
-async def test_a_put_of_a_lease_that_is_not_there_creates_it(api):
-    answer = await api.put(api.with_path("leases", "l9", group=GROUP), lease("l9"))
-    assert answer.status == 201
-
-
 async def test_a_patch_with_a_bad_time_is_422_on_the_patch(api):
     await api.create(api.with_path("leases", group=GROUP), lease())
     patch = {"spec": {"renewTime": "2026-11-21T08:00:00Z"}}

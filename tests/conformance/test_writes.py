@@ -54,11 +54,6 @@ async def test_a_created_object_gets_what_the_server_gives(api):
     assert read.json["data"] == {"x": "y"}
 
 
-async def test_a_generated_name_has_five_letters_more(api):
-    answer = await api.create(api.with_path("configmaps"), {"metadata": {"generateName": "gen-"}})
-    assert len(answer.json["metadata"]["name"]) == len("gen-") + 5
-
-
 async def test_a_second_of_the_same_name_is_409(api):
     await api.config_map("c1")
     answer = await api.config_map("c1")
@@ -297,14 +292,6 @@ async def test_a_finalizer_keeps_an_object_until_it_is_taken_away(api):
     assert (await api.get(path)).status == 404
 
 
-async def test_a_precondition_that_does_not_hold_keeps_the_object(api):
-    await api.config_map("c1")
-    answer = await api.delete(api.with_path("configmaps", "c1"), {"preconditions": {"uid": "x"}})
-    assert (answer.status, answer.json["reason"]) == (409, "Conflict")
-    assert "the UID in the precondition (x) does not match the UID in record" in answer.message
-    assert (await api.get(api.with_path("configmaps", "c1"))).status == 200
-
-
 async def test_a_collection_is_deleted_by_its_labels(api):
     for name, value in (("a", "1"), ("b", "1"), ("c", "2")):
         await api.config_map(name, n=value)
@@ -356,12 +343,3 @@ async def test_a_namespace_goes_with_all_that_is_in_it(api):
     await api.until(f"{inside}/c1", lambda a: a.status == 404)
     await api.patch(f"{inside}/kept", {"metadata": {"finalizers": None}})
     await api.until(f"/api/v1/namespaces/{name}", lambda a: a.status == 404)
-
-
-async def test_a_dry_run_stores_nothing(api):
-    answer = await api.create(
-        api.with_path("configmaps") + "?dryRun=All", {"metadata": {"name": "c1"}}
-    )
-    assert answer.status == 201
-    assert "resourceVersion" not in answer.json["metadata"]
-    assert (await api.get(api.with_path("configmaps", "c1"))).status == 404

@@ -1,5 +1,5 @@
 """
-A demo that runs as a process, on a terminal or not, and what of it is left.
+The demo as a process, with or without a terminal.
 """
 
 import fcntl
@@ -17,13 +17,16 @@ from pathlib import Path
 
 
 COMMAND = [sys.executable, "-m", "reporter.cli", "demo"]
-SOON = 30
+TIMEOUT = 30
+"""
+Seconds.
+"""
 
 
 @dataclass
 class DemoProcess:
     """
-    A demo that runs, and all that it has said so far.
+    A running demo and its output so far.
     """
 
     process: subprocess.Popen
@@ -31,9 +34,9 @@ class DemoProcess:
     cache: Path
     output_lines: str = ""
 
-    def until(self, pattern: str, within: float = SOON) -> str:
+    def until(self, pattern: str, within: float = TIMEOUT) -> str:
         """
-        Read on until the pattern was said; answers with it.
+        Read until the output matches *pattern*. Return its first group, or the match.
         """
         end = time.perf_counter() + within
         while (found := re.search(pattern, self.output_lines)) is None:
@@ -43,35 +46,35 @@ class DemoProcess:
                 assert self._read(), f"it ended without {pattern!r}:\n{self.output_lines}"
         return found[1] if found.groups() else found[0]
 
-    def remaining_output(self, within: float = SOON) -> int:
+    def remaining_output(self, within: float = TIMEOUT) -> int:
         """
-        Read to the end; answers with the exit code.
+        Read to the end of the output and return the exit code.
         """
         end = time.perf_counter() + within
         while select.select([self.out], [], [], max(end - time.perf_counter(), 0))[0]:
             if not self._read():
-                return self.process.wait(SOON)
+                return self.process.wait(TIMEOUT)
         raise AssertionError(f"it has not ended within {within} s:\n{self.output_lines}")
 
     def _read(self) -> bool:
         try:
-            read = os.read(self.out, 65536)
-        except OSError:  # how a terminal ends on Linux
-            read = b""
-        self.output_lines += read.decode(errors="replace").replace("\r\n", "\n")
-        return bool(read)
+            data = os.read(self.out, 65536)
+        except OSError:  # Linux raises EIO when the other end of a pseudo-terminal is closed
+            data = b""
+        self.output_lines += data.decode(errors="replace").replace("\r\n", "\n")
+        return bool(data)
 
     @property
     def address(self) -> tuple[str, int]:
         """
-        Where the reporter itself listens.
+        The metrics address of the reporter.
         """
         return ("127.0.0.1", int(self.until(r"http://127\.0\.0\.1:(\d+)/metrics")))
 
     @property
     def processes(self) -> list[str]:
         """
-        The command lines of all processes that it started, itself included.
+        The command lines of the demo and of all processes that it started.
         """
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
@@ -86,9 +89,9 @@ class DemoProcess:
 
 
 def launch_demo(cache: Path, out: int, **environ: str) -> subprocess.Popen:
-    def as_in_a_shell() -> None:
+    def restore_ctrl_c() -> None:
         """
-        Ctrl-C works, even where the tests run in the background.
+        Reset SIGINT, which shells ignore in background jobs, and take the terminal as controlling one.
         """
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if os.isatty(0):
@@ -101,7 +104,7 @@ def launch_demo(cache: Path, out: int, **environ: str) -> subprocess.Popen:
         stderr=out,
         env={**os.environ, "XDG_CACHE_HOME": str(cache), **environ},
         start_new_session=True,
-        preexec_fn=as_in_a_shell,  # noqa: PLW1509
+        preexec_fn=restore_ctrl_c,  # noqa: PLW1509
     )
 
 
@@ -113,8 +116,8 @@ def refuses_connection(address: tuple[str, int]) -> bool:
     return False
 
 
-def until(holds, within: float = SOON) -> None:
+def until(condition, within: float = TIMEOUT) -> None:
     end = time.perf_counter() + within
-    while not holds():
+    while not condition():
         assert time.perf_counter() < end, f"not within {within} s"
         time.sleep(0.05)

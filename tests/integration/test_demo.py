@@ -27,28 +27,33 @@ from reporter.embedded.demo.scenarios import Scenario
 from reporter.embedded.demo.terminal.screen import Screen
 from reporter.runtime.clock import Clock
 from reporter.settings import SettingsError
-from tests.integration.demo_process import SOON, DemoProcess, refuses_connection, until
-from tests.integration.demo_process import launch_demo as start_demo
+from tests.integration.demo_process import (
+    TIMEOUT,
+    DemoProcess,
+    launch_demo,
+    refuses_connection,
+    until,
+)
 
 
-WHOLE = 150
+DEMO_TIMEOUT = 150
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def starting(tmp_path):
+def start_demo(tmp_path):
     """
-    Start a demo; what is left of it is killed afterwards.
+    Start demos, and kill those that still run at the end of the test.
     """
     started = []
 
     def start(*, columns: int = 0, **environ: str) -> DemoProcess:
-        ours, theirs = pty.openpty() if columns else os.pipe()
+        test_end, demo_end = pty.openpty() if columns else os.pipe()
         if columns:
-            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+            fcntl.ioctl(demo_end, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
             environ = {"TERM": "xterm", "COLUMNS": "", **environ}
-        demo = DemoProcess(start_demo(tmp_path, theirs, **environ), ours, tmp_path)
-        os.close(theirs)
+        demo = DemoProcess(launch_demo(tmp_path, demo_end, **environ), test_end, tmp_path)
+        os.close(demo_end)
         started.append(demo)
         return demo
 
@@ -59,18 +64,18 @@ def starting(tmp_path):
         os.close(demo.out)
 
 
-def _told(said: str) -> list[str]:
+def _printed_reasons(output: str) -> list[str]:
     """
-    The reasons as they were printed, repetitions of the same Event once.
+    Return the reasons in the order of output, consecutive repetitions once.
     """
-    reasons = re.findall(r"^\d+s +(?:Warning|Normal) +(\w+)", said, re.MULTILINE)
-    return [r for at, r in enumerate(reasons) if at == 0 or reasons[at - 1] != r]
+    reasons = re.findall(r"^\d+s +(?:Warning|Normal) +(\w+)", output, re.MULTILINE)
+    return [r for i, r in enumerate(reasons) if i == 0 or reasons[i - 1] != r]
 
 
-def test_the_whole_story_is_told_and_ends_with_success(starting):
-    demo = starting()
-    assert demo.remaining_output(WHOLE) == 0
-    assert _told(demo.output_lines) == [
+def test_all_scenarios_run_and_the_exit_code_is_zero(start_demo):
+    demo = start_demo()
+    assert demo.remaining_output(DEMO_TIMEOUT) == 0
+    assert _printed_reasons(demo.output_lines) == [
         "clusterBBRNotReady",
         "clusterReady",
         "clusterKaitoControllerNotReady",
@@ -90,10 +95,10 @@ def test_the_whole_story_is_told_and_ends_with_success(starting):
 
 @pytest.mark.skipif(
     shutil.which("kubectl") is None,
-    reason="NO KUBECTL: that the demo's kubeconfig works with it was NOT tested; install kubectl",
+    reason="NO KUBECTL: the demo's kubeconfig was NOT tested with it; install kubectl",
 )
-def test_the_commands_that_it_offers_work_while_it_runs(starting):
-    demo = starting()
+def test_the_printed_kubectl_commands_work_while_it_runs(start_demo):
+    demo = start_demo()
     events = _kubectl(demo, r"get events .*").removesuffix(" -w")
     demo.until("clusterBBRNotReady")
     assert "clusterBBRNotReady" in _run(events)
@@ -109,15 +114,15 @@ def _kubectl(demo: DemoProcess, what: str) -> str:
 
 
 def _run(command: str) -> str:
-    done = subprocess.run(
-        command, shell=True, capture_output=True, text=True, timeout=SOON, check=False
+    process = subprocess.run(
+        command, shell=True, capture_output=True, text=True, timeout=TIMEOUT, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout
 
 
-def test_ctrl_c_on_a_terminal_stops_everything(starting):
-    demo = starting(columns=80)
+def test_ctrl_c_on_a_terminal_stops_everything(start_demo):
+    demo = start_demo(columns=80)
     demo.until("clusterReady")
     address = demo.address
     assert not refuses_connection(address)
@@ -129,20 +134,20 @@ def test_ctrl_c_on_a_terminal_stops_everything(starting):
     until(lambda: not demo.processes)
 
 
-def test_lines_fit_a_terminal_but_for_commands_to_copy(starting):
-    demo = starting(columns=80, NO_COLOR="1")
+def test_lines_fit_a_terminal_but_for_commands_to_copy(start_demo):
+    demo = start_demo(columns=80, NO_COLOR="1")
     demo.until(r"clusterReady[^▶]*ready\s+again\.\n")
     assert "\x1b" not in demo.output_lines
-    copied = ("▶ ", "  kubectl ", "  curl ", "  tail ")
-    lines = [line for line in demo.output_lines.splitlines() if not line.startswith(copied)]
+    unwrapped = ("▶ ", "  kubectl ", "  curl ", "  tail ")
+    lines = [line for line in demo.output_lines.splitlines() if not line.startswith(unwrapped)]
     assert max(len(line) for line in lines) <= 80
     os.write(demo.out, b"\x03")
     assert demo.remaining_output() == 130
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-def test_the_reporter_does_not_outlive_it(starting, number):
-    demo = starting()
+def test_the_reporter_does_not_outlive_it(start_demo, number):
+    demo = start_demo()
     address = demo.address
     until(lambda: not refuses_connection(address))
     demo.process.send_signal(number)
@@ -153,8 +158,8 @@ def test_the_reporter_does_not_outlive_it(starting, number):
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="the reporter is found through /proc")
-def test_a_reporter_that_dies_ends_it_with_the_end_of_its_log(starting):
-    demo = starting()
+def test_a_reporter_that_dies_ends_it_with_the_end_of_its_log(start_demo):
+    demo = start_demo()
     demo.until("clusterBBRNotReady")
     pids = (int(p.name) for p in Path("/proc").glob("[0-9]*") if _is_reporter(p, demo.cache))
     os.kill(next(pids), signal.SIGKILL)
@@ -171,31 +176,31 @@ def _is_reporter(process: Path, cache: Path) -> bool:
     return b"\0run\0" in arguments and f"--kubeconfig={cache}".encode() in arguments
 
 
-def test_a_reader_that_has_seen_enough_ends_it(starting):
-    demo = starting()
+def test_a_closed_output_pipe_ends_it(start_demo):
+    demo = start_demo()
     address = demo.address
     until(lambda: not refuses_connection(address))
     os.close(demo.out)
     demo.out = os.open(os.devnull, os.O_RDONLY)
-    assert demo.process.wait(SOON) == 0
+    assert demo.process.wait(TIMEOUT) == 0
     until(lambda: not demo.processes)
 
 
-async def test_a_reporter_that_cannot_start_is_told_with_why(tmp_path):
+async def test_a_reporter_that_cannot_start_is_reported_with_its_log(tmp_path):
     log = tmp_path / "log"
     with pytest.raises(ReporterExited, match=r"exit code 2;(?s:.*)--no-such-flag"):
         async with run_reporter(["--no-such-flag=1"], os.environ, log) as process:
             await raise_on_exit(process, log)
 
 
-async def test_an_event_that_does_not_come_is_told():
-    nothing: asyncio.Queue[SeenEvent] = asyncio.Queue()
-    teller = ScenarioRunner(Screen(io.StringIO()), Clock(), nothing, timeout_seconds=0.01)
+async def test_an_event_that_does_not_come_is_reported():
+    no_events: asyncio.Queue[SeenEvent] = asyncio.Queue()
+    runner = ScenarioRunner(Screen(io.StringIO()), Clock(), no_events, timeout_seconds=0.01)
     with pytest.raises(EventMissing, match="no Event clusterBBRNotReady within"):
-        await teller.run([Scenario("Something fails.", (), "clusterBBRNotReady", ())])
+        await runner.run([Scenario("Something fails.", (), "clusterBBRNotReady", ())])
 
 
-def test_two_at_once_do_not_share_their_files(tmp_path):
+def test_two_demos_at_once_use_different_folders(tmp_path):
     environ = {"XDG_CACHE_HOME": str(tmp_path)}
     with claim_folder(environ) as first, claim_folder(environ) as second:
         assert first.path != second.path
@@ -210,9 +215,9 @@ def test_arguments_are_refused():
 
 def test_help_is_readable_in_eighty_columns(capsys):
     assert run_demo(["--help"]) == 0
-    said = capsys.readouterr().out
-    assert "Ctrl-C" in said
-    assert max(len(line) for line in said.splitlines()) <= 80
+    output = capsys.readouterr().out
+    assert "Ctrl-C" in output
+    assert max(len(line) for line in output.splitlines()) <= 80
 
 
 LONG = SeenEvent(
@@ -230,13 +235,13 @@ def test_a_wide_terminal_wraps_messages_under_their_column(monkeypatch):
     out = io.StringIO()
     Screen(out, terminal=True).event(LONG, NOON)
     header, *rows = out.getvalue().splitlines()
-    at = header.index("MESSAGE")
+    column = header.index("MESSAGE")
     assert len(rows) > 1
-    assert all(row.index("word") == at for row in rows)
+    assert all(row.index("word") == column for row in rows)
     assert max(len(row) for row in rows) <= 150
 
 
-def test_elsewhere_an_event_is_one_line():
+def test_without_a_terminal_an_event_is_one_line():
     out = io.StringIO()
     Screen(out).event(LONG, NOON)
     assert out.getvalue().splitlines()[1].split(maxsplit=4)[4] == LONG.message

@@ -6,25 +6,30 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from reporter.model.enums import Reason
-from reporter.model.kinds.kaito import InferenceSet, InferenceSetSpec
-from reporter.model.kinds.objects import (
-    AnnotatedMetadata,
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata
+from reporter.model.kinds.base.ownership import CREATED_BY_LABEL
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.core.pods import (
+    PODS,
     ContainerState,
     ContainerStateRunning,
     ContainerStateWaiting,
     ContainerStatus,
-    Metadata,
-    Namespace,
     Pod,
     PodSpec,
     PodStatus,
 )
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, INFERENCE_SETS, NAMESPACES, PODS
+from reporter.model.kinds.kaito.inference_sets import (
+    INFERENCE_SETS,
+    InferenceSet,
+    InferenceSetSpec,
+)
 from reporter.model.observations import Watching
 from reporter.model.samples import FailedScrape
 from reporter.model.scrapes import Scrape
 from reporter.stages.probes.modeldeployment.weight_download import build_scrape
-from reporter.stages.snapshot.subjects import CREATED_BY_LABEL, HARNESS_LABEL
+from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO, NOON, SECOND, a_condition

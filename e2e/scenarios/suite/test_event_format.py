@@ -41,7 +41,7 @@ DIRTY: dict[str, tuple[Json, str]] = {
     "time": ({"message": f"{SAID} since 2026-01-01T00:00:00Z"}, "a timestamp"),
     "bytes": ({"message": SAID + "é" * 490}, "1040 bytes"),
     "nobody": ({"message": "endpoint picker is scaled to zero."}, "'qwen' is not named"),
-    "empty": ({"message": " "}, "it says nothing"),
+    "empty": ({"message": " "}, "the message is empty"),
     "type": ({"type": "Normal"}, "type is 'Normal'"),
     "source": ({"source": {"component": "someone"}}, "source.component is 'someone'"),
     "instance": ({"reportingInstance": ""}, "no reportingInstance"),
@@ -49,7 +49,7 @@ DIRTY: dict[str, tuple[Json, str]] = {
     "count": ({"count": 3}, "count 3, of the series 2"),
     "last": ({"lastTimestamp": "2026-01-01T00:02:00Z"}, "of the series 2026-01-01T00:01:00"),
     "unseen": ({"involvedObject": {"kind": "Namespace", "name": "team-a"}}, "has no uid"),
-    "labels": ({"metadata": {"namespace": "kube-system"}}, "no label says whose it is"),
+    "labels": ({"metadata": {"namespace": "kube-system"}}, "labels do not name the subject"),
 }
 
 

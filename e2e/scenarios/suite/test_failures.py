@@ -10,14 +10,16 @@ import pytest
 
 from e2e.controlplane import ControlPlane
 from e2e.suite import local_cluster
-from e2e.suite.mutation import ROOT
+from e2e.suite.announces import ROOT
 from e2e.support.production_stack import components as example
 from e2e.support.production_stack import restore
 
 
 BBR = "clusterBBRNotReady"
 AT_ITS_BEGINNING = "e2e/suite/test_written.py::test_kubectl_get_lists_it"
-IN_THE_MIDDLE = "e2e/suite/test_cluster_status.py::test_component_at_zero_is_told_until_it_is_back"
+IN_THE_MIDDLE = (
+    "e2e/suite/test_cluster_status.py::test_component_at_zero_is_announced_until_it_is_back"
+)
 
 
 @pytest.fixture

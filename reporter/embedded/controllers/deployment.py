@@ -1,5 +1,5 @@
 """
-What the controllers and the kubelet would do next about one Deployment. Pure.
+The next writes of the controllers and the kubelet for one Deployment. Pure.
 """
 
 from dataclasses import dataclass
@@ -48,51 +48,59 @@ class ReconcileResult:
     writes: tuple[ControllerWrite, ...]
     requeue_at: datetime | None
     """
-    When there is more to do even if nothing changes.
+    The time to reconcile again even if nothing changes.
     """
 
 
 def reconcile_deployment(
-    deployment: Json, owned: list[Json], pods: list[Json], *, now: datetime, start: timedelta
+    deployment: Json,
+    replica_sets: list[Json],
+    pods: list[Json],
+    *,
+    now: datetime,
+    start: timedelta,
 ) -> ReconcileResult:
     """
-    The next writes; *owned* are the Deployment's ReplicaSets and *pods* theirs.
+    Return the next writes for a Deployment with its ReplicaSets and their pods.
 
-    A pod becomes ready *start* after it was created. Old pods go once enough new ones are ready.
+    A pod becomes ready *start* after its creation. Pods of older templates are deleted once enough
+    new ones are ready.
     """
     wanted = deployment["spec"]["replicas"]
-    mark = template_hash(deployment)
-    present = [one for one in owned if one["metadata"]["name"].endswith(f"-{mark}")]
-    if not present:
+    current_hash = template_hash(deployment)
+    current_sets = [
+        one for one in replica_sets if one["metadata"]["name"].endswith(f"-{current_hash}")
+    ]
+    if not current_sets:
         return ReconcileResult((UpsertObject(new_replica_set(deployment)),), None)
     stopping = [one for one in pods if "deletionTimestamp" in one["metadata"]]
     alive = [one for one in pods if "deletionTimestamp" not in one["metadata"]]
     alive, started = _start_pods(alive, now=now, start=start)
-    new, old = _split_by_template(alive, mark)
-    superfluous = _surplus_pods(new, old, wanted)
+    new, old = _split_by_template(alive, current_hash)
+    surplus = _surplus_pods(new, old, wanted)
     missing = [
-        new_pod(deployment, present[0], f"{now.isoformat()}-{at}", now)
-        for at in range(max(wanted - len(new), 0))
+        new_pod(deployment, current_sets[0], f"{now.isoformat()}-{index}", now)
+        for index in range(max(wanted - len(new), 0))
     ]
-    left = [one for one in alive if one not in superfluous] + missing
-    writes: list[ControllerWrite] = [DeletePod(one) for one in (*stopping, *superfluous)]
-    writes += [SetStatus("pods", one, one["status"]) for one in started if one in left]
+    remaining = [one for one in alive if one not in surplus] + missing
+    writes: list[ControllerWrite] = [DeletePod(one) for one in (*stopping, *surplus)]
+    writes += [SetStatus("pods", one, one["status"]) for one in started if one in remaining]
     writes += [UpsertObject(one) for one in missing]
-    writes += _replica_set_writes(owned, left, present[0], wanted)
-    writes += _status_writes(deployment, left, now)
-    return ReconcileResult(tuple(writes), _next_ready_at(left, start))
+    writes += _replica_set_writes(replica_sets, remaining, current_sets[0], wanted)
+    writes += _status_writes(deployment, remaining, now)
+    return ReconcileResult(tuple(writes), _next_ready_at(remaining, start))
 
 
 def _replica_set_writes(
-    owned: list[Json], pods: list[Json], present: Json, wanted: int
+    replica_sets: list[Json], pods: list[Json], current_set: Json, wanted: int
 ) -> list[ControllerWrite]:
     """
-    The ReplicaSets whose numbers of pods are no longer right.
+    Return an update of each ReplicaSet whose pod counts have changed.
     """
     writes: list[ControllerWrite] = []
-    for one in owned:
-        mine = [p for p in pods if controller_uid(p) == one["metadata"]["uid"]]
-        counted = with_pods(one, mine, wanted if one is present else len(mine))
+    for one in replica_sets:
+        its_pods = [p for p in pods if controller_uid(p) == one["metadata"]["uid"]]
+        counted = with_pods(one, its_pods, wanted if one is current_set else len(its_pods))
         if counted != one:
             writes.append(UpsertObject(counted))
     return writes
@@ -102,7 +110,7 @@ def _start_pods(
     pods: list[Json], *, now: datetime, start: timedelta
 ) -> tuple[list[Json], list[Json]]:
     """
-    The pods as they are now, and those of them that have just become ready.
+    Return all pods, and those of them that have become ready since the last round.
     """
     after, started = [], []
     for one in pods:
@@ -118,13 +126,15 @@ def _is_starting(one: Json) -> bool:
 
 
 def _ready_at(one: Json, start: timedelta) -> datetime:
-    born = times.parse_stored_time(one["metadata"]["creationTimestamp"])
-    assert born is not None  # noqa: S101 - every stored object has it
-    return born + start
+    created = times.parse_stored_time(one["metadata"]["creationTimestamp"])
+    assert created is not None  # noqa: S101 - every stored object has it
+    return created + start
 
 
-def _split_by_template(pods: list[Json], mark: str) -> tuple[list[Json], list[Json]]:
-    new = [one for one in pods if one["metadata"]["labels"].get("pod-template-hash") == mark]
+def _split_by_template(pods: list[Json], current_hash: str) -> tuple[list[Json], list[Json]]:
+    new = [
+        one for one in pods if one["metadata"]["labels"].get("pod-template-hash") == current_hash
+    ]
     return new, [one for one in pods if one not in new]
 
 
@@ -137,8 +147,8 @@ def _surplus_pods(new: list[Json], old: list[Json], wanted: int) -> list[Json]:
 
 def _status_writes(deployment: Json, pods: list[Json], now: datetime) -> list[ControllerWrite]:
     status = deployment_status(deployment, pods, now)
-    shown = {key: value for key, value in status.items() if value != 0}
-    if shown == deployment.get("status", {}):
+    stored = {key: value for key, value in status.items() if value != 0}
+    if stored == deployment.get("status", {}):
         return []
     return [SetStatus("deployments.apps", deployment, status)]
 

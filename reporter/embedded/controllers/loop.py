@@ -1,10 +1,11 @@
 """
-The loop that makes the example stack live: Deployments are followed by pods and status.
+The loop of the embedded controllers: it keeps pods and status of all Deployments up to date.
 """
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from reporter.embedded.controllers.deployment import (
@@ -17,14 +18,13 @@ from reporter.embedded.controllers.deployment import (
 from reporter.embedded.controllers.workloads import controller_uid
 from reporter.embedded.schema.api_errors import Json
 from reporter.embedded.storage.cluster import Cluster
-from reporter.embedded.storage.storage import WatchQueue
 
 
 DEPLOYMENTS = "deployments.apps"
 REPLICA_SETS = "replicasets.apps"
 POD_STARTUP = timedelta(seconds=3)
 """
-How long a pod of the demo takes to become ready.
+Time from the creation of a pod until it is ready.
 """
 
 
@@ -32,58 +32,44 @@ async def run_controllers(
     cluster: Cluster, *, now: Callable[[], datetime], start: timedelta = POD_STARTUP
 ) -> None:
     """
-    Follow every change of a Deployment or a pod until cancelled.
+    Reconcile after every change of a Deployment, ReplicaSet or pod until cancelled.
     """
-    changes: WatchQueue = asyncio.Queue()
-    followed = [
-        cluster.objects.collection(cluster.objects.registry.by_group_resource(name))
-        for name in (DEPLOYMENTS, REPLICA_SETS, "pods")
-    ]
-    for collection in followed:
-        collection.watchers.add(changes)
-    try:
+    with cluster.changes(DEPLOYMENTS, REPLICA_SETS, "pods") as changes:
         while True:
-            due = reconcile(cluster, now=now(), start=start)
-            wait = max((due - now()).total_seconds(), 0.0) if due else None
-            try:
+            requeue_at = reconcile(cluster, now=now(), start=start)
+            wait = max((requeue_at - now()).total_seconds(), 0.0) if requeue_at else None
+            with suppress(TimeoutError):
                 await asyncio.wait_for(changes.get(), wait)
-            except TimeoutError:
-                continue
-    finally:
-        for collection in followed:
-            collection.watchers.discard(changes)
 
 
 def reconcile(cluster: Cluster, *, now: datetime, start: timedelta) -> datetime | None:
     """
-    One round over all Deployments; answers when the next is due by time alone.
+    Reconcile all Deployments once. Return when to do so again if nothing changes until then.
     """
     _collect_garbage(cluster)
-    sets, pods = (
-        _group_by_controller(cluster.list(REPLICA_SETS)),
-        _group_by_controller(cluster.list("pods")),
-    )
-    dues = []
+    sets_by_owner = _group_by_controller(cluster.list(REPLICA_SETS))
+    pods_by_owner = _group_by_controller(cluster.list("pods"))
+    requeue_times = []
     for deployment in cluster.list(DEPLOYMENTS):
-        owned = sets[deployment["metadata"]["uid"]]
-        theirs = [pod for one in owned for pod in pods[one["metadata"]["uid"]]]
-        result = reconcile_deployment(deployment, owned, theirs, now=now, start=start)
+        replica_sets = sets_by_owner[deployment["metadata"]["uid"]]
+        owned_pods = [pod for one in replica_sets for pod in pods_by_owner[one["metadata"]["uid"]]]
+        result = reconcile_deployment(deployment, replica_sets, owned_pods, now=now, start=start)
         for write in result.writes:
             _apply_write(cluster, write)
-        dues.append(result.requeue_at)
-    return min((due for due in dues if due), default=None)
+        requeue_times.append(result.requeue_at)
+    return min((time for time in requeue_times if time), default=None)
 
 
 def _group_by_controller(manifests: list[Json]) -> defaultdict[str, list[Json]]:
-    found: defaultdict[str, list[Json]] = defaultdict(list)
+    grouped: defaultdict[str, list[Json]] = defaultdict(list)
     for manifest in manifests:
-        found[controller_uid(manifest)].append(manifest)
-    return found
+        grouped[controller_uid(manifest)].append(manifest)
+    return grouped
 
 
 def _collect_garbage(cluster: Cluster) -> None:
     """
-    Delete the ReplicaSets of Deployments that are gone, and the pods of ReplicaSets that are.
+    Delete ReplicaSets whose Deployment was deleted, and pods whose ReplicaSet was.
     """
     for resource, owner_resource, kind in (
         (REPLICA_SETS, DEPLOYMENTS, "Deployment"),

@@ -1,5 +1,5 @@
 """
-Deployments, ReplicaSets and pods as the real controllers and the kubelet write them. Pure.
+Manifests and status of ReplicaSets and pods as the real controllers and kubelet write them. Pure.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ def template_hash(deployment: Json) -> str:
 
 def new_replica_set(deployment: Json) -> Json:
     """
-    The ReplicaSet of the Deployment's present template, without pods yet.
+    Build the ReplicaSet of the Deployment's current template, without pods yet.
     """
     meta, spec = deployment["metadata"], deployment["spec"]
     labels = _pod_labels(deployment)
@@ -50,9 +50,9 @@ def new_replica_set(deployment: Json) -> Json:
     }
 
 
-def with_pods(owned: Json, pods: list[Json], replicas: int) -> Json:
+def with_pods(replica_set: Json, pods: list[Json], replicas: int) -> Json:
     """
-    A ReplicaSet that shall have so many pods and has these.
+    Return a ReplicaSet that wants *replicas* pods and has *pods*.
     """
     ready = sum(is_ready(one) for one in pods)
     counts = {
@@ -61,8 +61,8 @@ def with_pods(owned: Json, pods: list[Json], replicas: int) -> Json:
         "availableReplicas": ready,
     }
     return {
-        **owned,
-        "spec": {**owned["spec"], "replicas": replicas},
+        **replica_set,
+        "spec": {**replica_set["spec"], "replicas": replicas},
         "status": {
             "replicas": len(pods),
             **{name: count for name, count in counts.items() if count},
@@ -88,7 +88,7 @@ def owner_reference(api_version: str, kind: str, meta: Json) -> Json:
 
 def controller_uid(manifest: Json) -> str:
     """
-    Uid of the owner that controls an object; empty if none does.
+    Return the uid of the owner that controls an object; empty if none does.
     """
     references = manifest["metadata"].get("ownerReferences", [])
     return next((one["uid"] for one in references if one.get("controller")), "")
@@ -96,7 +96,7 @@ def controller_uid(manifest: Json) -> str:
 
 def new_pod(deployment: Json, owner_set: Json, seed: str, now: datetime) -> Json:
     """
-    A new pod of a Deployment, on a node and not ready yet; *seed* makes its name.
+    Build a pod of a Deployment that is on a node and not ready yet; *seed* determines its name.
     """
     spec = deployment["spec"]["template"]["spec"]
     manifest: Json = {
@@ -125,35 +125,34 @@ def starting_status(manifest: Json, now: datetime) -> Json:
     }
 
 
-def running_status(manifest: Json, now: datetime, since: datetime | None = None) -> Json:
+def running_status(manifest: Json, since: datetime) -> Json:
     """
-    Ready since *since*, or from now on.
+    Return the status of a pod that is ready since *since*.
     """
-    start = since or now
-    running = {"running": {"startedAt": times.format_time(start)}}
+    running = {"running": {"startedAt": times.format_time(since)}}
     return {
         "phase": "Running",
-        "startTime": manifest.get("status", {}).get("startTime") or times.format_time(start),
+        "startTime": manifest.get("status", {}).get("startTime") or times.format_time(since),
         "podIP": "10.0.0.10",
-        "conditions": _pod_conditions(start, ready=True),
+        "conditions": _pod_conditions(since, ready=True),
         "containerStatuses": _container_statuses(manifest, running, ready=True),
     }
 
 
 def _pod_conditions(now: datetime, *, ready: bool) -> list[Json]:
-    def condition(kind: str, *, holds: bool) -> Json:
+    def condition(condition_type: str, *, is_true: bool) -> Json:
         return {
-            "type": kind,
-            "status": "True" if holds else "False",
+            "type": condition_type,
+            "status": "True" if is_true else "False",
             "lastTransitionTime": times.format_time(now),
-            **({} if holds else {"reason": "ContainersNotReady"}),
+            **({} if is_true else {"reason": "ContainersNotReady"}),
         }
 
     return [
-        condition("PodScheduled", holds=True),
-        condition("Initialized", holds=True),
-        condition("ContainersReady", holds=ready),
-        condition("Ready", holds=ready),
+        condition("PodScheduled", is_true=True),
+        condition("Initialized", is_true=True),
+        condition("ContainersReady", is_true=ready),
+        condition("Ready", is_true=ready),
     ]
 
 
@@ -179,19 +178,22 @@ def is_ready(manifest: Json) -> bool:
 
 def deployment_status(deployment: Json, pods: list[Json], now: datetime) -> Json:
     """
-    The status of a Deployment with those pods; transition times stay where nothing changed.
+    Return the status of a Deployment with *pods*. Unchanged conditions keep their times.
     """
     wanted = deployment["spec"]["replicas"]
     ready = sum(is_ready(one) for one in pods)
-    mark = template_hash(deployment)
-    new = [one for one in pods if one["metadata"]["labels"].get("pod-template-hash") == mark]
-    done = len(new) >= wanted and len(pods) == wanted and ready >= wanted
-    enough = ready >= wanted - wanted // 4
+    current_hash = template_hash(deployment)
+    new = [
+        one for one in pods if one["metadata"]["labels"].get("pod-template-hash") == current_hash
+    ]
+    is_complete = len(new) >= wanted and len(pods) == wanted and ready >= wanted
+    # The default maxUnavailable of a Deployment is 25 %, rounded down.
+    is_available = ready >= wanted - wanted // 4
     old = {c["type"]: c for c in deployment.get("status", {}).get("conditions") or ()}
-    name = f"{deployment['metadata']['name']}-{mark}"
+    name = f"{deployment['metadata']['name']}-{current_hash}"
     conditions = [
-        _available_condition(enough=enough),
-        _progressing_condition(name, done=done),
+        _available_condition(is_available=is_available),
+        _progressing_condition(name, is_complete=is_complete),
     ]
     return {
         "observedGeneration": deployment["metadata"].get("generation", 1),
@@ -207,38 +209,38 @@ def deployment_status(deployment: Json, pods: list[Json], now: datetime) -> Json
     }
 
 
-def _available_condition(*, enough: bool) -> Json:
-    if enough:
+def _available_condition(*, is_available: bool) -> Json:
+    if is_available:
         reason, message = "MinimumReplicasAvailable", "Deployment has minimum availability."
     else:
         reason = "MinimumReplicasUnavailable"
         message = "Deployment does not have minimum availability."
     return {
         "type": "Available",
-        "status": "True" if enough else "False",
+        "status": "True" if is_available else "False",
         "reason": reason,
         "message": message,
     }
 
 
-def _progressing_condition(name: str, *, done: bool) -> Json:
-    how = "has successfully progressed." if done else "is progressing."
+def _progressing_condition(name: str, *, is_complete: bool) -> Json:
+    outcome = "has successfully progressed." if is_complete else "is progressing."
     return {
         "type": "Progressing",
         "status": "True",
-        "reason": "NewReplicaSetAvailable" if done else "ReplicaSetUpdated",
-        "message": f'ReplicaSet "{name}" {how}',
+        "reason": "NewReplicaSetAvailable" if is_complete else "ReplicaSetUpdated",
+        "message": f'ReplicaSet "{name}" {outcome}',
     }
 
 
 def _with_timestamps(condition: Json, old: Json | None, now: datetime) -> Json:
     stamp = times.format_time(now)
-    same = old is not None and old["status"] == condition["status"]
-    update = stamp
-    if old is not None and same and old["reason"] == condition["reason"]:
-        update = old["lastUpdateTime"]
+    is_same = old is not None and old["status"] == condition["status"]
+    updated = stamp
+    if old is not None and is_same and old["reason"] == condition["reason"]:
+        updated = old["lastUpdateTime"]
     return {
         **condition,
-        "lastUpdateTime": update,
-        "lastTransitionTime": old["lastTransitionTime"] if old is not None and same else stamp,
+        "lastUpdateTime": updated,
+        "lastTransitionTime": old["lastTransitionTime"] if old is not None and is_same else stamp,
     }

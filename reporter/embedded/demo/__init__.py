@@ -1,6 +1,6 @@
 """
 The demo: the real reporter at work on the embedded API server's example stack.
 
-Rule 1: the reporter is a process of its own and is reached as in any cluster, over HTTP.
-Rule 2: nothing here evaluates; it prints what a user reads with kubectl.
+Rule 1: the reporter runs as a process of its own and reaches the API server over HTTP.
+Rule 2: this package evaluates nothing; it prints what a user would read with kubectl.
 """

@@ -1,5 +1,5 @@
 """
-The command: arguments in, exit code out.
+The command line of the demo.
 """
 
 import asyncio
@@ -24,14 +24,15 @@ Usage:
   productionstack-status-reporter demo
 
 Starts a small Kubernetes API server with a healthy production stack on
-127.0.0.1 and the reporter against it, breaks and mends things, and prints the
-Events that the reporter writes. It names a kubeconfig, too, so that your own
-kubectl can look at all of it, and break more.
+127.0.0.1 and runs the reporter against it. Then it breaks and repairs parts of
+the stack and prints the Events that the reporter writes. It also prints the
+path of a kubeconfig, so that you can inspect and break more with your kubectl.
 
-On a terminal it stays until Ctrl-C, otherwise it ends with the story.
-NO_COLOR switches colours off; its files are under XDG_CACHE_HOME or ~/.cache.
+On a terminal it runs until Ctrl-C, otherwise it ends after the last scenario.
+NO_COLOR switches colours off. Files are under XDG_CACHE_HOME or ~/.cache.
 
-Exit codes: 0 all was said as expected, 1 it was not, 130 after Ctrl-C."""
+Exit codes: 0 all expected Events came, 1 one was missing or the reporter ended,
+130 after Ctrl-C."""
 
 EXIT_FAILED = 1
 EXIT_TERMINATED = 128 + signal.SIGTERM
@@ -39,7 +40,7 @@ EXIT_TERMINATED = 128 + signal.SIGTERM
 
 def run_demo(arguments: Sequence[str]) -> int:
     """
-    Until the story ends, on a terminal until Ctrl-C, which raises KeyboardInterrupt.
+    Run the demo to its end and return the exit code. Raise KeyboardInterrupt after Ctrl-C.
     """
     if {"-h", "-help", "--help", "help"} & set(arguments):
         print(HELP)

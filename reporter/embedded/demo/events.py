@@ -1,5 +1,5 @@
 """
-The reporter's Events as a user reads them: a watch over HTTP.
+The watch of the reporter's Events that the demo prints.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ SELECTOR = "source=productionstack-status-reporter"
 WATCH_IDLE_TIMEOUT = timedelta(minutes=5)
 RETRY_SECONDS = 1.0
 """
-Seconds until the next try after a watch that broke.
+Seconds to wait after a watch broke.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class SeenEvent:
     """
-    *object* as kubectl writes it: kind/name.
+    An Event as kubectl prints it; *object* is kind/name.
     """
 
     type: str
@@ -63,9 +63,9 @@ class _DemoWatchEvent(msgspec.Struct):
 _WATCH_EVENT_DECODER = msgspec.json.Decoder(_DemoWatchEvent)
 
 
-async def watch_events(api: RestClient, found: "asyncio.Queue[SeenEvent]") -> None:
+async def watch_events(api: RestClient, seen: "asyncio.Queue[SeenEvent]") -> None:
     """
-    Put every Event that is written, or written again, into *found*, until cancelled.
+    Put every Event that is created or updated into *seen* until cancelled.
     """
     version = ""
     while True:
@@ -73,7 +73,7 @@ async def watch_events(api: RestClient, found: "asyncio.Queue[SeenEvent]") -> No
             async for event in _stream_events(api, version):
                 version = event.metadata.resource_version
                 if event.reason:
-                    found.put_nowait(_to_seen_event(event))
+                    seen.put_nowait(_to_seen_event(event))
         except Expired:
             version = ""
         except KubeError:
@@ -82,7 +82,7 @@ async def watch_events(api: RestClient, found: "asyncio.Queue[SeenEvent]") -> No
 
 async def _stream_events(api: RestClient, version: str) -> AsyncIterator[_DemoEvent]:
     """
-    What was written after *version*; a bookmark has nothing but a version.
+    Yield the Events written after *version*. A bookmark has a resourceVersion and no reason.
     """
     query = [
         ("watch", "1"),
@@ -102,11 +102,11 @@ async def _stream_events(api: RestClient, version: str) -> AsyncIterator[_DemoEv
 
 
 def _to_seen_event(event: _DemoEvent) -> SeenEvent:
-    about = event.involved_object
+    involved = event.involved_object
     return SeenEvent(
         type=event.type,
         reason=event.reason,
-        object=f"{about.kind.lower()}/{about.name}",
+        object=f"{involved.kind.lower()}/{involved.name}",
         message=event.message,
         last=event.last_timestamp or datetime.fromtimestamp(0, UTC),
         count=event.count,

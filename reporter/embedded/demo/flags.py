@@ -1,5 +1,5 @@
 """
-With what the reporter is started: its own defaults, but for patience that suits a story.
+The flags of the demo's reporter: the defaults with shorter delays.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.embedded.demo.folder import DemoFolder
 from reporter.model.enums import Layer
 from reporter.settings import FLAG_NAMES
-from reporter.stages.probes.specs import PENDING_NAMES, SPECS
+from reporter.stages.probes.specs import SPECS
 
 
 SHORT_HOLD = "3s"
@@ -19,7 +19,9 @@ FLAGS = ("--startup-grace-seconds=3", "--settle-seconds=2", "--leader-elect=true
 
 def reporter_arguments(folder: DemoFolder, *, metrics: str, health: str) -> list[str]:
     """
-    Writes the overlay; *metrics* and *health* are addresses.
+    Return the arguments of the reporter, and write the catalogue overlay that they name.
+
+    *metrics* and *health* are addresses such as 127.0.0.1:8080.
     """
     _write_overlay(folder.overlay)
     return [
@@ -33,14 +35,12 @@ def reporter_arguments(folder: DemoFolder, *, metrics: str, health: str) -> list
 
 def _write_overlay(path: Path) -> None:
     """
-    The holds of the cluster's troubles, 15 s and 30 s as shipped, shortened.
+    Shorten the holds of the cluster layer, which are 15 s and 30 s in the catalogue.
     """
-    shipped = load_catalogue(
-        default_folder(), specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES
-    )
+    catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
     hold = {"failed": SHORT_HOLD, "lost": SHORT_HOLD}
     reasons = {
         str(entry.reason): {"hold": dict(hold)}
-        for entry in shipped.evaluated_entries(Layer.CLUSTER)
+        for entry in catalogue.evaluated_entries(Layer.CLUSTER)
     }
     path.write_text(yaml.safe_dump({"reasons": reasons}, sort_keys=False), "utf-8")

@@ -1,5 +1,5 @@
 """
-Where the demo's files are: the same place each time, so that a kubectl can be kept at hand.
+The folder of the demo's files: the same one each time, so that kubectl commands stay valid.
 """
 
 import fcntl
@@ -17,7 +17,7 @@ PROGRAM = "productionstack-status-reporter"
 @dataclass(frozen=True, slots=True)
 class DemoFolder:
     """
-    *backup*: what the story takes away and brings back.
+    The files of one demo; *backup* holds the objects that a scenario deletes and restores.
     """
 
     path: Path
@@ -36,15 +36,12 @@ class DemoFolder:
 
     @property
     def reporter_log(self) -> Path:
-        """
-        Of the reporter.
-        """
         return self.path / "reporter.log"
 
     @property
     def demo_log(self) -> Path:
         """
-        Of the API server and the watch, whose complaints would disturb the story.
+        The log of the API server and the watch; on the terminal it would disturb the output.
         """
         return self.path / "demo.log"
 
@@ -52,7 +49,7 @@ class DemoFolder:
 @contextmanager
 def claim_folder(environ: Mapping[str, str]) -> Iterator[DemoFolder]:
     """
-    A folder that no other demo uses: the first that is free of demo, demo-2 and so on.
+    Lock the first folder of demo, demo-2 and so on that no other demo uses.
     """
     base = _base_folder(environ)
     for number in count(1):
@@ -69,7 +66,7 @@ def claim_folder(environ: Mapping[str, str]) -> Iterator[DemoFolder]:
 
 def _base_folder(environ: Mapping[str, str]) -> Path:
     """
-    The user's cache, or a new temporary folder where there is none that can be written to.
+    Return the user's cache folder, or a new temporary folder if it is not writable.
     """
     try:
         cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute()
@@ -83,7 +80,7 @@ def _base_folder(environ: Mapping[str, str]) -> Path:
 
 def display_path(path: Path) -> str:
     """
-    As one would type it: with ~ where it is in the home folder.
+    Return the path as a user would type it, with ~ for the home folder.
     """
     home = Path.home()
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

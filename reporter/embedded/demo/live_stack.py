@@ -1,5 +1,5 @@
 """
-The embedded API server with its healthy example stack, alive.
+The embedded API server with the example stack and its controllers running.
 """
 
 import asyncio
@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from reporter.embedded import EmbeddedServer
 from reporter.embedded.controllers import crashing_kubelet, loop
 from reporter.embedded.demo.scenarios import CRDS, DEPLOYMENTS
-from reporter.embedded.storage.storage import WatchQueue
 from reporter.runtime.clock import Clock
 
 
@@ -25,7 +24,7 @@ async def run_live_stack(clock: Clock) -> AsyncIterator[EmbeddedServer]:
             group.create_task(
                 crashing_kubelet.run_kubelet(server.cluster, now=clock.now), name="kubelet"
             ),
-            group.create_task(_trigger_discovery(server), name="hints"),
+            group.create_task(_trigger_discovery(server), name="discovery trigger"),
         ]
         try:
             yield server
@@ -36,7 +35,7 @@ async def run_live_stack(clock: Clock) -> AsyncIterator[EmbeddedServer]:
 
 def _apply_chart_strategy(server: EmbeddedServer) -> None:
     """
-    KAITO's chart lets its one replica be away during an update.
+    Allow the only replica of KAITO's controller to be unavailable, as KAITO's chart does.
     """
     patch = {"spec": {"strategy": {"rollingUpdate": {"maxUnavailable": 1}}}}
     server.cluster.patch(DEPLOYMENTS, "kaito-system", "kaito-workspace", patch)
@@ -44,18 +43,12 @@ def _apply_chart_strategy(server: EmbeddedServer) -> None:
 
 async def _trigger_discovery(server: EmbeddedServer) -> None:
     """
-    End a watch of the reporter when a CRD came or went, which makes it ask at once what is served.
+    End a watch of the reporter whenever a CRD changes, so that it repeats discovery at once.
 
-    Otherwise it asks every 30 s. It need not wait where it watches the objects of that CRD, as the
-    API server ends their watch.
+    It repeats discovery every 30 s otherwise, which would make the demo slow. For a CRD whose
+    objects it watches, this is not needed, as the API server ends those watches.
     """
-    objects = server.cluster.objects
-    changes: WatchQueue = asyncio.Queue()
-    collection = objects.collection(objects.registry.by_group_resource(CRDS))
-    collection.watchers.add(changes)
-    try:
+    with server.cluster.changes(CRDS) as changes:
         while True:
             await changes.get()
             server.end_watches("namespaces")
-    finally:
-        collection.watchers.discard(changes)

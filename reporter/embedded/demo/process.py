@@ -1,5 +1,5 @@
 """
-The reporter as a process of its own, which does not outlive us.
+The reporter's process, which never outlives the demo.
 """
 
 import asyncio
@@ -12,28 +12,29 @@ from pathlib import Path
 
 STOP_TIMEOUT = 5.0
 """
-Seconds that it has to give back its Lease and end.
+Seconds for the reporter to release its Lease and exit.
 """
 
 LOG_TAIL_LINES = 15
 """
-Lines of its log that tell why it ended.
+Lines of the reporter's log to print when it exits unexpectedly.
 """
 
 WATCHDOG_SCRIPT = 'read -r _; kill "$1"'
 """
-Its input ends with us, however we end; then it ends the reporter. Works on every Unix.
+Stops the reporter when its stdin closes, which happens however the demo ends, also after SIGKILL.
+prctl(PR_SET_PDEATHSIG) would do the same on Linux only.
 """
 
 REPORTER_ENV_PREFIXES = ("STATUS_REPORTER_", "POD_")
 """
-Variables that would change what the reporter does.
+Prefixes of environment variables that configure the reporter.
 """
 
 
 class ReporterExited(Exception):
     """
-    The reporter ended although nobody told it to.
+    The reporter exited although nobody stopped it.
     """
 
 
@@ -42,17 +43,17 @@ async def run_reporter(
     arguments: Sequence[str], environ: Mapping[str, str], log: Path
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """
-    The reporter with these arguments; what it writes goes to *log*.
+    Run the reporter with its output in *log*, and stop it at the end.
     """
     clean = {
         name: value
         for name, value in environ.items()
         if not name.startswith(REPORTER_ENV_PREFIXES)
     }
-    with log.open("wb") as written:
+    with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "reporter.cli", "run", *arguments,
-            env=clean, stdin=asyncio.subprocess.DEVNULL, stdout=written, stderr=written,
+            env=clean, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output,
             start_new_session=True,
         )  # fmt: skip
     try:
@@ -69,7 +70,7 @@ async def run_reporter(
 
 async def raise_on_exit(process: asyncio.subprocess.Process, log: Path) -> None:
     """
-    Raises ReporterEnded, once it has, with the end of its log.
+    Wait until the reporter exits, then raise ReporterExited with the end of its log.
     """
     code = await process.wait()
     raise ReporterExited(f"the reporter ended with exit code {code}; its log ends:\n{_tail(log)}")
@@ -82,7 +83,7 @@ def _tail(log: Path) -> str:
 
 def free_addresses(number: int) -> list[str]:
     """
-    Addresses of this machine that nobody listens at just now.
+    Return loopback addresses with ports that are free now.
     """
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
@@ -93,8 +94,8 @@ def free_addresses(number: int) -> list[str]:
 
 @asynccontextmanager
 async def _watchdog(pid: int) -> AsyncIterator[None]:
-    guardian = await asyncio.create_subprocess_exec(
-        "/bin/sh", "-c", WATCHDOG_SCRIPT, "guardian", str(pid),
+    watchdog = await asyncio.create_subprocess_exec(
+        "/bin/sh", "-c", WATCHDOG_SCRIPT, "watchdog", str(pid),
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
@@ -102,8 +103,8 @@ async def _watchdog(pid: int) -> AsyncIterator[None]:
         yield
     finally:
         with suppress(ProcessLookupError):
-            guardian.kill()
-        await guardian.wait()
+            watchdog.kill()
+        await watchdog.wait()
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -1,5 +1,5 @@
 """
-The acts, played and told.
+The runner of the demo's scenarios.
 """
 
 import asyncio
@@ -15,25 +15,25 @@ from reporter.runtime.clock import Clock
 READY_REASON = "clusterReady"
 EVENT_TIMEOUT = 45.0
 """
-Seconds within which an expected Event must have come; the second look for CRDs takes 12 of them.
+Seconds to wait for an expected Event. A missing CRD alone takes 12 s, as discovery runs twice.
 """
 
 READING_SECONDS = 2.5
 """
-Seconds that a person gets before the next command.
+Seconds for a person to read before the next command.
 """
 
 
 class EventMissing(Exception):
     """
-    An Event that must come did not.
+    An expected Event did not come in time.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRunner:
     """
-    *found*: the Events, in the order in which they are read. *within*: seconds for each to come.
+    Applies scenarios and prints the Events that follow; *events* are those read from the watch.
     """
 
     screen: Screen
@@ -41,16 +41,16 @@ class ScenarioRunner:
     events: "asyncio.Queue[SeenEvent]"
     timeout_seconds: float = EVENT_TIMEOUT
 
-    async def run(self, acts: Sequence[Scenario]) -> None:
+    async def run(self, scenarios: Sequence[Scenario]) -> None:
         """
-        Raises Unsaid.
+        Run all scenarios. Raise EventMissing if an expected Event does not come.
         """
-        for number, act in enumerate(acts, 1):
-            self.screen.title(f"{number}/{len(acts)}  {act.title}")
-            await self._apply(act.break_steps)
-            await self._wait_for_event(act.reason, act.message_contains)
+        for number, scenario in enumerate(scenarios, 1):
+            self.screen.title(f"{number}/{len(scenarios)}  {scenario.title}")
+            await self._apply(scenario.break_steps)
+            await self._wait_for_event(scenario.reason, scenario.message_contains)
             await self._pause_for_reader()
-            await self._apply(act.repair_steps)
+            await self._apply(scenario.repair_steps)
             await self._wait_for_event(READY_REASON)
             await self._pause_for_reader()
 
@@ -69,24 +69,22 @@ class ScenarioRunner:
         for step in steps:
             step.apply()
 
-    async def _wait_for_event(self, reason: str, saying: str = "") -> None:
+    async def _wait_for_event(self, reason: str, message_contains: str = "") -> None:
         try:
             async with asyncio.timeout(self.timeout_seconds):
                 while True:
                     seen = await self._print_next_event()
-                    if seen.reason == reason and saying in seen.message:
+                    if seen.reason == reason and message_contains in seen.message:
                         return
         except TimeoutError:
-            what = f"{reason} with {saying!r}" if saying else reason
-            raise EventMissing(f"no Event {what} within {self.timeout_seconds:g} s") from None
+            expected = f"{reason} with {message_contains!r}" if message_contains else reason
+            raise EventMissing(f"no Event {expected} within {self.timeout_seconds:g} s") from None
 
     async def _print_next_event(self) -> SeenEvent:
         seen = await self.events.get()
         self.screen.event(seen, self.clock.now())
         if seen.count > 1:
-            self.screen.note(
-                f"This is the same Event, written again; its count is {seen.count} now."
-            )
+            self.screen.note(f"This is the same Event, updated; its count is now {seen.count}.")
         return seen
 
     async def _pause_for_reader(self) -> None:

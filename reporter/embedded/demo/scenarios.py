@@ -1,7 +1,7 @@
 """
-What is broken and mended, in order, and which Event must tell of it.
+The demo's scenarios: what breaks, which Event must follow, and the repair.
 
-Each step is done to the cluster's objects by hand and shown as the kubectl command that does it.
+Each step changes the objects directly and is shown as the kubectl command that would do it.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ IMAGE = "example/kaito-workspace"
 @dataclass(frozen=True, slots=True)
 class KubectlStep:
     """
-    *note*: what the command does not tell.
+    A change of the cluster and the command that is shown for it; *note* explains the command.
     """
 
     command: str
@@ -36,7 +36,7 @@ class KubectlStep:
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """
-    *reason*: of the Warning that must come, with *saying* in its message.
+    A breakage and its repair. A Warning with *reason* must follow, and contain *message_contains*.
     """
 
     title: str
@@ -127,8 +127,8 @@ def _crd_scenario(cluster: Cluster, folder: DemoFolder) -> Scenario:
             KubectlStep(
                 f"kubectl delete crd {HTTP_ROUTES}",
                 partial(cluster.delete, CRDS, "", HTTP_ROUTES),
-                "One look at what the API server serves proves nothing: the reporter takes"
-                " a second one 10 s later.",
+                "One discovery may be wrong, so the reporter repeats it after 10 s"
+                " before it announces a missing CRD.",
             ),
         ),
         "clusterCRDMissing",

@@ -1,5 +1,5 @@
 """
-The whole demo, wired: server, reporter, watch and story.
+One run of the demo: server, reporter, watch of Events and scenarios.
 """
 
 import asyncio
@@ -23,18 +23,20 @@ from reporter.runtime.clock import Clock
 
 READY_TIMEOUT = 30.0
 """
-Seconds within which the reporter must have seen all of the stack.
+Seconds for the reporter to become ready.
 """
 
 POLL_INTERVAL = 0.1
 """
-Seconds.
+Seconds between two readiness requests.
 """
 
 
 async def run_session(screen: Screen, folder: DemoFolder) -> None:
     """
-    Raises ReporterEnded, Unsaid, and CancelledError after SIGTERM or SIGHUP.
+    Run the demo to its end.
+
+    Raise ReporterExited, EventMissing, or CancelledError after SIGTERM or SIGHUP.
     """
     _end_on_signals()
     try:
@@ -56,18 +58,18 @@ async def _run_session(screen: Screen, folder: DemoFolder) -> None:
         introduce(screen, folder, metrics=metrics, health=health)
         api = await connect(str(folder.kubeconfig), environ={})
         stack.push_async_callback(api.close)
-        storyteller = ScenarioRunner(screen, clock, asyncio.Queue())
+        runner = ScenarioRunner(screen, clock, asyncio.Queue())
         async with asyncio.TaskGroup() as group:
-            others = [
+            background = [
                 group.create_task(raise_on_exit(reporter, folder.reporter_log), name="reporter"),
-                group.create_task(events.watch_events(api, storyteller.events), name="events"),
+                group.create_task(events.watch_events(api, runner.events), name="events"),
             ]
             await _until_ready(f"http://{health}/readyz")
-            await storyteller.run(build_scenarios(server.cluster, folder))
+            await runner.run(build_scenarios(server.cluster, folder))
             conclude(screen, folder)
             if screen.terminal:
-                await storyteller.print_events()
-            for task in others:
+                await runner.print_events()
+            for task in background:
                 task.cancel()
 
 
@@ -90,7 +92,7 @@ async def _is_ready(session: aiohttp.ClientSession, url: str) -> bool:
 
 def _end_on_signals() -> None:
     """
-    As SIGINT, they let everything be stopped first.
+    Cancel this task on SIGTERM and SIGHUP, so that everything stops as it does on SIGINT.
     """
     task = asyncio.current_task()
     if task is None:

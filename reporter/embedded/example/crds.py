@@ -1,5 +1,5 @@
 """
-The CustomResourceDefinitions that the example stack needs, without schemas.
+The CustomResourceDefinitions of the example stack, without schemas.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class _CRDDefinition:
     kind: str
     versions: tuple[str, ...]
     """
-    The stored version first; all are served.
+    All are served, the first is the storage version.
     """
     namespaced: bool = True
     short: tuple[str, ...] = ()
@@ -70,9 +70,9 @@ def crds() -> list[Json]:
 
 def crd(name: str) -> Json:
     """
-    The manifest of one, such as `gateways.gateway.networking.k8s.io`; KeyError if it is not known.
+    Return the CRD such as `gateways.gateway.networking.k8s.io`. Raise KeyError if it is unknown.
     """
-    return {found["metadata"]["name"]: found for found in crds()}[name]
+    return {manifest["metadata"]["name"]: manifest for manifest in crds()}[name]
 
 
 def _manifest(definition: _CRDDefinition) -> Json:

@@ -1,5 +1,5 @@
 """
-The healthy example stack: its namespaces, its control plane and one team's model, an hour old.
+The healthy example stack, an hour old: namespaces, control plane and the model of one team.
 """
 
 import uuid
@@ -30,7 +30,7 @@ NAMESPACES = ("istio-system", "kaito-system", "keda", "llm-gateway-auth")
 @dataclass(frozen=True, slots=True)
 class ExampleComponent:
     """
-    One Deployment of the control plane.
+    A Deployment of the control plane.
     """
 
     namespace: str
@@ -59,27 +59,31 @@ COMPONENTS = (
 
 def manifests(now: datetime) -> Iterator[Json]:
     """
-    Everything, in an order in which it can be stored.
+    Yield all manifests in an order in which they can be stored.
     """
-    born = now - STACK_AGE
-    for manifest in _base_objects(born):
-        manifest["metadata"].setdefault("creationTimestamp", times.format_time(born))
+    created = now - STACK_AGE
+    for manifest in _base_objects(created):
+        manifest["metadata"].setdefault("creationTimestamp", times.format_time(created))
         yield manifest
     for component in COMPONENTS:
-        yield from with_running_pods(component_deployment(component), born)
+        yield from with_running_pods(component_deployment(component), created)
     for manifest in team.deployments():
-        yield from with_running_pods(manifest, born)
-    for manifest in team.manifests(born):
-        manifest["metadata"].setdefault("creationTimestamp", times.format_time(born))
+        yield from with_running_pods(manifest, created)
+    for manifest in team.manifests(created):
+        manifest["metadata"].setdefault("creationTimestamp", times.format_time(created))
         yield manifest
 
 
-def _base_objects(born: datetime) -> Iterator[Json]:
+def _base_objects(created: datetime) -> Iterator[Json]:
     yield from crds()
     for name in NAMESPACES:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     yield team.namespace()
-    condition = {"type": "Ready", "status": "True", "lastTransitionTime": times.format_time(born)}
+    condition = {
+        "type": "Ready",
+        "status": "True",
+        "lastTransitionTime": times.format_time(created),
+    }
     yield {
         "apiVersion": "v1",
         "kind": "Node",
@@ -95,20 +99,25 @@ def component_deployment(component: ExampleComponent) -> Json:
     )
 
 
-def with_running_pods(manifest: Json, born: datetime) -> Iterator[Json]:
+def with_running_pods(manifest: Json, created: datetime) -> Iterator[Json]:
     """
-    A Deployment, its ReplicaSet and its pods, all ready since *born*.
+    Yield a Deployment, its ReplicaSet and its pods, all ready since *created*.
     """
     meta = manifest["metadata"]
-    meta.update(uid=str(uuid.uuid4()), generation=1, creationTimestamp=times.format_time(born))
+    meta.update(uid=str(uuid.uuid4()), generation=1, creationTimestamp=times.format_time(created))
     apply_defaults(DEPLOYMENT, manifest)
     replicas = manifest["spec"]["replicas"]
-    owned = new_replica_set(manifest)
-    owned["metadata"].update(uid=str(uuid.uuid4()), creationTimestamp=times.format_time(born))
-    pods = [new_pod(manifest, owned, f"{meta['name']}-{at}", born) for at in range(replicas)]
+    replica_set = new_replica_set(manifest)
+    replica_set["metadata"].update(
+        uid=str(uuid.uuid4()), creationTimestamp=times.format_time(created)
+    )
+    pods = [
+        new_pod(manifest, replica_set, f"{meta['name']}-{index}", created)
+        for index in range(replicas)
+    ]
     for one in pods:
-        one["status"] = running_status(one, born)
-    manifest["status"] = deployment_status(manifest, pods, born)
+        one["status"] = running_status(one, created)
+    manifest["status"] = deployment_status(manifest, pods, created)
     yield manifest
-    yield with_pods(owned, pods, replicas)
+    yield with_pods(replica_set, pods, replicas)
     yield from pods

@@ -1,5 +1,5 @@
 """
-One team of the example stack: its namespace, its Gateway and one model, all healthy.
+The team of the example stack: its namespace, its Gateway and one model, all healthy.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def deployment(
     namespace: str, name: str, labels: dict[str, str], *, replicas: int = 1, recreate: bool = False
 ) -> Json:
     """
-    A Deployment of one container, as a chart would write it.
+    Build a Deployment of one container, as a chart would.
     """
     return {
         "apiVersion": "apps/v1",
@@ -64,7 +64,7 @@ def deployments() -> list[Json]:
 
 def manifests(since: datetime) -> Iterator[Json]:
     """
-    All but the namespace and the Deployments; conditions hold since *since*.
+    Yield all but the namespace and the Deployments; conditions are true since *since*.
     """
     stamp = times.format_time(since)
     yield _gateway_class(stamp)
@@ -155,7 +155,7 @@ def _envoy_filter(name: str, *patches: Json) -> Json:
 
 def _ext_authz_patch() -> Json:
     """
-    What makes Envoy ask gateway auth.
+    Build the patch that makes Envoy ask gateway auth about each request.
     """
     cluster = "outbound|9001||apikey-authz.llm-gateway-auth.svc.cluster.local"
     config = {
@@ -209,7 +209,7 @@ def _inference_set(stamp: str) -> Json:
 
 
 def _workspace(stamp: str) -> Json:
-    done = (
+    conditions = (
         ("NodeClaimReady", "NodeClaimReady"),
         ("NodesReady", "NodesReady"),
         ("ResourceReady", "workspaceResourceStatusSuccess"),
@@ -229,7 +229,7 @@ def _workspace(stamp: str) -> Json:
             "state": "Ready",
             "targetNodeCount": 1,
             "workerNodes": [NODE],
-            "conditions": [_condition(kind, reason, stamp) for kind, reason in done],
+            "conditions": [_condition(kind, reason, stamp) for kind, reason in conditions],
         },
     )  # fmt: skip
 

@@ -1,5 +1,5 @@
 """
-Every request, in the order in which the real server treats it: trouble, who, may they, what.
+The handling of a request: faults, authentication, authorization, then the operation.
 """
 
 from collections import deque
@@ -20,6 +20,7 @@ from reporter.embedded.schema.api_errors import (
     ApiError,
     Json,
     PathNotFound,
+    bad_request,
     method_not_allowed,
     no_such_resource,
     not_found,
@@ -43,13 +44,13 @@ _WRITES = {
 @dataclass(frozen=True, slots=True)
 class RequestRecord:
     """
-    A request that came, for tests that count or wait for one.
+    A received request, for tests that count requests or wait for one.
     """
 
     method: str
     path: str
     """
-    With its query.
+    The path with its query.
     """
 
 
@@ -64,9 +65,9 @@ class ApiServer:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(RequestRecord(request.method, request.path_qs))
-        instead = await inject_faults(self.faults, request)
-        if instead is not None:
-            return instead
+        fault_response = await inject_faults(self.faults, request)
+        if fault_response is not None:
+            return fault_response
         try:
             return await self._answer(request)
         except PathNotFound:
@@ -78,20 +79,22 @@ class ApiServer:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         user = self.access.authenticate(request.headers.get("Authorization", ""))
-        through = parse_proxy_path(request.method, request.path)
-        if through is not None:
-            self.access.authorize(user, through.route)
-            return await forward_to_pod(request, through, self.objects)
-        asked = parse_resource_path(request.method, request.path, request.query)
-        if asked is None:
+        proxied = parse_proxy_path(request.method, request.path)
+        if proxied is not None:
+            self.access.authorize(user, proxied.route)
+            return await forward_to_pod(request, proxied, self.objects)
+        route = parse_resource_path(request.method, request.path, request.query)
+        if route is None:
             return self._serve_non_resource(request)
-        self.access.authorize(user, asked)
-        kind = self.objects.registry.resolve(asked.group, asked.version, asked.resource)
-        if kind.resource == "selfsubjectaccessreviews" and asked.verb == "create":
-            body = await ResourceRequest(request, asked, kind, self.objects).read_body()
+        self.access.authorize(user, route)
+        if "dryRun" in request.query:
+            raise bad_request("this server does not support dryRun")
+        kind = self.objects.registry.resolve(route.group, route.version, route.resource)
+        if kind.resource == "selfsubjectaccessreviews" and route.verb == "create":
+            body = await ResourceRequest(request, route, kind, self.objects).read_body()
             return reply_json(authorization.review_access(self.access, user, body), 201)
-        _check_supported(asked, kind)
-        return await self._dispatch(ResourceRequest(request, asked, kind, self.objects))
+        _check_supported(route, kind)
+        return await self._dispatch(ResourceRequest(request, route, kind, self.objects))
 
     async def _dispatch(self, call: ResourceRequest) -> web.StreamResponse:
         if call.route.verb == "watch":
@@ -102,7 +105,7 @@ class ApiServer:
 
     def _serve_non_resource(self, request: web.Request) -> web.Response:
         """
-        Paths that are not of a resource: discovery, version and health.
+        Serve a path that is not of a resource: discovery, version or health.
         """
         match request.path.strip("/").split("/"):
             case ["healthz" | "livez" | "readyz", *_]:
@@ -137,22 +140,27 @@ class ApiServer:
         )
 
 
-def _check_supported(asked: ResourcePath, kind: ServedKind) -> None:
+def _check_supported(route: ResourcePath, kind: ServedKind) -> None:
     """
-    Refuse what the resource has not: a place, a subresource, a verb.
+    Refuse a place, a subresource or a verb that the resource does not have.
     """
-    misplaced = kind.namespaced and not asked.namespace
-    if misplaced and asked.name:
+    lacks_namespace = kind.namespaced and not route.namespace
+    if lacks_namespace and route.name:
         raise no_such_resource()
-    if asked.namespace and not kind.namespaced and kind != NAMESPACE:
+    if route.namespace and not kind.namespaced and kind != NAMESPACE:
         raise no_such_resource()
-    if asked.subresource and asked.subresource not in kind.subresources:
-        raise not_found(kind, asked.name) if kind.is_custom else no_such_resource()
-    of_one = asked.verb in {"get", "update", "patch", "delete"}
-    fits = asked.verb == "watch" or bool(asked.name) is of_one
-    everywhere = misplaced and asked.verb not in {"list", "watch"}
-    wrong_sub = asked.subresource and asked.verb in {"delete", "watch"}
-    if asked.verb not in kind.verbs or everywhere or wrong_sub or not fits:
+    if route.subresource and route.subresource not in kind.subresources:
+        raise not_found(kind, route.name) if kind.is_custom else no_such_resource()
+    needs_name = route.verb in {"get", "update", "patch", "delete"}
+    has_right_path = route.verb == "watch" or bool(route.name) is needs_name
+    is_unscoped_write = lacks_namespace and route.verb not in {"list", "watch"}
+    lacks_subresource_verb = route.subresource and route.verb in {"delete", "watch"}
+    if (
+        route.verb not in kind.verbs
+        or is_unscoped_write
+        or lacks_subresource_verb
+        or not has_right_path
+    ):
         raise method_not_allowed()
 
 

@@ -1,5 +1,5 @@
 """
-Who may do what: everything is allowed but what a test or the demo takes away.
+Authentication and authorization: everything is allowed except what a test denies.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ DEFAULT_USER = "kubernetes-admin"
 @dataclass(frozen=True, slots=True)
 class Attributes:
     """
-    What a request wants to do; the namespace is empty for the whole cluster.
+    The attributes of a request that authorization sees; *namespace* is empty for the whole cluster.
     """
 
     verb: str
@@ -32,7 +32,7 @@ class Attributes:
 @dataclass(frozen=True, slots=True)
 class Denial:
     """
-    What is not allowed; `*` stands for any.
+    A rule that forbids the requests it matches; `*` stands for any value.
     """
 
     verb: str = "*"
@@ -41,13 +41,13 @@ class Denial:
     namespace: str = "*"
     user: str = "*"
 
-    def matches(self, user: str, wanted: Attributes) -> bool:
+    def matches(self, user: str, attributes: Attributes) -> bool:
         pairs = (
             (self.user, user),
-            (self.verb, wanted.verb),
-            (self.group, wanted.group),
-            (self.resource, wanted.resource),
-            (self.namespace, wanted.namespace),
+            (self.verb, attributes.verb),
+            (self.group, attributes.group),
+            (self.resource, attributes.resource),
+            (self.namespace, attributes.namespace),
         )
         return all(rule in ("*", value) for rule, value in pairs)
 
@@ -56,35 +56,35 @@ class Denial:
 class Authorizer:
     tokens: dict[str, str] = field(default_factory=dict)
     """
-    User by bearer token; while empty, anyone may come.
+    Users by bearer token; while it is empty, no request needs a token.
     """
     denials: list[Denial] = field(default_factory=list)
 
     def authenticate(self, authorization: str) -> str:
         """
-        Who asks; a 401 if the token is not known.
+        Return the user of an Authorization header. Raise a 401 if the token is unknown.
         """
         if not self.tokens:
             return DEFAULT_USER
         if not authorization:
             return "system:anonymous"
-        found = self.tokens.get(authorization.removeprefix("Bearer ").strip())
-        if found is None:
+        user = self.tokens.get(authorization.removeprefix("Bearer ").strip())
+        if user is None:
             raise unauthorized()
-        return found
+        return user
 
-    def is_allowed(self, user: str, wanted: Attributes) -> bool:
+    def is_allowed(self, user: str, attributes: Attributes) -> bool:
         if user == "system:anonymous":
             return False
-        if wanted.group == "authorization.k8s.io":
-            return True  # whoever is known may ask what they may
-        return not any(denial.matches(user, wanted) for denial in self.denials)
+        if attributes.group == "authorization.k8s.io":
+            return True  # every authenticated user may review their own access
+        return not any(denial.matches(user, attributes) for denial in self.denials)
 
     def authorize(self, user: str, route: ResourcePath) -> None:
-        wanted = Attributes(
+        attributes = Attributes(
             route.verb, route.group, route.resource_and_subresource, route.namespace
         )
-        if not self.is_allowed(user, wanted):
+        if not self.is_allowed(user, attributes):
             raise _forbidden_error(user, route)
 
 
@@ -106,7 +106,7 @@ def _forbidden_error(user: str, route: ResourcePath) -> ApiError:
 
 def review_access(access: Authorizer, user: str, body: Json) -> Json:
     """
-    The answer to a SelfSubjectAccessReview.
+    Build the response to a SelfSubjectAccessReview.
     """
     spec = body.get("spec", {})
     wanted = spec.get("resourceAttributes")

@@ -1,7 +1,7 @@
 """
-The proxy to pods, as far as reading a page of theirs needs it.
+The proxy subresource of pods, for GET only.
 
-Unlike the real server this one also reaches loopback, where all pods of a test are.
+Unlike the real server it also connects to loopback addresses, as the pods of tests listen there.
 """
 
 import re
@@ -22,14 +22,14 @@ _PATH = re.compile(
 PROXY_TIMEOUT = aiohttp.ClientTimeout(total=10)
 FORWARDED_HEADERS = frozenset({"Content-Type", "Location"})
 """
-Headers of the pod's answer.
+Headers of the pod's response that are passed on.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class PodProxyRequest:
     """
-    *route* as authorization sees it; *port* and *path* of the pod.
+    A request for a page of a pod; authorization sees *route*.
     """
 
     route: ResourcePath
@@ -39,7 +39,7 @@ class PodProxyRequest:
 
 def parse_proxy_path(method: str, path: str) -> PodProxyRequest | None:
     """
-    None if this is no path of the proxy.
+    Parse a path of the proxy; None if it is another path.
     """
     found = _PATH.fullmatch(path)
     if found is None or method != "GET":
@@ -49,24 +49,26 @@ def parse_proxy_path(method: str, path: str) -> PodProxyRequest | None:
 
 
 async def forward_to_pod(
-    request: web.Request, asked: PodProxyRequest, objects: RegistryStore
+    request: web.Request, proxied: PodProxyRequest, objects: RegistryStore
 ) -> web.Response:
     kind = objects.registry.by_group_resource("pods")
-    pod = objects.get(kind, asked.route.namespace, asked.route.name).mutable_copy()
+    pod = objects.get(kind, proxied.route.namespace, proxied.route.name).mutable_copy()
     address = pod.get("status", {}).get("podIP", "")
     if not address:
-        raise bad_request(f'pod "{asked.route.name}" has no address')
+        raise bad_request(f'pod "{proxied.route.name}" has no address')
     host = f"[{address}]" if ":" in address else address
-    url = f"http://{host}:{asked.port}{asked.path}"
-    headers = {"Accept": request.headers.get("Accept", "*/*")}
+    url = f"http://{host}:{proxied.port}{proxied.path}"
+    request_headers = {"Accept": request.headers.get("Accept", "*/*")}
     try:
         async with (
             aiohttp.ClientSession(timeout=PROXY_TIMEOUT, auto_decompress=False) as session,
-            session.get(url, headers=headers, allow_redirects=False) as response,
+            session.get(url, headers=request_headers, allow_redirects=False) as response,
         ):
             body = await response.read()
     except (aiohttp.ClientError, TimeoutError) as err:
         text = f"error trying to reach service: {err}"
         raise ApiError(503, "ServiceUnavailable", text, {}) from err
-    kept = {name: value for name, value in response.headers.items() if name in FORWARDED_HEADERS}
-    return web.Response(status=response.status, body=body, headers=kept)
+    headers = {
+        name: value for name, value in response.headers.items() if name in FORWARDED_HEADERS
+    }
+    return web.Response(status=response.status, body=body, headers=headers)

@@ -1,8 +1,6 @@
 """
-GET: one object, a list, a watch.
+GET of an object, a list or a watch.
 """
-
-import asyncio
 
 from aiohttp import web
 
@@ -55,9 +53,9 @@ def list_objects(call: ResourceRequest) -> web.Response:
 
 async def watch(call: ResourceRequest, bookmark_seconds: float) -> web.StreamResponse:
     """
-    A stream of frames, flushed one by one as they come.
+    Serve a watch: a chunked response with one event per line.
     """
-    watched = watching.ServedWatch(
+    served = watching.ServedWatch(
         call.kind,
         call.objects,
         requested_selection(call),
@@ -68,27 +66,13 @@ async def watch(call: ResourceRequest, bookmark_seconds: float) -> web.StreamRes
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     response.enable_chunked_encoding()
     await response.prepare(call.request)
-    async for frame in watched.frames():
+    async for frame in served.frames():
         if isinstance(frame, WatchEnd):
-            await _end_watch(call, response, frame)
+            if frame is WatchEnd.CONNECTION_CUT and call.request.transport:
+                call.request.transport.abort()
             break
         await response.write(frame)
     return response
-
-
-async def _end_watch(
-    call: ResourceRequest, response: web.StreamResponse, ending: WatchEnd
-) -> None:
-    match ending:
-        case WatchEnd.CLEAN:
-            return
-        case WatchEnd.EXPIRED:
-            await response.write(watching.expired_frame("too old resource version"))
-        case WatchEnd.HALF_OPEN:
-            await asyncio.Event().wait()
-        case WatchEnd.CONNECTION_CUT:
-            if call.request.transport:
-                call.request.transport.abort()
 
 
 def deleted_list_body(call: ResourceRequest, page: listing.ServedPage) -> Json:

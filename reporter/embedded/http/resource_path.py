@@ -1,5 +1,5 @@
 """
-From method and path to what is asked for.
+Parsing of method and path into verb, resource and object.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _MIN_NAMESPACED_PARTS = 3
 @dataclass(frozen=True, slots=True)
 class ResourcePath:
     """
-    A request for a resource, as authorization sees it too.
+    The verb and the path of a request for a resource.
     """
 
     verb: str
@@ -31,7 +31,7 @@ class ResourcePath:
 
 def parse_resource_path(method: str, path: str, query: Mapping[str, str]) -> ResourcePath | None:
     """
-    None if the path is not that of a resource.
+    Parse the path of a request; None if it is not the path of a resource.
     """
     match path.strip("/").split("/"):
         case ["api", version, *rest] if rest:
@@ -43,28 +43,26 @@ def parse_resource_path(method: str, path: str, query: Mapping[str, str]) -> Res
 
 
 def _parse_resource(
-    method: str, where: tuple[str, str], rest: list[str], query: Mapping[str, str]
+    method: str, group_version: tuple[str, str], rest: list[str], query: Mapping[str, str]
 ) -> ResourcePath | None:
-    watched = query.get("watch", "") in {"1", "true", "True"}
-    if rest[0] == "watch" and len(rest) > 1:
-        watched, rest = True, rest[1:]
+    is_watch = query.get("watch", "") in {"1", "true", "True"}
     namespace = ""
     if rest[0] == "namespaces" and len(rest) >= _MIN_NAMESPACED_PARTS and rest[2] != "status":
         namespace, rest = rest[1], rest[2:]
-    elif rest[0] == "namespaces" and len(rest) > 1 and where[0] == "":
+    elif rest[0] == "namespaces" and len(rest) > 1 and group_version[0] == "":
         namespace = rest[1]
     resource, name, subresource, *more = [*rest, "", ""]
     if any(more):
         return None
-    verb = _verb(method, one=bool(name), watched=watched)
-    return ResourcePath(verb, *where, resource, namespace, name, subresource)
+    verb = _verb(method, has_name=bool(name), is_watch=is_watch)
+    return ResourcePath(verb, *group_version, resource, namespace, name, subresource)
 
 
-def _verb(method: str, *, one: bool, watched: bool) -> str:
+def _verb(method: str, *, has_name: bool, is_watch: bool) -> str:
     if method in _VERBS:
         return _VERBS[method]
     if method == "DELETE":
-        return "delete" if one else "deletecollection"
-    if watched:
+        return "delete" if has_name else "deletecollection"
+    if is_watch:
         return "watch"
-    return "get" if one else "list"
+    return "get" if has_name else "list"

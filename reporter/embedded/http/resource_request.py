@@ -1,5 +1,5 @@
 """
-One HTTP request for a resource, and how its body is read.
+An HTTP request for a resource, with its kind and its body.
 """
 
 from collections.abc import Mapping
@@ -29,10 +29,6 @@ class ResourceRequest:
         return self.request.query
 
     @property
-    def dry_run(self) -> bool:
-        return self.query.get("dryRun") == "All"
-
-    @property
     def wants_table(self) -> bool:
         return table.accepts_table(self.request.headers.get("Accept", ""))
 
@@ -42,7 +38,7 @@ class ResourceRequest:
 
     def get_object(self) -> StoredObject:
         """
-        The object that the path names; a 404 if it is not there.
+        Return the object that the path names. Raise a 404 if it does not exist.
         """
         return self.objects.get(self.kind, self.namespace, self.route.name)
 
@@ -59,7 +55,7 @@ class ResourceRequest:
 
     async def read_body(self) -> Json:
         """
-        The object sent; 415 if it is not said to be JSON, 400 if it is none.
+        Return the object in the body. Raise a 415 if its type is not JSON, a 400 if it cannot be decoded.
         """
         if self.request.content_type not in {"application/json", "application/octet-stream"}:
             raise api_errors.unsupported_body()

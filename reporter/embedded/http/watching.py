@@ -1,5 +1,5 @@
 """
-Watches: what a client that watches is told.
+Watches: the events of one watch, from the initial ones to its end.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from reporter.embedded.storage.storage import (
 
 ObjectEncoder = Callable[[StoredObject], bytes]
 """
-How an object is shown: as itself or as a Table.
+Encodes an object for the client, as itself or as a Table.
 """
 NOT_OLDER_THAN_REQUIRED = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
 
@@ -36,31 +36,28 @@ class WatchOptions:
     resource_version: int
     send_initial_events: bool
     """
-    Whether all that is there is told first.
+    True if the watch begins with all existing objects.
     """
     allow_bookmarks: bool
     timeout_seconds: float | None
-    """
-    Seconds.
-    """
 
 
 def parse_watch_options(query: Mapping[str, str]) -> WatchOptions:
-    asked = query.get("sendInitialEvents")
-    if asked and query.get("resourceVersionMatch") != "NotOlderThan":
+    send_initial = query.get("sendInitialEvents")
+    if send_initial and query.get("resourceVersionMatch") != "NotOlderThan":
         cause = forbidden_value("resourceVersionMatch", NOT_OLDER_THAN_REQUIRED)
         raise invalid("ListOptions", "meta.k8s.io", "", [cause])
     version = parse_resource_version(query.get("resourceVersion", ""))
-    initial = asked in {"1", "true", "True"} if asked else version == 0
+    has_initial = send_initial in {"1", "true", "True"} if send_initial else version == 0
     timeout = parse_integer(query.get("timeoutSeconds", ""))
     bookmarks = query.get("allowWatchBookmarks", "") in {"1", "true", "True"}
-    return WatchOptions(version, initial, bookmarks, float(timeout) if timeout else None)
+    return WatchOptions(version, has_initial, bookmarks, float(timeout) if timeout else None)
 
 
 @dataclass(frozen=True, slots=True)
 class ServedWatch:
     """
-    One watch, from its first frame to its last.
+    One watch of a client.
     """
 
     kind: ServedKind
@@ -72,29 +69,29 @@ class ServedWatch:
 
     async def frames(self) -> AsyncIterator[bytes | WatchEnd]:
         """
-        Frames until the timeout; an Ending is the last.
+        Yield encoded events until the timeout, or until a WatchEnd, which is the last item.
         """
         collection = self.objects.collection(self.kind)
-        delivery: WatchQueue = asyncio.Queue()
+        changes: WatchQueue = asyncio.Queue()
         loop = asyncio.get_running_loop()
         ends = loop.time() + self.options.timeout_seconds if self.options.timeout_seconds else None
-        collection.watchers.add(delivery)
+        collection.watchers.add(changes)
         try:
             try:
                 backlog = self._initial_frames(collection)
             except TooOldResourceVersion as err:
                 yield _expired_watch_frame(self.kind, self.options.resource_version, err.start)
                 return
-            for told in backlog:
-                yield told
-            async for frame in self._live_frames(delivery, ends):
+            for event in backlog:
+                yield event
+            async for frame in self._live_frames(changes, ends):
                 yield frame
         finally:
-            collection.watchers.discard(delivery)
+            collection.watchers.discard(changes)
 
     def _initial_frames(self, collection: Collection) -> list[bytes]:
         """
-        What is to be told at once.
+        Return the events before the first live one: changes since a version, or all objects.
         """
         if not self.options.send_initial_events:
             version = self.options.resource_version or self.objects.storage.version
@@ -110,24 +107,24 @@ class ServedWatch:
         return frames
 
     async def _live_frames(
-        self, delivery: WatchQueue, ends: float | None
+        self, changes: WatchQueue, ends: float | None
     ) -> AsyncIterator[bytes | WatchEnd]:
         loop = asyncio.get_running_loop()
-        told = self.objects.storage.version
+        bookmarked = self.objects.storage.version
         while ends is None or loop.time() < ends:
             wait = self.bookmark_seconds
             if ends is not None:
                 wait = min(wait, ends - loop.time())
             try:
-                change = await asyncio.wait_for(delivery.get(), wait)
+                change = await asyncio.wait_for(changes.get(), wait)
             except TimeoutError:
                 version = self.objects.storage.version
                 if (
                     self.options.allow_bookmarks
                     and wait == self.bookmark_seconds
-                    and version > told
+                    and version > bookmarked
                 ):
-                    told = version
+                    bookmarked = version
                     yield self._bookmark(initial_end=False)
                 continue
             if isinstance(change, WatchEnd):
@@ -139,7 +136,7 @@ class ServedWatch:
 
     def _frame(self, change: StoredChange) -> bytes | None:
         """
-        How one change looks through the selectors: an object may come into view or leave it.
+        Encode one change: ADDED if the object begins to match the selectors, DELETED if it ceases to.
         """
         if change.resource_version <= self.options.resource_version:
             return None
@@ -162,16 +159,11 @@ class ServedWatch:
 
 
 def _expired_watch_frame(kind: ServedKind, version: int, start: int) -> bytes:
+    """
+    Encode the ERROR event that tells the client to list again.
+    """
     text = f"too old resource version: {version} ({start})"
     if not kind.is_watch_cached:
         text = "The resourceVersion for the provided watch is too old."
-    return expired_frame(text)
-
-
-def expired_frame(text: str) -> bytes:
-    """
-    The ERROR event that says that the client has to list anew.
-    """
-    return objects.encode_watch_event(
-        "ERROR", msgspec.json.encode(ApiError(410, "Expired", text).status)
-    )
+    status = ApiError(410, "Expired", text).status
+    return objects.encode_watch_event("ERROR", msgspec.json.encode(status))

@@ -13,6 +13,7 @@ from reporter.embedded.http.responses import objects
 from reporter.embedded.schema import api_errors
 from reporter.embedded.schema.api_errors import Json
 from reporter.embedded.storage import deletion, scale
+from reporter.embedded.storage.listing import parse_integer
 from reporter.embedded.storage.patch import apply_merge_patch, apply_strategic_merge_patch
 from reporter.embedded.storage.registry_store import Mutation
 from reporter.embedded.storage.storage import StoredObject
@@ -24,7 +25,7 @@ STRATEGIC = "application/strategic-merge-patch+json"
 
 async def create(call: ResourceRequest) -> web.Response:
     value = await call.read_body()
-    stored = call.objects.create(call.kind, call.namespace, value, dry_run=call.dry_run)
+    stored = call.objects.create(call.kind, call.namespace, value)
     return reply(objects.encode_object(call.kind, stored), 201)
 
 
@@ -36,30 +37,12 @@ async def update(call: ResourceRequest) -> web.Response:
     if name != call.route.name:
         text = f"the name of the object ({name}) does not match the name on the URL"
         raise api_errors.bad_request(f"{text} ({call.route.name})")
-    if call.kind.create_on_update and not _exists(call):
-        return _create_on_update(call, value)
     old = call.get_object()
     versioned = value.get("metadata", {}).get("resourceVersion")
     if not call.kind.unconditional_update and not versioned:
         raise api_errors.resource_version_required(call.kind, old.name)
-    new = call.objects.update(
-        call.kind, old, value, subresource=call.route.subresource, dry_run=call.dry_run
-    )
+    new = call.objects.update(call.kind, old, value, subresource=call.route.subresource)
     return _finish_update(call, new)
-
-
-def _exists(call: ResourceRequest) -> bool:
-    key = f"{call.namespace}/{call.route.name}"
-    return key in call.objects.collection(call.kind).objects
-
-
-def _create_on_update(call: ResourceRequest, value: Json) -> web.Response:
-    uid = value.get("metadata", {}).get("uid")
-    if uid:
-        text = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
-        raise api_errors.conflict(call.kind, call.route.name, text)
-    stored = call.objects.create(call.kind, call.namespace, value, dry_run=call.dry_run)
-    return reply(objects.encode_object(call.kind, stored), 201)
 
 
 async def patch(call: ResourceRequest) -> web.Response:
@@ -67,59 +50,58 @@ async def patch(call: ResourceRequest) -> web.Response:
     old = call.get_object()
     if call.route.subresource == "scale":
         return _update_scale(call, old, change)
-    new = call.objects.patch(
-        call.kind, old, change, subresource=call.route.subresource, dry_run=call.dry_run
-    )
+    new = call.objects.patch(call.kind, old, change, subresource=call.route.subresource)
     return _finish_update(call, new)
 
 
 def _parse_patch(call: ResourceRequest, data: bytes) -> Mutation:
     """
-    What the patch does; 415 for a form of patch that is not known, 400 for one that is none.
+    Return the change that a patch makes. Raise a 415 for an unknown patch type, a 400 for a bad body.
     """
-    form = call.request.content_type
+    content_type = call.request.content_type
     merge: Callable[[Json, Json], Json] | None = {
         MERGE: apply_merge_patch,
         STRATEGIC: apply_strategic_merge_patch,
-    }.get(form)
-    if merge is None or (form == STRATEGIC and call.kind.is_custom):
+    }.get(content_type)
+    if merge is None or (content_type == STRATEGIC and call.kind.is_custom):
         raise api_errors.unsupported_patch(call.kind)
-    known = merge
     try:
-        sent = msgspec.json.decode(data)
+        body = msgspec.json.decode(data)
     except msgspec.DecodeError as err:
         raise api_errors.bad_request(f"error decoding patch: {err}") from err
-    if not isinstance(sent, dict):
+    if not isinstance(body, dict):
         text = "json: cannot unmarshal array into Go value of type map[string]interface {}"
         raise api_errors.bad_request(f"error decoding patch: {text}")
-    return lambda value: known(value, sent)
+    return lambda value: merge(value, body)
 
 
 def _update_scale(call: ResourceRequest, old: StoredObject, change: Mutation) -> web.Response:
-    new = scale.update_scale(call.objects, call.kind, old, change, dry_run=call.dry_run)
+    new = scale.update_scale(call.objects, call.kind, old, change)
     return reply_json(scale.scale_object(new))
 
 
 def _finish_update(call: ResourceRequest, stored: StoredObject) -> web.Response:
-    if not call.dry_run:
-        deletion.finish_deletion(call.objects, call.kind, stored)
+    deletion.finish_deletion(call.objects, call.kind, stored)
     return reply(objects.encode_object(call.kind, stored))
 
 
-async def _read_delete_options(call: ResourceRequest) -> deletion.DeleteOptions:
-    sent = await call.read_body() if call.request.can_read_body else {}
-    return deletion.parse_delete_options(sent, call.query.get("gracePeriodSeconds"))
+async def _read_grace_period(call: ResourceRequest) -> int | None:
+    """
+    Return the grace period of a DELETE in seconds: of its query, or else of its body.
+    """
+    body = await call.read_body() if call.request.can_read_body else {}
+    if "gracePeriodSeconds" in call.query:
+        return parse_integer(call.query["gracePeriodSeconds"])
+    return body.get("gracePeriodSeconds")
 
 
 async def delete(call: ResourceRequest) -> web.Response:
-    how = await _read_delete_options(call)
+    grace_seconds = await _read_grace_period(call)
     old = call.get_object()
-    if call.dry_run:
-        return reply(objects.encode_object(call.kind, old))
-    gone = deletion.delete_object(call.objects, call.kind, old, how)
-    if call.kind.returns_deleted or "deletionTimestamp" in gone.value["metadata"]:
+    deleted = deletion.delete_object(call.objects, call.kind, old, grace_seconds)
+    if call.kind.returns_deleted or "deletionTimestamp" in deleted.value["metadata"]:
         return reply_json(
-            {"kind": call.kind.kind, "apiVersion": call.kind.api_version, **gone.value}
+            {"kind": call.kind.kind, "apiVersion": call.kind.api_version, **deleted.value}
         )
     return reply_json(
         {
@@ -128,20 +110,19 @@ async def delete(call: ResourceRequest) -> web.Response:
             "metadata": {},
             "status": "Success",
             "details": {
-                "name": gone.name,
+                "name": deleted.name,
                 **({"group": call.kind.group} if call.kind.group else {}),
                 "kind": call.kind.resource,
-                "uid": gone.value["metadata"]["uid"],
+                "uid": deleted.value["metadata"]["uid"],
             },
         }
     )
 
 
 async def delete_collection(call: ResourceRequest) -> web.Response:
-    how = await _read_delete_options(call)
+    grace_seconds = await _read_grace_period(call)
     page = reading.requested_page(call)
-    answer = reading.deleted_list_body(call, page)
-    if not call.dry_run:
-        for stored in page.items:
-            deletion.delete_object(call.objects, call.kind, stored, how)
-    return reply_json(answer)
+    body = reading.deleted_list_body(call, page)
+    for stored in page.items:
+        deletion.delete_object(call.objects, call.kind, stored, grace_seconds)
+    return reply_json(body)

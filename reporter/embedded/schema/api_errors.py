@@ -1,5 +1,5 @@
 """
-What the API server says when it refuses: Status objects, in the words of the real one.
+The errors of the API server: Status objects with the texts of the real server.
 """
 
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ CONTINUE_EXPIRED_MESSAGE = (
 
 class PathNotFound(Exception):
     """
-    No such path: the real server answers in plain text, without a Status.
+    An unknown path, for which the real server responds in plain text without a Status.
     """
 
 
 class ApiError(Exception):
     """
-    A refusal with its Status object.
+    An error response with its Status object.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ApiError(Exception):
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """
-    One field that is wrong.
+    One invalid field of an object.
     """
 
     field: str
@@ -92,7 +92,7 @@ def forbidden_value(field: str, detail: str) -> FieldError:
 
 def invalid(kind_name: str, group: str, name: str, causes: list[FieldError]) -> ApiError:
     texts = [f"{cause.field}: {cause.message}" for cause in causes]
-    said = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    summary = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     full = f"{kind_name}.{group}" if group else kind_name
     details: Json = {
         **({"name": name} if name else {}),
@@ -100,7 +100,7 @@ def invalid(kind_name: str, group: str, name: str, causes: list[FieldError]) -> 
         **({"kind": kind_name} if kind_name else {}),
         "causes": [{"reason": c.reason, "message": c.message, "field": c.field} for c in causes],
     }
-    return ApiError(422, "Invalid", f'{full} "{name}" is invalid: {said}', details)
+    return ApiError(422, "Invalid", f'{full} "{name}" is invalid: {summary}', details)
 
 
 def _status_details(kind: ServedKind, name: str = "") -> Json:
@@ -129,7 +129,7 @@ def conflict(kind: ServedKind, name: str, why: str = OPTIMISTIC_LOCK_MESSAGE) ->
 
 def resource_version_required(kind: ServedKind, name: str) -> ApiError:
     """
-    Of an update without resourceVersion, for kinds that cannot be updated blindly.
+    Refuse an update without resourceVersion, for kinds that require one.
     """
     cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
     return invalid(kind.resource, kind.group, name, [cause])
@@ -159,7 +159,7 @@ def namespace_mismatch() -> ApiError:
 
 def invalid_patch_result(value: Json, why: str) -> ApiError:
     """
-    A patch whose result cannot be read.
+    Refuse a patch whose result cannot be decoded.
     """
     text = msgspec.json.encode(msgspec.json.encode(value).decode()).decode()
     return invalid("", "", "", [FieldError("patch", f"Invalid value: {text}: {why}")])

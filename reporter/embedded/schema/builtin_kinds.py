@@ -1,5 +1,5 @@
 """
-The built-in kinds that are served. Those nobody fills are here because kubectl lists them.
+The built-in kinds that are served.
 """
 
 from reporter.embedded.schema.kinds import GenerationPolicy, ServedKind
@@ -12,8 +12,7 @@ SELF_SUBJECT_ACCESS_REVIEW = ServedKind(
 
 CORE_KINDS = (
     ServedKind("", "v1", "configmaps", "ConfigMap", "configmap", short_names=("cm",)),
-    ServedKind("", "v1", "events", "Event", "event", short_names=("ev",), create_on_update=True, is_watch_cached=False),
-    ServedKind("", "v1", "limitranges", "LimitRange", "limitrange", short_names=("limits",)),
+    ServedKind("", "v1", "events", "Event", "event", short_names=("ev",), is_watch_cached=False),
     ServedKind(
         "", "v1", "namespaces", "Namespace", "namespace", namespaced=False, short_names=("ns",),
         subresources=("status",), returns_deleted=True,
@@ -27,15 +26,13 @@ CORE_KINDS = (
         "", "v1", "pods", "Pod", "pod", short_names=("po",), categories=("all",),
         subresources=("status",), returns_deleted=True, generation=GenerationPolicy.SPEC,
     ),
-    ServedKind("", "v1", "resourcequotas", "ResourceQuota", "resourcequota", short_names=("quota",)),
-    ServedKind("", "v1", "secrets", "Secret", "secret"),
     ServedKind(
         "", "v1", "serviceaccounts", "ServiceAccount", "serviceaccount", short_names=("sa",),
         returns_deleted=True,
     ),
     ServedKind(
         "", "v1", "services", "Service", "service", short_names=("svc",), categories=("all",),
-        subresources=("status",), create_on_update=True, returns_deleted=True,
+        subresources=("status",), returns_deleted=True,
     ),
 )  # fmt: skip
 
@@ -49,16 +46,6 @@ APPS_KINDS = (
         "apps", "v1", "replicasets", "ReplicaSet", "replicaset", short_names=("rs",),
         categories=("all",), subresources=("scale", "status"), generation=GenerationPolicy.SPEC,
     ),
-    ServedKind(
-        "apps", "v1", "statefulsets", "StatefulSet", "statefulset", short_names=("sts",),
-        categories=("all",), subresources=("scale", "status"), generation=GenerationPolicy.SPEC,
-    ),
-)  # fmt: skip
-
-HORIZONTAL_POD_AUTOSCALER = ServedKind(
-    "autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler",
-    "horizontalpodautoscaler", short_names=("hpa",), categories=("all",),
-    subresources=("status",),
 )  # fmt: skip
 
 CRD = ServedKind(
@@ -70,13 +57,12 @@ CRD = ServedKind(
 
 LEASE = ServedKind(
     "coordination.k8s.io", "v1", "leases", "Lease", "lease",
-    create_on_update=True, unconditional_update=False,
+    unconditional_update=False,
 )  # fmt: skip
 
 BUILTIN_KINDS: tuple[ServedKind, ...] = (
     *CORE_KINDS,
     *APPS_KINDS,
-    HORIZONTAL_POD_AUTOSCALER,
     SELF_SUBJECT_ACCESS_REVIEW,
     CRD,
     LEASE,

@@ -1,5 +1,5 @@
 """
-From a CustomResourceDefinition to the kinds it serves. Pure.
+The kinds that a CustomResourceDefinition serves, and its status. Pure.
 """
 
 from reporter.embedded.schema.api_errors import Json
@@ -16,7 +16,7 @@ _AGE = PrinterColumn("Age", "date", ".metadata.creationTimestamp")
 
 def served_kinds(crd: Json) -> list[ServedKind]:
     """
-    One kind for each served version, the storage version's first.
+    Return one kind for each served version, the storage version first.
     """
     spec = crd["spec"]
     served = [version for version in spec["versions"] if version.get("served")]
@@ -59,7 +59,7 @@ def _printer_column(column: Json) -> PrinterColumn:
 
 def apply_name_defaults(crd: Json) -> None:
     """
-    Fill in what the real server derives from the names given.
+    Set the defaults that the real server derives from the names, in place.
     """
     spec = crd["spec"]
     names = spec["names"]
@@ -79,7 +79,7 @@ def initial_status(crd: Json) -> Json:
 
 def established_status(crd: Json, now: str) -> Json:
     """
-    The status once its names are accepted and it is served.
+    Return the status of a CRD that is served.
     """
     return {
         "conditions": [

@@ -1,5 +1,7 @@
 """
-What reading into Go's types does to built-in objects: what it refuses, drops, rounds and fills in.
+Decoding of built-in objects as Go's types do it: unknown fields and nulls go, times are rounded.
+
+A value that does not fit its field is refused, so that tests notice a wrong request.
 """
 
 from collections.abc import Callable
@@ -12,7 +14,7 @@ from reporter.embedded.schema.kinds import ServedKind
 
 class FieldDecodeError(ValueError):
     """
-    What Go says about a value that does not fit its field.
+    A value that does not fit its field, with the text of Go's decoder.
     """
 
 
@@ -35,18 +37,18 @@ def _time_reader(layout: str, write: Callable[[Any], str]) -> FieldReader:
 
 def _read_integer(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        what = f"number {value}" if isinstance(value, float) else _json_type(value)
+        actual = f"number {value}" if isinstance(value, float) else _json_type(value)
         raise FieldDecodeError(
-            f"json: cannot unmarshal {what} into Go struct field {name} of type int32"
+            f"json: cannot unmarshal {actual} into Go struct field {name} of type int32"
         )
     return value
 
 
 def _read_string(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        what = _json_type(value)
+        actual = _json_type(value)
         raise FieldDecodeError(
-            f"json: cannot unmarshal {what} into Go struct field {name} of type string"
+            f"json: cannot unmarshal {actual} into Go struct field {name} of type string"
         )
     return value
 
@@ -90,7 +92,6 @@ _FIELD_READERS: dict[str, dict[str, FieldReader]] = {
     },
     "deployments.apps": {"spec.replicas": _read_integer},
     "replicasets.apps": {"spec.replicas": _read_integer},
-    "statefulsets.apps": {"spec.replicas": _read_integer},
 }
 _KNOWN_FIELDS = {
     "events": frozenset(
@@ -107,15 +108,17 @@ _STRUCT_NAMES = {"": "Event", "series": "EventSeries.series", "spec": "{kind}Spe
 
 def decode_typed(kind: ServedKind, value: Json) -> Json:
     """
-    The object as a typed server would hold it; custom resources stay as they are.
+    Return the object as a typed server stores it; custom resources stay as they are.
 
-    DecodeError with Go's words where a value does not fit.
+    Raise FieldDecodeError if a value does not fit its field.
     """
     if kind.is_custom:
         return value
-    known = _KNOWN_FIELDS.get(kind.group_resource)
+    known_fields = _KNOWN_FIELDS.get(kind.group_resource)
     value = {
-        k: drop_nulls(v) for k, v in value.items() if v is not None and _is_known_field(k, known)
+        k: drop_nulls(v)
+        for k, v in value.items()
+        if v is not None and _is_known_field(k, known_fields)
     }
     for path, read in _FIELD_READERS.get(kind.group_resource, {}).items():
         _decode_field(value, path, read, kind)

@@ -1,7 +1,7 @@
 """
-What the real server fills into built-in objects that leave it out.
+Defaults that the real server sets in built-in objects.
 
-Nulls and empty strings are part of it: they are on the wire, and readers trip over them.
+They include nulls and empty strings, as clients receive these and must handle them.
 """
 
 from reporter.embedded.schema.api_errors import Json
@@ -66,13 +66,13 @@ EMPTY_OBJECTS: dict[str, Json] = {
     },
 }
 """
-What the object of a bookmark holds beside its resourceVersion.
+The fields of a bookmark's object beside its metadata.
 """
 
 
 def apply_defaults(kind: ServedKind, value: Json) -> None:
     """
-    Fill in the defaults of one object, in place.
+    Set the defaults of one object, in place.
     """
     match kind.group_resource:
         case "events":

@@ -1,5 +1,5 @@
 """
-Which fields of which kind can be selected by, and where they are read.
+The fields that field selectors support, for each kind.
 """
 
 from reporter.embedded.schema.api_errors import Json, bad_request
@@ -31,7 +31,6 @@ _FIELDS_BY_RESOURCE = {
         "status.nominatedNodeName",
     ),
     "namespaces": ("status.phase",),
-    "secrets": ("type",),
     "nodes": ("spec.unschedulable",),
     "replicasets.apps": ("status.replicas",),
 }
@@ -39,7 +38,7 @@ _FIELDS_BY_RESOURCE = {
 
 def check_field_label(kind: ServedKind, field: str) -> None:
     """
-    Refuse with a 400 what the real server does not index.
+    Raise a 400 for a field that the real server does not support.
     """
     if field == "metadata.name" or (field == "metadata.namespace" and kind.namespaced):
         return

@@ -1,5 +1,5 @@
 """
-Which kinds are served now.
+The registry of the kinds that are served now.
 """
 
 import re
@@ -17,10 +17,6 @@ _STABILITY_RANK = {"": 2, "beta": 1, "alpha": 0}
 class KindRegistry:
     def __init__(self) -> None:
         self._kinds: dict[tuple[str, str, str], ServedKind] = {}
-        self.revision = 0
-        """
-        Grows with every change, for whoever keeps something derived from this.
-        """
         self._add(BUILTIN_KINDS)
 
     def __iter__(self) -> Iterator[ServedKind]:
@@ -29,11 +25,10 @@ class KindRegistry:
     def _add(self, kinds: Iterable[ServedKind]) -> None:
         for kind in kinds:
             self._kinds[kind.group, kind.version, kind.resource] = kind
-        self.revision += 1
 
     def add_crd(self, crd: Json) -> None:
         """
-        Serve what the CRD says now, and nothing that it said before.
+        Serve the versions of a CRD instead of those that it had before.
         """
         self.remove_crd(crd)
         if "deletionTimestamp" not in crd["metadata"]:
@@ -43,17 +38,16 @@ class KindRegistry:
         group, resource = crd["spec"]["group"], crd["spec"]["names"]["plural"]
         for kind in self.versions(group, resource):
             del self._kinds[kind.group, kind.version, kind.resource]
-        self.revision += 1
 
     def versions(self, group: str, resource: str) -> list[ServedKind]:
         """
-        The kinds of one resource, the storage version first.
+        Return the kinds of one resource, the storage version first.
         """
         return [k for k in self._kinds.values() if (k.group, k.resource) == (group, resource)]
 
     def resolve(self, group: str, version: str, resource: str) -> ServedKind:
         """
-        The kind of a path; otherwise the 404 that the real server has for it.
+        Return the kind of a path. Raise the real server's 404 if it is not served.
         """
         found = self._kinds.get((group, version, resource))
         if found:
@@ -64,7 +58,7 @@ class KindRegistry:
 
     def by_group_resource(self, qualified: str) -> ServedKind:
         """
-        The kind of `deployments.apps` or `pods`; KeyError if it is not served.
+        Return the kind of `deployments.apps` or `pods`. Raise KeyError if it is not served.
         """
         resource, _, group = qualified.partition(".")
         for kind in self.versions(group, resource):
@@ -73,7 +67,7 @@ class KindRegistry:
 
     def by_type_meta(self, api_version: str, kind_name: str) -> ServedKind:
         """
-        The kind of a manifest; KeyError if it is not served.
+        Return the kind of a manifest. Raise KeyError if it is not served.
         """
         for kind in self._kinds.values():
             if (kind.api_version, kind.kind) == (api_version, kind_name):
@@ -82,7 +76,7 @@ class KindRegistry:
 
     def groups(self) -> dict[str, dict[str, list[ServedKind]]]:
         """
-        Kinds by group and version, the preferred version first.
+        Return the kinds by group and version, the preferred version first.
         """
         found: dict[str, dict[str, list[ServedKind]]] = {}
         for kind in self._kinds.values():

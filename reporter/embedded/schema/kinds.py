@@ -1,5 +1,5 @@
 """
-What a kind of object is, as far as the API server treats kinds differently.
+The properties in which the API server's kinds differ.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", 
 @unique
 class GenerationPolicy(Enum):
     """
-    What raises metadata.generation of an object.
+    The changes that raise metadata.generation of an object.
     """
 
     NEVER = "never"
@@ -25,7 +25,7 @@ class GenerationPolicy(Enum):
 @dataclass(frozen=True, slots=True)
 class PrinterColumn:
     """
-    One column of a Table; priority 0 is always shown, others with -o wide.
+    A column of a Table; kubectl prints those above priority 0 only with -o wide.
     """
 
     name: str
@@ -38,7 +38,7 @@ class PrinterColumn:
 @dataclass(frozen=True, slots=True)
 class ServedKind:
     """
-    One resource of one group and version.
+    A resource of one group and version.
     """
 
     group: str
@@ -54,21 +54,17 @@ class ServedKind:
     generation: GenerationPolicy = GenerationPolicy.NEVER
     is_custom: bool = False
     columns: tuple[PrinterColumn, ...] = ()
-    create_on_update: bool = False
-    """
-    Whether PUT creates what is not there.
-    """
     unconditional_update: bool = True
     """
-    Whether PUT may leave out the resourceVersion.
+    True if PUT may omit the resourceVersion.
     """
     returns_deleted: bool = False
     """
-    Whether DELETE answers with the object instead of a Status.
+    True if DELETE responds with the object instead of a Status.
     """
     is_watch_cached: bool = True
     """
-    Whether reads come from the watch cache; of Events they come from etcd, and differ in details.
+    True if reads come from the watch cache. Those of Events come from etcd and have other error texts.
     """
 
     @property

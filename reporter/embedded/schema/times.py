@@ -1,5 +1,5 @@
 """
-Times as Go reads and writes them: the real server's rules and its words when they are broken.
+Parsing and formatting of times as Go does it, with Go's error texts, and of kubectl's durations.
 """
 
 import re
@@ -19,7 +19,7 @@ _LAYOUTS = {
     TIME_LAYOUT: (*_LAYOUT_PARTS, ("", r"(?:[.,]\d+)?"), _ZONE),
 }
 _DURATION_STEPS: tuple[tuple[int, int, str], ...] = (
-    # below so many seconds, a unit of so many, and what it is called with its rest
+    # upper bound in seconds, seconds of the unit, units to print
     (2 * 60, 1, "s"),
     (10 * 60, 60, "m+s"),
     (3 * 3600, 60, "m"),
@@ -33,13 +33,13 @@ _DURATION_STEPS: tuple[tuple[int, int, str], ...] = (
 
 class TimeParseError(ValueError):
     """
-    What Go says about a time that it cannot read.
+    A time that cannot be parsed, with Go's error text.
     """
 
 
 def parse_time(text: str, layout: str) -> datetime:
     """
-    The time, in UTC; TimeError with Go's words if *text* has not the form of *layout*.
+    Parse a time of Go's *layout* and return it in UTC. Raise TimeParseError otherwise.
     """
     rest = text
     for name, pattern in _LAYOUTS[layout]:
@@ -67,14 +67,16 @@ def format_time(when: datetime) -> str:
 
 def parse_stored_time(text: str | None) -> datetime | None:
     """
-    A time of an object that was stored, so is known to be well formed.
+    Parse the time of a stored object, which was validated before.
     """
     return datetime.fromisoformat(text) if text else None
 
 
 def human_duration(span: timedelta) -> str:
     """
-    A duration in kubectl's words: 5s, 4m43s, 37m, 2h5m, 3d4h.
+    Format a duration as kubectl does: 5s, 4m43s, 37m, 2h5m, 3d4h.
+
+    The steps are those of HumanDuration in k8s.io/apimachinery/pkg/util/duration.
     """
     whole = int(span.total_seconds())
     if whole < 0:

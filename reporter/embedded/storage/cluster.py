@@ -1,7 +1,10 @@
 """
-The objects of the cluster by the names that people use, without HTTP.
+The objects of the cluster by resource names, without HTTP.
 """
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from reporter.embedded.schema.api_errors import ApiError, Json
@@ -9,22 +12,24 @@ from reporter.embedded.schema.kinds import ServedKind
 from reporter.embedded.storage import deletion, scale
 from reporter.embedded.storage.patch import apply_merge_patch
 from reporter.embedded.storage.registry_store import RegistryStore
-from reporter.embedded.storage.storage import StoredObject
+from reporter.embedded.storage.storage import StoredObject, WatchQueue
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """
-    Resources are named as for kubectl: `pods`, `deployments.apps`; *namespace* is empty for the cluster's.
+    Access to the objects of the cluster.
 
-    KeyError if the resource is not served, ApiError as a client would get it.
+    Resources are named as for kubectl: `pods`, `deployments.apps`. *namespace* is empty for
+    cluster-scoped objects. Methods raise KeyError if the resource is not served, and ApiError as a
+    client would get it.
     """
 
     objects: RegistryStore
 
     def upsert(self, manifest: Json) -> Json:
         """
-        Store it as it is, with its status and times, over what may be there.
+        Store a manifest as it is, with its status and times, in place of an existing object.
         """
         kind = self.objects.registry.by_type_meta(manifest["apiVersion"], manifest["kind"])
         return _manifest(kind, self.objects.upsert(manifest))
@@ -38,8 +43,30 @@ class Cluster:
 
     def list(self, resource: str, namespace: str = "") -> list[Json]:
         kind = self.objects.registry.by_group_resource(resource)
-        held = self.objects.collection(kind).ordered()
-        return [_manifest(kind, stored) for stored in held if namespace in ("", stored.namespace)]
+        stored_objects = self.objects.collection(kind).ordered()
+        return [
+            _manifest(kind, stored)
+            for stored in stored_objects
+            if namespace in ("", stored.namespace)
+        ]
+
+    @contextmanager
+    def changes(self, *resources: str) -> Iterator[WatchQueue]:
+        """
+        Provide a queue that receives every change of the objects of *resources*.
+        """
+        queue: WatchQueue = asyncio.Queue()
+        collections = [
+            self.objects.collection(self.objects.registry.by_group_resource(name))
+            for name in resources
+        ]
+        for collection in collections:
+            collection.watchers.add(queue)
+        try:
+            yield queue
+        finally:
+            for collection in collections:
+                collection.watchers.discard(queue)
 
     def patch(
         self, resource: str, namespace: str, name: str, patch: Json, *, subresource: str = ""
@@ -62,11 +89,11 @@ class Cluster:
 
     def delete(self, resource: str, namespace: str, name: str) -> None:
         """
-        Delete at once, without grace.
+        Delete an object without a grace period.
         """
         kind = self.objects.registry.by_group_resource(resource)
         old = self.objects.get(kind, namespace, name)
-        deletion.delete_object(self.objects, kind, old, deletion.DeleteOptions(grace_seconds=0))
+        deletion.delete_object(self.objects, kind, old, grace_seconds=0)
 
 
 def _manifest(kind: ServedKind, stored: StoredObject) -> Json:

@@ -1,12 +1,10 @@
 """
-How objects go: finalizers, grace, and what goes with a Namespace or a CustomResourceDefinition.
+Deletion: finalizers, grace periods, and the content of Namespaces and CRDs.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
-from reporter.embedded.schema import api_errors, times
-from reporter.embedded.schema.api_errors import Json
+from reporter.embedded.schema import times
 from reporter.embedded.schema.builtin_kinds import CRD, NAMESPACE
 from reporter.embedded.schema.kinds import ServedKind
 from reporter.embedded.storage.registry_store import RegistryStore
@@ -16,96 +14,60 @@ from reporter.embedded.storage.storage import StoredObject, WatchEnd
 CRD_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteOptions:
-    """
-    Of a DELETE: conditions under which alone it may be done, and how long a pod has to stop.
-    """
-
-    uid: str = ""
-    resource_version: str = ""
-    grace_seconds: int | None = None
-
-
-def parse_delete_options(body: Json, query_grace: str | None) -> DeleteOptions:
-    only_if = body.get("preconditions") or {}
-    grace = body.get("gracePeriodSeconds")
-    if query_grace is not None:
-        grace = int(query_grace)
-    return DeleteOptions(only_if.get("uid", ""), only_if.get("resourceVersion", ""), grace)
-
-
 def delete_object(
-    objects: RegistryStore, kind: ServedKind, old: StoredObject, how: DeleteOptions
+    objects: RegistryStore, kind: ServedKind, old: StoredObject, grace_seconds: int | None
 ) -> StoredObject:
     """
-    Delete, or mark as being deleted; answers with the last or the marked state.
+    Delete an object, or mark it as being deleted. Return its last or its marked state.
     """
-    _check_preconditions(kind, old, how)
     meta = old.value["metadata"]
     if kind == NAMESPACE:
         return _delete_namespace(objects, old)
     if kind == CRD:
         return _delete_crd(objects, old)
-    grace = _grace_period(kind, old, how)
+    grace = _grace_period(kind, old, grace_seconds)
     if meta.get("finalizers") or grace:
         return _mark_deleting(objects, kind, old, grace)
-    gone = objects.storage.remove(objects.collection(kind), old.key)
-    finalize_parents(objects, kind, gone)
+    deleted = objects.storage.remove(objects.collection(kind), old.key)
+    finalize_parents(objects, kind, deleted)
     if kind.group_resource == "pods":
-        return _terminated_pod(objects, gone)
-    return gone
+        return _terminated_pod(objects, deleted)
+    return deleted
 
 
 def finish_deletion(objects: RegistryStore, kind: ServedKind, stored: StoredObject) -> None:
     """
-    Remove an object that was marked, once an update took its last finalizer.
+    Remove an object that is being deleted once an update has removed its last finalizer.
     """
     meta = stored.value["metadata"]
     if "deletionTimestamp" not in meta or meta.get("finalizers"):
         return
     if kind in (NAMESPACE, CRD) or meta.get("deletionGracePeriodSeconds"):
         return
-    gone = objects.storage.remove(objects.collection(kind), stored.key)
-    finalize_parents(objects, kind, gone)
+    deleted = objects.storage.remove(objects.collection(kind), stored.key)
+    finalize_parents(objects, kind, deleted)
 
 
-def finalize_parents(objects: RegistryStore, kind: ServedKind, gone: StoredObject) -> None:
+def finalize_parents(objects: RegistryStore, kind: ServedKind, deleted: StoredObject) -> None:
     """
-    Let go what was waiting for this object to be gone.
+    Remove the Namespace and the CRD that waited for the deletion of this object.
     """
-    home = objects.collection(NAMESPACE).objects.get(gone.namespace)
-    if home and "deletionTimestamp" in home.value["metadata"]:
-        _finalize_namespace(objects, home)
+    namespace = objects.collection(NAMESPACE).objects.get(deleted.namespace)
+    if namespace and "deletionTimestamp" in namespace.value["metadata"]:
+        _finalize_namespace(objects, namespace)
     crd = objects.collection(CRD).objects.get(kind.group_resource) if kind.is_custom else None
     if crd and "deletionTimestamp" in crd.value["metadata"]:
         _finalize_crd(objects, crd)
 
 
-def _check_preconditions(kind: ServedKind, old: StoredObject, how: DeleteOptions) -> None:
-    uid = old.value["metadata"]["uid"]
-    if how.uid and how.uid != uid:
-        text = (
-            f"the UID in the precondition ({how.uid}) does not match the UID in record ({uid}). "
-            "The object might have been deleted and then recreated"
-        )
-        raise api_errors.conflict(kind, old.name, text)
-    if how.resource_version and how.resource_version != str(old.resource_version):
-        text = (
-            f"the ResourceVersion in the precondition ({how.resource_version}) does not match the "
-            f"ResourceVersion in record ({old.resource_version}). The object might have been modified"
-        )
-        raise api_errors.conflict(kind, old.name, text)
-
-
-def _grace_period(kind: ServedKind, old: StoredObject, how: DeleteOptions) -> int:
+def _grace_period(kind: ServedKind, old: StoredObject, grace_seconds: int | None) -> int:
     """
-    Only a pod that a kubelet runs is given time, in seconds.
+    Return the grace period in seconds; only pods on a node have one.
     """
     if kind.group_resource != "pods" or not old.value["spec"].get("nodeName"):
         return 0
-    if how.grace_seconds is not None:
-        return how.grace_seconds
+    if grace_seconds is not None:
+        return grace_seconds
     seconds: int = old.value["spec"].get("terminationGracePeriodSeconds", 30)
     return seconds
 
@@ -124,11 +86,13 @@ def _mark_deleting(
     return objects.storage.write(objects.collection(kind), value)
 
 
-def _terminated_pod(objects: RegistryStore, gone: StoredObject) -> StoredObject:
-    value = gone.mutable_copy()
+def _terminated_pod(objects: RegistryStore, deleted: StoredObject) -> StoredObject:
+    value = deleted.mutable_copy()
     value["metadata"]["deletionTimestamp"] = times.format_time(objects.now())
     value["metadata"]["deletionGracePeriodSeconds"] = 0
-    return StoredObject(gone.namespace, gone.name, gone.resource_version, value, gone.data)
+    return StoredObject(
+        deleted.namespace, deleted.name, deleted.resource_version, value, deleted.data
+    )
 
 
 def _delete_namespace(objects: RegistryStore, old: StoredObject) -> StoredObject:
@@ -150,7 +114,7 @@ def _finalize_namespace(objects: RegistryStore, marked: StoredObject) -> None:
     contents = objects.storage.collections.values()
     prefix = f"{marked.name}/"
     if marked.name in collection.objects and not any(
-        key.startswith(prefix) for held in contents for key in held.keys
+        key.startswith(prefix) for collection in contents for key in collection.keys
     ):
         objects.storage.remove(collection, marked.name)
 
@@ -173,11 +137,11 @@ def _finalize_crd(objects: RegistryStore, marked: StoredObject) -> None:
     if marked.name not in objects.collection(CRD).objects:
         return
     group, resource = marked.value["spec"]["group"], marked.value["spec"]["names"]["plural"]
-    held = objects.storage.collection(group, resource)
-    if held.keys:
+    instances = objects.storage.collection(group, resource)
+    if instances.keys:
         return
     objects.registry.remove_crd(marked.value)
-    held.end_watches(WatchEnd.CLEAN)
+    instances.end_watches(WatchEnd.CLEAN)
     del objects.storage.collections[group, resource]
     objects.storage.remove(objects.collection(CRD), marked.name)
 
@@ -186,4 +150,4 @@ def _delete_all(objects: RegistryStore, kind: ServedKind, namespace: str) -> Non
     collection = objects.collection(kind)
     for stored in list(collection.objects.values()):
         if not namespace or stored.namespace == namespace:
-            delete_object(objects, kind, stored, DeleteOptions(grace_seconds=0))
+            delete_object(objects, kind, stored, grace_seconds=0)

@@ -1,5 +1,5 @@
 """
-Lists: which objects, as of which version, in which pages.
+Lists of objects in pages, also as of an earlier version.
 """
 
 import base64
@@ -41,7 +41,7 @@ class _ContinueToken(msgspec.Struct):
 
 def parse_list_options(query: Mapping[str, str]) -> ListOptions:
     """
-    The options of a list; a 400 or 422 if they cannot be read or contradict each other.
+    Parse the options of a list. Raise a 400 or 422 if they are invalid or contradict each other.
     """
     options = ListOptions(
         parse_integer(query.get("limit", "")),
@@ -74,53 +74,59 @@ def parse_integer(text: str) -> int:
 
 
 def list_page(
-    kind: ServedKind, collection: Collection, current: int, chosen: Selection, options: ListOptions
+    kind: ServedKind,
+    collection: Collection,
+    current: int,
+    selection: Selection,
+    options: ListOptions,
 ) -> ServedPage:
     """
-    One page of a list; 410 if it belongs to a version that is forgotten.
+    Return one page of a list. Raise a 410 if the history does not reach back to its version.
     """
     limit = 0 if kind.is_watch_cached and options.resource_version == "0" else options.limit
     version, after = _read_position(options, current)
     try:
-        keys, held = (
+        keys, objects = (
             collection.objects_at(version)
             if version < current
             else (collection.keys, collection.objects)
         )
     except TooOldResourceVersion:
         raise _expired_error(options, after) from None
-    keys = _keys_in_namespace(keys, chosen.namespace)
+    keys = _keys_in_namespace(keys, selection.namespace)
     keys = keys[bisect_left(keys, after) :] if after else keys
     items: list[StoredObject] = []
-    for passed, key in enumerate(keys):
+    for index, key in enumerate(keys):
         if limit and len(items) == limit:
-            left = None if chosen.has_selectors else len(keys) - passed
-            return ServedPage(items, version, _encode_token(version, f"{items[-1].key}\0"), left)
-        if chosen.matches(held[key]):
-            items.append(held[key])
+            remaining = None if selection.has_selectors else len(keys) - index
+            return ServedPage(
+                items, version, _encode_token(version, f"{items[-1].key}\0"), remaining
+            )
+        if selection.matches(objects[key]):
+            items.append(objects[key])
     return ServedPage(items, version)
 
 
 def _read_position(options: ListOptions, current: int) -> tuple[int, str]:
     """
-    As of which version, and from which key on.
+    Return the version of the list and the key to start from.
     """
     if options.continue_token:
         token = _decode_token(options.continue_token)
         return (token.rv if token.rv > 0 else current), token.start
-    wanted = parse_resource_version(options.resource_version)
-    if wanted > current:
-        raise api_errors.resource_version_too_large(wanted, current)
-    exact = options.resource_version_match == "Exact" or (
+    requested = parse_resource_version(options.resource_version)
+    if requested > current:
+        raise api_errors.resource_version_too_large(requested, current)
+    is_exact = options.resource_version_match == "Exact" or (
         options.limit and not options.resource_version_match
     )
-    return (wanted if wanted and exact else current), ""
+    return (requested if requested and is_exact else current), ""
 
 
 def parse_resource_version(text: str) -> int:
     if text and not text.isdecimal():
-        why = f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}"'
-        raise bad_request(f"invalid resource version: {why}: invalid syntax")
+        detail = f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}"'
+        raise bad_request(f"invalid resource version: {detail}: invalid syntax")
     return int(text or 0)
 
 

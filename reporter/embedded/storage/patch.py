@@ -1,5 +1,5 @@
 """
-Patches: what they make of an object. Pure.
+Merge patches and strategic merge patches. Pure.
 """
 
 from typing import Any
@@ -19,13 +19,13 @@ _MERGE_KEYS = {
     "secrets": "name",
 }
 """
-By which key the lists of built-in kinds are merged in a strategic patch; other lists are replaced.
+Merge keys of the lists in built-in kinds; a strategic merge patch replaces all other lists.
 """
 
 
 def apply_merge_patch(target: Any, patch: Any) -> Any:
     """
-    RFC 7386: objects are merged, null removes, all else replaces.
+    Apply a JSON merge patch (RFC 7386): merge objects, remove nulls, replace all other values.
     """
     if not isinstance(patch, dict):
         return patch
@@ -40,7 +40,7 @@ def apply_merge_patch(target: Any, patch: Any) -> Any:
 
 def apply_strategic_merge_patch(target: Any, patch: Json) -> Json:
     """
-    As a merge patch, but lists of conditions, containers and the like are merged by their key.
+    Apply a strategic merge patch: a merge patch that merges some lists by a key.
     """
     result = dict(target) if isinstance(target, dict) else {}
     for key, value in patch.items():
@@ -57,18 +57,18 @@ def apply_strategic_merge_patch(target: Any, patch: Json) -> Json:
     return result
 
 
-def _merge_list(old: list[Json], patches: list[Json], by: str) -> list[Json]:
+def _merge_list(old: list[Json], patches: list[Json], merge_key: str) -> list[Json]:
     """
-    Known items changed where they are, new ones in front, those with `$patch: delete` gone.
+    Merge a list by a key: patch existing items in place, put new ones first, drop `$patch: delete`.
     """
-    known = {item.get(by): item for item in old}
+    existing = {item.get(merge_key): item for item in old}
     new: list[Json] = []
     for patch in patches:
-        key = patch.get(by)
+        key = patch.get(merge_key)
         if patch.get("$patch") == "delete":
-            known.pop(key, None)
-        elif key in known:
-            known[key] = apply_strategic_merge_patch(known[key], patch)
+            existing.pop(key, None)
+        elif key in existing:
+            existing[key] = apply_strategic_merge_patch(existing[key], patch)
         else:
             new.append(apply_strategic_merge_patch({}, patch))
-    return [*new, *known.values()]
+    return [*new, *existing.values()]

@@ -1,7 +1,7 @@
 """
-The objects of one cluster: what may be done to them, whoever asks.
+The objects of one cluster, with the API server's rules for writes.
 
-Rule 1: every write goes through here, that of a client and that of the demo's controllers.
+Rule 1: every write goes through here, from clients and from the embedded controllers.
 Rule 2: this file does not know HTTP.
 """
 
@@ -16,8 +16,9 @@ from reporter.embedded.schema.decoding import FieldDecodeError, decode_typed
 from reporter.embedded.schema.kind_registry import KindRegistry
 from reporter.embedded.schema.kinds import ServedKind
 from reporter.embedded.schema.validation import validate
-from reporter.embedded.storage.storage import Collection, Storage, StoredObject
+from reporter.embedded.storage.storage import Collection, Storage, StoredObject, object_key
 from reporter.embedded.storage.strategy import (
+    SERVER_OWNED_METADATA,
     SystemFields,
     bumps_generation,
     is_unchanged,
@@ -28,19 +29,11 @@ from reporter.embedded.storage.strategy import (
 
 Mutation = Callable[[Json], Json]
 
-_PRESERVED_METADATA = (
-    "uid",
-    "creationTimestamp",
-    "generation",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-)
-
 
 class RegistryStore:
-    def __init__(self, *, now: Callable[[], datetime], history_limit: int = 10_000) -> None:
+    def __init__(self, *, now: Callable[[], datetime]) -> None:
         self.now = now
-        self.storage = Storage(history_limit=history_limit)
+        self.storage = Storage()
         self.registry = KindRegistry()
         for kind in BUILTIN_KINDS:
             self.collection(kind)
@@ -49,16 +42,14 @@ class RegistryStore:
         return self.storage.collection(kind.group, kind.resource)
 
     def get(self, kind: ServedKind, namespace: str, name: str) -> StoredObject:
-        found = self.collection(kind).objects.get(f"{namespace}/{name}" if namespace else name)
+        found = self.collection(kind).objects.get(object_key(namespace, name))
         if found is None:
             raise api_errors.not_found(kind, name)
         return found
 
-    def create(
-        self, kind: ServedKind, namespace: str, value: Json, *, dry_run: bool = False
-    ) -> StoredObject:
+    def create(self, kind: ServedKind, namespace: str, value: Json) -> StoredObject:
         """
-        Store a new object; its status is what the server gives it.
+        Store a new object without the status that the client sent.
         """
         _check_type_meta(kind, value)
         self._check_namespace(kind, namespace, value)
@@ -73,11 +64,11 @@ class RegistryStore:
         defaults.apply_defaults(kind, new)
         validate.validate_object(kind, new)
         name = new["metadata"]["name"]
-        if (f"{namespace}/{name}" if namespace else name) in self.collection(kind).objects:
+        if object_key(namespace, name) in self.collection(kind).objects:
             raise api_errors.already_exists(kind, name)
         if kind == CRD:
-            return self._create_crd(new, dry_run=dry_run)
-        return self._write(kind, new, dry_run=dry_run)
+            return self._create_crd(new)
+        return self._write(kind, new)
 
     def update(
         self,
@@ -86,10 +77,9 @@ class RegistryStore:
         value: Json,
         *,
         subresource: str = "",
-        dry_run: bool = False,
     ) -> StoredObject:
         """
-        Replace an object, or its status; the version given must be the one that is stored.
+        Replace an object or its status. Raise a conflict if it has another resourceVersion.
         """
         _check_type_meta(kind, value)
         _check_identity(kind, old, value.setdefault("metadata", {}))
@@ -98,8 +88,8 @@ class RegistryStore:
         validate.validate_object(kind, new)
         if is_unchanged(old.value, new):
             return old
-        stored = self._write(kind, new, dry_run=dry_run)
-        if kind == CRD and not subresource and not dry_run:
+        stored = self._write(kind, new)
+        if kind == CRD and not subresource:
             self.registry.add_crd(stored.value)
         return stored
 
@@ -110,10 +100,9 @@ class RegistryStore:
         change: Mutation,
         *,
         subresource: str = "",
-        dry_run: bool = False,
     ) -> StoredObject:
         """
-        Change an object by a function of what it is now.
+        Apply a change to an object.
         """
         value = change({"apiVersion": kind.api_version, "kind": kind.kind, **old.mutable_copy()})
         uid = value.get("metadata", {}).get("uid")
@@ -123,24 +112,25 @@ class RegistryStore:
             decode_typed(kind, value)
         except FieldDecodeError as err:
             raise api_errors.invalid_patch_result(value, str(err)) from err
-        return self.update(kind, old, value, subresource=subresource, dry_run=dry_run)
+        return self.update(kind, old, value, subresource=subresource)
 
     def upsert(self, manifest: Json) -> StoredObject:
         """
-        Store a manifest as it is, status and times included, over what may be there: for filling.
+        Store a manifest as it is, with status and times, in place of an existing object.
         """
         kind = self.registry.by_type_meta(manifest["apiVersion"], manifest["kind"])
-        given = manifest["metadata"]
-        namespace = given.get("namespace", "")
-        key = f"{namespace}/{given['name']}" if namespace else given["name"]
-        old = self.collection(kind).objects.get(key)
+        metadata = manifest["metadata"]
+        namespace = metadata.get("namespace", "")
+        old = self.collection(kind).objects.get(object_key(namespace, metadata["name"]))
         typed = _decode(kind, manifest)
         new = prepare_for_create(
             kind, typed, SystemFields(namespace, str(uuid.uuid4()), self.now())
         )
         before = old.value["metadata"] if old else {}
-        kept = {**before, **given}
-        new["metadata"].update({key: kept[key] for key in _PRESERVED_METADATA if key in kept})
+        merged = {**before, **metadata}
+        new["metadata"].update(
+            {key: merged[key] for key in SERVER_OWNED_METADATA if key in merged}
+        )
         new["metadata"].pop("resourceVersion", None)
         if "status" in typed:
             new["status"] = typed["status"]
@@ -151,22 +141,16 @@ class RegistryStore:
             new["metadata"]["generation"] += 1
         return self._create_crd(new) if kind == CRD else self._write(kind, new)
 
-    def _write(self, kind: ServedKind, value: Json, *, dry_run: bool = False) -> StoredObject:
-        if dry_run:
-            return StoredObject(
-                value["metadata"].get("namespace", ""), value["metadata"]["name"], 0, value, b""
-            )
+    def _write(self, kind: ServedKind, value: Json) -> StoredObject:
         return self.storage.write(self.collection(kind), value)
 
-    def _create_crd(self, value: Json, *, dry_run: bool = False) -> StoredObject:
+    def _create_crd(self, value: Json) -> StoredObject:
         """
-        Store it, serve it, and then write down that it is served, as two versions.
+        Store a CRD, serve its kinds, then write its Established status as a second version.
         """
         crds.apply_name_defaults(value)
         value["status"] = crds.initial_status(value)
-        stored = self._write(CRD, value, dry_run=dry_run)
-        if dry_run:
-            return stored
+        stored = self._write(CRD, value)
         self.registry.add_crd(value)
         for kind in crds.served_kinds(value):
             self.collection(kind)
@@ -177,17 +161,17 @@ class RegistryStore:
     def _check_namespace(self, kind: ServedKind, namespace: str, value: Json) -> None:
         if not kind.namespaced:
             return
-        home = self.collection(NAMESPACE).objects.get(namespace)
-        if home is None:
+        stored = self.collection(NAMESPACE).objects.get(namespace)
+        if stored is None:
             raise api_errors.not_found(NAMESPACE, namespace)
-        if "deletionTimestamp" in home.value["metadata"]:
+        if "deletionTimestamp" in stored.value["metadata"]:
             name = value.get("metadata", {}).get("name", "")
             raise api_errors.namespace_terminating(kind, name, namespace)
 
 
 def _check_identity(kind: ServedKind, old: StoredObject, meta: Json) -> None:
     """
-    Refuse an update that names another object, or another version of it, than is stored.
+    Refuse an update with another name, namespace, uid or resourceVersion than the stored object.
     """
     if meta.get("name", old.name) != old.name:
         text = f"the name of the object ({meta['name']}) does not match the name on the URL"
@@ -216,7 +200,7 @@ def _decode(kind: ServedKind, value: Json) -> Json:
 
 def _check_type_meta(kind: ServedKind, value: Json) -> None:
     """
-    Refuse an object of another kind or version than the path says.
+    Refuse an object whose kind or apiVersion differs from that of the path.
     """
     kind_name, version = value.get("kind"), value.get("apiVersion")
     name = value.get("metadata", {}).get("name", "")

@@ -1,5 +1,5 @@
 """
-The scale subresource: the replicas of an object and nothing else of it.
+The scale subresource, which shows and sets the replicas of an object.
 """
 
 from reporter.embedded.schema import api_errors
@@ -15,7 +15,7 @@ _SCALE_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimes
 
 def scale_object(stored: StoredObject) -> Json:
     """
-    The Scale object; zero replicas are left out of its spec.
+    Build the Scale of an object; spec omits zero replicas, as Go does.
     """
     value = stored.value
     replicas = value.get("spec", {}).get("replicas", 0)
@@ -39,11 +39,9 @@ def update_scale(
     kind: ServedKind,
     old: StoredObject,
     change: Mutation,
-    *,
-    dry_run: bool = False,
 ) -> StoredObject:
     """
-    Apply a change of the Scale object to the object that it stands for.
+    Apply a change of the Scale to the object itself.
     """
     scale = change(scale_object(old))
     replicas = scale.get("spec", {}).get("replicas", 0)
@@ -59,4 +57,4 @@ def update_scale(
     def changed(value: Json) -> Json:
         return {**value, "spec": {**value["spec"], "replicas": replicas}}
 
-    return objects.patch(kind, old, changed, dry_run=dry_run)
+    return objects.patch(kind, old, changed)

@@ -1,5 +1,5 @@
 """
-Whether an object is one of those a request is about.
+The objects that a request selects: by namespace, labels and fields.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from reporter.embedded.storage.storage import StoredObject
 @dataclass(frozen=True, slots=True)
 class Selection:
     """
-    One namespace or all, and what both selectors leave of it.
+    A namespace or all (empty), with the requirements of both selectors.
     """
 
     namespace: str = ""
@@ -45,7 +45,7 @@ def parse_selection(
     kind: ServedKind, namespace: str, *, name: str, label_selector: str, field_selector: str
 ) -> Selection:
     """
-    The selection of a request; a 400 if a selector cannot be read.
+    Parse the selection of a request. Raise a 400 if a selector is invalid.
     """
 
     def check(field: str) -> None:

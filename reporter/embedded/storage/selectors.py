@@ -1,5 +1,5 @@
 """
-Label and field selectors: the grammar, what they match, and the words for those that are wrong.
+Parsing of label and field selectors, and matching of labels.
 """
 
 import re
@@ -20,7 +20,9 @@ _LABEL_TERM = re.compile(
 @dataclass(frozen=True, slots=True)
 class LabelRequirement:
     """
-    One term: the value of *key* is one of, or none of, *values*; without values: is there at all.
+    A requirement of a label selector: the value of *key* is in *values*, or not in it.
+
+    Without values: the key exists, or does not exist.
     """
 
     key: str
@@ -37,23 +39,23 @@ class LabelRequirement:
 
 def parse_labels(text: str) -> tuple[LabelRequirement, ...]:
     """
-    The terms of a label selector; a 400 if it is none.
+    Parse a label selector. Raise a 400 if it is invalid.
     """
     if not text.strip():
         return ()
-    found: list[LabelRequirement] = []
-    at = 0
-    while at < len(text):
-        term = _LABEL_TERM.match(text, at)
+    requirements: list[LabelRequirement] = []
+    position = 0
+    while position < len(text):
+        term = _LABEL_TERM.match(text, position)
         if term is None:
             raise bad_request(
-                f"unable to parse requirement: found '{text[at:]}', expected: identifier"
+                f"unable to parse requirement: found '{text[position:]}', expected: identifier"
             )
-        found.append(_label_requirement(term))
-        at = term.end()
+        requirements.append(_label_requirement(term))
+        position = term.end()
     if text.rstrip().endswith(","):
         raise bad_request("found '', expected: identifier after ','")
-    return tuple(found)
+    return tuple(requirements)
 
 
 def _label_requirement(term: re.Match[str]) -> LabelRequirement:
@@ -81,9 +83,9 @@ class FieldRequirement:
 
 def parse_fields(text: str, check: Callable[[str], None]) -> tuple[FieldRequirement, ...]:
     """
-    The terms of a field selector; *check* refuses the fields that the kind has not.
+    Parse a field selector; *check* raises for fields that the kind does not support.
     """
-    found = []
+    requirements = []
     for part in re.split(r"(?<!\\),", text):
         if not part:
             continue
@@ -92,5 +94,5 @@ def parse_fields(text: str, check: Callable[[str], None]) -> tuple[FieldRequirem
             raise bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
         check(term[1])
         value = re.sub(r"\\([\\,=])", r"\1", term[3])
-        found.append(FieldRequirement(term[1], value, term[2] != "!="))
-    return tuple(found)
+        requirements.append(FieldRequirement(term[1], value, term[2] != "!="))
+    return tuple(requirements)

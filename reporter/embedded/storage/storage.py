@@ -1,9 +1,8 @@
 """
-Objects and their history, under one counter of versions.
+Objects and their history, with one resourceVersion counter.
 
-Rule 1: what is stored is never changed in place; a change is a new object, and watchers keep the
-old one.
-Rule 2: this file does not know what an object means.
+Rule 1: stored objects are never changed in place, as watchers still use the old ones.
+Rule 2: this file does not interpret objects.
 """
 
 import asyncio
@@ -18,9 +17,15 @@ import msgspec
 from reporter.embedded.schema.api_errors import Json
 
 
+HISTORY_LIMIT = 10_000
+"""
+Changes kept for each resource; a watch or page of an earlier version gets 410.
+"""
+
+
 class TooOldResourceVersion(Exception):
     """
-    The history does not reach back so far; *start* is how far it does.
+    A version before the history, which begins at *start*.
     """
 
     def __init__(self, start: int) -> None:
@@ -28,10 +33,16 @@ class TooOldResourceVersion(Exception):
         self.start = start
 
 
+def object_key(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}" if namespace else name
+
+
 @dataclass(frozen=True, slots=True)
 class StoredObject:
     """
-    An object as JSON without kind and apiVersion, which depend on the version it is asked for in.
+    An object without kind and apiVersion, as these depend on the requested version.
+
+    *data* is *value* as JSON.
     """
 
     namespace: str
@@ -42,12 +53,9 @@ class StoredObject:
 
     @property
     def key(self) -> str:
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return object_key(self.namespace, self.name)
 
     def mutable_copy(self) -> Json:
-        """
-        A copy to change.
-        """
         copy: Json = msgspec.json.decode(self.data)
         return copy
 
@@ -68,13 +76,11 @@ class StoredChange:
 @unique
 class WatchEnd(Enum):
     """
-    How a watch ends when it is not the client who ends it.
+    The ways in which the server ends a watch.
     """
 
     CLEAN = "the stream ends"
-    EXPIRED = "an ERROR event with 410"
     CONNECTION_CUT = "the connection breaks"
-    HALF_OPEN = "nothing comes any more"
 
 
 WatchQueue = asyncio.Queue[StoredChange | WatchEnd]
@@ -83,14 +89,13 @@ WatchQueue = asyncio.Queue[StoredChange | WatchEnd]
 @dataclass(slots=True)
 class Collection:
     """
-    All objects of one resource.
+    The objects of one resource, their history and its watchers.
     """
 
     oldest_resource_version: int
     """
-    Every change after this version is still known.
+    The history has every change after this version.
     """
-    history_limit: int
     objects: dict[str, StoredObject] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
     history: deque[StoredChange] = field(default_factory=deque)
@@ -105,7 +110,7 @@ class Collection:
                 insort(self.keys, change.key)
             self.objects[change.key] = change.new
         self.history.append(change)
-        while len(self.history) > self.history_limit:
+        while len(self.history) > HISTORY_LIMIT:
             self.oldest_resource_version = self.history.popleft().resource_version
         for watcher in self.watchers:
             watcher.put_nowait(change)
@@ -117,18 +122,18 @@ class Collection:
 
     def objects_at(self, version: int) -> tuple[list[str], dict[str, StoredObject]]:
         """
-        Keys in order and objects as they were at *version*.
+        Return the sorted keys and the objects as they were at *version*.
         """
         later = self.changes_since(version)
         if not later:
             return self.keys, self.objects
-        then = dict(self.objects)
+        past = dict(self.objects)
         for change in reversed(later):
             if change.old is None:
-                then.pop(change.key, None)
+                past.pop(change.key, None)
             else:
-                then[change.key] = change.old
-        return sorted(then), then
+                past[change.key] = change.old
+        return sorted(past), past
 
     def ordered(self) -> Iterator[StoredObject]:
         return (self.objects[key] for key in self.keys)
@@ -144,24 +149,23 @@ class Collection:
 
 class Storage:
     """
-    Every collection; what etcd is to the real server.
+    All collections, in the role of etcd.
     """
 
-    def __init__(self, *, history_limit: int) -> None:
+    def __init__(self) -> None:
         self.version = 1
         self.collections: dict[tuple[str, str], Collection] = {}
-        self._limit = history_limit
 
     def collection(self, group: str, resource: str) -> Collection:
         found = self.collections.get((group, resource))
         if found is None:
-            found = Collection(oldest_resource_version=self.version, history_limit=self._limit)
+            found = Collection(oldest_resource_version=self.version)
             self.collections[group, resource] = found
         return found
 
     def write(self, collection: Collection, value: Json) -> StoredObject:
         """
-        Store *value*, which the caller gives away, under a new version.
+        Store *value* under a new version; the caller must not use it any more.
         """
         self.version += 1
         meta = value["metadata"]
@@ -179,7 +183,7 @@ class Storage:
 
     def remove(self, collection: Collection, key: str) -> StoredObject:
         """
-        The last state, under the version of its deletion.
+        Remove an object and return its last state with the version of its deletion.
         """
         self.version += 1
         old = collection.objects[key]
@@ -188,7 +192,7 @@ class Storage:
 
     def compact_history(self) -> None:
         """
-        What a compaction of etcd or a restart of the API server does to watches and pages.
+        Forget the history, as a compaction of etcd or a restart of the API server does.
         """
         for collection in self.collections.values():
             collection.compact_history(self.version)

@@ -1,8 +1,7 @@
 """
-What the server makes of an object that a client sends. Pure, but for the random end of a name.
+Preparation of an object that a client sent for storage. Pure.
 """
 
-import random
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,8 +10,7 @@ from reporter.embedded.schema.api_errors import Json
 from reporter.embedded.schema.kinds import GenerationPolicy, ServedKind
 
 
-_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-_SERVER_OWNED = (
+SERVER_OWNED_METADATA = (
     "uid",
     "creationTimestamp",
     "generation",
@@ -24,7 +22,7 @@ _SERVER_OWNED = (
 @dataclass(frozen=True, slots=True)
 class SystemFields:
     """
-    What a new object gets from the server.
+    The fields that the server sets in a new object.
     """
 
     namespace: str
@@ -32,23 +30,20 @@ class SystemFields:
     now: datetime
 
 
-def prepare_for_create(kind: ServedKind, value: Json, birth: SystemFields) -> Json:
+def prepare_for_create(kind: ServedKind, value: Json, system: SystemFields) -> Json:
     """
-    A new object, as it will be stored.
+    Return a new object as it will be stored.
     """
-    meta = {k: v for k, v in value.get("metadata", {}).items() if k not in _SERVER_OWNED}
+    meta = {k: v for k, v in value.get("metadata", {}).items() if k not in SERVER_OWNED_METADATA}
     meta.pop("managedFields", None)
     meta.pop("selfLink", None)
-    if not meta.get("name") and meta.get("generateName"):
-        end = "".join(random.choices(_LETTERS, k=5))  # noqa: S311
-        meta["name"] = f"{meta['generateName']}{end}"
     if kind.namespaced:
-        meta["namespace"] = birth.namespace
-    meta["uid"] = birth.uid
-    meta["creationTimestamp"] = times.format_time(birth.now)
+        meta["namespace"] = system.namespace
+    meta["uid"] = system.uid
+    meta["creationTimestamp"] = times.format_time(system.now)
     if kind.generation is not GenerationPolicy.NEVER:
         meta["generation"] = 1
-    body = {k: v for k, v in value.items() if k not in {"metadata", "kind", "apiVersion"}}
+    body = _without(value, {"metadata", "kind", "apiVersion"})
     if kind.has_status:
         body.pop("status", None)
     return {"metadata": meta, **body}
@@ -56,12 +51,12 @@ def prepare_for_create(kind: ServedKind, value: Json, birth: SystemFields) -> Js
 
 def prepare_for_update(kind: ServedKind, old: Json, value: Json, subresource: str) -> Json:
     """
-    An object after an update through the main resource, or through *subresource* `status`.
+    Return an object after an update of the main resource, or of *subresource* `status`.
     """
     if subresource == "status":
-        kept = {k: v for k, v in old.items() if k != "status"}
-        return {**kept, "status": value["status"]} if "status" in value else kept
-    body = {k: v for k, v in value.items() if k not in {"metadata", "kind", "apiVersion"}}
+        rest = _without(old, {"status"})
+        return {**rest, "status": value["status"]} if "status" in value else rest
+    body = _without(value, {"metadata", "kind", "apiVersion"})
     if kind.has_status:
         body.pop("status", None)
         if "status" in old:
@@ -73,15 +68,19 @@ def prepare_for_update(kind: ServedKind, old: Json, value: Json, subresource: st
 
 
 def _updated_metadata(old: Json, new: Json) -> Json:
-    owned = {key: old[key] for key in _SERVER_OWNED if key in old}
-    meta = {k: v for k, v in new.items() if k not in {*_SERVER_OWNED, "managedFields", "selfLink"}}
+    owned = {key: old[key] for key in SERVER_OWNED_METADATA if key in old}
+    meta = {
+        k: v
+        for k, v in new.items()
+        if k not in {*SERVER_OWNED_METADATA, "managedFields", "selfLink"}
+    }
     meta.update({key: old[key] for key in ("name", "namespace") if key in old})
     return {**meta, **owned}
 
 
 def bumps_generation(kind: ServedKind, old: Json, new: Json) -> bool:
     """
-    Whether the change is one of what the object is to be.
+    Return whether a change raises metadata.generation.
     """
     match kind.generation:
         case GenerationPolicy.NEVER:
@@ -92,8 +91,8 @@ def bumps_generation(kind: ServedKind, old: Json, new: Json) -> bool:
             annotations = [value["metadata"].get("annotations") or {} for value in (old, new)]
             return old.get("spec") != new.get("spec") or annotations[0] != annotations[1]
         case GenerationPolicy.ALL_BUT_STATUS:
-            apart = {"metadata", "status"} if kind.has_status else {"metadata"}
-            return _without(old, apart) != _without(new, apart)
+            excluded = {"metadata", "status"} if kind.has_status else {"metadata"}
+            return _without(old, excluded) != _without(new, excluded)
 
 
 def _without(value: Json, keys: set[str]) -> Json:
@@ -102,7 +101,7 @@ def _without(value: Json, keys: set[str]) -> Json:
 
 def is_unchanged(old: Json, new: Json) -> bool:
     """
-    Whether there is nothing to write: no new version, no watch event.
+    Return whether an update changes nothing: no new version, no watch event.
     """
     before = {**old, "metadata": _without(old["metadata"], {"resourceVersion"})}
     after = {**new, "metadata": _without(new["metadata"], {"resourceVersion"})}

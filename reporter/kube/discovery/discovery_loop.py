@@ -13,7 +13,7 @@ from reporter.kube.discovery.discovery import CachedDiscovery, discover
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.wire.backoff import Backoff, is_no_response, pause_after
 from reporter.kube.wire.errors import KubeError
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
 
 

@@ -29,7 +29,7 @@ from reporter.kube.scrape.limits import (
 from reporter.kube.scrape.schedule import LastOutcome
 from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS, is_html
 from reporter.kube.wire.errors import KubeError, Refused
-from reporter.model.kinds.objects import Pod
+from reporter.model.kinds.core.pods import Pod
 from reporter.model.samples import ScrapeResult
 
 

@@ -22,7 +22,7 @@ from reporter.kube.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlo
 from reporter.kube.scrape.slots import SlotPool
 from reporter.kube.watch.context import WatchContext
 from reporter.model.enums import Reason
-from reporter.model.kinds.objects import Pod
+from reporter.model.kinds.core.pods import Pod
 from reporter.model.samples import FailedScrape, ScrapedMetrics, ScrapeResult
 from reporter.model.scrapes import MetricsPage, Scrape
 from reporter.settings import ScrapeMode

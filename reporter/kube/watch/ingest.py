@@ -14,13 +14,12 @@ from reporter.kube.watch.lister import ListResult
 from reporter.kube.watch.watch_events import (
     Bookmark,
     Delete,
-    NamespacedName,
     UndecodableObject,
     Upsert,
     WatchEvent,
 )
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 logger = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from reporter.kube.watch.watch_events import (
     decode_list_page,
 )
 from reporter.kube.wire.error_mapping import RequestInfo
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 BATCH_BYTES = 2**20

@@ -12,8 +12,8 @@ from reporter.kube.watch.watch_events import ListPage, UndecodableObject
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import Expired, Unreachable
 from reporter.kube.wire.paths import Query, collection_path, name_field_selector
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 PAGE_SIZE = 500

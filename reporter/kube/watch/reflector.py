@@ -19,7 +19,7 @@ from reporter.kube.wire.backoff import Backoff, is_no_response, pause_after
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import Expired, Invalid, KubeError, Throttled, Unreachable, Unserved
 from reporter.kube.wire.paths import Query, collection_path, name_field_selector
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 EVENTS_BETWEEN_YIELDS = 200

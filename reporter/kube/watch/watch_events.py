@@ -16,14 +16,8 @@ from reporter.kube.wire.decoding import decode_json
 from reporter.kube.wire.error_mapping import RequestInfo, watch_event_error
 from reporter.kube.wire.errors import Unreachable
 from reporter.kube.wire.plain_text import clean
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import ResourceKind
-
-
-NamespacedName: TypeAlias = tuple[str, str]
-"""
-Namespace, empty for cluster-scoped kinds, and name.
-"""
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from reporter.kube.watch.context import PassiveClock
 from reporter.kube.wire.errors import Invalid, KubeError, Refused
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
 
 

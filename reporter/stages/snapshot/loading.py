@@ -2,8 +2,9 @@
 Select the model pods that serve a metrics page, while they load their model and afterwards.
 """
 
-from reporter.model.kinds.objects import ApiObject, Pod
-from reporter.stages.snapshot.subjects import CREATED_BY_LABEL
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.ownership import CREATED_BY_LABEL
+from reporter.model.kinds.core.pods import Pod
 
 
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"

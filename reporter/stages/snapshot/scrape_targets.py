@@ -4,8 +4,8 @@ Find the metrics pages to read: those of pods that a scrape selects, in workload
 
 from collections.abc import Callable, Collection, Iterator
 
-from reporter.model.kinds.objects import Namespace, Pod
-from reporter.model.kinds.resource_kinds import NAMESPACES, PODS
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.scrapes import MetricsPage, PodSelector, Scrape
 from reporter.stages.snapshot.index_keys import loading_pods_key
 from reporter.stages.snapshot.loading import is_loading, is_serving

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from reporter.model.enums import Reason
-from reporter.model.kinds.objects import Pod
+from reporter.model.kinds.core.pods import Pod
 from reporter.model.samples import (
     ContainerRun,
     FailedScrape,

@@ -14,7 +14,7 @@ from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.kube.watch.timing import WatchTiming
 from reporter.kube.wire.backoff import BackoffParameters
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.observations import NotSynced, Watching, WatchState
 from tests.support.stubs.api_servers import (
     a_json_response,

@@ -15,8 +15,9 @@ from reporter.kube.discovery.discovery import discover
 from reporter.kube.discovery.discovery_loop import DiscoveryLoop
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.wire.errors import Refused, Unreachable
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, ResourceKind
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.kaito import workspaces
 from reporter.model.observations import DiscoveryResult
 from tests.integration.kube.reflector_fixture import FAST_TIMING, LocalClock
 from tests.support.stubs.api_servers import (
@@ -30,7 +31,7 @@ from tests.support.stubs.api_servers import (
 )
 
 
-WORKSPACES = ResourceKind("workspaces", "kaito.sh", ("v1",), "Workspace", ApiObject)
+WORKSPACES = replace(workspaces.WORKSPACES, versions=("v1",), type=ApiObject)
 WANTED = ("workspaces.kaito.sh", "gateways.gateway.networking.k8s.io")
 GROUPS = frozenset({"kaito.sh", "gateway.networking.k8s.io"})
 

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from reporter.kube.watch.lister import ListResult, list_all
 from reporter.kube.wire.errors import Expired, KubeError, Unreachable
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from tests.integration.kube.reflector_fixture import (
     FAST_TIMING,
     ScriptedServer,

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.model.kinds.resource_kinds import PODS
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.observations import NotSynced, Watching, WatchLost
 from tests.integration.kube.reflector_fixture import (
     FAST_TIMING,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import Reason
-from reporter.model.kinds.resource_kinds import PODS
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.scrapes import Scrape
 from reporter.runtime.scraping import find_scrapes
 from reporter.stages.probes.specs import SPECS

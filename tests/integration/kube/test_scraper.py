@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from aiohttp import web
 
-from reporter.model.kinds.resource_kinds import PODS
+from reporter.model.kinds.core.pods import PODS
 from reporter.settings import ScrapeMode
 from tests.integration.kube.scraper_fixture import (
     many_pods,

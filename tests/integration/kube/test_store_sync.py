@@ -4,7 +4,7 @@ Reflectors, discovery and the real store together follow an API server through i
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import pytest
@@ -14,15 +14,18 @@ from reporter.embedded.server import EmbeddedServer
 from reporter.kube.discovery.discovery_loop import DiscoveryLoop
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, NAMESPACES, PODS, ResourceKind
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito import workspaces
 from reporter.model.observations import NotServed, Watching, WatchLost
 from reporter.stages.store.store import Store
 from tests.integration.kube.reflector_fixture import FAST_TIMING, LocalClock
 from tests.support.stubs.api_servers import connected, until
 
 
-WORKSPACES = ResourceKind("workspaces", "kaito.sh", ("v1", "v1beta1"), "Workspace", ApiObject)
+WORKSPACES = replace(workspaces.WORKSPACES, versions=("v1", "v1beta1"), type=ApiObject)
 WORKSPACES_CRD = crd("workspaces.kaito.sh")
 BUILT_IN = (NAMESPACES, PODS, DEPLOYMENTS)
 

@@ -53,7 +53,7 @@ class CaseReplay(Replay):
 
     def __post_init__(self):
         flags = {**DEFAULT_FLAGS, **self.case.get("flags", {})}
-        self.court = Evaluator(self.catalogue, PROBES, flags, self.settings)
+        self.evaluator = Evaluator(self.catalogue, PROBES, flags, self.settings)
         self.subjects = ALL_LAYERS
         self._kinds = kinds_to_watch(
             self.catalogue, SPECS, choice_set_parser(DetailSource)(flags["sources"])

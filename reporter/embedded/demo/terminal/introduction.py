@@ -1,5 +1,5 @@
 """
-What a newcomer is told before the story, and after it.
+The texts before and after the scenarios.
 """
 
 from reporter.embedded.demo.folder import DemoFolder, display_path
@@ -12,9 +12,9 @@ SOURCE = "source=productionstack-status-reporter"
 def introduce(screen: Screen, folder: DemoFolder, *, metrics: str, health: str) -> None:
     kubectl = f"kubectl --kubeconfig {display_path(folder.kubeconfig)}"
     screen.paragraph(
-        "A healthy KAITO production stack on a small API server, and the real reporter that watches"
-        " it over HTTP, with its waits cut to seconds. Things break and are mended, and it says so"
-        " in Events. See for yourself, in another terminal:"
+        "This is a healthy KAITO production stack on a small API server. The real reporter watches it"
+        " over HTTP, with its delays shortened to seconds. Parts of the stack break and are"
+        " repaired, and the reporter writes Events about it. Look at it in another terminal:"
     )
     screen.verbatim(f"  {kubectl} get events -n kube-system --field-selector {SOURCE} -w")
     screen.verbatim(f"  {kubectl} get deploy -A")
@@ -26,12 +26,12 @@ def introduce(screen: Screen, folder: DemoFolder, *, metrics: str, health: str) 
 def conclude(screen: Screen, folder: DemoFolder) -> None:
     screen.paragraph()
     if not screen.terminal:
-        screen.paragraph("That was the story.")
+        screen.paragraph("That was the last scenario.")
         return
     kubectl = f"kubectl --kubeconfig {display_path(folder.kubeconfig)}"
     screen.paragraph(
-        "That was the story. All of it stays up until Ctrl-C: break something yourself, and its"
-        " Events go on here. For example:"
+        "That was the last scenario. Everything keeps running until Ctrl-C: break something yourself,"
+        " and its Events appear here. For example:"
     )
     screen.verbatim(f"  {kubectl} delete deployment keda-operator -n keda")
     screen.paragraph()

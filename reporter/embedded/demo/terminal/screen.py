@@ -1,7 +1,7 @@
 """
-How things look: kubectl's columns, wrapped on a terminal, one line per Event elsewhere.
+The output of the demo: kubectl's columns, wrapped on a terminal and one line per Event elsewhere.
 
-Rule 1: the only place that prints. Rule 2: it knows no story.
+Rule 1: only this file prints. Rule 2: it knows nothing of the scenarios.
 """
 
 import shutil
@@ -18,13 +18,13 @@ from reporter.embedded.schema import times
 HEADER = ("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE")
 COLUMN_WIDTHS = (12, 10, 35, 25)
 """
-Of the columns before the message, as wide as kubectl makes them for the story's Events.
+Widths of the columns before the message, as kubectl chooses them for the demo's Events.
 """
 
 INDENT = COLUMN_WIDTHS[0]
 MIN_MESSAGE_WIDTH = 60
 """
-Characters; a message column narrower than this is put below its row instead.
+Characters; a narrower message column is printed below its row instead.
 """
 
 MAX_LINE_LENGTH = 100
@@ -38,7 +38,7 @@ WARNING, NORMAL, BOLD, DIM = "33", "32", "1", "2"
 @dataclass(slots=True)
 class Screen:
     """
-    *terminal*: somebody reads along, and lines have an end.
+    Prints to *out*; on a terminal, lines are wrapped at its width.
     """
 
     out: TextIO
@@ -53,9 +53,6 @@ class Screen:
         return cls(out, terminal, terminal and not plain)
 
     def paragraph(self, text: str = "") -> None:
-        """
-        A paragraph.
-        """
         for line in self._lines(text):
             self._print(line)
 
@@ -65,13 +62,13 @@ class Screen:
 
     def command(self, text: str) -> None:
         """
-        Not wrapped either.
+        Print a command without wrapping it.
         """
         self._print(self._coloured(BOLD, f"▶ {text}"))
 
     def verbatim(self, text: str) -> None:
         """
-        Never wrapped, so that it can be copied.
+        Print a line without wrapping it, so that it can be copied.
         """
         self._print(text)
 
@@ -113,7 +110,7 @@ class Screen:
 
     def _coloured_row(self, row: str, cells: tuple[str, ...], colour: str | None) -> str:
         """
-        Type and reason stand out.
+        Colour the type and the reason of a row.
         """
         if colour is None:
             return row.rstrip()
@@ -144,7 +141,7 @@ class Screen:
 
 def _pad_long_cells(padded: list[str], cells: tuple[str, ...]) -> list[str]:
     """
-    A cell as long as its column, or longer, is kept apart from the next one.
+    Add a gap after cells that fill their column.
     """
     pairs = zip(padded, cells, strict=True)
     return [each if len(cell) < len(each) else f"{cell}   " for each, cell in pairs]

@@ -1,5 +1,5 @@
 """
-Trouble on purpose: what a request gets instead of, or before, its answer.
+Injected faults: what a request gets instead of its response.
 """
 
 import asyncio
@@ -9,22 +9,13 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from reporter.embedded.schema.api_errors import Json
-
-
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """
-    The answer comes so many seconds late.
-    """
-
-    seconds: float
+from reporter.embedded.schema.api_errors import ApiError
 
 
 @dataclass(frozen=True, slots=True)
 class FaultResponse:
     """
-    Another answer.
+    Respond with this instead.
     """
 
     code: int
@@ -35,46 +26,42 @@ class FaultResponse:
 @dataclass(frozen=True, slots=True)
 class CutConnection:
     """
-    The connection is cut; with *partial* after so many bytes of an answer.
+    Cut the connection instead of answering.
     """
-
-    partial_response: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class Hang:
     """
-    Nothing comes; with *headers* a 200 is said first, as of a connection that dies half-open.
+    Never answer, until the fault is cleared.
     """
 
-    headers: bool = False
 
-
-FaultAction = Latency | FaultResponse | CutConnection | Hang
+FaultAction = FaultResponse | CutConnection | Hang
 
 
 @dataclass(slots=True)
 class Fault:
     """
-    One trouble, for the requests that it is for.
+    An action for the requests that match *method* and *path*.
     """
 
     action: FaultAction
     method: str = ".*"
     path: str = ".*"
     """
-    Regular expressions; that of the path is searched for in path and query.
+    Regular expressions; *method* must match fully, *path* is searched for in path and query.
     """
     times: int | None = None
     """
-    How often; None for until it is cleared.
+    Number of requests; None for all until the fault is cleared.
     """
     hits: int = 0
 
     def matches(self, method: str, path: str) -> bool:
-        spent = self.times is not None and self.hits >= self.times
-        fits = re.fullmatch(self.method, method) and re.search(self.path, path)
-        return bool(fits) and not spent
+        is_used_up = self.times is not None and self.hits >= self.times
+        is_match = re.fullmatch(self.method, method) and re.search(self.path, path)
+        return bool(is_match) and not is_used_up
 
 
 class FaultInjector:
@@ -84,34 +71,35 @@ class FaultInjector:
 
     def add(
         self,
-        trouble: FaultAction,
+        action: FaultAction,
         *,
         method: str = ".*",
         path: str = ".*",
         times: int | None = None,
     ) -> Fault:
-        fault = Fault(trouble, method, path, times)
+        fault = Fault(action, method, path, times)
         self._faults.append(fault)
         return fault
 
     def clear(self, fault: Fault | None = None) -> None:
         """
-        End one fault or all; requests that hang because of one are cut.
+        Remove one fault or all, and cut the requests that hang.
         """
         self._faults = [
-            known for known in self._faults if fault is not None and known is not fault
+            other for other in self._faults if fault is not None and other is not fault
         ]
         self._cleared.set()
         self._cleared = asyncio.Event()
 
-    def take_actions(self, method: str, path: str) -> list[FaultAction]:
+    def next_action(self, method: str, path: str) -> FaultAction | None:
         """
-        The troubles of one request: those added first come first.
+        Return the action of the oldest fault that matches a request, and count the hit.
         """
-        found = [fault for fault in self._faults if fault.matches(method, path)]
-        for fault in found:
-            fault.hits += 1
-        return [fault.action for fault in found]
+        for fault in self._faults:
+            if fault.matches(method, path):
+                fault.hits += 1
+                return fault.action
+        return None
 
     async def wait_cleared(self) -> None:
         await self._cleared.wait()
@@ -121,25 +109,15 @@ def status_response(
     code: int, reason: str, message: str, headers: Mapping[str, str] | None = None
 ) -> FaultResponse:
     """
-    A refusal with a Status object, as the API server itself makes it.
+    Build an error response with a Status object, as the API server does.
     """
-    body: Json = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": message,
-        "reason": reason,
-        "code": code,
-    }
-    return FaultResponse(
-        code, msgspec.json.encode(body), {"Content-Type": "application/json", **(headers or {})}
-    )
+    body = msgspec.json.encode(ApiError(code, reason, message).status)
+    return FaultResponse(code, body, {"Content-Type": "application/json", **(headers or {})})
 
 
 def overloaded_response(seconds: int = 1) -> FaultResponse:
     """
-    The 429 of priority and fairness: plain text with Retry-After.
+    Build the 429 of API Priority and Fairness: plain text with Retry-After.
     """
     headers = {"Content-Type": "text/plain; charset=utf-8", "Retry-After": str(seconds)}
     return FaultResponse(429, b"Too many requests, please try again later.\n", headers)
@@ -147,45 +125,23 @@ def overloaded_response(seconds: int = 1) -> FaultResponse:
 
 def rate_limited_response() -> FaultResponse:
     """
-    The 429 of EventRateLimit: a Status without Retry-After.
+    Build the 429 of the EventRateLimit admission plugin: a Status without Retry-After.
     """
     text = "Too many requests: limit reached on type Namespace for key kube-system"
     return status_response(429, "TooManyRequests", text)
 
 
-def initializing_response() -> FaultResponse:
-    """
-    The 429 of a custom resource whose CRD has just been created or changed.
-    """
-    body: Json = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": "storage is (re)initializing",
-        "reason": "TooManyRequests",
-        "details": {"retryAfterSeconds": 1},
-        "code": 429,
-    }
-    headers = {"Content-Type": "application/json", "Retry-After": "1"}
-    return FaultResponse(429, msgspec.json.encode(body), headers)
-
-
 def bad_gateway_response() -> FaultResponse:
     """
-    The HTML page of a load balancer whose API server is away.
+    Build the HTML page of a load balancer that cannot reach its API server.
     """
     page = b"<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>"
     return FaultResponse(502, page, {"Content-Type": "text/html"})
 
 
-def garbage_response() -> FaultResponse:
-    return FaultResponse(200, bytes(range(256)), {"Content-Type": "application/json"})
-
-
 def truncated_response() -> FaultResponse:
     """
-    A whole answer of half an object.
+    Build a complete response whose JSON is truncated.
     """
     return FaultResponse(
         200,

@@ -1,5 +1,7 @@
 """
-Discovery: which kinds there are, in the aggregated form with its ETag and in the older one.
+Discovery of the served kinds: the aggregated form with an ETag, and the older one.
+
+kubectl before 1.30 does not ask for the aggregated form v2 first, and gets the older one.
 """
 
 import hashlib
@@ -25,7 +27,7 @@ SERVER_VERSION = {
     "platform": "",
 }
 """
-The API whose behaviour is followed.
+The version whose behaviour the embedded server follows.
 """
 
 
@@ -40,11 +42,13 @@ def etag(body: bytes) -> str:
 
 def aggregated_discovery(registry: KindRegistry, stale: set[str], *, core: bool) -> bytes:
     """
-    Of /api or of /apis; a group of *stale* is there without its resources, as while its server is away.
+    Encode the aggregated discovery of /api (*core*) or /apis.
+
+    Groups in *stale* have no resources, as when their aggregated API server is unavailable.
     """
     groups = registry.groups()
-    chosen = [name for name in groups if (name == "") is core]
-    items = [_aggregated_group(name, groups[name], stale=name in stale) for name in chosen]
+    names = [name for name in groups if (name == "") is core]
+    items = [_aggregated_group(name, groups[name], stale=name in stale) for name in names]
     if not core:
         items += [
             _aggregated_group(name, {"v1beta1": []}, stale=True)
@@ -85,7 +89,7 @@ def _response_kind(kind: ServedKind, sub: str = "") -> Json:
 
 
 def _aggregated_resource(kind: ServedKind) -> Json:
-    found: Json = {
+    entry: Json = {
         "resource": kind.resource,
         "responseKind": _response_kind(kind),
         "scope": "Namespaced" if kind.namespaced else "Cluster",
@@ -93,11 +97,11 @@ def _aggregated_resource(kind: ServedKind) -> Json:
         "verbs": kind.verbs,
     }
     if kind.short_names:
-        found["shortNames"] = kind.short_names
+        entry["shortNames"] = kind.short_names
     if kind.categories:
-        found["categories"] = kind.categories
+        entry["categories"] = kind.categories
     if kind.subresources:
-        found["subresources"] = [
+        entry["subresources"] = [
             {
                 "subresource": sub,
                 "responseKind": _response_kind(kind, sub),
@@ -105,7 +109,7 @@ def _aggregated_resource(kind: ServedKind) -> Json:
             }
             for sub in kind.subresources
         ]
-    return found
+    return entry
 
 
 def api_versions() -> Json:
@@ -141,7 +145,7 @@ def _group_entry(registry: KindRegistry, name: str) -> Json:
 
 def resource_list(registry: KindRegistry, stale: set[str], group_name: str, version: str) -> Json:
     """
-    Of one group and version: 503 in plain text while stale, 404 if it is not served.
+    List the resources of one group and version. Raise a 503 if stale, a 404 if not served.
     """
     if group_name in stale:
         raise ApiError(503, "ServiceUnavailable", "service unavailable")

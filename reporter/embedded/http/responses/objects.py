@@ -1,5 +1,5 @@
 """
-Objects and lists on the wire, from the JSON that is stored.
+Encoding of objects, lists and watch events from the stored JSON.
 """
 
 from collections.abc import Iterable
@@ -21,15 +21,14 @@ def _type_meta_prefix(kind: ServedKind) -> bytes:
 
 def encode_object(kind: ServedKind, stored: StoredObject) -> bytes:
     """
-    One object, in the version of *kind*.
+    Encode one object with the apiVersion of *kind*.
     """
-    data = stored.data or msgspec.json.encode(stored.value)
-    return _type_meta_prefix(kind) + data[1:]
+    return _type_meta_prefix(kind) + stored.data[1:]
 
 
 def encode_list(kind: ServedKind, page: ServedPage) -> bytes:
     """
-    A list. Items of built-in kinds carry no kind and apiVersion, those of custom resources do.
+    Encode a list. Only items of custom resources have kind and apiVersion, as on the real server.
     """
     meta = msgspec.json.encode(list_metadata(kind, page))
     head = f'{{"kind":"{kind.kind}List","apiVersion":"{kind.api_version}","metadata":'.encode()
@@ -53,13 +52,13 @@ def list_metadata(kind: ServedKind, page: ServedPage) -> Json:
     return meta
 
 
-def encode_watch_event(what: str, data: bytes) -> bytes:
-    return b'{"type":"' + what.encode() + b'","object":' + data + b"}\n"
+def encode_watch_event(event_type: str, data: bytes) -> bytes:
+    return b'{"type":"' + event_type.encode() + b'","object":' + data + b"}\n"
 
 
 def bookmark_object(kind: ServedKind, version: int, *, initial_end: bool) -> Json:
     """
-    An object of that kind with nothing but a version; empty fields of built-in kinds are there.
+    Build the object of a bookmark: a resourceVersion and the empty fields of a built-in kind.
     """
     meta: Json = {"resourceVersion": str(version)}
     if initial_end:

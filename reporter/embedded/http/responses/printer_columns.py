@@ -1,5 +1,5 @@
 """
-The columns kubectl shows, and the cells of one object.
+The columns that kubectl prints, and their cells for one object.
 """
 
 import re
@@ -25,7 +25,7 @@ def _age(value: Json, now: datetime) -> str:
 
 def _event_cells(value: Json, now: datetime) -> list[Any]:
     """
-    Last Seen prefers the series, then lastTimestamp, then what First Seen says.
+    Build the cells of an Event. Last Seen prefers the series, then lastTimestamp, then First Seen.
     """
     first = times.human_duration_since(value.get("firstTimestamp") or value.get("eventTime"), now)
     last = (
@@ -40,7 +40,7 @@ def _event_cells(value: Json, now: datetime) -> list[Any]:
             times.human_duration_since(series.get("lastObservedTime"), now),
             series.get("count", 0),
         )
-    about = value["involvedObject"]
+    involved = value["involvedObject"]
     source = value.get("source", {})
     component = source.get("component") or value.get("reportingComponent", "")
     host = source.get("host") or value.get("reportingInstance", "")
@@ -48,8 +48,8 @@ def _event_cells(value: Json, now: datetime) -> list[Any]:
         last,
         value.get("type", ""),
         value.get("reason", ""),
-        f"{about.get('kind', '').lower()}/{about.get('name', '')}",
-        about.get("fieldPath", ""),
+        f"{involved.get('kind', '').lower()}/{involved.get('name', '')}",
+        involved.get("fieldPath", ""),
         f"{component}, {host}" if host else component,
         value.get("message", "").strip(),
         first,
@@ -79,15 +79,15 @@ def _pod_cells(value: Json, now: datetime) -> list[Any]:
     states = status.get("containerStatuses", [])
     ready = sum(bool(state.get("ready")) for state in states)
     restarts = sum(state.get("restartCount", 0) for state in states)
-    said = status.get("reason") or status.get("phase", "")
+    shown = status.get("reason") or status.get("phase", "")
     for state in states:
-        said = state.get("state", {}).get("waiting", {}).get("reason") or said
+        shown = state.get("state", {}).get("waiting", {}).get("reason") or shown
     if "deletionTimestamp" in value["metadata"]:
-        said = "Terminating"
+        shown = "Terminating"
     name = value["metadata"]["name"]
     total = len(spec.get("containers", []))
-    place = [status.get("podIP") or "<none>", spec.get("nodeName") or "<none>"]
-    return [name, f"{ready}/{total}", said, str(restarts), _age(value, now), *place]
+    location = [status.get("podIP") or "<none>", spec.get("nodeName") or "<none>"]
+    return [name, f"{ready}/{total}", shown, str(restarts), _age(value, now), *location]
 
 
 def _namespace_cells(value: Json, now: datetime) -> list[Any]:
@@ -140,8 +140,8 @@ def columns_for(kind: ServedKind) -> tuple[tuple[PrinterColumn, ...], RowCells]:
         return _TABLES.get(kind.group_resource, ((_NAME, _AGE), _default_cells))
 
     def cells(value: Json, now: datetime) -> list[Any]:
-        found = (_column_cell(value, column, now) for column in kind.columns)
-        return [value["metadata"]["name"], *found]
+        printed = (_column_cell(value, column, now) for column in kind.columns)
+        return [value["metadata"]["name"], *printed]
 
     return (_NAME, *kind.columns), cells
 
@@ -155,13 +155,13 @@ def _column_cell(value: Json, column: PrinterColumn, now: datetime) -> Any:
 
 def _evaluate_json_path(value: Any, path: str) -> Any:
     """
-    What a JSON path of the kind that CRDs use for columns leads to: fields, and filters by equality.
+    Evaluate a JSON path of a CRD's column: field names, and filters by equality.
     """
     for part in re.findall(r"\.((?:\w+\[[^]]*\])|[\w-]+)", path):
-        chosen = _FILTER_EXPRESSION.fullmatch(part)
-        field = chosen[1] if chosen else part
+        filtered = _FILTER_EXPRESSION.fullmatch(part)
+        field = filtered[1] if filtered else part
         value = value.get(field) if isinstance(value, dict) else None
-        if chosen:
-            items = [item for item in value or () if item.get(chosen[2]) == chosen[3]]
+        if filtered:
+            items = [item for item in value or () if item.get(filtered[2]) == filtered[3]]
             value = items[0] if items else None
     return value

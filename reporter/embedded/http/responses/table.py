@@ -1,5 +1,5 @@
 """
-Tables: what kubectl asks for instead of objects.
+Tables, which kubectl requests instead of objects.
 """
 
 from datetime import datetime
@@ -16,7 +16,7 @@ from reporter.embedded.storage.storage import StoredObject
 
 def accepts_table(accept: str) -> bool:
     """
-    Whether the first media type of an Accept header that is understood is that of a Table.
+    Return whether the first media type of an Accept header is that of a Table.
     """
     first = accept.partition(",")[0].replace(" ", "")
     return {"as=Table", "v=v1", "g=meta.k8s.io"} <= set(first.split(";"))
@@ -24,7 +24,7 @@ def accepts_table(accept: str) -> bool:
 
 def encode_table(kind: ServedKind, page: ServedPage, include: str, now: datetime) -> bytes:
     """
-    *include* is what each row carries of its object: None, Metadata or Object.
+    Encode a list as a Table; *include* (None, Metadata or Object) is the object part of each row.
     """
     columns, cells = columns_for(kind)
     rows = [
@@ -68,6 +68,6 @@ def _row_object(kind: ServedKind, stored: StoredObject, include: str) -> Json | 
 
 def encode_table_row(kind: ServedKind, stored: StoredObject, include: str, now: datetime) -> bytes:
     """
-    The Table of one object, as for a GET or in a watch.
+    Encode one object as a Table of one row, for a GET or a watch.
     """
     return encode_table(kind, ServedPage([stored], stored.resource_version), include, now)

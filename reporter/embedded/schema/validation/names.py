@@ -1,5 +1,5 @@
 """
-What names and labels may look like; each check returns what is wrong in the real server's words.
+Validation of names and labels; each function returns the error texts of the real server.
 """
 
 import re
@@ -41,23 +41,23 @@ def _is_longer(text: str, limit: int) -> bool:
 
 
 def validate_dns1123_subdomain(name: str) -> list[str]:
-    wrong = ["must be no more than 253 bytes"] if _is_longer(name, 253) else []
-    return wrong if re.fullmatch(DNS1123_SUBDOMAIN, name) else [*wrong, _NOT_DNS1123_SUBDOMAIN]
+    errors = ["must be no more than 253 bytes"] if _is_longer(name, 253) else []
+    return errors if re.fullmatch(DNS1123_SUBDOMAIN, name) else [*errors, _NOT_DNS1123_SUBDOMAIN]
 
 
 def validate_dns1123_label(name: str) -> list[str]:
-    wrong = ["must be no more than 63 bytes"] if _is_longer(name, 63) else []
-    return wrong if re.fullmatch(DNS1123_LABEL, name) else [*wrong, _NOT_DNS1123_LABEL]
+    errors = ["must be no more than 63 bytes"] if _is_longer(name, 63) else []
+    return errors if re.fullmatch(DNS1123_LABEL, name) else [*errors, _NOT_DNS1123_LABEL]
 
 
 def validate_dns1035_label(name: str) -> list[str]:
-    wrong = ["must be no more than 63 bytes"] if _is_longer(name, 63) else []
-    return wrong if re.fullmatch(DNS1035_LABEL, name) else [*wrong, _NOT_DNS1035_LABEL]
+    errors = ["must be no more than 63 bytes"] if _is_longer(name, 63) else []
+    return errors if re.fullmatch(DNS1035_LABEL, name) else [*errors, _NOT_DNS1035_LABEL]
 
 
 def validate_path_segment(name: str) -> list[str]:
     """
-    The rule for names of Events: anything that can stand in a path.
+    Validate the name of an Event, which may be any segment of a path.
     """
     if name in {".", ".."}:
         return [f"may not be '{name}'"]
@@ -66,31 +66,31 @@ def validate_path_segment(name: str) -> list[str]:
 
 def validate_qualified_name(name: str) -> list[str]:
     """
-    The rule for label keys and for reportingComponent: `[prefix/]name`.
+    Validate a label key or a reportingComponent: `[prefix/]name`.
     """
     parts = name.split("/")
     if len(parts) > 2:  # noqa: PLR2004
         example = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         return [f"a valid label key {_NOT_QUALIFIED_NAME} {example}"]
-    wrong = []
+    errors = []
     if len(parts) == 2:  # noqa: PLR2004
         prefix = parts[0]
-        wrong = (
+        errors = (
             [f"prefix part {text}" for text in validate_dns1123_subdomain(prefix)]
             if prefix
             else []
         )
-        wrong = wrong if prefix else ["prefix part must be non-empty"]
+        errors = errors if prefix else ["prefix part must be non-empty"]
     last = parts[-1]
     if not last:
-        wrong.append("name part must be non-empty")
+        errors.append("name part must be non-empty")
     elif _is_longer(last, 63):
-        wrong.append("name part must be no more than 63 bytes")
+        errors.append("name part must be no more than 63 bytes")
     if not re.fullmatch(QUALIFIED_NAME, last):
-        wrong.append(f"name part {_NOT_QUALIFIED_NAME}")
-    return wrong
+        errors.append(f"name part {_NOT_QUALIFIED_NAME}")
+    return errors
 
 
 def validate_label_value(value: str) -> list[str]:
-    wrong = ["must be no more than 63 bytes"] if _is_longer(value, 63) else []
-    return wrong if re.fullmatch(LABEL_VALUE, value) else [*wrong, _NOT_LABEL_VALUE]
+    errors = ["must be no more than 63 bytes"] if _is_longer(value, 63) else []
+    return errors if re.fullmatch(LABEL_VALUE, value) else [*errors, _NOT_LABEL_VALUE]

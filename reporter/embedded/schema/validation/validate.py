@@ -1,5 +1,5 @@
 """
-Whether an object may be stored: the rules of its kind, as lists of causes.
+Validation of objects by the rules of their kind.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ _RULES: dict[str, ValidationRule] = {
 
 def validate_object(kind: ServedKind, value: Json) -> None:
     """
-    Refuse with a 422 that names every field that is wrong.
+    Raise a 422 that names every invalid field.
     """
     causes = [*_validate_metadata(kind, value["metadata"])]
     rule = _RULES.get(kind.group_resource)

@@ -1,5 +1,5 @@
 """
-When a Lease, a Deployment or a CustomResourceDefinition may be stored.
+Validation of Leases, Deployments and CustomResourceDefinitions.
 """
 
 from reporter.embedded.schema.api_errors import FieldError, Json, invalid_value, required_value
@@ -14,50 +14,50 @@ def validate_non_negative(field: str, number: int | None) -> list[FieldError]:
 def validate_lease(value: Json) -> list[FieldError]:
     spec = value.get("spec", {})
     duration = spec.get("leaseDurationSeconds")
-    found = []
+    errors = []
     if duration is not None and duration <= 0:
-        found.append(
+        errors.append(
             invalid_value("spec.leaseDurationSeconds", duration, "must be greater than 0")
         )
-    return found + validate_non_negative("spec.leaseTransitions", spec.get("leaseTransitions"))
+    return errors + validate_non_negative("spec.leaseTransitions", spec.get("leaseTransitions"))
 
 
 def validate_deployment(value: Json) -> list[FieldError]:
     spec = value["spec"]
-    found = validate_non_negative("spec.replicas", spec["replicas"])
+    errors = validate_non_negative("spec.replicas", spec["replicas"])
     selector = spec.get("selector")
     if not selector:
-        found.append(required_value("spec.selector"))
+        errors.append(required_value("spec.selector"))
     labels = spec["template"].get("metadata", {}).get("labels")
-    wanted = (selector or {}).get("matchLabels", {})
-    if not selector or not wanted.items() <= (labels or {}).items():
+    match_labels = (selector or {}).get("matchLabels", {})
+    if not selector or not match_labels.items() <= (labels or {}).items():
         text = "`selector` does not match template `labels`"
-        found.append(invalid_value("spec.template.metadata.labels", labels, text))
+        errors.append(invalid_value("spec.template.metadata.labels", labels, text))
     if not spec["template"]["spec"].get("containers"):
-        found.append(required_value("spec.template.spec.containers"))
-    return found
+        errors.append(required_value("spec.template.spec.containers"))
+    return errors
 
 
 def validate_crd(value: Json) -> list[FieldError]:
     spec = value.get("spec", {})
     plural = spec.get("names", {}).get("plural", "")
-    found = []
+    errors = []
     name = value["metadata"].get("name", "")
     if name != f"{plural}.{spec.get('group', '')}":
-        found.append(
+        errors.append(
             invalid_value("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
         )
-    found += [
+    errors += [
         required_value(f"spec.{field}") for field in ("group", "scope") if not spec.get(field)
     ]
     versions = spec.get("versions", [])
     if sum(bool(version.get("storage")) for version in versions) != 1:
         text = "must have exactly one version marked as storage version"
-        found.append(invalid_value("spec.versions", versions or None, text))
+        errors.append(invalid_value("spec.versions", versions or None, text))
     names = spec.get("names", {})
-    found += [
+    errors += [
         required_value(f"spec.names.{field}")
         for field in ("plural", "kind")
         if not names.get(field)
     ]
-    return found
+    return errors

@@ -13,8 +13,10 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import Pod
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, PODS
+from reporter.model.kinds.base.keys import inference_set_key
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.samples import ScrapeHistory, add_scrape
 from reporter.model.scrapes import Scrape
 from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
@@ -29,7 +31,6 @@ from reporter.stages.resources.downloads import (
     DownloadState,
     evaluate_download,
 )
-from reporter.stages.snapshot.index_keys import inference_set_key
 from reporter.stages.snapshot.loading import is_loading
 from reporter.stages.snapshot.scrape_targets import LOADING
 from reporter.stages.snapshot.snapshot import Snapshot

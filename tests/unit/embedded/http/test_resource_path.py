@@ -12,7 +12,6 @@ APPS = ("apps", "v1")
     [
         ("GET", "/api/v1/pods", {}, ResourcePath("list", *CORE, "pods")),
         ("GET", "/api/v1/pods", {"watch": "true"}, ResourcePath("watch", *CORE, "pods")),
-        ("GET", "/api/v1/watch/pods", {}, ResourcePath("watch", *CORE, "pods")),
         ("GET", "/api/v1/namespaces", {}, ResourcePath("list", *CORE, "namespaces")),
         ("GET", "/api/v1/namespaces/a", {}, ResourcePath("get", *CORE, "namespaces", "a", "a")),
         ("PUT", "/api/v1/namespaces/a/status", {}, ResourcePath("update", *CORE, "namespaces", "a", "a", "status")),

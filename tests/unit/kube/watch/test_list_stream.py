@@ -15,7 +15,8 @@ from reporter.kube.watch.list_stream import BATCH_BYTES, ListStreamDecoder
 from reporter.kube.watch.watch_events import decode_list_page
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import Unreachable
-from reporter.model.kinds.resource_kinds import ENVOY_FILTERS, PODS
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS
 
 
 ASKED = RequestInfo("list things")

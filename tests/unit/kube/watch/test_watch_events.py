@@ -12,7 +12,7 @@ from reporter.kube.watch.watch_events import (
 )
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import Expired, Unreachable
-from reporter.model.kinds.resource_kinds import PODS
+from reporter.model.kinds.core.pods import PODS
 
 
 ASKED = RequestInfo("watch pods", path="/api/v1/pods")

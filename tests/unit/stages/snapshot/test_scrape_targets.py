@@ -5,8 +5,8 @@ Which pods are read.
 import msgspec
 import pytest
 
-from reporter.model.kinds.objects import Pod
-from reporter.model.kinds.resource_kinds import NAMESPACES, PODS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.samples import ScrapedMetrics
 from reporter.model.scrapes import MetricsPage, PodSelector, Scrape
 from reporter.stages.snapshot.scrape_targets import (

@@ -3,7 +3,7 @@ Samples in the store: whose they are, when they are judged, and when they go.
 """
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import PODS
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.subjects import Subject
 from tests.support.builders import NOON
 from tests.support.downloads import a_scrape_result

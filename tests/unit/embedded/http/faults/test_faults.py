@@ -1,5 +1,5 @@
 """
-What the embedded server can be made to do that a healthy one does not.
+Injected faults of the embedded server, and its other methods for tests.
 """
 
 import asyncio
@@ -36,30 +36,22 @@ async def status(session, path=PODS):
 
 
 @pytest.mark.parametrize(
-    ("trouble", "code", "kind", "start"),
+    ("response", "code", "content_type", "start"),
     [
         (faults.overloaded_response(7), 429, "text/plain", "Too many requests"),
-        (faults.initializing_response(), 429, "application/json", '{"kind":"Status"'),
         (faults.rate_limited_response(), 429, "application/json", '{"kind":"Status"'),
         (faults.bad_gateway_response(), 502, "text/html", "<html>"),
         (faults.status_response(500, "InternalError", "etcdserver: request timed out"), 500, "application/json", "{"),
         (faults.truncated_response(), 200, "application/json", '{"kind":"PodList"'),
     ],
 )  # fmt: skip
-async def test_another_answer_is_given(server, session, trouble, code, kind, start):
-    server.faults.add(trouble, path=PODS)
+async def test_another_answer_is_given(server, session, response, code, content_type, start):
+    server.faults.add(response, path=PODS)
     async with session.get(PODS) as answer:
         text = await answer.text()
-        assert (answer.status, answer.content_type) == (code, kind)
+        assert (answer.status, answer.content_type) == (code, content_type)
         assert text.startswith(start)
-        assert answer.headers.get("Retry-After") == trouble.headers.get("Retry-After")
-
-
-async def test_garbage_is_not_json(server, session):
-    server.faults.add(faults.garbage_response())
-    async with session.get(PODS) as answer:
-        with pytest.raises((UnicodeDecodeError, json.JSONDecodeError)):
-            json.loads(await answer.read())
+        assert answer.headers.get("Retry-After") == response.headers.get("Retry-After")
 
 
 async def test_a_fault_is_for_some_requests_and_so_many_times(server, session):
@@ -78,24 +70,15 @@ async def test_a_fault_lasts_until_it_is_cleared(server, session):
     assert await status(session, "/api/v1/namespaces") == 200
 
 
-async def test_an_answer_comes_late(server, session):
-    server.faults.add(faults.Latency(0.3))
-    start = asyncio.get_running_loop().time()
-    assert await status(session) == 200
-    assert asyncio.get_running_loop().time() - start >= 0.3
-
-
-@pytest.mark.parametrize("partial", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"])
-async def test_the_connection_is_cut(server, session, partial):
-    server.faults.add(faults.CutConnection(partial))
+async def test_the_connection_is_cut(server, session):
+    server.faults.add(faults.CutConnection())
     with pytest.raises(aiohttp.ClientError):
         async with session.get(PODS) as answer:
             await answer.read()
 
 
-@pytest.mark.parametrize("headers", [False, True])
-async def test_nothing_comes_until_the_fault_is_cleared(server, session, headers):
-    server.faults.add(faults.Hang(headers=headers))
+async def test_nothing_comes_until_the_fault_is_cleared(server, session):
+    server.faults.add(faults.Hang())
     async with asyncio.TaskGroup() as group:
         hung = group.create_task(_error_of(session))
         done, _ = await asyncio.wait([hung], timeout=0.3)
@@ -107,7 +90,7 @@ async def test_nothing_comes_until_the_fault_is_cleared(server, session, headers
 
 async def _error_of(session):
     """
-    Of a POST: the client itself tries a GET a second time.
+    Return the error of a POST, as the client repeats a failed GET.
     """
     try:
         async with session.post(PODS) as answer:
@@ -126,19 +109,9 @@ async def test_a_watch_ends(server, session):
     assert await watch(session, WatchEnd.CLEAN, server) == b""
 
 
-async def test_a_watch_expires(server, session):
-    frame = json.loads(await watch(session, WatchEnd.EXPIRED, server))
-    assert (frame["type"], frame["object"]["code"]) == ("ERROR", 410)
-
-
 async def test_a_watch_is_cut(server, session):
     with pytest.raises(aiohttp.ClientError):
         await watch(session, WatchEnd.CONNECTION_CUT, server)
-
-
-async def test_a_watch_falls_silent(server, session):
-    with pytest.raises(TimeoutError):
-        await watch(session, WatchEnd.HALF_OPEN, server, within=0.5)
 
 
 async def test_bookmarks_come_from_time_to_time_when_something_has_happened(server, session):
@@ -176,25 +149,6 @@ async def test_a_denial_can_be_of_one_namespace(server, session):
     server.deny("list", "", "pods", "kube-system")
     assert await status(session, "/api/v1/namespaces/kube-system/pods") == 403
     assert await status(session, "/api/v1/namespaces/default/pods") == 200
-
-
-async def test_after_a_restart_the_data_is_there_and_old_versions_are_too_old(server, session):
-    port = server.port
-    await status(session)
-    await server.restart()
-    assert server.port == port
-    server.cluster.upsert({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}})
-    async with session.get("/api/v1/namespaces?watch=1&resourceVersion=2") as answer:
-        frame = json.loads(await answer.content.readline())
-    assert frame["object"]["code"] == 410
-    assert server.cluster.get("namespaces", "", "default")
-
-
-async def test_a_restart_can_lose_everything(server, session):
-    server.load_example_stack()
-    await server.restart(keep_data=False)
-    assert server.cluster.list("deployments.apps") == []
-    assert await status(session) == 200
 
 
 async def test_a_stopped_server_refuses_and_open_watches_end(server, session):

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import PODS
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Clear, Unknown
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message

@@ -1,0 +1,77 @@
+"""
+The program as wheels and images install it, without the embedded API server and its demo.
+"""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory):
+    """
+    A folder with the content of a wheel built from these sources.
+    """
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "packages")
+    return folder / "packages"
+
+
+def run_installed(installation: Path, *argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "reporter.cli", *argv],
+        cwd=installation.parent,
+        env={**os.environ, "PYTHONPATH": str(installation)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_wheel_has_every_package_but_embedded(installation):
+    source = {
+        each.name for each in (ROOT / "reporter").iterdir() if (each / "__init__.py").exists()
+    }
+    built = {each.name for each in (installation / "reporter").iterdir() if each.is_dir()}
+    assert built == source - {"embedded"}
+
+
+def test_demo_says_how_to_get_it_and_exits_with_two(installation):
+    ended = run_installed(installation, "demo")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "the demo is not part of this installation" in ended.stderr
+    assert "clone the repository" in ended.stderr
+    assert "make run" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_other_commands_work_without_it(installation):
+    ended = run_installed(installation, "check-config")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    reader = "import reporter, reporter.app, reporter.cli.commands; print(reporter.__file__)"
+    loaded = subprocess.run(
+        [sys.executable, "-P", "-c", reader],
+        env={**os.environ, "PYTHONPATH": str(installation)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert Path(loaded.stdout.strip()).is_relative_to(installation)
