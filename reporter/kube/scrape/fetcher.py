@@ -104,7 +104,7 @@ class DirectFetcher:
         """
         address = pod.status.pod_ip or ""
         if not self._is_allowed(address):
-            raise ScrapeError(ScrapeResult.BARRED, "its address is none that pods have")
+            raise ScrapeError(ScrapeResult.BARRED, "its address is not one that a pod can have")
         url = f"http://{format_url_host(address)}:{port}{METRICS_PATH}"
         large_page_slots = self._large_page_slots[last_outcome is LastOutcome.SUCCEEDED]
         first = last_outcome is LastOutcome.NEW
@@ -134,7 +134,7 @@ class ProxyFetcher:
         """
         meta = pod.metadata
         if not (_DNS_NAME.fullmatch(meta.namespace) and _DNS_NAME.fullmatch(meta.name)):
-            raise ScrapeError(ScrapeResult.BARRED, "its name is none that pods have")
+            raise ScrapeError(ScrapeResult.BARRED, "its name is not a valid pod name")
         path = f"/api/v1/namespaces/{meta.namespace}/pods/{meta.name}:{port}/proxy{METRICS_PATH}"
         operation = f"read {METRICS_PATH} of pod {meta.namespace}/{meta.name}"
         try:
@@ -160,9 +160,7 @@ class ProxyFetcher:
 
 def _check_response(response: aiohttp.ClientResponse) -> None:
     if HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST:
-        raise ScrapeError(
-            ScrapeResult.UNUSABLE, "its page is elsewhere, and redirects are not followed"
-        )
+        raise ScrapeError(ScrapeResult.UNUSABLE, "it redirects, which is not followed")
     if response.status != HTTPStatus.OK:
         raise ScrapeError(ScrapeResult.FAILED, f"it answers with HTTP {response.status}")
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
@@ -201,7 +199,7 @@ def _client_timeout(read_timeout: timedelta) -> aiohttp.ClientTimeout:
 
 def _scrape_error(err: BaseException, port: int) -> ScrapeError:
     if isinstance(err, aiohttp.ConnectionTimeoutError):
-        return ScrapeError(ScrapeResult.UNREACHABLE, "it cannot be connected to in time")
+        return ScrapeError(ScrapeResult.UNREACHABLE, "connecting to it timed out")
     if isinstance(err, TimeoutError):
         return ScrapeError(ScrapeResult.TIMED_OUT, "it does not send its page in time")
     if isinstance(err, aiohttp.ClientConnectorError):

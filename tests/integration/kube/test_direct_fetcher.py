@@ -234,4 +234,4 @@ async def test_dropped_packets_differ_from_a_refusal():
             result, why = await failure(pages)
     for each in waiting:
         each.close()
-    assert (result, why) == (ScrapeResult.UNREACHABLE, "it cannot be connected to in time")
+    assert (result, why) == (ScrapeResult.UNREACHABLE, "connecting to it timed out")

@@ -131,7 +131,7 @@ class UnreachableApi:
 async def test_no_pod_name_can_change_the_request_path(changes):
     pod = a_loading_pod(**{"name": "p", **changes})
     result, why = await failure(AtPort(ProxyFetcher(UnreachableApi()), 5000), pod)
-    assert (result, why) == (ScrapeResult.BARRED, "its name is none that pods have")
+    assert (result, why) == (ScrapeResult.BARRED, "its name is not a valid pod name")
 
 
 @pytest.mark.parametrize(
