@@ -29,6 +29,7 @@ from reporter.model.observations import Watching
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.runtime import loop_lag, scraping
+from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.clock import Clock
 from reporter.runtime.controller import Controller
@@ -129,16 +130,25 @@ class Reporter:
         self._leadership = self._make_elector() if settings.leader_elect else NoElection()
         self.metrics.set_leader_function(lambda: self._leadership.is_leader)
         self._history = StateHistory(clock.now, lambda: self._leadership.is_leader)
+        evaluator = Evaluator(
+            catalogue, PROBES, settings.flag_texts, _evaluation_settings(settings)
+        )
+        self._announcements = Announcements(
+            catalogue,
+            evaluator.settings,
+            clock,
+            involved_for=lambda snapshot, subject: _release_involved(settings, snapshot, subject),
+        )
         self._controller = Controller(
             self._store,
-            Evaluator(catalogue, PROBES, settings.flag_texts, _evaluation_settings(settings)),
+            evaluator,
+            self._announcements,
             clock,
             resync=settings.resync,
-            involved_for=lambda snapshot, subject: _release_involved(settings, snapshot, subject),
             observers=(self.metrics, self._history, StateLog(lambda: self._leadership.is_leader)),
         )
         self._publisher = EventPublisher(
-            self._controller,
+            self._announcements,
             EventClient(api, settings.instance),
             self._leadership,
             clock,
@@ -274,7 +284,7 @@ class Reporter:
             else None,
         }
         return render_status(
-            controller.publish_context(),
+            self._announcements.publish_context(),
             self._store.snapshot(),
             since=self._history.freeze(),
             process=process,

@@ -15,7 +15,8 @@ from e2e.chart.helm import Helm, Json
 from e2e.chart.installed import NAMESPACE, answer, difference
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.controlplane import ControlPlane, assets, crds
-from reporter.sinks.metrics import WRITE_RESULTS, Metrics
+from reporter.model.event_record import WriteResult
+from reporter.sinks.metrics import Metrics
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
@@ -91,7 +92,7 @@ def test_rules_ask_for_metrics_and_results_that_there_are(helm: Helm) -> None:
     assert {f"{OURS}finding", f"{OURS}leader"} <= asked
     assert asked <= set(re.findall(rf"^{OURS}\w+", page, re.MULTILINE))
     (results,) = re.findall(r'result=~"([^"]+)"', expressions)
-    assert set(results.split("|")) <= set(WRITE_RESULTS)
+    assert set(results.split("|")) <= set(WriteResult)
 
 
 def _rules(helm: Helm) -> Json:

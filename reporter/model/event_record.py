@@ -4,10 +4,28 @@ An Event of ours as a value: what is written, and what is read back.
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum, unique
 
 from reporter.model.enums import EventType
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import InvolvedObject
+
+
+@unique
+class WriteResult(StrEnum):
+    """
+    The result of one request to write an Event.
+    """
+
+    CREATED = "created"
+    PATCHED = "patched"
+    FOUND = "found"  # an earlier create had arrived although its answer was lost
+    EXPIRED = "expired"  # gone after its TTL; created anew
+    REFUSED = "refused"  # by permissions, a quota or admission; retried
+    THROTTLED = "throttled"
+    UNCERTAIN = "uncertain"  # sent without an answer; sent again under the same name
+    FAILED = "failed"
+    DROPPED = "dropped"  # invalid, so never accepted; not retried
 
 
 @dataclass(frozen=True, slots=True)

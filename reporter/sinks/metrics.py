@@ -24,6 +24,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from reporter.model.entries import Catalogue
+from reporter.model.event_record import WriteResult
 from reporter.model.samples import ScrapeResult
 from reporter.model.subjects import FindingKey
 from reporter.stages.evaluation.evaluation import Evaluation
@@ -32,17 +33,6 @@ from reporter.stages.evaluation.states import ReasonState, reason_states
 
 PREFIX = "productionstack_status_reporter_"
 LABELS = ("layer", "reason", "workload_namespace")
-WRITE_RESULTS = (
-    "created",
-    "patched",
-    "found",
-    "expired",
-    "refused",
-    "throttled",
-    "uncertain",
-    "failed",
-    "dropped",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +81,7 @@ class Metrics:
         )
         self._leader = self._gauge("leader", "Whether this process speaks.")
         self._writes = self._counter(
-            "event_writes", "Requests to write an Event, by result.", WRITE_RESULTS
+            "event_writes", "Requests to write an Event, by result.", WriteResult
         )
         self._scrapes = self._counter(
             "scrapes", "Attempts to read the page of a pod, by result.", ScrapeResult
@@ -122,7 +112,7 @@ class Metrics:
     def observe_loop_lag(self, seconds: float) -> None:
         self._loop_lag.observe(seconds)
 
-    def count_write(self, result: str) -> None:
+    def count_write(self, result: WriteResult) -> None:
         self._writes.labels(result).inc()
 
     def count_scrape(self, result: ScrapeResult) -> None:

@@ -15,6 +15,7 @@ from reporter.kube.objects.events import EventClient
 from reporter.model.entries import ProbeSpec
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown, Verdict
+from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.clock import Clock
 from reporter.runtime.controller import Controller
@@ -128,17 +129,20 @@ class PublisherFixture:
         self.says: dict = {}
         self.task: asyncio.Task | None = None
         self.store = a_store()
-        court = an_evaluator(
+        evaluator = an_evaluator(
             changes.get("catalogue", CATALOGUE),
             self.says,
             changes.get("subjects", ()),
             terms=changes.get("terms"),
         )
-        self.controller = Controller(
-            self.store, court, self.clock, resync=timedelta(hours=1), involved_for=involved_for
+        self.announcements = Announcements(
+            evaluator.catalogue, evaluator.settings, self.clock, involved_for=involved_for
         )
-        self.speaker = EventPublisher(
-            self.controller,
+        self.controller = Controller(
+            self.store, evaluator, self.announcements, self.clock, resync=timedelta(hours=1)
+        )
+        self.publisher = EventPublisher(
+            self.announcements,
             changes.get("book") or EventClient(api, "reporter-0"),
             self.leadership,
             self.clock,
@@ -208,7 +212,7 @@ class PublisherFixture:
         """
         They stand in the cluster, and the speaker knows it.
         """
-        under_way = self.speaker._in_flight
+        under_way = self.publisher._queue._in_flight
         await self.until(
             lambda: self.event_counts == sorted(events) and not under_way, within=within
         )
@@ -241,7 +245,7 @@ async def running_publisher(
     """
     scene = PublisherFixture(server, api, **changes)
     scene.run_pass()
-    task = scene.task = asyncio.create_task(scene.speaker.run())
+    task = scene.task = asyncio.create_task(scene.publisher.run())
     try:
         yield scene
         assert not task.done(), "the speaker ended"

@@ -18,6 +18,7 @@ from reporter.model.event_record import EventRecord
 from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS, NAMESPACES, PODS
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
 from reporter.model.subjects import Subject
+from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.clock import Clock
 from reporter.runtime.controller import CHANGE_BATCH_WINDOW, Controller
 from reporter.stages.announcing.outcome import WriteOutcome
@@ -82,19 +83,22 @@ class ControllerFixture:
             an_entry("clusterBBR", 20, holds=HoldDurations(lost=SOON)),
             an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
         )
-        court = an_evaluator(
+        evaluator = an_evaluator(
             a_catalogue(*entries),
             self.says,
             changes.get("subjects", ()),
             terms=EvaluationSettings(Delays(settle=SOON)),
             requires=changes.get("requires", ()),
         )
+        self.announcements = Announcements(
+            evaluator.catalogue, evaluator.settings, self.clock, involved_for=involved_for
+        )
         self.controller = Controller(
             store,
-            court,
+            evaluator,
+            self.announcements,
             self.clock,
             resync=changes.get("resync", NEVER),
-            involved_for=involved_for,
             observers=(self.passes,),
         )
 
@@ -355,7 +359,7 @@ async def test_a_watch_that_comes_back_in_time_changes_nothing():
 def due(run: ControllerFixture) -> list[str]:
     return [
         each.key.reason
-        for each in run.controller.publish_context().pending_writes(now=run.clock.now())
+        for each in run.announcements.publish_context().pending_writes(now=run.clock.now())
     ]
 
 
@@ -366,7 +370,7 @@ async def a_record(run: ControllerFixture) -> EventRecord:
     run.says[BBR] = an_active_verdict(BBR)
     run.change(1)
     await run.until(lambda: run.reason_state == "announced", within=1)
-    record = run.controller.publish_context().compose_event(BBR, now=run.clock.now())
+    record = run.announcements.publish_context().compose_event(BBR, now=run.clock.now())
     assert record is not None
     del run.says[BBR]
     run.change(2)
@@ -378,7 +382,7 @@ async def test_what_was_read_back_at_a_start_gets_its_ready_by_time_alone():
     async with running() as before:
         record = await a_record(before)
     async with running() as run:
-        run.controller.restored([record])
+        run.announcements.restored([record])
         assert due(run) == []
         await run.until(lambda: due(run) == ["clusterReady"], within=2)
 
@@ -387,7 +391,7 @@ async def test_what_was_read_back_by_who_saw_it_settle_gets_its_ready_at_once():
     async with running() as run:
         record = await a_record(run)
         await asyncio.sleep(0.3)
-        run.controller.restored([record])
+        run.announcements.restored([record])
         assert due(run) == ["clusterReady"]
 
 
@@ -395,7 +399,7 @@ async def test_what_settled_while_it_was_written_gets_its_ready_at_once():
     async with running() as run:
         record = await a_record(run)
         await asyncio.sleep(0.3)
-        run.controller.write_finished(record, WriteOutcome.WRITTEN)
+        run.announcements.write_finished(record, WriteOutcome.WRITTEN)
         await run.until(lambda: due(run) == ["clusterReady"], within=1)
 
 

@@ -29,7 +29,7 @@ from reporter.kube.objects.events import EventClient
 from reporter.model.enums import Emission, Layer, TroubleKind
 from reporter.model.event_record import EventRecord
 from reporter.model.subjects import Subject
-from reporter.runtime.announcing.publisher import MAX_CONCURRENT_WRITES
+from reporter.runtime.announcing.write_queue import MAX_CONCURRENT_WRITES
 from reporter.stages.announcing.episodes import AnnouncementState
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 from tests.integration.publisher_fixture import (
@@ -449,9 +449,9 @@ async def test_a_write_that_hangs_delays_no_pass(server: EmbeddedServer, api: Re
     async with running_publisher(server, api) as scene:
         scene.set_verdicts(an_active_verdict(BBR))
         await scene.until(lambda: scene.writes == 1)
-        scene.controller.pass_finished.clear()
+        scene.announcements.new_evaluation.clear()
         scene.set_verdicts(an_active_verdict(ISTIO))
-        assert scene.controller.pass_finished.is_set()
+        assert scene.announcements.new_evaluation.is_set()
         await scene.until(lambda: scene.event_counts == ["clusterIstio x1"])
 
 
@@ -666,7 +666,7 @@ async def test_a_follower_judges_and_is_silent(server: EmbeddedServer, api: Rest
         await scene.wait_for_events("clusterKaito x1")
         scene.leadership.release()
         await scene.wait_idle()
-        assert scene.controller.announcement_state == AnnouncementState()
+        assert scene.announcements.state == AnnouncementState()
         before = len(list(server.requests))
         scene.set_verdicts(an_active_verdict(BBR))
         scene.advance(600)

@@ -10,6 +10,7 @@ from random import Random
 
 from reporter.model.event_record import EventRecord
 from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller import Controller
 from reporter.runtime.leaderelection import rules
@@ -102,12 +103,14 @@ class Replica:
 
     def _build(self) -> None:
         out, loop = self.environment, self.life.loop
-        self.controller = Controller(
-            self.store,
-            EVALUATOR,
+        announcements = Announcements(
+            EVALUATOR.catalogue,
+            EVALUATOR.settings,
             self.clock,
-            resync=out.resync,
             involved_for=lambda _, subject: involved_for(subject),
+        )
+        self.controller = Controller(
+            self.store, EVALUATOR, announcements, self.clock, resync=out.resync
         )
         self.elector = Elector(
             SimulatedLeaseLock(out.leases, self.network),
@@ -120,7 +123,7 @@ class Replica:
             out.events, self.network, self.name, on_send=lambda record: out.on_send(self, record)
         )
         self.speaker = EventPublisher(
-            self.controller,
+            announcements,
             book,
             self.elector,
             self.clock,

@@ -9,8 +9,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.model.enums import Layer, TroubleKind
+from reporter.model.event_record import WriteResult
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.sinks.metrics import WRITE_RESULTS, Metrics, WatchReport
+from reporter.sinks.metrics import Metrics, WatchReport
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.builders import (
     a_catalogue,
@@ -94,9 +95,9 @@ def test_every_reason_that_is_shipped_is_there_from_the_start_and_zero(name):
 def test_every_result_of_a_write_is_there_from_the_start_and_counted():
     metrics = Metrics(SOME, list)
     page = MetricsPage(metrics)
-    assert all(page.value("event_writes_total", result=result) == 0 for result in WRITE_RESULTS)
-    metrics.count_write("created")
-    metrics.count_write("created")
+    assert all(page.value("event_writes_total", result=result) == 0 for result in WriteResult)
+    metrics.count_write(WriteResult.CREATED)
+    metrics.count_write(WriteResult.CREATED)
     assert MetricsPage(metrics).value("event_writes_total", result="created") == 2
 
 
