@@ -4,7 +4,7 @@ When passes come: at once, together, at the moment something falls due, and regu
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -21,10 +21,12 @@ from reporter.model.subjects import Subject
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.clock import Clock
 from reporter.runtime.controller import CHANGE_BATCH_WINDOW, Controller
+from reporter.runtime.pass_cuts import MIN_BATCHES
 from reporter.stages.announcing.outcome import WriteOutcome
 from reporter.stages.evaluation.clocks import Delays
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.states import reason_states
+from reporter.stages.pipeline import SUBJECTS_PER_BATCH
 from reporter.stages.store.store import Store
 from tests.integration.publisher_fixture import BBR, an_evaluator, involved_for
 from tests.support.builders import (
@@ -213,6 +215,68 @@ async def test_changes_without_end_starve_neither_passes_nor_resyncs():
         await run.until(lambda: model in run.controller.evaluation.gate.finding_states)
         await run.until(lambda: run.passes.number - before > 5)
         task.cancel()
+
+
+# ------------------------------------------------------------ a change during a long pass
+
+
+MODELS = tuple(Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i:04}") for i in range(900))
+
+
+def step_until(steps: Iterator[None], condition: Callable[[], bool]) -> bool:
+    """
+    Run a pass step by step until something holds; returns whether it did before the end.
+    """
+    return any(condition() for _ in steps)
+
+
+async def test_a_change_does_not_wait_for_the_end_of_a_full_pass():
+    run = ControllerFixture(a_store(), subjects=MODELS)
+    run.controller.run_pass(full=True)
+    steps = run.controller._pass_steps(full=True)
+    next(steps)
+    last = a_key("inferencesetPods", MODELS[-1])
+    run.says |= {key: an_active_verdict(key) for key in (BBR, last)}
+    run.change()
+    assert step_until(steps, lambda: due(run) == [BBR.reason])
+    assert last not in run.controller.evaluation.gate.finding_states
+    assert step_until(steps, lambda: last in run.controller.evaluation.gate.finding_states)
+
+
+async def test_a_subject_that_changes_after_it_was_evaluated_is_evaluated_again():
+    run = ControllerFixture(a_store(), subjects=MODELS)
+    run.says[BBR] = an_active_verdict(BBR)
+    run.controller.run_pass(full=True)
+    steps = run.controller._pass_steps(full=True)
+    next(steps), next(steps)
+    del run.says[BBR]
+    run.change(1)
+    assert step_until(steps, lambda: run.reason_state == "settling")
+    run.says[BBR] = an_active_verdict(BBR)
+    run.change(2)
+    assert step_until(steps, lambda: run.reason_state == "announced")
+
+
+async def test_the_first_pass_is_not_cut():
+    run = ControllerFixture(a_store(), subjects=MODELS)
+    steps = run.controller._pass_steps(full=True)
+    next(steps)
+    for number, _ in enumerate(steps):
+        run.change(number)
+        assert run.passes.number <= 1
+    assert run.passes.number == 1
+
+
+async def test_changes_without_end_do_not_keep_a_full_pass_from_its_end():
+    run = ControllerFixture(a_store(), subjects=MODELS)
+    run.controller.run_pass(full=True)
+    last = a_key("inferencesetPods", MODELS[-1])
+    run.says[last] = an_active_verdict(last)
+    for number, _ in enumerate(run.controller._pass_steps(full=True)):
+        run.change(number)
+    assert last in run.controller.evaluation.gate.finding_states
+    batches = len(MODELS) // SUBJECTS_PER_BATCH + 1
+    assert run.passes.number <= 2 + 2 * (batches // MIN_BATCHES)
 
 
 # ------------------------------------------------------------ time alone
