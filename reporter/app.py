@@ -219,8 +219,6 @@ class Reporter:
         if isinstance(self._leadership, Elector) and self._settings.deployment_name:
             yield "lease owner", self._ownership.run(self._leadership)
 
-    # ------------------------------------------------------------ pages and log
-
     def _watch_reports(self) -> Iterable[WatchReport]:
         return self._inputs.watch_reports()
 

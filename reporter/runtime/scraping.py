@@ -1,5 +1,5 @@
 """
-How the pages of pods are read, by what the flags and the catalogue say.
+Configures scraping from the flags and the catalogue.
 """
 
 from collections.abc import Mapping
@@ -22,15 +22,17 @@ from reporter.stages.store.samples import SampleStore
 
 def scraping_reasons(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tuple[Reason, ...]:
     """
-    The judged reasons that read such pages; without any, nothing is scraped.
+    Return the evaluated reasons that read metrics of pods; without any, nothing is scraped.
     """
-    judged = (entry for entry in catalogue.entries.values() if entry.is_evaluated)
-    return tuple(entry.reason for entry in judged if specs[entry.probe].reads_metrics)
+    evaluated = (entry for entry in catalogue.entries.values() if entry.is_evaluated)
+    return tuple(entry.reason for entry in evaluated if specs[entry.probe].reads_metrics)
 
 
 def make_scrape_config(settings: Settings, *, inside: bool) -> ScrapeConfig:
     """
-    *inside*: whether this process runs in the cluster; from outside, pods have no address.
+    Return the scraper's configuration; *inside* is whether this process runs in the cluster.
+
+    From outside, the addresses of pods are not routed, so AUTO means PROXY.
     """
     chosen = settings.scrape_mode
     return ScrapeConfig(
@@ -43,7 +45,7 @@ def make_scrape_config(settings: Settings, *, inside: bool) -> ScrapeConfig:
 
 def make_sample_store(settings: Settings) -> SampleStore:
     """
-    What keeps the samples: a scrape after which a download is judged the same wakes nobody.
+    Return the store of samples; a scrape that does not change a download's state marks no subject.
     """
     rules = DownloadRules(
         speed_metric=settings.weight_download_metric,

@@ -1,8 +1,8 @@
 """
-The loop around the election: one try, one pause, for ever.
+The loop of the election: one try, one pause, forever.
 
-Losing the lead ends nothing: this process stands by and tries again. Leases do not fence, so
-whoever writes asks *holds* at that moment, and every write must be harmless when repeated.
+A process that loses the lease goes on as a follower. Leases do not fence writes of a former leader,
+so each write checks *holds_lease* at its moment, and must be harmless when repeated.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 class ResourceLock(Protocol):
     """
-    Where the Lease is kept; its errors are KubeErrors, and a Lease is the token of its version.
+    The Lease in the cluster; raises KubeErrors. A Lease carries the version that an update needs.
     """
 
     async def read(self) -> Lease | None: ...
@@ -48,22 +48,23 @@ class ResourceLock(Protocol):
 
 class Elector:
     """
-    Made inside the event loop, by whose clock a lead is judged; *wall* only dates the record.
+    Acquires and renews the Lease; create it inside the event loop, whose clock it uses.
 
-    *me* must name this process and no other one, also none before it in the same pod.
+    *identity* must be unique to this process: an earlier one of the same pod had another. The
+    *wall_clock* only dates the record.
     """
 
     def __init__(
         self,
-        book: ResourceLock,
-        terms: LeaseTiming,
+        lock: ResourceLock,
+        timing: LeaseTiming,
         *,
         identity: str,
         wall_clock: Callable[[], datetime],
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._lock = book
-        self._timing = terms
+        self._lock = lock
+        self._timing = timing
         self._identity = identity
         self._wall_clock = wall_clock
         self._now = asyncio.get_running_loop().time
@@ -71,7 +72,7 @@ class Elector:
         self._lease: Lease | None = None
         self._observed: ObservedRecord | None = None
         self._has_written = False
-        self._renewed = 0.0
+        self._renewed_at = 0.0
         self._failing = False
         self._leading = asyncio.Event()
         self._not_leading = asyncio.Event()
@@ -84,14 +85,14 @@ class Elector:
     @property
     def lease(self) -> Lease | None:
         """
-        As it was last read or written here, for what else is to be written of it.
+        The Lease as it was last read or written here.
         """
         return self._lease
 
     @property
     def holder(self) -> str:
         """
-        Who leads, as far as it was seen; empty if nobody does.
+        The identity of the leader as last seen; empty without one.
         """
         return self._observed.record.holder if self._observed else ""
 
@@ -99,7 +100,7 @@ class Elector:
         return self.is_leader and self._now() < self.deadline()
 
     def deadline(self) -> float:
-        return leadership_deadline(self._renewed, self._timing)
+        return leadership_deadline(self._renewed_at, self._timing)
 
     async def wait_acquired(self) -> None:
         await self._leading.wait()
@@ -109,7 +110,7 @@ class Elector:
 
     async def run(self) -> NoReturn:
         """
-        Cancel it to stop, then await *release*.
+        Take part in the election; cancel it to stop, then await *release*.
         """
         while True:
             await self._attempt()
@@ -117,9 +118,9 @@ class Elector:
 
     async def release(self) -> None:
         """
-        Give the lease back, for a successor to take at once. Only after the last write was made.
+        Release the Lease, for a successor to take at once; call it only after the last write.
 
-        Takes half the renew deadline at most, and never raises for a server that does not answer.
+        Takes at most half the renew deadline, and does not raise for a server that does not answer.
         """
         self._stop_leading("stopping", level=logging.INFO)
         if not self._has_written:
@@ -136,13 +137,13 @@ class Elector:
     @property
     def _call_timeout(self) -> float:
         """
-        Seconds for one call: a hanging one leaves time for another before the deadline.
+        Seconds for one request: after one that hangs, there is time for another before the deadline.
         """
         return self._timing.renew_deadline.total_seconds() / 2
 
     def _next_attempt(self) -> float:
         if self.is_leader:
-            return next_renewal(self._renewed, self._timing, now=self._now())
+            return next_renewal(self._renewed_at, self._timing, now=self._now())
         return next_attempt(self._observed, self._timing, now=self._now(), jitter=self._jitter())
 
     async def _attempt(self) -> None:
@@ -153,14 +154,14 @@ class Elector:
                 await (self._renew() if self.is_leader else self._try_acquire())
             self._log_recovery()
         except Conflict as err:
-            logger.debug("another was faster: %s", err)
+            logger.debug("another candidate was faster: %s", err)
         except (KubeError, TimeoutError) as err:
             self._log_failure(err)
         self._check_deadline()
 
     async def _renew(self) -> None:
         """
-        Without reading first: the version of the last write is enough while nobody else writes.
+        Renew without reading first: the version of the last write is current while nobody else writes.
         """
         try:
             await self._write_lease(LeaseAction.RENEW)
@@ -170,11 +171,11 @@ class Elector:
     async def _try_acquire(self) -> None:
         await self._read_lease()
         exists = self._lease is not None
-        move = next_action(
+        action = next_action(
             self._observed, self._timing, exists=exists, identity=self._identity, now=self._now()
         )
-        if move is not LeaseAction.WAIT:
-            await self._write_lease(move)
+        if action is not LeaseAction.WAIT:
+            await self._write_lease(action)
 
     async def _read_lease(self) -> None:
         before = self.holder
@@ -191,8 +192,8 @@ class Elector:
         if self.holder not in {before, self._identity, ""}:
             logger.info("standing by: %s leads", self.holder)
 
-    async def _write_lease(self, move: LeaseAction) -> None:
-        begun = self._now()
+    async def _write_lease(self, action: LeaseAction) -> None:
+        started = self._now()
         previous = self._observed.record if self._observed else None
         record = make_held_record(
             previous,
@@ -202,18 +203,18 @@ class Elector:
         )
         self._has_written = True
         async with asyncio.timeout(self._call_timeout):
-            if move is LeaseAction.CREATE or self._lease is None:
+            if action is LeaseAction.CREATE or self._lease is None:
                 self._lease = await self._lock.create(record)
             else:
                 self._lease = await self._lock.update(self._lease, record)
         self._observed = ObservedRecord(self._lease.record, self._now())
-        self._renewed = begun
-        if not self.is_leader and self._now() < leadership_deadline(begun, self._timing):
+        self._renewed_at = started
+        if not self.is_leader and self._now() < leadership_deadline(started, self._timing):
             self._start_leading()
 
     async def _try_release(self) -> bool:
         """
-        One try to give it back; False if someone wrote in between.
+        Try to release the Lease; returns False if someone wrote in between.
         """
         lease = await self._lock.read()
         if lease is None or lease.record.holder != self._identity:

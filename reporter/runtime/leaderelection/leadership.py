@@ -1,5 +1,5 @@
 """
-What a speaker must know of leadership, and the answer for a process that is alone.
+The leadership as the publisher sees it, and the answer for a process without election.
 """
 
 import asyncio
@@ -8,29 +8,29 @@ from typing import NoReturn, Protocol
 
 class Leadership(Protocol):
     """
-    Judging needs no leadership, speaking does.
+    Every replica evaluates; only the leader writes Events.
     """
 
     @property
     def is_leader(self) -> bool:
         """
-        For display. Never a reason to write: a process that was paused finds this still true.
+        Report leadership for display. Writes ask *holds_lease*: after a pause this is still True.
         """
 
     @property
     def holder(self) -> str:
         """
-        For display: who leads, as far as it was seen; empty if nobody does or nobody is elected.
+        The identity of the leader as last seen, for display; empty without one or without election.
         """
 
     def holds_lease(self) -> bool:
         """
-        Ask immediately before each write: whether the lead still stands at this very moment.
+        Report whether the lease is valid at this very moment; ask immediately before each write.
         """
 
     def deadline(self) -> float | None:
         """
-        When it ends unless it is renewed, in seconds of the event loop; None for never.
+        Return when the lease ends without a renewal, in seconds of the event loop; None for never.
         """
 
     async def wait_acquired(self) -> None:
@@ -40,13 +40,13 @@ class Leadership(Protocol):
 
     async def wait_lost(self) -> None:
         """
-        Return as soon as this process does not lead, even if by then it leads anew.
+        Return as soon as this process stops leading, even if it leads again by then.
         """
 
 
 class NoElection:
     """
-    Without election: always leading, so only one such process may speak for a cluster.
+    Always leading; only one such process may write the Events of a cluster.
     """
 
     is_leader = True

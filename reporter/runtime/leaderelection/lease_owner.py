@@ -1,9 +1,9 @@
 """
-The Lease belongs to the Deployment that runs this process, so that it goes when that is deleted.
+Makes the Deployment of this process the owner of its Lease, so that both are deleted together.
 
-Rule 1: nothing here may fail or delay the election; who renews the Lease does not know of this.
-Rule 2: it needs no further right. The Deployment is watched as every other one is, and the Lease
-is written only from what the elector has just read or written.
+Rule 1: nothing here may fail or delay the election; the elector does not know of this module.
+Rule 2: it needs no further permission. The Deployment is watched like every other one, and the
+Lease is written only from what the elector has just read or written.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 CHECK_INTERVAL = 2.0
 """
-Seconds between two looks, which cost no request as long as the owner is right.
+Seconds between two checks, which cost no request as long as the owner is right.
 """
 
 logger = logging.getLogger(__name__)
@@ -34,12 +34,14 @@ logger = logging.getLogger(__name__)
 
 class LeaseOwnership:
     """
-    *view*: where the Deployment is looked up. *book*: that of the election.
+    *snapshot* returns the objects in which the Deployment is looked up. *lock* is the election's.
     """
 
-    def __init__(self, api: RestClient, settings: Settings, view: Callable[[], Snapshot]) -> None:
+    def __init__(
+        self, api: RestClient, settings: Settings, snapshot: Callable[[], Snapshot]
+    ) -> None:
         self._namespace, self._name = settings.lease_namespace, settings.deployment_name
-        self._view = view
+        self._take_snapshot = snapshot
         self._last_owner: LeaseOwner | None = None
         self._refused_owner: LeaseOwner | None = None
         self.lock = LeaseLock(
@@ -53,7 +55,9 @@ class LeaseOwnership:
 
     async def _update_owner(self, elector: Elector) -> None:
         """
-        Followers look as well, to know the owner of a Lease that they may have to create.
+        Add the owner to the Lease if this process leads.
+
+        Followers look the Deployment up as well: they may have to create the Lease with its owner.
         """
         owner, lease = self._current_owner(), elector.lease
         if (
@@ -70,13 +74,13 @@ class LeaseOwnership:
             self._refused_owner = owner
             logger.info("lease %s stays when deployment %s goes: %s", self.lock, owner.name, err)
         except (KubeError, msgspec.DecodeError) as err:
-            logger.debug("the owner of lease %s is tried again: %s", self.lock, err)
+            logger.debug("the owner of lease %s is not set yet; trying again: %s", self.lock, err)
 
     def _current_owner(self) -> LeaseOwner | None:
         """
-        None as well where no reason reads Deployments, or this one was not seen yet.
+        Return None where no reason reads Deployments, or while this one is not in the store.
         """
-        snapshot = self._view()
+        snapshot = self._take_snapshot()
         if DEPLOYMENTS.resource not in snapshot.tables:
             return None
         found = snapshot.get(DEPLOYMENTS, Deployment, self._namespace, self._name)
@@ -87,6 +91,6 @@ class LeaseOwnership:
 
     def _current_or_last_owner(self) -> LeaseOwner | None:
         """
-        Also one that is gone: a Lease that its last pod still makes is collected with it then.
+        Return a deleted Deployment as well: a Lease that its last pod creates is then collected.
         """
         return self._current_owner() or self._last_owner
