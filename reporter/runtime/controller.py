@@ -19,7 +19,8 @@ from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.clock import Clock
 from reporter.runtime.pass_cuts import PassCuts
 from reporter.stages.evaluation.evaluation import Evaluation
-from reporter.stages.pipeline import Evaluator, with_upstream
+from reporter.stages.evaluation.upstream import with_upstream
+from reporter.stages.pipeline import Evaluator
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.store import Store

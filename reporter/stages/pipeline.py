@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from reporter.model.entries import Catalogue
-from reporter.model.enums import DetailSource, Layer, Reason
+from reporter.model.enums import DetailSource, Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Active, Clear, Paused, Verdict
 from reporter.stages.evaluation.clocks import Gate
@@ -30,6 +30,7 @@ from reporter.stages.evaluation.gate import (
 from reporter.stages.evaluation.probe_run import ProbeRun, prepare_probe_run
 from reporter.stages.evaluation.rank import rank
 from reporter.stages.evaluation.suppression import next_suppression_deadline, suppress
+from reporter.stages.evaluation.upstream import upstream_first
 from reporter.stages.probes.probe import Probe
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import Subjects, expand_placeholders, refresh_subjects
@@ -149,7 +150,7 @@ class Evaluator:
         can_be_cut = before.evaluated_at is not None and not (
             _evaluable_reasons(probe_run, dirty) - before.gate.evaluated_reasons
         )
-        return PassPlan(probe_run, known, _upstream_first(dirty), now, can_be_cut)
+        return PassPlan(probe_run, known, upstream_first(dirty), now, can_be_cut)
 
     def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
         """
@@ -275,27 +276,6 @@ def _evaluable_reasons(probe_run: ProbeRun, subjects: Iterable[Subject]) -> froz
         for layer in {subject.layer for subject in subjects}
         for prepared in probe_run.prepared_probes[layer]
         if not prepared.why_unknown and not prepared.why_unserved
-    )
-
-
-def _upstream_first(subjects: frozenset[Subject]) -> list[Subject]:
-    return [
-        subject
-        for layer in Layer
-        for subject in sorted(each for each in subjects if each.layer is layer)
-    ]
-
-
-def with_upstream(urgent: frozenset[Subject], waiting: frozenset[Subject]) -> frozenset[Subject]:
-    """
-    Return the *urgent* subjects and, of the *waiting*, those whose findings may suppress theirs.
-    """
-    namespaces = {s.namespace for s in urgent}
-    return urgent.union(
-        s
-        for s in waiting
-        if s.layer is Layer.CLUSTER
-        or (s.layer is Layer.MODELHARNESS and s.namespace in namespaces)
     )
 
 

@@ -16,7 +16,8 @@ from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.model.verdicts import Clear, Paused, Unknown
 from reporter.stages import pipeline
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.stages.pipeline import Evaluator, with_upstream
+from reporter.stages.evaluation.upstream import with_upstream
+from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes.probe import Probe
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS, Subjects
