@@ -1,5 +1,5 @@
 """
-When passes come: at once, together, at the moment something falls due, and regularly.
+When the controller runs passes: after changes, at deadlines, and regularly.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ MODEL = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
 
 class SettableClock(Clock):
     """
-    The clock, and a hand to set it; *stopped* is where it stands still, if it does.
+    A clock that the test sets; with *stopped* it stands still there.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class SettableClock(Clock):
 @dataclass
 class PassRecorder:
     """
-    Every pass, as an observer is told of it; *then* happens between it and the pause after it.
+    Every pass that an observer sees; *then* is called between it and the pause after it.
     """
 
     seen: list[tuple[Evaluation, Evaluation]] = field(default_factory=list)
@@ -80,16 +80,16 @@ class PassRecorder:
 class ControllerFixture:
     def __init__(self, store: Store, **changes) -> None:
         self.store, self.clock, self.passes = store, SettableClock(), PassRecorder()
-        self.says: dict = {}
+        self.verdicts: dict = {}
         entries = (
             an_entry("clusterBBR", 20, holds=HoldDurations(lost=SOON)),
             an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
         )
         evaluator = an_evaluator(
             a_catalogue(*entries),
-            self.says,
+            self.verdicts,
             changes.get("subjects", ()),
-            terms=EvaluationSettings(Delays(settle=SOON)),
+            settings=EvaluationSettings(Delays(settle=SOON)),
             requires=changes.get("requires", ()),
         )
         self.announcements = Announcements(
@@ -123,7 +123,7 @@ class ControllerFixture:
 @asynccontextmanager
 async def running(store: Store | None = None, **changes) -> AsyncIterator[ControllerFixture]:
     """
-    With everything listed, the first pass is over.
+    Run the controller; with everything listed, its first pass is over.
     """
     run = ControllerFixture(store or a_store(), **changes)
     task = asyncio.create_task(run.controller.run())
@@ -144,7 +144,7 @@ async def running(store: Store | None = None, **changes) -> AsyncIterator[Contro
 async def test_the_first_change_leads_to_a_pass_at_once():
     async with running() as run:
         before = run.passes.number
-        run.says[BBR] = an_active_verdict(BBR)
+        run.verdicts[BBR] = an_active_verdict(BBR)
         run.change()
         await run.wait_for_passes(before)
         assert run.reason_state == "announced"
@@ -165,20 +165,20 @@ async def test_what_changes_nothing_that_is_read_leads_to_no_pass():
         assert run.passes.number == 2
 
 
-async def test_the_changes_of_a_burst_are_judged_together_and_the_last_one_counts():
+async def test_the_changes_of_a_burst_are_evaluated_together_and_the_last_one_counts():
     async with running() as run:
-        begun, before = asyncio.get_running_loop().time(), run.passes.number
+        started, before = asyncio.get_running_loop().time(), run.passes.number
         for number in range(300):
             run.change(number)
             await asyncio.sleep(0.001)
-        run.says[BBR] = an_active_verdict(BBR)
+        run.verdicts[BBR] = an_active_verdict(BBR)
         run.change(1000)
         await run.until(lambda: run.reason_state == "announced", within=1)
-        lasted = asyncio.get_running_loop().time() - begun
+        lasted = asyncio.get_running_loop().time() - started
         assert run.passes.number - before <= lasted / CHANGE_BATCH_WINDOW.total_seconds() + 2
 
 
-async def test_a_pass_is_rested_from_for_as_long_as_it_took_itself():
+async def test_a_pass_is_followed_by_a_pause_of_its_own_length():
     async with running() as run:
         loop = asyncio.get_running_loop()
         ends: list[float] = []
@@ -201,7 +201,7 @@ async def test_changes_without_end_starve_neither_passes_nor_resyncs():
     async with running(resync=SOON, subjects=(MODEL,)) as run:
         before = run.passes.number
         model = a_key("inferencesetPods", MODEL)
-        run.says[model] = an_active_verdict(model)
+        run.verdicts[model] = an_active_verdict(model)
 
         async def storm() -> None:
             number = 0
@@ -236,7 +236,7 @@ async def test_a_change_does_not_wait_for_the_end_of_a_full_pass():
     steps = run.controller._pass_steps(full=True)
     next(steps)
     last = a_key("inferencesetPods", MODELS[-1])
-    run.says |= {key: an_active_verdict(key) for key in (BBR, last)}
+    run.verdicts |= {key: an_active_verdict(key) for key in (BBR, last)}
     run.change()
     assert step_until(steps, lambda: due(run) == [BBR.reason])
     assert last not in run.controller.evaluation.gate.finding_states
@@ -245,14 +245,14 @@ async def test_a_change_does_not_wait_for_the_end_of_a_full_pass():
 
 async def test_a_subject_that_changes_after_it_was_evaluated_is_evaluated_again():
     run = ControllerFixture(a_store(), subjects=MODELS)
-    run.says[BBR] = an_active_verdict(BBR)
+    run.verdicts[BBR] = an_active_verdict(BBR)
     run.controller.run_pass(full=True)
     steps = run.controller._pass_steps(full=True)
     next(steps), next(steps)
-    del run.says[BBR]
+    del run.verdicts[BBR]
     run.change(1)
     assert step_until(steps, lambda: run.reason_state == "settling")
-    run.says[BBR] = an_active_verdict(BBR)
+    run.verdicts[BBR] = an_active_verdict(BBR)
     run.change(2)
     assert step_until(steps, lambda: run.reason_state == "announced")
 
@@ -271,7 +271,7 @@ async def test_changes_without_end_do_not_keep_a_full_pass_from_its_end():
     run = ControllerFixture(a_store(), subjects=MODELS)
     run.controller.run_pass(full=True)
     last = a_key("inferencesetPods", MODELS[-1])
-    run.says[last] = an_active_verdict(last)
+    run.verdicts[last] = an_active_verdict(last)
     for number, _ in enumerate(run.controller._pass_steps(full=True)):
         run.change(number)
     assert last in run.controller.evaluation.gate.finding_states
@@ -284,7 +284,7 @@ async def test_changes_without_end_do_not_keep_a_full_pass_from_its_end():
 
 async def test_a_hold_that_runs_out_is_acted_on_without_any_change():
     async with running() as run:
-        run.says[BBR] = an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST))
+        run.verdicts[BBR] = an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST))
         run.change()
         await run.until(lambda: run.reason_state == "held", within=1)
         before = run.passes.number
@@ -294,18 +294,18 @@ async def test_a_hold_that_runs_out_is_acted_on_without_any_change():
 
 async def test_a_settle_that_runs_out_is_acted_on_without_any_change():
     async with running() as run:
-        run.says[BBR] = an_active_verdict(BBR)
+        run.verdicts[BBR] = an_active_verdict(BBR)
         run.change(1)
         await run.until(lambda: run.reason_state == "announced", within=1)
-        del run.says[BBR]
+        del run.verdicts[BBR]
         run.change(2)
         await run.until(lambda: run.reason_state == "settling", within=1)
         await run.until(lambda: run.reason_state == "clear", within=1)
 
 
-async def test_everything_is_judged_anew_at_each_resync():
+async def test_everything_is_evaluated_at_each_resync():
     async with running(resync=SOON) as run:
-        run.says[BBR] = an_active_verdict(BBR)
+        run.verdicts[BBR] = an_active_verdict(BBR)
         await run.until(lambda: run.reason_state == "announced")
         before = run.passes.number
         await run.until(lambda: run.passes.number > before + 1)
@@ -315,18 +315,18 @@ async def test_a_clock_that_is_set_back_does_not_put_resyncs_off():
     async with running(resync=SOON) as run:
         run.clock.ahead = timedelta(hours=-1)
         await run.until(lambda: run.passes.number > 2)
-        run.says[BBR] = an_active_verdict(BBR)
+        run.verdicts[BBR] = an_active_verdict(BBR)
         await run.until(lambda: run.reason_state == "announced")
 
 
 async def test_a_clock_that_is_set_forward_is_followed_by_a_resync():
     async with running(resync=SOON) as run:
         run.clock.ahead = timedelta(hours=1)
-        run.says[BBR] = an_active_verdict(BBR)
+        run.verdicts[BBR] = an_active_verdict(BBR)
         await run.until(lambda: run.reason_state == "announced")
 
 
-# ------------------------------------------------------------ what is not seen
+# ------------------------------------------------------------ watches that are lost
 
 
 @pytest.mark.parametrize(
@@ -334,10 +334,12 @@ async def test_a_clock_that_is_set_forward_is_followed_by_a_resync():
     [Watching(), NotServed(), NotSynced("may not list pods")],
     ids=lambda s: type(s).__name__,
 )
-async def test_nothing_is_judged_before_every_kind_was_listed_or_is_out_of_sight(last: WatchState):
+async def test_nothing_is_evaluated_before_every_kind_was_listed_or_is_unavailable(
+    last: WatchState,
+):
     store = Store(DEFAULT_KINDS)
     async with running(store) as run:
-        run.says[BBR] = an_active_verdict(BBR)
+        run.verdicts[BBR] = an_active_verdict(BBR)
         for kind in DEFAULT_KINDS:
             if kind is not PODS:
                 store.set_watch_state(kind, Watching())
@@ -353,7 +355,7 @@ async def test_nothing_is_judged_before_every_kind_was_listed_or_is_out_of_sight
 
 async def test_a_kind_that_stays_unwatched_becomes_unknown_by_time_alone():
     async with running(requires=(DEPLOYMENTS,)) as run:
-        run.says[BBR] = an_active_verdict(BBR)
+        run.verdicts[BBR] = an_active_verdict(BBR)
         run.change()
         await run.until(lambda: run.reason_state == "announced")
         lost = run.clock.now() - timedelta(seconds=30) + SOON
@@ -367,32 +369,32 @@ async def test_a_kind_that_stays_unwatched_becomes_unknown_by_time_alone():
         )
 
 
-async def test_a_pass_a_moment_before_a_kind_is_blind_is_followed_by_one_after_it():
+async def test_a_pass_a_moment_before_a_kind_is_unknown_is_followed_by_one_after_it():
     async with running(requires=(DEPLOYMENTS,)) as run:
-        run.says[BBR] = an_active_verdict(BBR)
+        run.verdicts[BBR] = an_active_verdict(BBR)
         run.change()
         await run.until(lambda: run.reason_state == "announced")
-        blind, moment = run.clock.now() + SOON, timedelta(microseconds=1)
-        run.clock.stopped = blind - moment
+        unknown_at, moment = run.clock.now() + SOON, timedelta(microseconds=1)
+        run.clock.stopped = unknown_at - moment
 
         def it_is_past() -> None:
-            run.clock.stopped = blind + moment
+            run.clock.stopped = unknown_at + moment
 
         run.passes.then = it_is_past
-        lost = blind - timedelta(seconds=30)
+        lost = unknown_at - timedelta(seconds=30)
         run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
         await run.until(lambda: run.reason_state == "unknown", within=2)
 
 
 async def test_what_is_unknown_is_neither_cleared_nor_raised_until_it_is_seen_again():
     async with running(requires=(DEPLOYMENTS,)) as run:
-        run.says[BBR] = an_active_verdict(BBR)
+        run.verdicts[BBR] = an_active_verdict(BBR)
         run.change()
         await run.until(lambda: run.reason_state == "announced")
         lost = run.clock.now() - timedelta(seconds=31)
         run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
         await run.until(lambda: run.reason_state == "unknown", within=1)
-        del run.says[BBR]
+        del run.verdicts[BBR]
         run.clock.ahead = timedelta(hours=2)
         run.store.set_watch_state(NAMESPACES, WatchLost(run.clock.now(), "any change"))
         before = run.passes.number
@@ -405,7 +407,7 @@ async def test_what_is_unknown_is_neither_cleared_nor_raised_until_it_is_seen_ag
 
 async def test_a_watch_that_comes_back_in_time_changes_nothing():
     async with running(requires=(DEPLOYMENTS,)) as run:
-        run.says[BBR] = an_active_verdict(BBR)
+        run.verdicts[BBR] = an_active_verdict(BBR)
         run.change()
         await run.until(lambda: run.reason_state == "announced")
         run.store.set_watch_state(DEPLOYMENTS, WatchLost(run.clock.now(), "cut"))
@@ -417,7 +419,7 @@ async def test_a_watch_that_comes_back_in_time_changes_nothing():
         } == {"announced"}
 
 
-# ------------------------------------------------------------ what the speaker reports
+# ------------------------------------------------------------ what the publisher reports
 
 
 def due(run: ControllerFixture) -> list[str]:
@@ -431,12 +433,12 @@ async def a_record(run: ControllerFixture) -> EventRecord:
     """
     The Event of a finding that has settled since.
     """
-    run.says[BBR] = an_active_verdict(BBR)
+    run.verdicts[BBR] = an_active_verdict(BBR)
     run.change(1)
     await run.until(lambda: run.reason_state == "announced", within=1)
     record = run.announcements.publish_context().compose_event(BBR, now=run.clock.now())
     assert record is not None
-    del run.says[BBR]
+    del run.verdicts[BBR]
     run.change(2)
     await run.until(lambda: run.reason_state == "clear", within=2)
     return record
@@ -467,10 +469,10 @@ async def test_what_settled_while_it_was_written_gets_its_ready_at_once():
         await run.until(lambda: due(run) == ["clusterReady"], within=1)
 
 
-# ------------------------------------------------------------ those who are told
+# ------------------------------------------------------------ observers
 
 
-async def test_an_observer_is_told_of_each_pass_what_was_and_what_is():
+async def test_an_observer_gets_the_evaluations_before_and_after_each_pass():
     async with running() as run:
         for number in range(3):
             before = run.passes.number
