@@ -4,138 +4,22 @@ When the controller runs passes: after changes, at deadlines, and regularly.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 
-import pytest
-
-from reporter.model.entries import HoldDurations
-from reporter.model.enums import Layer, TroubleKind
-from reporter.model.event_record import EventRecord
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS, NAMESPACES, PODS
-from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
-from reporter.model.subjects import Subject
-from reporter.runtime.announcing.announcements import Announcements
-from reporter.runtime.clock import Clock
-from reporter.runtime.controller import CHANGE_BATCH_WINDOW, Controller
-from reporter.runtime.pass_cuts import MIN_BATCHES
-from reporter.stages.announcing.outcome import WriteOutcome
-from reporter.stages.evaluation.clocks import Delays
-from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.stages.evaluation.states import reason_states
-from reporter.stages.pipeline import SUBJECTS_PER_BATCH
-from reporter.stages.store.store import Store
-from tests.integration.publisher_fixture import BBR, an_evaluator, involved_for
+from reporter.model.enums import TroubleKind
+from reporter.runtime.controller import CHANGE_BATCH_WINDOW
+from tests.integration.controller_fixture import (
+    MODEL,
+    SOON,
+    running,
+)
+from tests.integration.publisher_fixture import BBR
 from tests.support.builders import (
-    a_catalogue,
-    a_deployment,
     a_key,
-    a_store,
     a_trouble,
     an_active_verdict,
-    an_entry,
 )
-
-
-NEVER = timedelta(hours=1)
-SOON = timedelta(milliseconds=300)
-MODEL = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
-
-
-class SettableClock(Clock):
-    """
-    A clock that the test sets; with *stopped* it stands still there.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ahead = timedelta(0)
-        self.stopped: datetime | None = None
-
-    def now(self):
-        return self.stopped or super().now() + self.ahead
-
-
-@dataclass
-class PassRecorder:
-    """
-    Every pass that an observer sees; *then* is called between it and the pause after it.
-    """
-
-    seen: list[tuple[Evaluation, Evaluation]] = field(default_factory=list)
-    then: Callable[[], None] = lambda: None
-
-    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
-        self.seen.append((before, after))
-        self.then()
-
-    @property
-    def number(self) -> int:
-        return len(self.seen)
-
-
-class ControllerFixture:
-    def __init__(self, store: Store, **changes) -> None:
-        self.store, self.clock, self.passes = store, SettableClock(), PassRecorder()
-        self.verdicts: dict = {}
-        entries = (
-            an_entry("clusterBBR", 20, holds=HoldDurations(lost=SOON)),
-            an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
-        )
-        evaluator = an_evaluator(
-            a_catalogue(*entries),
-            self.verdicts,
-            changes.get("subjects", ()),
-            settings=EvaluationSettings(Delays(settle=SOON)),
-            requires=changes.get("requires", ()),
-        )
-        self.announcements = Announcements(
-            evaluator.catalogue, evaluator.settings, self.clock, involved_for=involved_for
-        )
-        self.controller = Controller(
-            store,
-            evaluator,
-            self.announcements,
-            self.clock,
-            resync=changes.get("resync", NEVER),
-            observers=(self.passes,),
-        )
-
-    @property
-    def reason_state(self) -> str:
-        return str(reason_states(self.controller.evaluation).get(BBR, "clear"))
-
-    def change(self, number: int = 1) -> None:
-        self.store.upsert(DEPLOYMENTS, a_deployment("any", replicas=number))
-
-    async def wait_for_passes(self, before: int) -> None:
-        await self.until(lambda: self.passes.number > before, within=1)
-
-    async def until(self, condition: Callable[[], bool], *, within: float = 3) -> None:
-        async with asyncio.timeout(within):
-            while not condition():  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
-
-
-@asynccontextmanager
-async def running(store: Store | None = None, **changes) -> AsyncIterator[ControllerFixture]:
-    """
-    Run the controller; with everything listed, its first pass is over.
-    """
-    run = ControllerFixture(store or a_store(), **changes)
-    task = asyncio.create_task(run.controller.run())
-    try:
-        if store is None:
-            await run.until(lambda: run.passes.number > 0)
-        yield run
-        assert not task.done(), "the controller ended"
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 # ------------------------------------------------------------ a change
@@ -217,68 +101,6 @@ async def test_changes_without_end_starve_neither_passes_nor_resyncs():
         task.cancel()
 
 
-# ------------------------------------------------------------ a change during a long pass
-
-
-MODELS = tuple(Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i:04}") for i in range(900))
-
-
-def step_until(steps: Iterator[None], condition: Callable[[], bool]) -> bool:
-    """
-    Run a pass step by step until something holds; returns whether it did before the end.
-    """
-    return any(condition() for _ in steps)
-
-
-async def test_a_change_does_not_wait_for_the_end_of_a_full_pass():
-    run = ControllerFixture(a_store(), subjects=MODELS)
-    run.controller.run_pass(full=True)
-    steps = run.controller._pass_steps(full=True)
-    next(steps)
-    last = a_key("inferencesetPods", MODELS[-1])
-    run.verdicts |= {key: an_active_verdict(key) for key in (BBR, last)}
-    run.change()
-    assert step_until(steps, lambda: due(run) == [BBR.reason])
-    assert last not in run.controller.evaluation.gate.finding_states
-    assert step_until(steps, lambda: last in run.controller.evaluation.gate.finding_states)
-
-
-async def test_a_subject_that_changes_after_it_was_evaluated_is_evaluated_again():
-    run = ControllerFixture(a_store(), subjects=MODELS)
-    run.verdicts[BBR] = an_active_verdict(BBR)
-    run.controller.run_pass(full=True)
-    steps = run.controller._pass_steps(full=True)
-    next(steps), next(steps)
-    del run.verdicts[BBR]
-    run.change(1)
-    assert step_until(steps, lambda: run.reason_state == "settling")
-    run.verdicts[BBR] = an_active_verdict(BBR)
-    run.change(2)
-    assert step_until(steps, lambda: run.reason_state == "announced")
-
-
-async def test_the_first_pass_is_not_cut():
-    run = ControllerFixture(a_store(), subjects=MODELS)
-    steps = run.controller._pass_steps(full=True)
-    next(steps)
-    for number, _ in enumerate(steps):
-        run.change(number)
-        assert run.passes.number <= 1
-    assert run.passes.number == 1
-
-
-async def test_changes_without_end_do_not_keep_a_full_pass_from_its_end():
-    run = ControllerFixture(a_store(), subjects=MODELS)
-    run.controller.run_pass(full=True)
-    last = a_key("inferencesetPods", MODELS[-1])
-    run.verdicts[last] = an_active_verdict(last)
-    for number, _ in enumerate(run.controller._pass_steps(full=True)):
-        run.change(number)
-    assert last in run.controller.evaluation.gate.finding_states
-    batches = len(MODELS) // SUBJECTS_PER_BATCH + 1
-    assert run.passes.number <= 2 + 2 * (batches // MIN_BATCHES)
-
-
 # ------------------------------------------------------------ time alone
 
 
@@ -324,149 +146,6 @@ async def test_a_clock_that_is_set_forward_is_followed_by_a_resync():
         run.clock.ahead = timedelta(hours=1)
         run.verdicts[BBR] = an_active_verdict(BBR)
         await run.until(lambda: run.reason_state == "announced")
-
-
-# ------------------------------------------------------------ watches that are lost
-
-
-@pytest.mark.parametrize(
-    "last",
-    [Watching(), NotServed(), NotSynced("may not list pods")],
-    ids=lambda s: type(s).__name__,
-)
-async def test_nothing_is_evaluated_before_every_kind_was_listed_or_is_unavailable(
-    last: WatchState,
-):
-    store = Store(DEFAULT_KINDS)
-    async with running(store) as run:
-        run.verdicts[BBR] = an_active_verdict(BBR)
-        for kind in DEFAULT_KINDS:
-            if kind is not PODS:
-                store.set_watch_state(kind, Watching())
-                await asyncio.sleep(0.01)
-        store.upsert(DEPLOYMENTS, a_deployment())
-        await asyncio.sleep(0.1)
-        assert (run.controller.has_synced, run.passes.number) == (False, 0)
-        assert not run.controller.pass_times.first_finished.is_set()
-        store.set_watch_state(PODS, last)
-        await run.until(lambda: run.reason_state == "announced", within=9)
-        assert run.controller.has_synced
-
-
-async def test_a_kind_that_stays_unwatched_becomes_unknown_by_time_alone():
-    async with running(requires=(DEPLOYMENTS,)) as run:
-        run.verdicts[BBR] = an_active_verdict(BBR)
-        run.change()
-        await run.until(lambda: run.reason_state == "announced")
-        lost = run.clock.now() - timedelta(seconds=30) + SOON
-        run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
-        before = run.passes.number
-        await run.wait_for_passes(before)
-        assert run.reason_state == "announced"
-        await run.until(lambda: run.reason_state == "unknown", within=2)
-        assert (
-            "connection refused" in run.controller.evaluation.gate.finding_states[BBR].why_unknown
-        )
-
-
-async def test_a_pass_a_moment_before_a_kind_is_unknown_is_followed_by_one_after_it():
-    async with running(requires=(DEPLOYMENTS,)) as run:
-        run.verdicts[BBR] = an_active_verdict(BBR)
-        run.change()
-        await run.until(lambda: run.reason_state == "announced")
-        unknown_at, moment = run.clock.now() + SOON, timedelta(microseconds=1)
-        run.clock.stopped = unknown_at - moment
-
-        def it_is_past() -> None:
-            run.clock.stopped = unknown_at + moment
-
-        run.passes.then = it_is_past
-        lost = unknown_at - timedelta(seconds=30)
-        run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
-        await run.until(lambda: run.reason_state == "unknown", within=2)
-
-
-async def test_what_is_unknown_is_neither_cleared_nor_raised_until_it_is_seen_again():
-    async with running(requires=(DEPLOYMENTS,)) as run:
-        run.verdicts[BBR] = an_active_verdict(BBR)
-        run.change()
-        await run.until(lambda: run.reason_state == "announced")
-        lost = run.clock.now() - timedelta(seconds=31)
-        run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
-        await run.until(lambda: run.reason_state == "unknown", within=1)
-        del run.verdicts[BBR]
-        run.clock.ahead = timedelta(hours=2)
-        run.store.set_watch_state(NAMESPACES, WatchLost(run.clock.now(), "any change"))
-        before = run.passes.number
-        await run.wait_for_passes(before)
-        assert run.reason_state == "unknown"
-        run.store.set_watch_state(DEPLOYMENTS, Watching())
-        await run.until(lambda: run.reason_state == "settling", within=1)
-        await run.until(lambda: run.reason_state == "clear", within=2)
-
-
-async def test_a_watch_that_comes_back_in_time_changes_nothing():
-    async with running(requires=(DEPLOYMENTS,)) as run:
-        run.verdicts[BBR] = an_active_verdict(BBR)
-        run.change()
-        await run.until(lambda: run.reason_state == "announced")
-        run.store.set_watch_state(DEPLOYMENTS, WatchLost(run.clock.now(), "cut"))
-        run.store.set_watch_state(DEPLOYMENTS, Watching())
-        before = run.passes.number
-        await run.wait_for_passes(before)
-        assert {
-            str(reason_states(after).get(BBR)) for _, after in run.passes.seen[before - 1 :]
-        } == {"announced"}
-
-
-# ------------------------------------------------------------ what the publisher reports
-
-
-def due(run: ControllerFixture) -> list[str]:
-    return [
-        each.key.reason
-        for each in run.announcements.publish_context().pending_writes(now=run.clock.now())
-    ]
-
-
-async def a_record(run: ControllerFixture) -> EventRecord:
-    """
-    The Event of a finding that has settled since.
-    """
-    run.verdicts[BBR] = an_active_verdict(BBR)
-    run.change(1)
-    await run.until(lambda: run.reason_state == "announced", within=1)
-    record = run.announcements.publish_context().compose_event(BBR, now=run.clock.now())
-    assert record is not None
-    del run.verdicts[BBR]
-    run.change(2)
-    await run.until(lambda: run.reason_state == "clear", within=2)
-    return record
-
-
-async def test_what_was_read_back_at_a_start_gets_its_ready_by_time_alone():
-    async with running() as before:
-        record = await a_record(before)
-    async with running() as run:
-        run.announcements.restored([record])
-        assert due(run) == []
-        await run.until(lambda: due(run) == ["clusterReady"], within=2)
-
-
-async def test_what_was_read_back_by_who_saw_it_settle_gets_its_ready_at_once():
-    async with running() as run:
-        record = await a_record(run)
-        await asyncio.sleep(0.3)
-        run.announcements.restored([record])
-        assert due(run) == ["clusterReady"]
-
-
-async def test_what_settled_while_it_was_written_gets_its_ready_at_once():
-    async with running() as run:
-        record = await a_record(run)
-        await asyncio.sleep(0.3)
-        run.announcements.write_finished(record, WriteOutcome.WRITTEN)
-        await run.until(lambda: due(run) == ["clusterReady"], within=1)
 
 
 # ------------------------------------------------------------ observers
