@@ -1,5 +1,5 @@
 """
-What the flags and the catalogue make of scraping.
+How flags and the catalogue configure scraping.
 """
 
 from dataclasses import replace
@@ -63,26 +63,26 @@ def test_metric_port_and_interval_are_flags():
         "--weight-download-metric-port=8000",
         "--scrape-interval-seconds=30",
     )
-    plan = make_scrape_config(settings(*flags), inside=True)
-    assert plan.families == ("rate", "kaito_model_download_remaining_seconds")
-    assert (plan.port, plan.interval) == (8000, timedelta(seconds=30))
+    config = make_scrape_config(settings(*flags), inside=True)
+    assert config.families == ("rate", "kaito_model_download_remaining_seconds")
+    assert (config.port, config.interval) == (8000, timedelta(seconds=30))
 
 
-def test_what_is_slow_by_the_flags_is_what_wakes_the_judge():
+def test_a_scrape_marks_a_subject_only_when_the_flags_make_it_slow():
     pod = a_loading_pod()
-    kept = make_sample_store(settings("--weight-download-min-mbps=1"))
-    assert [kept.record_scrape(pod, a_scrape_result(at, 3)) for at in range(0, 75, 15)] == [
+    samples = make_sample_store(settings("--weight-download-min-mbps=1"))
+    assert [samples.record_scrape(pod, a_scrape_result(at, 3)) for at in range(0, 75, 15)] == [
         True,
         *[False] * 4,
     ]
-    kept = make_sample_store(settings("--weight-download-window-seconds=30"))
-    assert [kept.record_scrape(pod, a_scrape_result(at, 3)) for at in (0, 15, 30, 45)] == [
+    samples = make_sample_store(settings("--weight-download-window-seconds=30"))
+    assert [samples.record_scrape(pod, a_scrape_result(at, 3)) for at in (0, 15, 30, 45)] == [
         *(True, False, True, False)
     ]
 
 
 @pytest.mark.parametrize(("mode", "needed"), [(AUTO, True), (PROXY, True), (DIRECT, False)])
-def test_the_proxys_right_is_needed_only_where_it_may_be_used(mode, needed):
+def test_the_proxy_permission_is_needed_only_where_it_may_be_used(mode, needed):
     found = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, mode=mode)
     assert (POD_PROXY_PERMISSION in found) is needed
     assert POD_PROXY_PERMISSION not in required_permissions(
