@@ -40,7 +40,7 @@ def test_umbrella_with_yesterday_s_values_brings_up_what_its_users_expect(
     manifest = helm("get", "manifest", "stack", f"--namespace={NAMESPACE}")
     assert difference(plane, manifest) == ""
     with _as_installed(plane) as reporter:
-        assert reporter.lines("rights that are needed are granted")
+        assert reporter.lines("permissions that are needed are granted")
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
         said = events.wait_for(plane.client, BBR, within=SLOW)
         assert said.involved == ("Namespace", BODY_BASED_ROUTER.namespace)

@@ -1,5 +1,5 @@
 """
-The one place that reads the clock.
+The only module that reads the clocks.
 """
 
 import time
@@ -14,10 +14,11 @@ Seconds; an answer that took longer says too little about the server's time.
 
 class Clock:
     """
-    The API server's time, as far as it is known, carried on by the local monotonic clock.
+    The API server's time, as far as it is known, continued by the local monotonic clock.
 
-    A local wall clock that is wrong or jumps changes nothing once the server has answered; the
-    Date header has a resolution of one second (RFC 9110, 6.6.1), so a clock inside it is left alone.
+    A local wall clock that is wrong or jumps has no effect once the server has answered. The Date
+    header has a resolution of one second (RFC 9110, section 6.6.1), so an offset that agrees with
+    it within that second stays as it is.
     """
 
     def __init__(self) -> None:
@@ -28,7 +29,7 @@ class Clock:
 
     def correct(self, date: datetime, *, sent: float, received: float) -> None:
         """
-        Take the server's Date of an answer; *sent* and *received* in seconds of the event loop.
+        Take the Date of an answer; *sent* and *received* are seconds of the event loop.
         """
         if received - sent > MAX_ROUND_TRIP:
             return
@@ -39,6 +40,6 @@ class Clock:
 
 def monotonic_seconds() -> float:
     """
-    Seconds of the monotonic clock, for how long something took.
+    Return the monotonic clock in seconds, to measure how long something took.
     """
     return time.monotonic()

@@ -1,28 +1,25 @@
 """
-The loop of passes: at once after a change, at the moment a hold falls due, and regularly over all.
+The loop of passes: at once after a change, at the moment a deadline passes, and regularly over all.
 
-Owns the judgement and the voice; nobody else changes them. A pass over many subjects lets others have
-their turn, but changes both only at its end, so what reads them between two awaits sees one moment.
+Owns the Evaluation; nobody else changes it. A pass over many subjects lets other tasks run between
+its batches, and commits only where it ends or is cut, so what reads between two awaits sees one
+moment.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NoReturn, Protocol
 
-from reporter.model.event_record import EventRecord
 from reporter.model.observations import NotSynced
-from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import InvolvedObject
+from reporter.model.subjects import Subject
+from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.clock import Clock
-from reporter.stages.announcing.announcement_state import AnnouncementState
-from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
-from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
-from reporter.stages.announcing.restore import restore_episodes
-from reporter.stages.announcing.schedule import CachedWrite, PublishContext
+from reporter.runtime.pass_cuts import PassCuts
 from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.evaluation.upstream import with_upstream
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
@@ -31,21 +28,21 @@ from reporter.stages.store.store import Store
 
 CHANGE_BATCH_WINDOW = timedelta(milliseconds=20)
 """
-Changes within this time after a pass that a change led to are judged together; within more time if
-the pass took more, so that an outage of all models at once leaves time for saying it. Changes that
-waited for a pass over everything have waited enough.
+Changes within this time after a pass that a change led to are evaluated together, or within as long
+as that pass took: in an outage of all models at once there must be time left to write Events.
+Changes that waited for a full pass have waited enough.
 """
 
 
 FAILED_LIST_WAIT = timedelta(seconds=3)
 """
-How long to wait for kinds that could not be listed at first.
+How long the first pass waits for kinds whose first list failed.
 """
 
 
 class PassObserver(Protocol):
     """
-    Told of each pass.
+    Called after each pass, and after each part of one that was cut.
     """
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None: ...
@@ -54,7 +51,7 @@ class PassObserver(Protocol):
 @dataclass(slots=True)
 class PassTimes:
     """
-    When passes were finished, in seconds of the event loop; None before the first.
+    When the last pass finished: *finished* in seconds of the event loop; None before the first.
     """
 
     finished: float | None = None
@@ -62,39 +59,54 @@ class PassTimes:
     first_finished: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+@dataclass(frozen=True, slots=True)
+class PassInput:
+    """
+    The store at one moment, and the subjects to evaluate on it.
+
+    Dirty subjects are always taken together with the snapshot: whatever changes after that is
+    dirty again.
+    """
+
+    snapshot: Snapshot
+    dirty: frozenset[Subject]
+    now: datetime
+    started: float
+
+
 class Controller:
     """
-    *home*: the involvedObject of a subject's Ready. *resync*: the time between full passes.
+    *resync* is the time between two full passes.
     """
 
     def __init__(
         self,
         store: Store,
-        court: Evaluator,
+        evaluator: Evaluator,
+        announcements: Announcements,
         clock: Clock,
         *,
         resync: timedelta,
-        involved_for: Callable[[Snapshot, Subject], InvolvedObject],
         observers: Iterable[PassObserver] = (),
     ) -> None:
         self.evaluation = Evaluation()
-        self.announcement_state = AnnouncementState()
         self.pass_times = PassTimes()
-        self.pass_finished = asyncio.Event()
-        self._store, self._evaluator, self._clock = store, court, clock
-        self._resync, self._involved_for, self._observers = resync, involved_for, tuple(observers)
+        self._store, self._evaluator, self._clock = store, evaluator, clock
+        self._announcements = announcements
+        self._resync, self._observers = resync, tuple(observers)
+        self._loop_time = asyncio.get_running_loop().time
         self._changed = asyncio.Event()
-        self._first_pass_at: datetime | None = None
-        self._write_cache: dict[FindingKey, CachedWrite] = {}
         self._snapshot = store.snapshot()
+        self._pass_started_at: datetime | None = None
         store.subscribe(self._changed.set)
+        announcements.subscribe(self._changed.set)
 
     @property
     def has_synced(self) -> bool:
         """
-        Whether every kind was listed once or is known to be out of sight.
+        Report whether every kind was listed once or is known to be unavailable.
         """
-        return all(sight != NotSynced() for sight in self._store.watch_states)
+        return all(state != NotSynced() for state in self._store.watch_states)
 
     async def run(self) -> NoReturn:
         await self._wait_for_sync()
@@ -106,152 +118,151 @@ class Controller:
             if full:
                 resync_at = now + self._resync
             took = await self._run_pass_yielding(full=full)
-            rest = max(CHANGE_BATCH_WINDOW.total_seconds(), took) if changed and not full else 0.0
-            changed = await self._wait_for_change(resync_at, rest)
+            pause = max(CHANGE_BATCH_WINDOW.total_seconds(), took) if changed and not full else 0.0
+            changed = await self._wait_for_change(resync_at, pause)
 
     async def _wait_for_sync(self) -> None:
         """
-        A kind whose first list failed gets a moment more: its objects may be the cause of the rest.
+        Wait for every kind, and a moment longer for those whose first list failed.
+
+        Their objects may be the cause of what the others show.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(FAILED_LIST_WAIT.total_seconds()):
-                while any(isinstance(sight, NotSynced) for sight in self._store.watch_states):
+                while any(isinstance(state, NotSynced) for state in self._store.watch_states):
                     self._changed.clear()
                     await self._changed.wait()
         while not self.has_synced:
             self._changed.clear()
             await self._changed.wait()
 
+    # ------------------------------------------------------------ one pass
+
     def run_pass(self, *, full: bool) -> None:
         """
-        One pass, without a pause.
+        Run one pass without letting other tasks run.
         """
         for _ in self._pass_steps(full=full):
             pass
 
     async def _run_pass_yielding(self, *, full: bool) -> float:
         """
-        One pass; the lease, the watches and the probes of the kubelet have their turns in between.
+        Run one pass; lease renewals, watches and kubelet probes are served in between.
 
         Returns how many seconds it took.
         """
-        begun = asyncio.get_running_loop().time()
+        started = self._loop_time()
         for _ in self._pass_steps(full=full):
             await asyncio.sleep(0)
-        return asyncio.get_running_loop().time() - begun
+        return self._loop_time() - started
 
     def _pass_steps(self, *, full: bool) -> Iterator[None]:
         """
-        Of one moment's snapshot. Yields between two parts, and changes nothing before the end.
+        Evaluate the dirty subjects, or all. Yields where other tasks may run.
+
+        A change meanwhile cuts the pass: it commits what it has evaluated, then the changed
+        subjects, and goes on with the rest. Each part is an ordinary pass on a snapshot of its own.
         """
-        loop = asyncio.get_running_loop()
-        begun, now = loop.time(), self._clock.now()
+        part, cuts = self._take_input(), PassCuts()
+        self._pass_started_at = part.now
+        if full or self._has_kind_become_unknown(part):
+            part = replace(part, dirty=part.dirty | ALL_LAYERS)
+        waiting = yield from self._run_part(part, cuts=cuts)
+        while waiting:
+            urgent = self._take_input()
+            urgent = replace(urgent, dirty=with_upstream(urgent.dirty, waiting))
+            waiting = yield from self._run_part(urgent, waiting=waiting)
+            if waiting:
+                rest = self._take_input()
+                rest = replace(rest, dirty=rest.dirty | waiting)
+                waiting = yield from self._run_part(rest, cuts=cuts)
+
+    def _take_input(self) -> PassInput:
         self._changed.clear()
         dirty = self._store.take_dirty()
-        before, snapshot = self.evaluation, self._store.snapshot()
-        if full or self._has_kind_become_unknown(snapshot, now):
-            dirty |= ALL_LAYERS
-        hearing = self._evaluator.plan(before, snapshot, dirty, now=now)
+        return PassInput(self._store.snapshot(), dirty, self._clock.now(), self._loop_time())
+
+    def _run_part(
+        self,
+        part: PassInput,
+        *,
+        waiting: frozenset[Subject] = frozenset(),
+        cuts: PassCuts | None = None,
+    ) -> Generator[None, None, frozenset[Subject]]:
+        """
+        Evaluate and commit the dirty subjects of *part*, with *cuts* only until a change.
+
+        Returns the subjects that still wait: of this part and of those that were *waiting*.
+        """
+        before, evaluator = self.evaluation, self._evaluator
+        plan = evaluator.plan(before, part.snapshot, part.dirty, now=part.now)
         yield
-        heard = self._evaluator.begin(before, hearing)
-        for verdicts in hearing.run_in_batches():
-            heard = self._evaluator.add(heard, verdicts, now=now)
+        progress = evaluator.begin(before, plan)
+        if cuts is not None:
+            cuts.resumed(self._loop_time())
+        for batch in plan.run_in_batches():
+            progress = evaluator.add(progress, batch, now=part.now)
             yield
-        announced = frozenset(self.announcement_state.episodes)
-        after = yield from self._evaluator.finish(before, hearing, heard, announced=announced)
+            if plan.can_be_cut and cuts is not None and self._is_cut(cuts):
+                break
+        announced = self._announcements.announced
+        after = yield from evaluator.finish(before, plan, progress, announced=announced)
         yield
-        self._snapshot, self.evaluation = snapshot, after
-        terms, catalogue = self._evaluator.settings, self._evaluator.catalogue
-        self.announcement_state = apply_evaluation(
-            self.announcement_state, after, catalogue, terms, now=now
-        )
-        self._first_pass_at = self._first_pass_at or now
-        self.pass_times.finished, self.pass_times.finished_at = loop.time(), now
+        yield from self._commit(part, before, after)
+        return plan.still_waiting(progress, waiting)
+
+    def _is_cut(self, cuts: PassCuts) -> bool:
+        cuts.batch_finished()
+        if not self._changed.is_set() or not cuts.is_allowed(self._loop_time()):
+            return False
+        cuts.cut(self._loop_time())
+        return True
+
+    def _commit(self, part: PassInput, before: Evaluation, after: Evaluation) -> Iterator[None]:
+        self._snapshot, self.evaluation = part.snapshot, after
+        self._announcements.update(after, part.snapshot, now=part.now)
+        self.pass_times.finished, self.pass_times.finished_at = self._loop_time(), part.now
         self.pass_times.first_finished.set()
-        self.pass_finished.set()
         for observer in self._observers:
             yield
-            observer.on_pass(before, after, timedelta(seconds=loop.time() - begun))
+            took = timedelta(seconds=self._loop_time() - part.started)
+            observer.on_pass(before, after, took)
 
-    def _has_kind_become_unknown(self, snapshot: Snapshot, now: datetime) -> bool:
+    def _has_kind_become_unknown(self, part: PassInput) -> bool:
         """
-        Time alone may make a kind blind, which touches every subject.
+        Report whether a watch has been lost for too long; that affects every subject.
         """
         return any(
-            (moment := snapshot.unknown_from(kind)) is not None and moment <= now
+            (moment := part.snapshot.unknown_from(kind)) is not None and moment <= part.now
             for kind in self._store.kinds
         )
 
-    async def _wait_for_change(self, resync_at: datetime, rest: float) -> bool:
+    # ------------------------------------------------------------ between passes
+
+    async def _wait_for_change(self, resync_at: datetime, pause: float) -> bool:
         """
-        Whether a change ended it, for which it lasts *rest* seconds unless something falls due.
+        Wait for a change, which then waits until *pause* seconds are over, or for a deadline.
+
+        Returns whether a change ended the wait.
         """
         await asyncio.sleep(0)
-        # From the time that was judged: what fell due since then must not be passed over.
-        until = min(
-            resync_at, *self._deadlines(now=self.evaluation.evaluated_at or self._clock.now())
-        )
-        begun = asyncio.get_running_loop().time()
+        until = min(resync_at, *self._deadlines())
+        started = self._loop_time()
         left = max((until - self._clock.now()).total_seconds(), 0.0)
         try:
             async with asyncio.timeout(left):
                 await self._changed.wait()
         except TimeoutError:
             return False
-        waited = asyncio.get_running_loop().time() - begun
-        await asyncio.sleep(max(min(rest, left) - waited, 0.0))
+        waited = self._loop_time() - started
+        await asyncio.sleep(max(min(pause, left) - waited, 0.0))
         return True
 
-    def _deadlines(self, *, now: datetime) -> Iterable[datetime]:
-        settle = self._evaluator.settings.delays.settle
-        judged = self._evaluator.next_deadline(self.evaluation, self._snapshot, now=now)
-        said = next_episode_deadline(self.announcement_state, settle=settle, now=now)
-        return [moment for moment in (judged, said, now + self._resync) if moment is not None]
-
-    # ------------------------------------------------------------ for the speaker
-
-    def publish_context(self) -> PublishContext:
-        """
-        All that speaking is decided from at this moment.
-        """
-        snapshot = self._snapshot
-        return PublishContext(
-            self.announcement_state,
-            self.evaluation,
-            self._evaluator.catalogue,
-            self._evaluator.settings,
-            lambda subject: self._involved_for(snapshot, subject),
-            self._write_cache,
-        )
-
-    def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
-        self.announcement_state = apply_outcome(
-            self.announcement_state, record, outcome, self._evaluator.catalogue
-        )
-        if record.key not in self.evaluation.gate.finding_states:
-            self._changed.set()  # it was over before it was said
-
-    def restored(self, records: Iterable[EventRecord]) -> None:
-        """
-        Take the Events that a predecessor left. What is over by now has a moment to wake for.
-        """
-        catalogue, terms, now = (
-            self._evaluator.catalogue,
-            self._evaluator.settings,
-            self._clock.now(),
-        )
-        since = min(self._first_pass_at or now, now)
-        voice = restore_episodes(
-            AnnouncementState(), records, catalogue, terms, now=now, since=since
-        )
-        self.announcement_state = apply_evaluation(
-            voice, self.evaluation, catalogue, terms, now=now
-        )
-        self._changed.set()
-
-    def stood_down(self) -> None:
-        """
-        This process does not speak any more, and what it said is its successor's.
-        """
-        self.announcement_state = AnnouncementState()
-        self._changed.set()
+    def _deadlines(self) -> Iterable[datetime]:
+        # Counted from the start of the last pass: its later parts do not look at all subjects, so
+        # a deadline that passed meanwhile must not be skipped.
+        now = self._pass_started_at or self._clock.now()
+        evaluation = self._evaluator.next_deadline(self.evaluation, self._snapshot, now=now)
+        announcing = self._announcements.next_deadline(now=now)
+        moments = (evaluation, announcing, now + self._resync)
+        return [moment for moment in moments if moment is not None]

@@ -1,17 +1,23 @@
 """
-Memory that is free goes back to the system, which allocators do late or never.
+Returns the memory that the start has freed to the system; allocators do so late or never.
 """
 
+import asyncio
 import ctypes
 import gc
 
 
+async def trim_heap_after(started: asyncio.Event) -> None:
+    await started.wait()
+    trim_heap()
+
+
 def trim_heap() -> None:
     """
-    What there is now stays: the collector need not walk it again and again.
+    Collect garbage, return free memory and exempt what is left from later collections.
 
-    The texts of lists have left gaps, some 10 MiB of 40,000 pods, between what glibc still uses, and
-    it returns none of them by itself; other C libraries have no such call.
+    The texts of lists leave gaps, some 10 MiB after 40,000 pods, between blocks that glibc still
+    uses; it returns none of them by itself. Other C libraries have no malloc_trim.
     """
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

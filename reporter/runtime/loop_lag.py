@@ -1,8 +1,8 @@
 """
-How long the event loop is held at a time: all else that is due has to wait as long.
+Measures for how long the event loop is busy at a time: everything else that is due waits as long.
 
-Seen from where the loop waits, so that nothing has to wake up for it and no hold is missed, be it a
-pass, a page or the garbage collector.
+The selector sees every such span, be it a pass, a page or the garbage collector, without a timer
+that would have to wake up for it.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from reporter.runtime.clock import monotonic_seconds
 
 class LagSelector(selectors.DefaultSelector):
     """
-    *held* is told the seconds from the end of one wait until the next, zero or not.
+    Calls *on_lag* with the seconds from the end of one wait to the start of the next, also zero.
     """
 
     def __init__(self) -> None:
@@ -33,8 +33,8 @@ class LagSelector(selectors.DefaultSelector):
 
 def run_measured(main: Callable[[LagSelector], Coroutine[Any, Any, None]]) -> None:
     """
-    As asyncio.run does, on a loop whose holds are seen.
+    Run *main* as asyncio.run does, on an event loop with a LagSelector.
     """
-    turns = LagSelector()
-    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(turns)) as runner:
-        runner.run(main(turns))
+    selector = LagSelector()
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
+        runner.run(main(selector))

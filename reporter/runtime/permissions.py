@@ -1,5 +1,5 @@
 """
-Which rights the enabled reasons need, and the check at start that names those that are missing.
+The permissions that the enabled reasons need, and the check at start that names missing ones.
 """
 
 import asyncio
@@ -14,13 +14,14 @@ from reporter.kube.objects.access_review import (
     format_missing_permissions,
     review_permissions,
 )
-from reporter.kube.objects.event_format import EVENT_NAMESPACE as EVENTS
+from reporter.kube.objects.event_format import EVENT_NAMESPACE
 from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.scraping import scraping_reasons
-from reporter.settings import ScrapeMode
+from reporter.settings import ScrapeMode, Settings
+from reporter.stages.probes.specs import SPECS
 
 
 READ_VERBS = ("list", "watch")
@@ -31,10 +32,11 @@ BUILT_IN_GROUPS = frozenset({"", "apps", "autoscaling"})
 Groups that every API server has.
 """
 
+LEASE_GROUP = "coordination.k8s.io"
 POD_PROXY_PERMISSION = Permission("get", "", "pods/proxy")
 RETRY_INTERVAL = 60.0
 """
-Seconds until the check is tried again when the API server did not answer.
+Seconds until the next try when the API server did not answer.
 """
 
 logger = logging.getLogger(__name__)
@@ -46,7 +48,7 @@ def kinds_to_watch(
     sources: Collection[DetailSource] = NO_SOURCES,
 ) -> tuple[ResourceKind, ...]:
     """
-    The kinds that the judged reasons read, in the order in which they are to be listed.
+    Return the kinds that the evaluated reasons read, in the order in which to list them.
     """
     wanted = {
         kind.resource
@@ -63,9 +65,9 @@ def crds_to_track(
     sources: Collection[DetailSource] = NO_SOURCES,
 ) -> frozenset[str]:
     """
-    The CRDs whose presence is followed: those asked about, and those of the kinds that are read.
+    Return the CRDs whose presence matters: those that reasons are about, and those that are read.
     """
-    asked = {
+    observed = {
         crd
         for entry in catalogue.entries.values()
         if entry.is_evaluated
@@ -73,7 +75,24 @@ def crds_to_track(
     }
     read = kinds_to_watch(catalogue, specs, sources)
     return frozenset(
-        asked | {kind.group_resource for kind in read if kind.group not in BUILT_IN_GROUPS}
+        observed | {kind.group_resource for kind in read if kind.group not in BUILT_IN_GROUPS}
+    )
+
+
+def permissions_for(
+    settings: Settings, catalogue: Catalogue, *, mode: ScrapeMode
+) -> Mapping[Permission, Collection[str]]:
+    """
+    Return the permissions that a process with these settings needs; see *required_permissions*.
+    """
+    where, name = settings.lease_namespace, settings.leader_election_id
+    lease = Permission("get", LEASE_GROUP, "leases", where, name)
+    return required_permissions(
+        catalogue,
+        SPECS,
+        lease=lease if settings.leader_elect else None,
+        sources=settings.sources,
+        mode=mode,
     )
 
 
@@ -86,29 +105,31 @@ def required_permissions(
     mode: ScrapeMode = ScrapeMode.DIRECT,
 ) -> Mapping[Permission, Collection[str]]:
     """
-    Every right that is needed, with the reasons, or the detail of them, that are blind without it.
+    Return every permission needed, with the reasons, or details of them, that it serves.
 
-    *lease* names the lease and its namespace; None without election. *sources*: those that are
-    switched on. *mode*: how pods are read.
+    *lease* names the Lease and its namespace, None without election. *sources* are those switched
+    on. *mode* is how pods are scraped.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
     for entry in catalogue.entries.values():
         if entry.is_evaluated:
-            for kind, what in _kinds_read(entry, specs[entry.probe], sources):
+            for kind, purpose in _kinds_read(entry, specs[entry.probe], sources):
                 for verb in READ_VERBS:
-                    right = Permission(verb, kind.group, kind.resource, name=kind.object_name)
-                    needed[right].add(what)
+                    permission = Permission(verb, kind.group, kind.resource, name=kind.object_name)
+                    needed[permission].add(purpose)
     if mode is not ScrapeMode.DIRECT:
         for reason in scraping_reasons(catalogue, specs):
             needed[POD_PROXY_PERMISSION].add(reason)
     for verb in EVENT_VERBS:
-        needed[Permission(verb, "", "events", EVENTS)].add("every reason: no Event can be written")
+        permission = Permission(verb, "", "events", EVENT_NAMESPACE)
+        needed[permission].add("every reason: no Event can be written")
     if lease is not None:
-        leader = "every reason: this process cannot lead"
-        group, where = "coordination.k8s.io", lease.namespace
-        needed[Permission("create", group, "leases", where)].add(leader)
+        purpose = "every reason: this process cannot lead"
+        # No resourceName: RBAC cannot restrict create by the name of the object.
+        needed[Permission("create", LEASE_GROUP, "leases", lease.namespace)].add(purpose)
         for verb in ("get", "update"):
-            needed[Permission(verb, group, "leases", where, lease.name)].add(leader)
+            permission = Permission(verb, LEASE_GROUP, "leases", lease.namespace, lease.name)
+            needed[permission].add(purpose)
     return needed
 
 
@@ -116,7 +137,7 @@ def _kinds_read(
     entry: CatalogueEntry, spec: ProbeSpec, sources: Collection[DetailSource]
 ) -> Iterator[tuple[ResourceKind, str]]:
     """
-    Each kind with what is blind without it: all of a reason, or only what a source adds to it.
+    Return each kind with what needs it: a reason, or only the detail that a source adds to it.
     """
     for kind in (*spec.required_kinds, *spec.optional_kinds):
         yield kind, entry.reason
@@ -132,28 +153,28 @@ async def check_permissions(
     mode: ScrapeMode = ScrapeMode.PROXY,
 ) -> None:
     """
-    Tell in one table which rights are missing; the process runs with what it has.
+    Log one table of the missing permissions; the process runs with those that it has.
 
-    *mode*: how pods are read; one way of several is missed only once it is needed.
+    *mode* is how pods are scraped: in AUTO, the proxy is needed only where pods cannot be reached.
     """
     while True:
-        grants = await review_permissions(api, needed)
-        if any(grant is not PermissionStatus.UNKNOWN for _, grant in grants):
+        statuses = await review_permissions(api, needed)
+        if any(status is not PermissionStatus.UNKNOWN for _, status in statuses):
             break
         await asyncio.sleep(RETRY_INTERVAL)
-    if (POD_PROXY_PERMISSION, PermissionStatus.MISSING) in grants and mode is ScrapeMode.AUTO:
+    if (POD_PROXY_PERMISSION, PermissionStatus.MISSING) in statuses and mode is ScrapeMode.AUTO:
         logger.info(
-            "%s is not granted; it is asked for only where pods cannot be reached",
+            "%s is not granted; it is needed only where pods cannot be reached directly",
             POD_PROXY_PERMISSION,
         )
-        grants = tuple((right, grant) for right, grant in grants if right != POD_PROXY_PERMISSION)
-    lines = format_missing_permissions(grants, needed).splitlines()
-    missing = any(grant is PermissionStatus.MISSING for _, grant in grants)
-    if missing:
-        logger.error("some rights are missing, and what they are for is blind:")
-    for line in lines:
-        logger.log(
-            logging.ERROR if missing else logging.WARNING, "  %s" if missing else "%s", line
-        )
+        statuses = tuple(each for each in statuses if each[0] != POD_PROXY_PERMISSION)
+    lines = format_missing_permissions(statuses, needed).splitlines()
     if not lines:
-        logger.info("all %d rights that are needed are granted", len(grants))
+        logger.info("all %d permissions that are needed are granted", len(statuses))
+    elif any(status is PermissionStatus.MISSING for _, status in statuses):
+        logger.error("RBAC permissions are missing; these reasons stay Unknown:")
+        for line in lines:
+            logger.error("  %s", line)
+    else:
+        for line in lines:
+            logger.warning("%s", line)

@@ -1,7 +1,7 @@
 """
-What is served over HTTP: metrics on one address, health and readiness on another.
+Serves metrics on one HTTP address, health and readiness on another.
 
-The status page is with these, or where only its readers are.
+The status page is served with health and readiness, or on an address of its own.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ from reporter.settings import BindAddress
 
 STATUS_TIMEOUT = timedelta(seconds=60)
 """
-With one who reads the status page: what it tells of is kept for as long.
+How long a slow reader of the status page is served: what it shows stays in memory for as long.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
     """
-    *status* returns its parts. *alive* and *ready* return why not, or nothing.
+    *status* returns the page in parts. *livez* and *readyz* return why not, or an empty text.
     """
 
     metrics: Callable[[], bytes]
@@ -37,7 +37,7 @@ class Pages:
 
 class HttpServer:
     """
-    An address of None is not served.
+    Nothing is served for an address of None.
     """
 
     def __init__(
@@ -54,21 +54,21 @@ class HttpServer:
 
     async def start(self) -> None:
         """
-        Raises OSError for an address that cannot be had.
+        Raises OSError for an address that is not free.
         """
         if self._metrics is not None:
             await self._serve(self._metrics, {"/metrics": self._show_metrics})
-        shown = {"/status": self._show_status}
+        status = {"/status": self._show_status}
         if self._health is not None:
             routes = {
                 "/livez": self._show_livez,
                 "/healthz": self._show_livez,
                 "/readyz": self._show_readyz,
             }
-            together = self._status == self._health
-            await self._serve(self._health, routes | shown if together else routes)
+            same = self._status == self._health
+            await self._serve(self._health, routes | status if same else routes)
         if self._status is not None and self._status != self._health:
-            await self._serve(self._status, shown)
+            await self._serve(self._status, status)
 
     async def stop(self) -> None:
         await self._stack.aclose()
@@ -89,7 +89,7 @@ class HttpServer:
 
     async def _show_status(self, request: web.Request) -> web.StreamResponse:
         """
-        Part by part, each made when the one before was sent and all else had its turn.
+        Send the page in parts; other tasks run before the next part is rendered.
         """
         parts = self._pages.status()
         first = next(parts)

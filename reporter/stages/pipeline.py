@@ -1,12 +1,15 @@
 """
-The whole order, on one screen: probes, gate, suppression, rank; then, for the speaker, pacing.
+The whole order of one pass: probes, gate, suppression, rank.
 
-All layers are judged before anything is announced.
+All layers are evaluated before anything is announced. A pass can be cut short after any batch: it
+then counts as a pass over the subjects that it has evaluated, and the caller plans another one for
+the rest. Subjects of upstream layers come first, so no finding precedes what would suppress it.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -22,12 +25,12 @@ from reporter.stages.evaluation.gate import (
     apply_verdicts,
     extend_holds,
     forget_keys,
+    next_gate_deadline,
 )
-from reporter.stages.evaluation.gate import next_gate_deadline as gate_wakes
 from reporter.stages.evaluation.probe_run import ProbeRun, prepare_probe_run
 from reporter.stages.evaluation.rank import rank
-from reporter.stages.evaluation.suppression import next_suppression_deadline as suppression_wakes
-from reporter.stages.evaluation.suppression import suppress
+from reporter.stages.evaluation.suppression import next_suppression_deadline, suppress
+from reporter.stages.evaluation.upstream import upstream_first
 from reporter.stages.probes.probe import Probe
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import Subjects, expand_placeholders, refresh_subjects
@@ -38,47 +41,73 @@ ALL_SOURCES = frozenset(DetailSource)
 
 SUBJECTS_PER_BATCH = 100
 """
-Subjects that are asked about in one go: some ten milliseconds.
+Subjects whose probes run without a pause: some ten milliseconds.
 """
+
+
+class Batch(NamedTuple):
+    """
+    A few subjects and the verdicts of their probes.
+    """
+
+    subjects: Sequence[Subject]
+    verdicts: Sequence[Verdict]
 
 
 @dataclass(frozen=True, slots=True)
 class PassPlan:
     """
-    One moment's questions about the *dirty* subjects, asked part by part.
+    The probes to run about *subjects*, upstream layers first, on one snapshot at one moment.
+
+    *known_subjects* are all subjects of that snapshot, evaluated in this pass or not. *can_be_cut*
+    is False while some reason is evaluated for the first time: its clocks start at transition
+    times, for all subjects or for none.
     """
 
     probe_run: ProbeRun
     known_subjects: Subjects
-    dirty: frozenset[Subject]
+    subjects: Sequence[Subject]
     now: datetime
+    can_be_cut: bool
 
-    def run_in_batches(self) -> Iterator[list[Verdict]]:
-        waiting = sorted(self.dirty)
-        for first in range(0, len(waiting), SUBJECTS_PER_BATCH):
-            yield self.probe_run.run(waiting[first : first + SUBJECTS_PER_BATCH])
+    def run_in_batches(self) -> Iterator[Batch]:
+        for first in range(0, len(self.subjects), SUBJECTS_PER_BATCH):
+            batch = self.subjects[first : first + SUBJECTS_PER_BATCH]
+            yield Batch(batch, self.probe_run.run(batch))
+
+    def still_waiting(
+        self, progress: "PassProgress", before: frozenset[Subject] = frozenset()
+    ) -> frozenset[Subject]:
+        """
+        Return the subjects not evaluated yet: of this plan, and of those that waited *before* it.
+        """
+        done = progress.evaluated
+        return before.difference(self.subjects[:done]).union(self.subjects[done:])
 
 
 @dataclass(frozen=True, slots=True)
 class PassProgress:
     """
-    What a hearing brought so far.
+    The state after some batches of a pass.
 
-    *judged*: the reasons, of which the gate learns at the end: for all subjects it is the first look.
+    *evaluated_reasons* are handed to the gate only at the end: until then every subject is in the
+    first evaluation of a reason, whose clocks start at transition times. *evaluated* counts the
+    subjects of the plan.
     """
 
     gate: Gate
     evaluated_reasons: frozenset[Reason]
     paused: frozenset[Subject]
     notes: Mapping[FindingKey, tuple[str, ...]]
+    evaluated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
     """
-    What judging goes by and what does not change while the process runs.
+    Everything that evaluation depends on and that does not change while the process runs.
 
-    *flags*: by name, for catalogue parameters that refer to one.
+    *flags* holds the flags by name, for catalogue parameters that refer to one.
     """
 
     catalogue: Catalogue
@@ -96,107 +125,104 @@ class Evaluator:
         announced: frozenset[FindingKey] = frozenset(),
     ) -> Evaluation:
         """
-        One pass over the whole of each dirty subject; *announced* keys are not held anew.
+        Run one pass over the dirty subjects; the holds of *announced* keys are never extended.
         """
-        hearing = self.plan(before, snapshot, dirty, now=now)
-        heard = self.begin(before, hearing)
-        for verdicts in hearing.run_in_batches():
-            heard = self.add(heard, verdicts, now=now)
-        ruling = self.finish(before, hearing, heard, announced=announced)
-        while True:
-            try:
-                next(ruling)
-            except StopIteration as end:
-                judged: Evaluation = end.value
-                return judged
+        plan = self.plan(before, snapshot, dirty, now=now)
+        progress = self.begin(before, plan)
+        for batch in plan.run_in_batches():
+            progress = self.add(progress, batch, now=now)
+        return _run_to_end(self.finish(before, plan, progress, announced=announced))
 
     def plan(
         self, before: Evaluation, snapshot: Snapshot, dirty: frozenset[Subject], *, now: datetime
     ) -> PassPlan:
         """
-        Who is to be asked about; nobody was yet.
+        Prepare a pass over the dirty subjects that exist, and over those that are new.
         """
-        there = self.refresh_subjects(snapshot, before.known_subjects)
-        if there is not before.known_subjects:
-            dirty |= there.all - before.subjects
-        dirty = expand_placeholders(dirty, there.all)
+        known = self.refresh_subjects(snapshot, before.known_subjects)
+        if known is not before.known_subjects:
+            dirty |= known.all - before.subjects
+        dirty = expand_placeholders(dirty, known.all)
         gate = forget_keys(before.gate, lambda key: key.subject not in dirty)
-        asked = prepare_probe_run(
+        probe_run = prepare_probe_run(
             snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now
         )
-        return PassPlan(asked, there, dirty, now)
+        can_be_cut = before.evaluated_at is not None and not (
+            _evaluable_reasons(probe_run, dirty) - before.gate.evaluated_reasons
+        )
+        return PassPlan(probe_run, known, upstream_first(dirty), now, can_be_cut)
 
-    def begin(self, before: Evaluation, hearing: PassPlan) -> PassProgress:
+    def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
         """
-        Before the first part.
+        Return the state before the first batch.
         """
-        subjects = hearing.known_subjects.all
+        subjects = plan.known_subjects.all
         return PassProgress(
             before.gate,
             before.gate.evaluated_reasons,
-            (before.paused - hearing.dirty) & subjects,
+            before.paused & subjects,
             {key: notes for key, notes in before.notes.items() if key.subject in subjects},
         )
 
-    def add(
-        self, heard: PassProgress, verdicts: Sequence[Verdict], *, now: datetime
-    ) -> PassProgress:
+    def add(self, progress: PassProgress, batch: Batch, *, now: datetime) -> PassProgress:
         """
-        One part of a hearing.
+        Apply the verdicts of one batch.
         """
-        rules, patience = self.catalogue.__getitem__, self.settings.delays
-        gate = apply_verdicts(heard.gate, verdicts, now=now, entry_of=rules, delays=patience)
+        entry_of, delays = self.catalogue.__getitem__, self.settings.delays
+        gate = apply_verdicts(
+            progress.gate, batch.verdicts, now=now, entry_of=entry_of, delays=delays
+        )
+        paused = frozenset(v.key.subject for v in batch.verdicts if isinstance(v, Paused))
         return PassProgress(
-            replace(gate, evaluated_reasons=heard.gate.evaluated_reasons),
-            heard.evaluated_reasons | gate.evaluated_reasons,
-            heard.paused.union(v.key.subject for v in verdicts if isinstance(v, Paused)),
-            _update_notes(heard.notes, verdicts),
+            replace(gate, evaluated_reasons=progress.gate.evaluated_reasons),
+            progress.evaluated_reasons | gate.evaluated_reasons,
+            progress.paused.difference(batch.subjects) | paused,
+            _update_notes(progress.notes, batch.verdicts),
+            progress.evaluated + len(batch.subjects),
         )
 
     def finish(
         self,
         before: Evaluation,
-        hearing: PassPlan,
-        heard: PassProgress,
+        plan: PassPlan,
+        progress: PassProgress,
         *,
         announced: frozenset[FindingKey] = frozenset(),
     ) -> Generator[None, None, Evaluation]:
         """
-        From all that was heard to the judgement. Yields where others may have their turn.
+        Return the Evaluation after the batches so far. Yields where other tasks may run.
         """
-        patience, rules, now = self.settings.delays, self.catalogue.__getitem__, hearing.now
-        subjects, gate = (
-            hearing.known_subjects.all,
-            replace(heard.gate, evaluated_reasons=heard.evaluated_reasons),
-        )
-        if hearing.known_subjects is not before.known_subjects:
+        delays, entry_of, now = self.settings.delays, self.catalogue.__getitem__, plan.now
+        subjects = plan.known_subjects.all
+        gate = replace(progress.gate, evaluated_reasons=progress.evaluated_reasons)
+        if plan.known_subjects is not before.known_subjects:
             gate = forget_keys(gate, lambda key: key.subject not in subjects)
-        gate = advance_clocks(gate, now=now, entry_of=rules, delays=patience)
+        gate = advance_clocks(gate, now=now, entry_of=entry_of, delays=delays)
         yield
-        silence = suppress(
-            before.suppressions, gate, self.catalogue, now=now, settle=patience.settle
+        suppressions = suppress(
+            before.suppressions, gate, self.catalogue, now=now, settle=delays.settle
         )
-        lifted = silence.lifted(before.suppressions) - announced
-        gate = extend_holds(gate, lifted, now=now, entry_of=rules, delays=patience)
+        lifted = suppressions.lifted(before.suppressions) - announced
+        gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
         yield
-        standings = rank(
+        rankings = rank(
             gate,
-            silence,
+            suppressions,
             self.catalogue,
-            settle=patience.settle,
+            settle=delays.settle,
             before=before.rankings,
             changed=changed_keys(before.gate.finding_states, gate.finding_states)
-            | (before.suppressions.suppressed_by.keys() ^ silence.suppressed_by.keys()),
+            | (before.suppressions.suppressed_by.keys() ^ suppressions.suppressed_by.keys()),
         )
         return Evaluation(
             gate,
-            silence,
-            standings,
-            hearing.known_subjects,
-            paused=heard.paused,
-            not_ready=heard.paused | self._unsettled_subjects(gate),
+            suppressions,
+            rankings,
+            plan.known_subjects,
+            paused=progress.paused,
+            not_ready=progress.paused | self._unsettled_subjects(gate),
             evaluated_at=now,
-            notes=heard.notes,
+            notes=progress.notes,
         )
 
     def _unsettled_subjects(self, gate: Gate) -> frozenset[Subject]:
@@ -209,15 +235,17 @@ class Evaluator:
         return refresh_subjects(snapshot, before)
 
     def next_deadline(
-        self, judged: Evaluation, snapshot: Snapshot, *, now: datetime
+        self, evaluation: Evaluation, snapshot: Snapshot, *, now: datetime
     ) -> datetime | None:
         """
-        The next moment at which time alone changes the judgement.
+        Return the next moment at which time alone changes the Evaluation.
         """
-        patience = self.settings.delays
+        delays = self.settings.delays
         moments = [
-            gate_wakes(judged.gate, entry_of=self.catalogue.__getitem__, delays=patience),
-            suppression_wakes(judged.suppressions, settle=patience.settle),
+            next_gate_deadline(
+                evaluation.gate, entry_of=self.catalogue.__getitem__, delays=delays
+            ),
+            next_suppression_deadline(evaluation.suppressions, settle=delays.settle),
             *(self._unknown_deadlines(snapshot, now=now)),
         ]
         return min((moment for moment in moments if moment is not None), default=None)
@@ -228,6 +256,27 @@ class Evaluator:
                 moment = snapshot.unknown_from(kind) if kind.resource in snapshot.tables else None
                 if moment is not None and moment > now:
                     yield moment
+
+
+def _run_to_end(steps: Generator[None, None, Evaluation]) -> Evaluation:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            evaluation: Evaluation = end.value
+            return evaluation
+
+
+def _evaluable_reasons(probe_run: ProbeRun, subjects: Iterable[Subject]) -> frozenset[Reason]:
+    """
+    Return the reasons of the subjects' layers whose required kinds can be read.
+    """
+    return frozenset(
+        prepared.entry.reason
+        for layer in {subject.layer for subject in subjects}
+        for prepared in probe_run.prepared_probes[layer]
+        if not prepared.why_unknown and not prepared.why_unserved
+    )
 
 
 def _update_notes(

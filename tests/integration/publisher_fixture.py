@@ -1,20 +1,23 @@
 """
-What the tests of the speaker share: a stage whose probes say what the test says, over real sockets.
+A publisher whose probes return what the test sets, against an API server over real sockets.
 """
 
 import asyncio
-import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
+import pytest
+
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.events import EventClient
 from reporter.model.entries import ProbeSpec
+from reporter.model.enums import Emission, Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown, Verdict
+from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.clock import Clock
 from reporter.runtime.controller import Controller
@@ -33,9 +36,24 @@ CATALOGUE = a_catalogue(
 EVENTS = "/api/v1/namespaces/kube-system/events"
 
 
+ALL = EvaluationSettings(emission=Emission.ALL)
+
+MODELS = tuple(Subject(Layer.MODELDEPLOYMENT, f"team-{i:02}", "qwen") for i in range(70))
+PODS_OF = [a_key("inferencesetPods", subject) for subject in MODELS]
+MANY = a_catalogue(
+    an_entry("clusterIstio", 10),
+    an_entry("clusterBBR", 20),
+    an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
+)
+
+
+def lines(caplog: pytest.LogCaptureFixture, word: str) -> list[str]:
+    return [line for line in map(str, (r.getMessage() for r in caplog.records)) if word in line]
+
+
 class ManualClock(Clock):
     """
-    Stands still until it is advanced; begins at the true time, by which names of Events differ.
+    A clock that stands still until it is advanced; starts at the true time, as names of Events contain it.
     """
 
     def __init__(self) -> None:
@@ -51,13 +69,13 @@ class ManualClock(Clock):
 
 class ManualLeadership:
     """
-    The lead, passed by hand. *firm* is whether it still stands at the moment of a write.
+    Leadership that the test passes. *firm* returns whether the lease is valid at the moment of a write.
     """
 
     def __init__(self) -> None:
         self.firm: Callable[[], bool] = lambda: True
         self.until: float | None = None
-        self.asked = 0
+        self.checks = 0
         self._up, self._down = asyncio.Event(), asyncio.Event()
         self.acquire()
 
@@ -70,7 +88,7 @@ class ManualLeadership:
         return ""
 
     def holds_lease(self) -> bool:
-        self.asked += 1
+        self.checks += 1
         return self.is_leader and self.firm()
 
     def deadline(self) -> float | None:
@@ -95,29 +113,31 @@ def involved_for(_, subject: Subject) -> InvolvedObject:
     return InvolvedObject("v1", "Namespace", subject.namespace or "kube-system", "uid-home")
 
 
-def an_evaluator(catalogue, says: dict, subjects=(), *, terms=None, requires=()) -> Evaluator:
+def an_evaluator(
+    catalogue, verdicts: dict, subjects=(), *, settings=None, requires=()
+) -> Evaluator:
     """
-    Its one probe answers what *says* holds: a verdict, why it cannot look, or nothing if all is well.
+    Its one probe answers what *verdicts* holds: a verdict, why it cannot look, or nothing if all is well.
     """
 
-    def judge(_, question) -> list[Verdict]:
-        said = says.get(question.key())
-        if isinstance(said, str):
-            return [Unknown(question.key(), said)]
-        return [Clear(question.key()) if said is None else said]
+    def evaluate(_, request) -> list[Verdict]:
+        verdict = verdicts.get(request.key())
+        if isinstance(verdict, str):
+            return [Unknown(request.key(), verdict)]
+        return [Clear(request.key()) if verdict is None else verdict]
 
-    probe = Probe(ProbeSpec("none", object, required_kinds=requires), judge)
+    probe = Probe(ProbeSpec("none", object, required_kinds=requires), evaluate)
 
-    class Play(Evaluator):
+    class FixedSubjects(Evaluator):
         def refresh_subjects(self, snapshot, before):
             return Subjects(frozenset({CLUSTER_SUBJECT, *subjects}))
 
-    return Play(catalogue, {"none": probe}, {}, terms or EvaluationSettings())
+    return FixedSubjects(catalogue, {"none": probe}, {}, settings or EvaluationSettings())
 
 
 class PublisherFixture:
     """
-    A speaker and all that it speaks from; *results* counts what it told of its requests.
+    A publisher with everything that it needs; *results* counts the results of its requests.
     """
 
     def __init__(self, server: EmbeddedServer, api: RestClient, **changes) -> None:
@@ -125,21 +145,24 @@ class PublisherFixture:
         self.clock = changes.get("clock") or ManualClock()
         self.leadership = ManualLeadership()
         self.results: Counter[str] = Counter()
-        self.says: dict = {}
+        self.verdicts: dict = {}
         self.task: asyncio.Task | None = None
         self.store = a_store()
-        court = an_evaluator(
+        evaluator = an_evaluator(
             changes.get("catalogue", CATALOGUE),
-            self.says,
+            self.verdicts,
             changes.get("subjects", ()),
-            terms=changes.get("terms"),
+            settings=changes.get("settings"),
+        )
+        self.announcements = Announcements(
+            evaluator.catalogue, evaluator.settings, self.clock, involved_for=involved_for
         )
         self.controller = Controller(
-            self.store, court, self.clock, resync=timedelta(hours=1), involved_for=involved_for
+            self.store, evaluator, self.announcements, self.clock, resync=timedelta(hours=1)
         )
-        self.speaker = EventPublisher(
-            self.controller,
-            changes.get("book") or EventClient(api, "reporter-0"),
+        self.publisher = EventPublisher(
+            self.announcements,
+            changes.get("sink") or EventClient(api, "reporter-0"),
             self.leadership,
             self.clock,
             count_write=lambda result: self.results.update([result]),
@@ -152,17 +175,17 @@ class PublisherFixture:
         self.controller.run_pass(full=True)
 
     def set_verdicts(self, *verdicts) -> None:
-        self.says.update({verdict.key: verdict for verdict in verdicts})
+        self.verdicts.update({verdict.key: verdict for verdict in verdicts})
         self.run_pass()
 
     def set_clear(self, *keys) -> None:
         for key in keys:
-            self.says.pop(key, None)
+            self.verdicts.pop(key, None)
         self.run_pass()
 
     def advance(self, span: timedelta | float) -> None:
         """
-        Let so much time pass, second by second.
+        Let time pass second by second, with a pass each.
         """
         left = span if isinstance(span, timedelta) else timedelta(seconds=span)
         while left > timedelta(0):
@@ -179,7 +202,7 @@ class PublisherFixture:
     @property
     def event_counts(self) -> list[str]:
         """
-        What stands in the cluster, as ``reason xcount``.
+        The Events in the cluster, as ``reason xcount``.
         """
         return sorted(f"{event['reason']} x{event['count']}" for event in self.events)
 
@@ -197,7 +220,7 @@ class PublisherFixture:
         try:
             async with asyncio.timeout(within):
                 while not condition():
-                    assert self.task is None or not self.task.done(), "the speaker ended"
+                    assert self.task is None or not self.task.done(), "the publisher ended"
                     await asyncio.sleep(0.01)
         except TimeoutError:
             raise AssertionError(
@@ -206,11 +229,11 @@ class PublisherFixture:
 
     async def wait_for_events(self, *events: str, within: float = 5) -> None:
         """
-        They stand in the cluster, and the speaker knows it.
+        Wait until these are the Events in the cluster and no write is in flight.
         """
-        under_way = self.speaker._in_flight
+        in_flight = self.publisher._queue._in_flight
         await self.until(
-            lambda: self.event_counts == sorted(events) and not under_way, within=within
+            lambda: self.event_counts == sorted(events) and not in_flight, within=within
         )
 
     async def wait_for_writes(self, number: int) -> None:
@@ -221,7 +244,7 @@ class PublisherFixture:
 
     async def wait_idle(self) -> None:
         """
-        Wait until the speaker has nothing to do any more, which a negative needs to be worth anything.
+        Wait until the publisher has nothing left to do; only then is the absence of a write worth anything.
         """
         still = 0
         async with asyncio.timeout(10):
@@ -237,88 +260,15 @@ async def running_publisher(
     server: EmbeddedServer, api: RestClient, **changes
 ) -> AsyncIterator[PublisherFixture]:
     """
-    The speaker has judged once and runs; its own failure fails the test.
+    Run the publisher after a first pass; its failure fails the test.
     """
-    scene = PublisherFixture(server, api, **changes)
-    scene.run_pass()
-    task = scene.task = asyncio.create_task(scene.speaker.run())
+    fixture = PublisherFixture(server, api, **changes)
+    fixture.run_pass()
+    task = fixture.task = asyncio.create_task(fixture.publisher.run())
     try:
-        yield scene
-        assert not task.done(), "the speaker ended"
+        yield fixture
+        assert not task.done(), "the publisher ended"
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-
-
-# ------------------------------------------------------------ a wire that loses answers
-
-
-class LossyConnection:
-    """
-    Carries bytes between a client and a server, and loses answers on demand.
-
-    The next *lose* requests that match *asked* do arrive; of the answer nothing comes back: the
-    connection is cut, or with *mute* just says nothing.
-    """
-
-    def __init__(self, port: int) -> None:
-        self.lose, self.asked, self.mute, self.lost = 0, rb"^$", False, 0
-        self.port = 0
-        self._to = port
-
-    def lose_answers(self, times: int, asked: bytes, *, mute: bool = False) -> None:
-        self.lose, self.asked, self.mute = times, asked, mute
-
-    async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        theirs, ours = await asyncio.open_connection("127.0.0.1", self._to)
-        doomed = False
-
-        async def up() -> None:
-            nonlocal doomed
-            while data := await reader.read(65536):
-                if self.lose and re.match(self.asked, data):
-                    self.lose -= 1
-                    doomed = True
-                ours.write(data)
-            ours.close()
-
-        async def down() -> None:
-            while data := await theirs.read(65536):
-                if not doomed:
-                    writer.write(data)
-                    continue
-                self.lost += 1
-                if not self.mute:
-                    break
-            writer.close()
-
-        try:
-            async with asyncio.TaskGroup() as group:
-                for way in (up(), down()):
-                    group.create_task(way)
-        except* OSError:
-            pass
-        finally:
-            ours.close()
-            writer.close()
-
-
-@asynccontextmanager
-async def a_lossy_connection(server: EmbeddedServer) -> AsyncIterator[LossyConnection]:
-    wire = LossyConnection(server.port)
-    async with await asyncio.start_server(wire.forward, "127.0.0.1", 0) as listening:
-        wire.port = listening.sockets[0].getsockname()[1]
-        yield wire
-
-
-class ShortTimeoutApi(RestClient):
-    """
-    As the client, but it waits for an answer no longer than half a second.
-    """
-
-    def __init__(self, api: RestClient) -> None:
-        self.api = api
-
-    async def call(self, method, path, **given):
-        return await self.api.call(method, path, timeout=timedelta(seconds=0.5), **given)

@@ -103,7 +103,7 @@ async def test_who_has_every_right_is_told_so_in_one_line(
 ):
     caplog.set_level(logging.INFO)
     await check_permissions(api, needed())
-    assert lines(caplog) == [f"all {len(needed())} rights that are needed are granted"]
+    assert lines(caplog) == [f"all {len(needed())} permissions that are needed are granted"]
 
 
 async def test_what_is_missing_is_one_table_with_what_it_blinds(
@@ -114,7 +114,7 @@ async def test_what_is_missing_is_one_table_with_what_it_blinds(
     server.deny("create", "", "events", "kube-system")
     await check_permissions(api, needed())
     said = lines(caplog)
-    assert said[0] == "some rights are missing, and what they are for is blind:"
+    assert said[0] == "RBAC permissions are missing; these reasons stay Unknown:"
     assert said[1].split() == ["MISSING", "ON", "UNKNOWN", "REASONS"]
     table = "\n".join(said[2:])
     assert "watch" in table
@@ -132,7 +132,7 @@ async def test_what_could_not_be_asked_is_not_called_missing(
     unable = status_response(503, "ServiceUnavailable", "unable")
     server.faults.add(unable, path=REVIEWS, times=2)
     await check_permissions(api, needed())
-    assert lines(caplog) == [f"2 of {len(needed())} permissions could not be checked."]
+    assert lines(caplog) == [f"2 of {len(needed())} rights could not be checked."]
     assert {record.levelname for record in caplog.records} == {"WARNING"}
 
 
@@ -147,7 +147,7 @@ async def test_a_server_that_answers_nothing_is_asked_again(
     unable = status_response(503, "ServiceUnavailable", "unable")
     server.faults.add(unable, path=REVIEWS, times=2 * len(needed()))
     await check_permissions(api, needed())
-    assert lines(caplog) == [f"all {len(needed())} rights that are needed are granted"]
+    assert lines(caplog) == [f"all {len(needed())} permissions that are needed are granted"]
 
 
 async def test_the_proxys_right_is_missed_softly_where_it_may_never_be_used(
@@ -159,7 +159,7 @@ async def test_the_proxys_right_is_missed_softly_where_it_may_never_be_used(
     await check_permissions(api, every, mode=ScrapeMode.AUTO)
     assert {record.levelname for record in caplog.records} == {"INFO"}
     assert lines(caplog)[0].startswith("get pods/proxy is not granted")
-    assert lines(caplog)[1] == f"all {len(every) - 1} rights that are needed are granted"
+    assert lines(caplog)[1] == f"all {len(every) - 1} permissions that are needed are granted"
     caplog.clear()
     await check_permissions(api, every, mode=ScrapeMode.PROXY)
     assert {record.levelname for record in caplog.records} == {"ERROR"}

@@ -232,13 +232,13 @@ def mark_all_watched(reporter: Reporter) -> None:
 
 
 async def test_ready_is_who_listed_every_kind_and_judged(reporter: Reporter):
-    assert reporter._why_not_ready() == "not every kind was listed yet"
+    assert reporter._health.why_not_ready() == "not every kind was listed yet"
     mark_all_watched(reporter)
-    assert reporter._why_not_ready() == "no pass was finished yet"
+    assert reporter._health.why_not_ready() == "no pass was finished yet"
     reporter._controller.run_pass(full=True)
-    assert reporter._why_not_ready() == ""
+    assert reporter._health.why_not_ready() == ""
     reporter._store.set_watch_state(NAMESPACES, NotSynced("may not list namespaces"))
-    assert reporter._why_not_ready() == ""
+    assert reporter._health.why_not_ready() == ""
 
 
 async def test_alive_is_who_judged_within_three_resyncs(reporter: Reporter):
@@ -246,26 +246,26 @@ async def test_alive_is_who_judged_within_three_resyncs(reporter: Reporter):
     mark_all_watched(reporter)
     reporter._controller.run_pass(full=True)
     reporter._controller.pass_times.finished = now - 80
-    assert reporter._why_not_live() == ""
+    assert reporter._health.why_not_live() == ""
     reporter._controller.pass_times.finished = now - 95
-    assert reporter._why_not_live() == "no pass was finished for 95s"
+    assert reporter._health.why_not_live() == "no pass was finished for 95s"
 
 
 async def test_a_server_that_lists_slowly_is_not_mended_by_another_start(reporter: Reporter):
-    reporter._started_at = asyncio.get_running_loop().time() - 600
-    assert reporter._why_not_live() == ""
+    reporter._health.started_at = asyncio.get_running_loop().time() - 600
+    assert reporter._health.why_not_live() == ""
     mark_all_watched(reporter)
-    assert reporter._why_not_live() == "no pass was finished for 600s"
+    assert reporter._health.why_not_live() == "no pass was finished for 600s"
 
 
 async def test_the_status_of_a_process_that_saw_nothing_yet(reporter: Reporter):
-    status = json.loads("".join(reporter._status_page()))
+    status = json.loads("".join(reporter._status_page.render()))
     assert (status["leading"], status["lastPass"]) == (False, None)
     assert status["identity"].startswith("laptop_")
     assert set(status["kinds"].values()) == {"being listed"}
     mark_all_watched(reporter)
     reporter._controller.run_pass(full=True)
-    status = json.loads("".join(reporter._status_page()))
+    status = json.loads("".join(reporter._status_page.render()))
     assert status["lastPass"]
     (cluster,) = (s for s in status["subjects"] if s["layer"] == "cluster")
     (missing,) = (v for v in cluster["verdicts"] if v["reason"] == "clusterBBRNotReady")

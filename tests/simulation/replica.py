@@ -11,6 +11,7 @@ from random import Random
 from reporter.model.event_record import EventRecord
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller import Controller
 from reporter.runtime.leaderelection import rules
@@ -116,12 +117,14 @@ class Replica:
 
     def _build(self) -> None:
         environment, loop = self.environment, self.event_loop.loop
-        self.controller = Controller(
-            self.store,
-            EVALUATOR,
+        announcements = Announcements(
+            EVALUATOR.catalogue,
+            EVALUATOR.settings,
             self.clock,
-            resync=environment.resync,
             involved_for=lambda _, subject: involved_for(subject),
+        )
+        self.controller = Controller(
+            self.store, EVALUATOR, announcements, self.clock, resync=environment.resync
         )
         self.elector = Elector(
             SimulatedLeaseLock(environment.leases, self.network),
@@ -137,7 +140,7 @@ class Replica:
             on_send=lambda record: environment.on_send(self, record),
         )
         self.publisher = EventPublisher(
-            self.controller,
+            announcements,
             client,
             self.elector,
             self.clock,

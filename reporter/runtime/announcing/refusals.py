@@ -1,5 +1,5 @@
 """
-Refused writes, logged once each and not at every try.
+The log of refused writes: each refusal once, and not at every try.
 """
 
 import logging
@@ -13,18 +13,21 @@ logger = logging.getLogger(__name__)
 
 class RefusalLog:
     """
-    Once for each reason, until one is created, or patched, as this; the numbers of a quota change.
+    Logs a refusal once per (reason, verb, cause) until such a write succeeds.
+
+    The text of the refusal is not part of the key: the numbers in a quota's text change.
     """
 
     def __init__(self) -> None:
         self._logged: set[tuple[str, bool, str]] = set()
 
     def log(self, record: EventRecord, err: Refused) -> None:
-        what = record.key.reason
-        refusal = (*_write_kind(record), err.missing_permission or f"HTTP {err.status}")
+        cause = err.missing_permission or f"HTTP {err.status}"
+        refusal = (*_write_kind(record), cause)
         if refusal not in self._logged:
             self._logged.add(refusal)
-            logger.error("%s was refused: %s; it stays due and is tried again", what, err)
+            reason = record.key.reason
+            logger.error("%s was refused: %s; it is tried again", reason, err)
 
     def clear(self, record: EventRecord) -> None:
         self._logged = {refusal for refusal in self._logged if refusal[:2] != _write_kind(record)}
@@ -32,6 +35,6 @@ class RefusalLog:
 
 def _write_kind(record: EventRecord) -> tuple[str, bool]:
     """
-    The first write of an Event creates it, and takes another right than all later ones.
+    The reason, and whether the write is a patch: create and patch need different permissions.
     """
     return (record.key.reason, record.count > 1)

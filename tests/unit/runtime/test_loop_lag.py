@@ -1,5 +1,5 @@
 """
-The longest time for which others had to wait is seen, and waiting itself does not count.
+The loop lag: busy spans are measured, waiting does not count.
 """
 
 import asyncio
@@ -10,24 +10,24 @@ import pytest
 from reporter.runtime.loop_lag import LagSelector, run_measured
 
 
-HOLD, WAIT = 0.06, 0.3
+BUSY, WAIT = 0.06, 0.3
 
 
-def test_holds_of_the_loop_are_told_and_waiting_is_none():
-    held: list[float] = []
+def test_busy_spans_of_the_loop_are_reported_and_waiting_is_not():
+    lags: list[float] = []
 
-    async def main(loop: LagSelector) -> None:
-        loop.on_lag = held.append
+    async def main(selector: LagSelector) -> None:
+        selector.on_lag = lags.append
         await asyncio.sleep(WAIT)
-        time.sleep(HOLD)  # noqa: ASYNC251  what is told of
+        time.sleep(BUSY)  # noqa: ASYNC251  blocks the loop
         await asyncio.sleep(0)
 
     run_measured(main)
-    assert sum(each >= HOLD for each in held) == 1
-    assert sum(held) < HOLD + WAIT
+    assert sum(each >= BUSY for each in lags) == 1
+    assert sum(lags) < BUSY + WAIT
 
 
-def test_what_goes_wrong_inside_comes_out():
+def test_an_exception_of_main_is_raised():
     async def main(_: LagSelector) -> None:
         raise LookupError("inside")
 

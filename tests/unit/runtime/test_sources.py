@@ -1,5 +1,5 @@
 """
-What each source adds to the kinds that are watched and to the rights that are asked for.
+The kinds and permissions that each source adds.
 """
 
 import pytest
@@ -27,33 +27,35 @@ REASONS = {
 }
 
 
-def asked(*sources: DetailSource) -> dict[Permission, set[str]]:
+def needed(*sources: DetailSource) -> dict[Permission, set[str]]:
     found = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, sources=sources)
-    return {right: set(reasons) for right, reasons in found.items()}
+    return {permission: set(reasons) for permission, reasons in found.items()}
 
 
-def test_without_a_source_nothing_of_any_is_watched_or_asked_for():
+def test_without_a_source_nothing_of_any_is_watched_or_needed():
     assert not set(kinds_to_watch(DEFAULT_CATALOGUE, SPECS)) & set(OPTIONAL_KINDS)
     assert set(kinds_to_watch(DEFAULT_CATALOGUE, SPECS)) == set(DEFAULT_KINDS)
-    assert asked() == {
-        right: set(why)
-        for right, why in required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None).items()
+    assert needed() == {
+        permission: set(why)
+        for permission, why in required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None).items()
     }
-    assert not any(right.resource == "configmaps" for right in asked())
+    assert not any(permission.resource == "configmaps" for permission in needed())
 
 
 @pytest.mark.parametrize("source", DetailSource)
 def test_a_source_adds_its_own_kinds_for_its_own_reason_and_nothing_else(source):
-    before, after = asked(), asked(source)
+    before, after = needed(), needed(source)
     more = after.keys() - before.keys()
-    assert {right.target for right in more} == ADDED[source]
-    assert {right.verb for right in more} == {"list", "watch"}
-    assert all(after[right] == {f"{REASONS[source]} (detail of {source})"} for right in more)
-    assert {right: after[right] for right in before} == before
+    assert {permission.target for permission in more} == ADDED[source]
+    assert {permission.verb for permission in more} == {"list", "watch"}
+    assert all(
+        after[permission] == {f"{REASONS[source]} (detail of {source})"} for permission in more
+    )
+    assert {permission: after[permission] for permission in before} == before
 
 
-def test_of_configmaps_only_that_of_istio_is_asked_for():
-    assert {r.name for r in asked(DetailSource.ISTIO) if r.resource == "configmaps"} == {"istio"}
+def test_of_configmaps_only_that_of_istio_is_read():
+    assert {r.name for r in needed(DetailSource.ISTIO) if r.resource == "configmaps"} == {"istio"}
     assert (name_field_selector(MESH_CONFIG_MAPS), name_field_selector(PODS)) == (
         "metadata.name=istio",
         "",
@@ -65,7 +67,7 @@ def test_the_kinds_of_sources_are_listed_after_all_others():
     assert every == (*DEFAULT_KINDS, *OPTIONAL_KINDS)
 
 
-def test_the_presence_of_built_in_kinds_is_not_followed():
+def test_the_presence_of_built_in_kinds_is_not_tracked():
     more = crds_to_track(DEFAULT_CATALOGUE, SPECS, DetailSource) - crds_to_track(
         DEFAULT_CATALOGUE, SPECS
     )

@@ -1,0 +1,136 @@
+"""
+The announcement state of this process, between the controller and the publisher.
+
+The controller hands in each Evaluation and asks which keys are announced. The publisher asks what
+to write and reports what became of it. Neither knows the other.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from reporter.model.entries import Catalogue
+from reporter.model.event_record import EventRecord
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import InvolvedObject
+from reporter.runtime.clock import Clock
+from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
+from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
+from reporter.stages.announcing.restore import restore_episodes
+from reporter.stages.announcing.schedule import CachedWrite, PublishContext
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.snapshot.snapshot import Snapshot
+
+
+InvolvedObjectLookup = Callable[[Snapshot, Subject], InvolvedObject]
+
+_NO_SNAPSHOT = Snapshot({}, {}, {}, frozenset())
+
+
+class Announcements:
+    """
+    Own the episodes; nobody else changes them.
+
+    *involved_for* returns the involvedObject of a subject's Ready Event. *first_evaluation* is set
+    by the first Evaluation, *new_evaluation* by every one; the publisher clears the latter.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        settings: EvaluationSettings,
+        clock: Clock,
+        *,
+        involved_for: InvolvedObjectLookup,
+    ) -> None:
+        self.state = AnnouncementState()
+        self.first_evaluation = asyncio.Event()
+        self.new_evaluation = asyncio.Event()
+        self._catalogue, self._settings, self._clock = catalogue, settings, clock
+        self._involved_for = involved_for
+        self._evaluation, self._snapshot = Evaluation(), _NO_SNAPSHOT
+        self._evaluating_since: datetime | None = None
+        self._write_cache: dict[FindingKey, CachedWrite] = {}
+        self._on_change: Callable[[], None] = lambda: None
+
+    # ------------------------------------------------------------ for the controller
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """
+        Call *on_change* whenever a report of the publisher makes another pass necessary.
+        """
+        self._on_change = on_change
+
+    def update(self, evaluation: Evaluation, snapshot: Snapshot, *, now: datetime) -> None:
+        """
+        Take a new Evaluation and the snapshot that it was made from.
+        """
+        self._evaluation, self._snapshot = evaluation, snapshot
+        self.state = self._apply_evaluation(self.state, now=now)
+        self._evaluating_since = self._evaluating_since or now
+        self.first_evaluation.set()
+        self.new_evaluation.set()
+
+    @property
+    def announced(self) -> frozenset[FindingKey]:
+        """
+        The keys with an open episode.
+        """
+        return frozenset(self.state.episodes)
+
+    def next_deadline(self, *, now: datetime) -> datetime | None:
+        """
+        Return the next moment at which time alone changes the state.
+        """
+        return next_episode_deadline(self.state, settle=self._settings.delays.settle, now=now)
+
+    # ------------------------------------------------------------ for the publisher
+
+    def publish_context(self) -> PublishContext:
+        """
+        Return everything that decides what is written at this moment.
+        """
+        snapshot = self._snapshot
+        return PublishContext(
+            self.state,
+            self._evaluation,
+            self._catalogue,
+            self._settings,
+            lambda subject: self._involved_for(snapshot, subject),
+            self._write_cache,
+        )
+
+    def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
+        self.state = apply_outcome(self.state, record, outcome, self._catalogue)
+        if record.key not in self._evaluation.gate.finding_states:
+            # The finding ended while its Event was written: a pass must close the new episode.
+            self._on_change()
+
+    def restored(self, records: Iterable[EventRecord]) -> None:
+        """
+        Continue the episodes of Events that a predecessor wrote.
+
+        The pass that follows finds the deadlines of those that are over by now.
+        """
+        now = self._clock.now()
+        restored = restore_episodes(
+            AnnouncementState(),
+            records,
+            self._catalogue,
+            self._settings,
+            now=now,
+            since=min(self._evaluating_since or now, now),
+        )
+        self.state = self._apply_evaluation(restored, now=now)
+        self._on_change()
+
+    def stood_down(self) -> None:
+        """
+        Forget all episodes: this process no longer leads, and its successor continues them.
+        """
+        self.state = AnnouncementState()
+        self._on_change()
+
+    def _apply_evaluation(self, state: AnnouncementState, *, now: datetime) -> AnnouncementState:
+        return apply_evaluation(state, self._evaluation, self._catalogue, self._settings, now=now)

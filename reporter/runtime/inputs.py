@@ -1,0 +1,92 @@
+"""
+The loops that fill the store: discovery, one reflector a kind, and the scraper.
+"""
+
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+from reporter.kube.client.client import RestClient
+from reporter.kube.discovery.discovery_loop import DiscoveryLoop
+from reporter.kube.scrape.scraper import Scraper
+from reporter.kube.watch.context import WatchContext
+from reporter.kube.watch.reflector import Reflector
+from reporter.model.entries import Catalogue
+from reporter.model.observations import Watching
+from reporter.model.samples import ScrapeResult
+from reporter.runtime import scraping
+from reporter.runtime.clock import Clock
+from reporter.runtime.permissions import crds_to_track, kinds_to_watch
+from reporter.settings import ScrapeMode, Settings
+from reporter.sinks.metrics import WatchReport
+from reporter.stages.probes.specs import SPECS
+from reporter.stages.snapshot.scrape_targets import TargetFinder
+from reporter.stages.store.samples import SampleStore
+from reporter.stages.store.store import Store
+
+
+class Inputs:
+    """
+    Reads what the evaluated reasons of the catalogue need, and nothing else.
+
+    *count_scrape* is called with the result of every attempt to read a pod's metrics.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        catalogue: Catalogue,
+        api: RestClient,
+        clock: Clock,
+        *,
+        count_scrape: Callable[[ScrapeResult], None],
+    ) -> None:
+        self._clock = clock
+        kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
+        crds = crds_to_track(catalogue, SPECS, settings.sources)
+        scrapes = scraping.find_scrapes(catalogue, SPECS, settings.flag_texts)
+        self.store = Store(kinds, crds, SampleStore(scrapes))
+        context = WatchContext(api, clock)
+        self._discovery = DiscoveryLoop(context, self.store, crds)
+        self._reflectors = [
+            Reflector(context, kind, self.store, self._discovery) for kind in kinds
+        ]
+        self._scraper = Scraper(
+            scraping.make_scrape_config(settings, scrapes, inside=api.in_cluster),
+            TargetFinder(scrapes.values(), self.store.snapshot),
+            self.store,
+            context,
+            on_result=count_scrape,
+        )
+        self._has_scrapes = bool(scrapes)
+
+    @property
+    def scrape_mode(self) -> ScrapeMode:
+        return self._scraper.mode
+
+    def tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
+        """
+        Return the loops to run, each with a name for its task.
+        """
+        yield "discovery", self._discovery.run()
+        for reflector in self._reflectors:
+            yield f"reflector {reflector.kind.group_resource}", reflector.run()
+        if self._has_scrapes:
+            yield "scraper", self._scraper.run()
+
+    def watch_reports(self) -> Iterator[WatchReport]:
+        """
+        Return the state of each watch, for the metrics page.
+        """
+        now, tables = self._clock.now(), self.store.snapshot().tables
+        for reflector in self._reflectors:
+            stats = reflector.stats
+            last = stats.last_event
+            yield WatchReport(
+                kind=reflector.kind.group_resource,
+                watching=isinstance(tables[reflector.kind.resource].watch_state, Watching),
+                last_event_age=(now - last).total_seconds() if last is not None else None,
+                objects=stats.objects,
+                relists=max(stats.relists, 0),
+                restarts=max(stats.rewatches, 0),
+                decode_errors=stats.decode_errors,
+            )
