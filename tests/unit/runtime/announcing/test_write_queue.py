@@ -16,12 +16,16 @@ KEYS = [a_key(f"cluster{number:02}") for number in range(12)]
 CATALOGUE = a_catalogue(*(an_entry(key.reason, rank) for rank, key in enumerate(KEYS, start=1)))
 
 
+class UnwrittenReplay(Replay):
+    def write_pending(self, outcome=None):
+        return
+
+
 def a_replay() -> Replay:
     """
     Twelve findings that are due and not written yet.
     """
-    replay = Replay(CATALOGUE, EvaluationSettings(emission=Emission.ALL))
-    replay.write_pending = lambda outcome=None: None
+    replay = UnwrittenReplay(CATALOGUE, EvaluationSettings(emission=Emission.ALL))
     return replay.set_verdicts(*map(an_active_verdict, KEYS))
 
 
@@ -67,8 +71,7 @@ def test_a_key_that_was_written_is_scheduled_for_its_heartbeat():
     replay = a_replay()
     queue = a_queue(replay)
     queue.take_due(now=NOON)
-    del replay.write_pending
-    replay.write_pending(WriteOutcome.WRITTEN)
+    Replay.write_pending(replay, WriteOutcome.WRITTEN)
     for key in KEYS[:MAX_CONCURRENT_WRITES]:
         queue.finished(key)
     queue.update(replay.stage, now=NOON)
