@@ -61,7 +61,11 @@ def test_each_source_speaks_with_the_rights_that_it_adds(plane: ControlPlane) ->
             'AuthorizationPolicy apikey asks provider "apikey-ext-auth", which ' in said[PROVIDER]
         )
         assert '(did you mean "apikey-ext-authz"?)' in said[PROVIDER]
-        until(lambda: reporter.lines("permissions that are needed are granted"), within=WITHIN, what="")
+        until(
+            lambda: reporter.lines("permissions that are needed are granted"),
+            within=WITHIN,
+            what="",
+        )
         assert set(KINDS) <= reporter.status()["kinds"].keys()
         assert "s3cret" not in reporter.log() + str(reporter.status())
 
@@ -69,7 +73,11 @@ def test_each_source_speaks_with_the_rights_that_it_adds(plane: ControlPlane) ->
 def test_without_a_source_nothing_of_it_is_read_asked_for_or_told(plane: ControlPlane) -> None:
     events.clear(plane.client)
     with ReporterProcess(plane, *FLAGS, overlay(plane.folder)) as reporter:
-        until(lambda: reporter.lines("permissions that are needed are granted"), within=WITHIN, what="")
+        until(
+            lambda: reporter.lines("permissions that are needed are granted"),
+            within=WITHIN,
+            what="",
+        )
         until(lambda: reporter.lines(NODES, "held"), within=WITHIN, what="it has looked")
         assert not set(KINDS) & reporter.status()["kinds"].keys()
         assert {SCALING, PROVIDER}.isdisjoint(events.reasons(plane.client))
