@@ -17,12 +17,8 @@ CATALOGUE = a_catalogue(*(an_entry(key.reason, rank) for rank, key in enumerate(
 
 
 class UnwrittenReplay(Replay):
-    """
-    A replay that leaves every due write to the queue under test.
-    """
-
-    def write_pending(self, outcome: WriteOutcome | None = None) -> None:
-        pass
+    def write_pending(self, outcome=None):
+        return
 
 
 def a_replay() -> Replay:
@@ -75,8 +71,7 @@ def test_a_key_that_was_written_is_scheduled_for_its_heartbeat():
     replay = a_replay()
     queue = a_queue(replay)
     queue.take_due(now=NOON)
-    del replay.write_pending
-    replay.write_pending(WriteOutcome.WRITTEN)
+    Replay.write_pending(replay, WriteOutcome.WRITTEN)
     for key in KEYS[:MAX_CONCURRENT_WRITES]:
         queue.finished(key)
     queue.update(replay.context, now=NOON)
