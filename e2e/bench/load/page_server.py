@@ -1,7 +1,8 @@
 """
-The pages of all pods at once, quickly: ``python -m e2e.bench.load.page_server 5000`` serves them.
+A fast server of the metrics pages of all pods: ``python -m e2e.bench.load.page_server 5000``.
 
-At some addresses nothing is ever answered. ``/asked`` tells who was asked when since the last time.
+It never responds at the addresses of hanging pods. ``/asked`` returns time and address of each
+scrape since the last call.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from tests.support.stubs import metrics_pages
 BACKLOG = 4096
 FAST = 850e6
 """
-Bytes a second at which a download is no trouble.
+Bytes a second; a download this fast is healthy.
 """
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
