@@ -134,16 +134,16 @@ def _start_rows(
     reporter: ReporterProcess,
     name: str,
 ) -> Iterator[BenchRow]:
-    before, start = LatencyProbe(plane), LatencyProbe(plane)
-    with before.measured():
+    idle_latency, latency = LatencyProbe(plane), LatencyProbe(plane)
+    with idle_latency.measured():
         time.sleep(5)
     meter.audit.take_requests()
-    passed, server, begun = proxy.byte_counts(), meter.server_cpu(), time.monotonic()
-    with start.measured():
+    bytes_before, server, begun = proxy.byte_counts(), meter.server_cpu(), time.monotonic()
+    with latency.measured():
         reporter.start(ready=False)
         reporter.until_ready(within=START_TIMEOUT)
         took = time.monotonic() - begun
-        received = proxy.byte_counts().received - passed.received
+        received = proxy.byte_counts().received - bytes_before.received
         server = meter.server_cpu() - server
     time.sleep(SETTLE_SECONDS)
     requests = meter.audit.take_requests()
@@ -155,11 +155,15 @@ def _start_rows(
     yield BenchRow(
         f"{name}: CPU of kube-apiserver", "", f"{server:.2f} s", note="until it is ready"
     )
-    yield BenchRow(
+    yield _latency_row(name, latency, idle_latency)
+
+
+def _latency_row(name: str, latency: LatencyProbe, idle_latency: LatencyProbe) -> BenchRow:
+    return BenchRow(
         f"{name}: latency of the API server for others",
         "",
-        f"{start} ms",
-        note=f"median / 99th / most; before: {before}",
+        f"{latency} ms",
+        note=f"median / 99th / most; before: {idle_latency}",
     )
 
 

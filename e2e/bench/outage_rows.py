@@ -120,9 +120,7 @@ class OutageMeasurement:
             yield await self._announcement_row(
                 f"{name}: {ready}", ready, back, "after the settle", SETTLE
             )
-        yield await self._new_events_row(
-            name, READY_REASON if outage.announced else "", begun
-        )
+        yield await self._new_events_row(name, READY_REASON if outage.announced else "", begun)
         for row in self._cost_rows(name, before):
             yield row
 

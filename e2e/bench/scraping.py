@@ -153,9 +153,16 @@ def _half_hang(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]
         max(took) <= GOAL_OF_EVENT,
         f"of {CHANGES}; without such pods at most {max(quiet):.2f} s",
     )
+    yield from _steady_rows(scene, name, many // 2, rounds)
+    scene.clear()
+
+
+def _steady_rows(
+    scene: ScrapeBench, name: str, responding: int, rounds: int
+) -> Iterator[BenchRow]:
     requests, cpu = scene.during(rounds * INTERVAL)
     reads = Counter(address for _, address in requests)
-    least = min(reads.values()) if len(reads) == many // 2 else 0
+    least = min(reads.values()) if len(reads) == responding else 0
     yield BenchRow(
         f"{name}: reads of each that answers",
         f"{rounds} ± 1",
@@ -165,7 +172,6 @@ def _half_hang(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]
     )
     yield BenchRow(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
     yield BenchRow(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
-    scene.clear()
 
 
 def _newcomer(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:

@@ -71,7 +71,7 @@ class ScrapeBench:
         """
         Return time and address of each scrape with a response since the last call.
         """
-        with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/asked") as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/scrapes") as answer:
             return [(at, address) for at, address in json.load(answer)]
 
     def during(self, seconds: float) -> tuple[list[tuple[float, str]], float]:
