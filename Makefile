@@ -78,7 +78,7 @@ WINDOW ?= 60
 MEASURED := .bench
 measure = $(BIN)/python -m e2e.bench.$(1) $(2) --json $(MEASURED)/$(or $(3),$(1)).json
 
-bench: $(STAMP) ## every goal of speed and size, measured; the table is written into the README (an hour)
+bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e/bench/README.md (an hour)
 	@$(BIN)/python -m e2e.controlplane --quiet
 	rm -rf $(MEASURED)
 	$(call measure,passes)
@@ -87,10 +87,10 @@ bench: $(STAMP) ## every goal of speed and size, measured; the table is written 
 	$(call measure,storm,--inferencesets 1000)
 	$(call measure,storm,--inferencesets 10000 --outages provisioner,storm-of-ten-thousand)
 	$(call measure,scraping)
-	$(BIN)/python -m e2e.bench.rows --readme README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
+	$(BIN)/python -m e2e.bench.rows --readme e2e/bench/README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
 	  passes large apiload storm storm-of-ten-thousand scraping))
 
-bench-quick: $(STAMP) ## the same at small sizes, in five minutes, half of it side by side; only printed
+bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
 	@$(BIN)/python -m e2e.controlplane --quiet
 	rm -rf $(MEASURED)
 	$(call measure,passes,--inferencesets 100 1000 --rounds 3)

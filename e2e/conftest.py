@@ -14,7 +14,7 @@ from e2e.support.production_stack import components as example
 from e2e.support.production_stack.components import namespace_manifest
 
 
-FIXTURES = {"control_plane", "new_control_plane"}
+FIXTURES = {"control_plane", "new_control_plane", "own_control_plane"}
 NO_CONTROL_PLANE = "no real control plane, see the end"
 
 

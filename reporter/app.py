@@ -23,8 +23,7 @@ from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.model.entries import Catalogue
-from reporter.model.kinds.objects import Namespace
-from reporter.model.kinds.resource_kinds import NAMESPACES
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.observations import Watching
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import InvolvedObject
@@ -54,7 +53,9 @@ from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
+from reporter.stages.snapshot.scrape_targets import TargetFinder
 from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 
 
@@ -115,15 +116,19 @@ class Reporter:
         self._settings, self._catalogue, self._api, self._clock = settings, catalogue, api, clock
         kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
         crds = crds_to_track(catalogue, SPECS, settings.sources)
-        self._store = Store(kinds, crds, scraping.make_sample_store(settings))
-        how = scraping.make_scrape_config(settings, inside=api.in_cluster)
+        scrapes = scraping.find_scrapes(catalogue, SPECS, settings.flag_texts)
+        self._store = Store(kinds, crds, SampleStore(scrapes))
+        scrape_config = scraping.make_scrape_config(settings, scrapes, inside=api.in_cluster)
+        targets = TargetFinder(scrapes.values(), self._store.snapshot)
         means = WatchContext(api, clock)
         self._discovery_loop = DiscoveryLoop(means, self._store, crds)
         self._reflectors = [
             Reflector(means, kind, self._store, self._discovery_loop) for kind in kinds
         ]
         self.metrics = Metrics(catalogue, self._watch_reports)
-        self._scraper = Scraper(how, self._store, clock, api, on_result=self.metrics.count_scrape)
+        self._scraper = Scraper(
+            scrape_config, targets, self._store, means, on_result=self.metrics.count_scrape
+        )
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
         self._ownership = LeaseOwnership(api, settings, self._store.snapshot)
         self._leadership = self._make_elector() if settings.leader_elect else NoElection()
@@ -217,13 +222,11 @@ class Reporter:
     def _log_start(self) -> None:
         catalogue = self._catalogue
         logger.info(
-            "productionstack-status-reporter %s: %d of %d reasons are on, %d switched off,"
-            " %d cannot be judged yet as their probes are missing",
+            "productionstack-status-reporter %s: %d of %d reasons are on, %d switched off",
             version("productionstack-status-reporter"),
             len(catalogue.enabled_reasons),
             len(catalogue.entries),
             len(catalogue.disabled_reasons),
-            len(catalogue.pending),
         )
         for note in self._settings.notes:
             logger.warning("%s", note)

@@ -17,14 +17,13 @@ from e2e.bench import rows
 from e2e.bench.load.deployments import INFERENCE_SETS
 from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
-from e2e.bench.support import machine
-from e2e.bench.support.arguments import natural
 from e2e.bench.support.cost_meter import CostMeter, CostSample
 from e2e.bench.support.counting_proxy import CountingProxy, counting_proxy
 from e2e.bench.support.latency_probe import LatencyProbe
 from e2e.bench.support.request_audit import ApiRequest, Requests, reads
 from e2e.controlplane import ControlPlane, assets, reporter_rights, until
-from e2e.support import events
+from e2e.support import events, machine
+from e2e.support.arguments import natural
 from e2e.support.production_stack import workload
 from e2e.support.production_stack.inference_sets import INVALID_REASON, WRONG
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess

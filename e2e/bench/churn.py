@@ -16,10 +16,10 @@ from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 
 from e2e.bench.load import teams
-from e2e.bench.support.arguments import natural
 from e2e.bench.support.plain_client import Json, PlainClient
 from e2e.controlplane import Client
 from e2e.controlplane.client import MERGE, STRATEGIC
+from e2e.support.arguments import natural
 from e2e.support.production_stack import statuses
 
 

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 
 from e2e.bench.load import teams
 from e2e.bench.rows import BenchRow
-from e2e.bench.support.arguments import natural
 from e2e.bench.support.bench_cluster import (
     READY_TIMEOUT,
     BenchCluster,
@@ -29,6 +28,7 @@ from e2e.bench.support.plain_client import PlainClient
 from e2e.bench.trials import READY, WARNING, RouterTrials
 from e2e.controlplane import Client
 from e2e.support import events
+from e2e.support.arguments import natural
 from e2e.support.production_stack.components import BODY_BASED_ROUTER, path
 from e2e.support.reporter_process import ReporterProcess
 

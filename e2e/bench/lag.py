@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from e2e.bench import churn
 from e2e.bench.churn import churning
 from e2e.bench.rows import BenchRow
-from e2e.bench.support.arguments import natural
 from e2e.bench.support.bench_cluster import BenchCluster, RunningReporter, parser, run_program
 from e2e.bench.support.loop_lag import LoopLagHistogram
+from e2e.support.arguments import natural
 
 
 GOAL = 0.05

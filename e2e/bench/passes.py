@@ -19,14 +19,14 @@ import msgspec
 
 from e2e.bench import rows
 from e2e.bench.rows import BenchRow
-from e2e.bench.support import machine
-from e2e.bench.support.arguments import natural
 from e2e.controlplane import Json
+from e2e.support import machine
+from e2e.support.arguments import natural
 from e2e.support.production_stack import workload
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.model.entries import Catalogue
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.observations import DiscoveryResult, Watching
 from reporter.model.subjects import Subject
 from reporter.runtime.permissions import crds_to_track
@@ -36,7 +36,7 @@ from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.probe_run import prepare_probe_run
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
-from reporter.stages.probes.specs import PENDING_NAMES, SPECS
+from reporter.stages.probes.specs import SPECS
 from reporter.stages.resources.kaito.inference_sets import WORKSPACE_LABEL
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS, expand_placeholders
@@ -152,9 +152,7 @@ def _probe_timings(
 
 
 def _evaluator() -> Evaluator:
-    catalogue = load_catalogue(
-        default_folder(), specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES
-    )
+    catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
     return Evaluator(catalogue, PROBES, settings([], {}).flag_texts, EvaluationSettings())
 
 

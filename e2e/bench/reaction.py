@@ -19,7 +19,6 @@ from e2e.bench import churn, trials
 from e2e.bench.churn import churning
 from e2e.bench.rows import BenchRow
 from e2e.bench.support import table
-from e2e.bench.support.arguments import natural
 from e2e.bench.support.bench_cluster import (
     BenchCluster,
     RunningReporter,
@@ -30,6 +29,7 @@ from e2e.bench.support.bench_cluster import (
 from e2e.bench.support.event_waiter import Latencies
 from e2e.bench.support.latency_probe import percentile
 from e2e.bench.trials import TrialLatencies
+from e2e.support.arguments import natural
 
 
 RATIO = 3.0

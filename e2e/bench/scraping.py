@@ -17,10 +17,10 @@ from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE
 from e2e.bench.load.scrape_bench import CHANGES, FILES, INTERVAL, ScrapeBench
 from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
-from e2e.bench.support import machine
-from e2e.bench.support.arguments import natural
 from e2e.bench.support.latency_probe import percentile
 from e2e.controlplane import ControlPlane, assets
+from e2e.support import machine
+from e2e.support.arguments import natural
 from e2e.support.production_stack.workload import MINIMAL_OPTIONS
 
 

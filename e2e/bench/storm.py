@@ -17,10 +17,10 @@ from e2e.bench.load.outages import OUTAGES
 from e2e.bench.load.teams import MODELS, BenchTeams
 from e2e.bench.outage_rows import OutageMeasurement
 from e2e.bench.rows import BenchRow
-from e2e.bench.support import machine
-from e2e.bench.support.arguments import natural
 from e2e.bench.support.plain_client import PlainClient
 from e2e.controlplane import ControlPlane, assets
+from e2e.support import machine
+from e2e.support.arguments import natural
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import ReporterProcess
 

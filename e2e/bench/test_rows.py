@@ -27,6 +27,18 @@ def test_a_table_has_a_line_for_each_row_and_as_many_cells_in_each():
     assert ["**no**" in line for line in found[2:]] == [True, False, False]
 
 
+def test_the_table_of_the_readme_is_replaced_and_nothing_else(tmp_path: Path):
+    readme = tmp_path / "README.md"
+    readme.write_text((Path(rows.__file__).parent / "README.md").read_text())
+    before = readme.read_text()
+    rows.update_readme(readme, [MISSED])
+    after = readme.read_text()
+    assert rows.BEGIN in after
+    assert after.count("| start | ≤ 10 s | 12.0 s | **no** |") == 1
+    assert after.partition(rows.BEGIN)[0] == before.partition(rows.BEGIN)[0]
+    assert after.partition(rows.END)[2] == before.partition(rows.END)[2]
+
+
 def test_the_longest_block_is_given_by_its_bounds():
     before = LoopLagHistogram({0.01: 5, 0.05: 6, 0.1: 7, math.inf: 7})
     after = LoopLagHistogram({0.01: 9, 0.05: 12, 0.1: 13, math.inf: 13}).since(before)

@@ -1,5 +1,5 @@
 """
-The Helm chart: what of it is generated, and what is tested of it.
+Tests of the Helm chart, and the programs that generate parts of it.
 """
 
 from pathlib import Path

@@ -1,5 +1,5 @@
 """
-Helm, or a loud word that the chart was not tested, and a namespace to install it in.
+Fixtures: helm, and a namespace to install releases in.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def helm(tmp_path: Path) -> Helm:
 @pytest.fixture
 def installer(tmp_path: Path, control_plane: ControlPlane) -> Helm:
     """
-    As the administrator of the control plane.
+    Return helm with the permissions of a cluster administrator.
     """
     return Helm(tmp_path, control_plane.kubeconfig())
 
@@ -29,7 +29,7 @@ def installer(tmp_path: Path, control_plane: ControlPlane) -> Helm:
 @pytest.fixture
 def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
     """
-    With a namespace in which Pod Security lets nothing pass that is not restricted.
+    Yield a control plane with a namespace that enforces the restricted Pod Security Standard.
     """
     restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
     meta = {"name": NAMESPACE, "labels": restricted}

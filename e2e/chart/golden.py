@@ -1,5 +1,5 @@
 """
-What the chart renders for several values, kept to be read in reviews: `python -m e2e.chart.golden`.
+Write the golden files, so that reviews show what a change renders: `python -m e2e.chart.golden`.
 """
 
 import sys

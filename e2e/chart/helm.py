@@ -1,5 +1,5 @@
 """
-The real helm, with a home of its own.
+The helm program, with a home folder of its own.
 """
 
 import os
@@ -18,14 +18,14 @@ Json = dict[str, Any]
 
 class HelmFailed(Exception):
     """
-    What it said of the reason.
+    A helm command that failed, with its output.
     """
 
 
 @dataclass(frozen=True)
 class Helm:
     """
-    *home*: where it keeps what it likes. Without a *kubeconfig* it can only render and lint.
+    Runs helm. *home*: folder for its files. Without a *kubeconfig* it can only render and lint.
     """
 
     home: Path
@@ -33,7 +33,7 @@ class Helm:
 
     def __call__(self, *words: str) -> str:
         """
-        What it printed. Raises HelmFailed.
+        Run a helm command and return its output. Raise HelmFailed.
         """
         env = {
             **os.environ,

@@ -1,5 +1,5 @@
 """
-A release as it is on the control plane.
+Compare a release with the objects on the control plane.
 """
 
 import subprocess
@@ -12,14 +12,14 @@ NAMESPACE = "kaito-stack"
 
 def difference(plane: ControlPlane, manifest: str) -> str:
     """
-    Between what was asked for and what is there, as users compare it.
+    Return what `kubectl diff` prints.
     """
     return answer(plane, "diff", manifest)
 
 
 def answer(plane: ControlPlane, command: str, manifest: str, *flags: str) -> str:
     """
-    What kubectl says of it, be it a refusal.
+    Return the output of kubectl, also if it fails.
     """
     try:
         return plane.kubectl(command, *flags, "-f", "-", stdin=manifest)

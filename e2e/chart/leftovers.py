@@ -1,5 +1,5 @@
 """
-What a release leaves behind in a cluster.
+Check that an uninstalled release leaves nothing in the cluster.
 """
 
 from e2e.controlplane import ControlPlane, until
@@ -25,7 +25,9 @@ KINDS = (
 
 def until_nothing_is_left(plane: ControlPlane, namespace: str, *more: str) -> None:
     """
-    What has an owner is the garbage collector's, which comes a moment later. *more*: other kinds.
+    Wait until nothing is left; the garbage collector deletes owned objects a moment later.
+
+    *more*: paths of further kinds.
     """
     kinds = (*KINDS, *more)
 
@@ -40,7 +42,7 @@ def until_nothing_is_left(plane: ControlPlane, namespace: str, *more: str) -> No
 
 def left_over(plane: ControlPlane, namespace: str, kinds: tuple[str, ...]) -> list[str]:
     """
-    Of the releases whose pods are in *namespace*, which holds no Lease but theirs.
+    List what is left of releases in *namespace*. Every Lease there is taken for theirs.
     """
     return [
         f"{path} {meta['name']}"

@@ -1,5 +1,5 @@
 """
-Writes what the chart grants, computed from the catalogue: `python -m e2e.chart.rights`.
+Write the permissions of the chart, computed from the catalogue: `python -m e2e.chart.rights`.
 """
 
 import sys
@@ -20,10 +20,10 @@ from reporter.settings import ScrapeMode
 FILE = CHART / "files" / "rights.yaml"
 HEADER = """\
 # Generated from the catalogue by `python -m e2e.chart.rights`; a test compares.
-# reading, sources, proxying: in the whole cluster; speaking: in kube-system; leading: where the
-# pods are, on the Lease by its name where `named`.
+# read, sources, podProxy: in the whole cluster. events: in kube-system. lease: in the namespace of
+# the pods, with the name of the Lease where `named`.
 """
-LEASE = ("where the pods are", "the Lease")
+LEASE = ("namespace of the pods", "the Lease")
 
 Json = dict[str, Any]
 
@@ -31,23 +31,23 @@ Json = dict[str, Any]
 def content() -> str:
     everywhere = needed(mode=ScrapeMode.DIRECT)
     with_lease = needed(mode=ScrapeMode.DIRECT, lease=LEASE) - everywhere
-    speaking = {right for right in everywhere if right.namespace == EVENTS}
+    events = {right for right in everywhere if right.namespace == EVENTS}
     granted = {
-        "reading": _compact(everywhere - speaking),
+        "read": _compact(everywhere - events),
         "sources": {
             each.value: _compact(needed(mode=ScrapeMode.DIRECT, sources=[each]) - everywhere)
             for each in DetailSource
         },
-        "proxying": _compact(needed(mode=ScrapeMode.AUTO) - everywhere),
-        "speaking": _compact(speaking),
-        "leading": [_unnamed(rule) for rule in _compact(with_lease)],
+        "podProxy": _compact(needed(mode=ScrapeMode.AUTO) - everywhere),
+        "events": _compact(events),
+        "lease": [_unnamed(rule) for rule in _compact(with_lease)],
     }
     return HEADER + yaml.safe_dump(granted, sort_keys=False, default_flow_style=None, width=100)
 
 
 def _compact(rights: Iterable[Permission]) -> list[Json]:
     """
-    One rule for all resources of a group that are treated alike.
+    Merge the rules of a group that differ only in their resources.
     """
     alike: defaultdict[tuple[tuple[str, ...], ...], list[str]] = defaultdict(list)
     for rule in rules(rights):
@@ -62,7 +62,7 @@ def _compact(rights: Iterable[Permission]) -> list[Json]:
 
 def _unnamed(rule: Json) -> Json:
     """
-    The name is a value of the chart.
+    Leave the name out of a rule: it is a value of the chart.
     """
     return {key: rule[key] for key in ("apiGroups", "resources", "verbs")} | {
         "named": "resourceNames" in rule

@@ -1,5 +1,5 @@
 """
-The chart installed, upgraded to, rolled back and removed by the real helm on the real control plane.
+The chart is installed, upgraded, rolled back and removed by helm on a real control plane.
 """
 
 import shutil
@@ -93,7 +93,7 @@ def test_deployment_deleted_by_hand_takes_the_lease_along_and_costs_no_lead(
     plane: ControlPlane, installer: Helm
 ) -> None:
     """
-    Its last pod runs on for a while, with every right, and makes the Lease anew meanwhile.
+    The last pod keeps running for a moment after the Deployment is deleted, and creates the Lease again.
     """
     helm, client = installer, plane.client
     words = ("stack", str(CHART), f"--namespace={NAMESPACE}")
@@ -116,7 +116,7 @@ def test_deployment_deleted_by_hand_takes_the_lease_along_and_costs_no_lead(
 
 def _umbrella(folder: Path) -> Path:
     """
-    The subchart where the umbrella keeps its own.
+    Return the folder of an umbrella chart with this chart as its subchart.
     """
     umbrella = folder / "umbrella"
     shutil.copytree(HERE / "umbrella", umbrella)
@@ -133,7 +133,7 @@ def _nested(folder: Path) -> Path:
 
 def _as_installed(plane: ControlPlane) -> ReporterProcess:
     """
-    What the pods would run: with the flags of the Deployment and its ServiceAccount's rights.
+    Return the process that the pods would run: flags of the Deployment, ServiceAccount of the chart.
     """
     container = _deployment(plane)["spec"]["template"]["spec"]["containers"][0]
     flags = [each for each in container["args"] if "bind-address" not in each]
@@ -158,7 +158,7 @@ def _deployment(plane: ControlPlane) -> Json:
 
 def _ready_pods(plane: ControlPlane) -> list[Json]:
     """
-    By the label that operators wait for.
+    List the Ready pods by the label that operators use with `kubectl wait`.
     """
     selector = "app.kubernetes.io/name=productionstack-status-reporter"
     pods = plane.client.list(f"/api/v1/namespaces/{NAMESPACE}/pods", labelSelector=selector)
@@ -168,7 +168,7 @@ def _ready_pods(plane: ControlPlane) -> list[Json]:
 
 def _delete_deployment(plane: ControlPlane) -> None:
     """
-    Returns when the Lease went with it, be there a new one or not.
+    Delete the Deployment, and wait until the Lease that it owned is deleted too.
     """
     _until_owned(plane)
     lease = plane.client.get(LEASE)["metadata"]["uid"]
@@ -183,7 +183,7 @@ def _delete_deployment(plane: ControlPlane) -> None:
 
 def _until_owned(plane: ControlPlane) -> None:
     """
-    The Lease by the Deployment as it is now.
+    Wait until the present Deployment owns the Lease.
     """
     found = _deployment(plane)["metadata"]
     owner = {"apiVersion": "apps/v1", "kind": "Deployment"}
@@ -214,7 +214,7 @@ def _held_by_the_earlier() -> Json:
 
 def _event_of_the_earlier() -> Json:
     """
-    Written as client-go's recorder does; it has none of our labels.
+    Return an Event as client-go's recorder writes it, without this program's labels.
     """
     involved = {"apiVersion": "v1", "kind": "Namespace", "name": BODY_BASED_ROUTER.namespace}
     return {

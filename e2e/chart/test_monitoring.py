@@ -1,6 +1,6 @@
 """
-What the chart renders for the Prometheus Operator, read by those who will read it: an API server
-with its CRDs, and Prometheus.
+The chart's objects for the Prometheus Operator are accepted by an API server with its CRDs, and by
+Prometheus.
 """
 
 import json
@@ -15,7 +15,9 @@ from e2e.chart.helm import Helm, Json
 from e2e.chart.installed import NAMESPACE, answer, difference
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.controlplane import ControlPlane, assets, crds
-from reporter.sinks.metrics import WRITE_RESULTS, Metrics
+from reporter.model.event_record import WriteResult
+from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.declarations import METRICS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
@@ -34,7 +36,7 @@ OURS = "productionstack_status_reporter_"
 @pytest.fixture
 def monitored(plane: ControlPlane) -> Iterator[ControlPlane]:
     """
-    Only for as long as it is needed: other tests count what the cluster has.
+    Yield a control plane with the operator's CRDs; delete them afterwards, as other tests count CRDs.
     """
     wanted = assets.find().monitoring_crds()
     crds.install(plane.client, wanted)
@@ -54,7 +56,7 @@ def test_every_value_at_once_is_accepted_by_the_api_server(
     assert "kubectl get events -n kube-system --field-selector source=" in notes
 
     manifest = helm("get", "manifest", "all", where)
-    # Refuses with their names what the schema does not know and what is there twice.
+    # Strict validation names unknown and duplicate fields.
     applied = answer(monitored, "apply", manifest, "--dry-run=server", "--validate=strict")
     assert "unknown field" not in applied
     assert applied.count("monitoring.coreos.com/all-status-reporter") == len(MONITORS)
@@ -71,27 +73,29 @@ def test_every_value_at_once_is_accepted_by_the_api_server(
     until_nothing_is_left(monitored, NAMESPACE, *kinds)
 
 
-def test_prometheus_understands_every_rule(helm: Helm) -> None:
+def test_prometheus_accepts_every_rule(helm: Helm) -> None:
     rules = _rules(helm)
     assert len(rules["groups"][0]["rules"]) > 3
-    assert _complaints(rules) == ""
+    assert _rule_errors(rules) == ""
 
 
-def test_a_rule_that_prometheus_does_not_understand_is_seen(helm: Helm) -> None:
+def test_a_broken_rule_is_noticed(helm: Helm) -> None:
     for place, wrong in (("expr", "sum(x"), ("annotations", {"summary": "{{ $labels.reason }"})):
         rules = _rules(helm)
         rules["groups"][0]["rules"][0][place] = wrong
-        assert "ProductionStackFinding" in _complaints(rules)
+        assert "ProductionStackFinding" in _rule_errors(rules)
 
 
-def test_rules_ask_for_metrics_and_results_that_there_are(helm: Helm) -> None:
+def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
     expressions = " ".join(rule["expr"] for rule in _rules(helm)["groups"][0]["rules"])
     page = Metrics(DEFAULT_CATALOGUE, list).render().decode()
     asked = set(re.findall(rf"{OURS}\w+", expressions))
     assert {f"{OURS}finding", f"{OURS}leader"} <= asked
     assert asked <= set(re.findall(rf"^{OURS}\w+", page, re.MULTILINE))
     (results,) = re.findall(r'result=~"([^"]+)"', expressions)
-    assert set(results.split("|")) <= set(WRITE_RESULTS)
+    assert set(results.split("|")) <= set(WriteResult)
+    labels = {each for by in re.findall(r"by \(([^)]+)\)", expressions) for each in by.split(", ")}
+    assert labels <= {label for metric in METRICS for label in metric.labels}
 
 
 def _rules(helm: Helm) -> Json:
@@ -100,9 +104,9 @@ def _rules(helm: Helm) -> Json:
     return dict(found)
 
 
-def _complaints(rules: Json) -> str:
+def _rule_errors(rules: Json) -> str:
     """
-    Prometheus' own, of expressions, templates and durations; JSON is YAML too.
+    Return what Prometheus' rule parser reports about expressions, templates and durations.
     """
     program = assets.find().program("prometheus-rules")
     done = subprocess.run(

@@ -1,6 +1,5 @@
 """
-What the chart renders: the same as yesterday where it must be, what the program asks for, and clear
-words for what is typed wrong.
+The chart renders what was reviewed, grants what the program needs, and names values that are wrong.
 """
 
 import itertools
@@ -21,7 +20,7 @@ from reporter.settings import ScrapeMode, load_settings
 
 pytestmark = pytest.mark.controlplane
 """
-Helm comes with the control plane.
+The helm program is built together with the control plane.
 """
 
 Json = dict[str, Any]
@@ -30,7 +29,7 @@ SCHEMA: Json = json.loads((CHART / "values.schema.json").read_text())
 LEASE = ("kaito-system", "productionstack-status-reporter")
 DIFFERS = {"kaito-namespace": "kaito-workspace", "resync-seconds": "60"}
 """
-Where the chart's default has always been another than the flag's.
+Flags whose default in the chart has always differed from the program's.
 """
 
 

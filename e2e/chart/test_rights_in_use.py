@@ -1,5 +1,5 @@
 """
-Each rule of the chart is needed: without it the check at start names it and what goes blind.
+Each rule of the chart is needed: without it the check at start names it and the reasons it affects.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterator
@@ -25,14 +25,14 @@ RELEASE, NAMESPACE = "rights", "rights"
 ACCOUNT = f"system:serviceaccount:{NAMESPACE}:{RELEASE}-status-reporter"
 SOURCES = ",".join(DetailSource)
 """
-All of them, so that every rule there is has its turn.
+All sources, so that every rule of the chart is rendered.
 """
 
 
 @pytest.fixture
 def roles(installer: Helm, control_plane: ControlPlane) -> Iterator[list[Json]]:
     """
-    Installed, with what binds them; taken away for the releases of other tests.
+    Yield the installed roles of the chart; delete them afterwards, for the releases of other tests.
     """
     client = control_plane.client
     rendered = installer.render(
@@ -94,7 +94,7 @@ def _grants(role: Json, rule: Json, right: Permission) -> bool:
 
 def _allowed(plane: ControlPlane, rights: Collection[Permission], expected: bool) -> None:
     """
-    The API server's authorizer learns of a changed role a moment later.
+    Wait until the API server's authorizer has seen a changed role.
     """
     until(
         lambda: all(_is_allowed(plane, right) is expected for right in rights),

@@ -1,5 +1,5 @@
 """
-Writes the table of values into the chart's README: `python -m e2e.chart.values_table`.
+Write the table of values into the chart's README: `python -m e2e.chart.values_table`.
 """
 
 import json
@@ -29,7 +29,7 @@ def table() -> str:
 
 def _rows(schema: Json, defaults: Json, prefix: str = "") -> Iterator[tuple[str, object, str]]:
     """
-    Those of a closed mapping one by one; what is free is one value.
+    Yield a row for each value. A mapping with free keys is one value.
     """
     for name, default in defaults.items():
         described = schema["properties"][name]

@@ -11,7 +11,7 @@ from reporter.kube.objects.access_review import Permission
 from reporter.model.enums import DetailSource
 from reporter.runtime.permissions import required_permissions
 from reporter.settings import FLAG_NAMES, ScrapeMode
-from reporter.stages.probes.specs import PENDING_NAMES, SPECS
+from reporter.stages.probes.specs import SPECS
 
 
 LEASES = "leases"
@@ -38,9 +38,7 @@ def needed_by(
     """
     The same, with the reasons that are blind without each.
     """
-    catalogue = load_catalogue(
-        default_folder(), specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES
-    )
+    catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
     named = Permission("", "", LEASES, *lease) if lease is not None else None
     return required_permissions(catalogue, SPECS, lease=named, sources=sources, mode=mode)
 

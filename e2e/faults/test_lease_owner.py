@@ -31,7 +31,7 @@ def test_owner_that_admission_refuses_costs_no_lead_and_is_given_at_the_next_cre
     client = plane.client
     with ReporterProcess(plane, env={"DEPLOYMENT_NAME": NAME}) as reporter:
         uid = client.create(DEPLOYMENTS, _deployment())["metadata"]["uid"]
-        told = lambda: reporter.lines("stays when deployment")  # noqa: E731
+        told = lambda: reporter.lines("is not deleted with deployment")  # noqa: E731
         until(told, within=SOON, what="the refusal is told")
         renewed = _renewed(plane)
         until(lambda: _renewed(plane) > renewed, within=SOON, what="the Lease is renewed")

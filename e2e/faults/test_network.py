@@ -94,7 +94,7 @@ FAULTS = (
                 answer=StubAnswer(502, "<html>Bad gateway</html>", {"Content-Type": "text/html"})
             ),
         ),
-        expected_log="not an answer of an API server",
+        expected_log="not a response of an API server",
     ),
     NetworkFault("no answer", (ProxyRule(hang=True),), expected_log="timed out"),
     NetworkFault(

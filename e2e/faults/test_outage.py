@@ -119,7 +119,7 @@ def test_outage_is_logged_once_per_kind_and_is_no_reason_to_be_restarted(
     assert outage.alive
     lost = "deployments.apps: not watched: Cannot connect to host"
     assert outage.log.count(lost) == 1
-    assert "deployments.apps: watched again" in outage.log
+    assert "deployments.apps: watching again" in outage.log
 
 
 def test_all_is_known_within_seconds_of_the_return(outage: ObservedOutage) -> None:

@@ -146,7 +146,7 @@ def test_stop_while_the_server_is_silent_ends_in_time_and_says_that_the_lease_st
     with _reporter(proxy, stack) as reporter:
         proxy.freeze()
         _assert_stops_well(reporter, grace=RELEASE + PROMPT_TIMEOUT / 2)
-        assert len(reporter.lines("was not released and must run out")) == 1
+        assert len(reporter.lines("was not released and must expire")) == 1
     proxy.unfreeze()
     assert _holder(stack).startswith("reporter_")
     stack.client.delete(LEASE)

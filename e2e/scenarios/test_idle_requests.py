@@ -54,7 +54,11 @@ def idle_requests() -> Iterator[IdleRequests]:
     with ControlPlane(replace(workload.MINIMAL_OPTIONS, audit=True)) as plane:
         workload.write(plane, INFERENCE_SETS)
         with ReporterProcess(plane, *ELECTION) as reporter:
-            until(lambda: reporter.lines("rights"), within=15, what="the rights are checked")
+            until(
+                lambda: reporter.lines("runtime.permissions"),
+                within=15,
+                what="the rights are checked",
+            )
             begin = dt.datetime.now(dt.UTC)
             time.sleep(QUIET_SECONDS)
             asked = Counter(_request(e) for e in plane.audit() if _asked_since(e, begin))

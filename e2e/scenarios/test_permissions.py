@@ -72,7 +72,7 @@ def test_right_taken_away_clears_nothing_alarms_nothing_and_is_found_when_given_
             assert len(reporter.lines("WARNING", "may not watch deployments.apps")) == 1
         own = events.wait_for(plane.client, BBR, within=PAUSE + SETTLE + PROMPT_TIMEOUT)
         assert own.message.endswith(f" (also: {KAITO})")
-        assert len(reporter.lines("deployments.apps: watched again")) == 1
+        assert len(reporter.lines("deployments.apps: watching again")) == 1
 
 
 def test_right_missing_at_the_start_is_told_in_a_table_and_found_when_given_back(
@@ -83,7 +83,7 @@ def test_right_missing_at_the_start_is_told_in_a_table_and_found_when_given_back
         with ReporterProcess(plane, *SHORT_FLAGS, grant=False) as reporter:
             components.scale(plane.client, BODY_BASED_ROUTER, 0)
             table = _table(reporter)
-            assert table[0].split() == ["MISSING", "ON", "BLINDS"]
+            assert table[0].split() == ["MISSING", "ON", "UNKNOWN", "REASONS"]
             assert "list, watch deployments.apps" in _first_columns(table)
             assert all(reason in " ".join(table) for reason in DEPLOYMENT_REASONS)
             assert _all_unknown(reporter)
@@ -151,7 +151,9 @@ def _table(reporter: ReporterProcess) -> list[str]:
     """
     What the log says of missing rights, from the heads of its columns on.
     """
-    lines = until(lambda: reporter.lines("runtime.rights"), within=15, what="rights are checked")
+    lines = until(
+        lambda: reporter.lines("runtime.permissions"), within=15, what="rights are checked"
+    )
     return [line.partition("rights:   ")[2] for line in lines[1:]]
 
 
@@ -159,7 +161,7 @@ def _first_columns(table: list[str]) -> str:
     """
     The text of the first two columns, whose cells may go on below, without the third.
     """
-    second, third = table[0].index("ON"), table[0].index("BLINDS")
+    second, third = table[0].index("ON"), table[0].index("UNKNOWN REASONS")
     cells = [
         [line[:second].strip() for line in table],
         [line[second:third].strip() for line in table],

@@ -88,7 +88,7 @@ def test_without_its_rights_a_source_is_blind_and_all_else_goes_on(plane: Contro
     with ReporterProcess(
         plane, *FLAGS, overlay(plane.folder), _flag(*SOURCES), grant=False
     ) as reporter:
-        until(lambda: reporter.lines("MISSING", "BLINDS"), within=WITHIN, what="it tells")
+        until(lambda: reporter.lines("MISSING", "UNKNOWN REASONS"), within=WITHIN, what="it tells")
         table = reporter.log()
         assert all(each.split(maxsplit=2)[2] in table for each in KINDS.values())
         _annotate(plane, {"scaledobject.kaito.sh/max-replicas": "0"})

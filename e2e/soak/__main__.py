@@ -15,14 +15,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 
-from e2e.bench.support import machine
-from e2e.bench.support.arguments import natural
 from e2e.controlplane import ControlPlane, assets, until
 from e2e.soak import ground_truth
 from e2e.soak.churn import ComponentChurn
 from e2e.soak.disturbances import Disturbances
 from e2e.soak.ground_truth import AnnouncedEvent, TimeBounds
-from e2e.support import events
+from e2e.support import events, machine
+from e2e.support.arguments import natural
 from e2e.support.production_stack import components, restore
 from e2e.support.timeouts import SETTLE
 

@@ -10,6 +10,7 @@ import pytest
 
 from e2e.controlplane import ApiError
 from e2e.suite import local_cluster
+from e2e.suite.announces import MARK
 from e2e.suite.cluster import ClusterUnderTest
 from e2e.suite.recording import EventRecording
 from e2e.support import events
@@ -53,6 +54,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--within-seconds",
         type=float,
         help="seconds to wait for an Event; default: derived from the reporters' flags",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", f"{MARK}(*reasons): must fail when one of these reasons is not announced"
     )
 
 

@@ -31,6 +31,7 @@ Maximum number of outranked reasons that an Event names.
 """
 
 
+@pytest.mark.announces(BBR, "clusterReady")
 def test_component_at_zero_is_announced_until_it_is_back(cluster: ClusterUnderTest) -> None:
     component = cluster.component(components.BODY_BASED_ROUTER)
     outage = ExpectedOutage(
@@ -39,6 +40,7 @@ def test_component_at_zero_is_announced_until_it_is_back(cluster: ClusterUnderTe
     outage.run(cluster, scaled_to_zero(cluster, component))
 
 
+@pytest.mark.announces(*COMPONENTS_BY_RANK)
 def test_each_outage_of_higher_rank_is_announced(
     cluster: ClusterUnderTest,
 ) -> None:
@@ -65,6 +67,7 @@ def test_each_outage_of_higher_rank_is_announced(
     assert sorted(event.reason for event in events.all()) == sorted([*outranked, "clusterReady"])
 
 
+@pytest.mark.announces("clusterCRDMissing")
 def test_missing_crd_is_announced_until_it_is_back(own_cluster: ClusterUnderTest) -> None:
     name = "scaledobjects.keda.sh"
     outage = ExpectedOutage(

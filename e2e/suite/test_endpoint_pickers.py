@@ -25,6 +25,7 @@ def neighbour(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
         yield model
 
 
+@pytest.mark.announces("inferencesetEPPNotReady")
 def test_picker_at_zero_is_announced_until_it_is_back(
     model: SuiteModel, neighbour: SuiteModel
 ) -> None:
@@ -39,6 +40,7 @@ def test_picker_at_zero_is_announced_until_it_is_back(
     assert others.all() == []
 
 
+@pytest.mark.announces("inferencesetScalingMisconfigured", "inferencesetReady")
 def test_invalid_scaling_limit_is_announced_until_it_is_corrected(model: SuiteModel) -> None:
     message = 'scaledobject.kaito.sh/max-replicas="0" must be greater than 1'
     outage = ExpectedOutage(

@@ -26,6 +26,7 @@ def model(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
         yield model
 
 
+@pytest.mark.announces(KAITO)
 def test_downstream_is_suppressed_by_upstream_and_announced_after_it(
     model: SuiteModel,
 ) -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 import pytest
 
 from e2e.suite import parallel_breakages
+from e2e.suite.announces import marked
 from e2e.suite.breakages import (
     deleted,
     scaled_to_zero,
@@ -68,7 +69,8 @@ def warnings(
         yield warnings
 
 
-@pytest.mark.parametrize("name", BREAKAGES)
+@pytest.mark.announces(READY)
+@pytest.mark.parametrize("name", marked({name: each.reason for name, each in BREAKAGES.items()}))
 def test_outage_of_a_harness_is_announced_until_it_ends(
     warnings: dict[str, Future[Event]], name: str
 ) -> None:

@@ -48,6 +48,7 @@ def model(own_cluster: ClusterUnderTest) -> Iterator[SuiteModel]:
         yield model
 
 
+@pytest.mark.announces(REASON)
 def test_slow_download_is_announced_once_and_ends_with_its_pod(model: SuiteModel) -> None:
     cluster = model.cluster
     events = events_from_now(cluster, model.namespace)

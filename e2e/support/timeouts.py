@@ -5,6 +5,8 @@ How long the reporter waits, as short as the tests can have it.
 import json
 
 from e2e.controlplane import ControlPlane
+from reporter.model.enums import Layer
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 
 
 GRACE, SETTLE = 2, 3
@@ -14,14 +16,15 @@ PROMPT_TIMEOUT = 12
 The seconds that a test waits at most for what happens within one on a machine with nothing else to do.
 """
 
-DEPLOYMENT_REASONS = (
-    "clusterIstioControlPlaneNotReady",
-    "clusterGatewayAuthNotReady",
-    "clusterBBRNotReady",
-    "clusterKaitoControllerNotReady",
-    "clusterKedaNotReady",
-    "clusterKedaKaitoScalerNotReady",
+DEPLOYMENT_REASONS = tuple(
+    str(entry.reason)
+    for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.CLUSTER)
+    if entry.probe == "deployments"
+    and any(each.name or DEFAULT_FLAGS[each.name_flag] for each in entry.parameters.components)
 )
+"""
+The reasons about Deployments that are checked with the default flags.
+"""
 
 
 def short_holds_flag(plane: ControlPlane) -> str:

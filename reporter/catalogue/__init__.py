@@ -1,6 +1,5 @@
 """
-The catalogue's files become entries, or are refused with file, line and what to do.
+Load and check the catalogue: its files become entries, or errors with file, line and what to do.
 
-``load`` in ``loader`` is the way in. Nothing here knows what a probe does: what it must know of one
-is handed in as ProbeSpec.
+The entry point is ``loader.load_catalogue``. This package knows probes by their ProbeSpec alone.
 """

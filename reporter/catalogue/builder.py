@@ -1,24 +1,24 @@
 """
-Checked drafts to the model's entries.
+Build the model's catalogue from checked drafts.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
-from reporter.catalogue.drafts import Draft, Drafts, KnownNames
+from reporter.catalogue.drafts import Draft, Drafts
 from reporter.catalogue.durations import parse_duration
 from reporter.catalogue.format import Hold
 from reporter.model.entries import Catalogue, CatalogueEntry, HoldDurations, Suppression
 from reporter.model.enums import Reason
 
 
-def build_catalogue(drafts: Drafts, known: KnownNames) -> Catalogue:
-    entries = {
-        e.reason: e for e in sorted((_build_entry(d, known) for d in drafts.all), key=_sort_key)
-    }
-    demanded = {
+def build_catalogue(drafts: Drafts) -> Catalogue:
+    entries = {e.reason: e for e in sorted((_build_entry(d) for d in drafts.all), key=_sort_key)}
+    required_crds = {
         Reason(d.reason): d.spec.required_crds(d.parameters)
         for d in drafts.all
         if d.spec is not None
@@ -31,13 +31,13 @@ def build_catalogue(drafts: Drafts, known: KnownNames) -> Catalogue:
     )
     sources = (Reason(d.reason) for d in drafts.all if any(r.crd_of for r in d.entry.suppresses))
     return Catalogue(
-        MappingProxyType(entries), rows, next(sources, None), MappingProxyType(demanded)
+        MappingProxyType(entries), rows, next(sources, None), MappingProxyType(required_crds)
     )
 
 
 def _sort_key(entry: CatalogueEntry) -> tuple[int, bool, bool, int, str]:
     """
-    By layer and rank, then those without one, the Ready last.
+    Order by layer, then rank; entries without a rank follow, the layer's Ready is the last.
     """
     return (
         entry.layer.order,
@@ -48,7 +48,7 @@ def _sort_key(entry: CatalogueEntry) -> tuple[int, bool, bool, int, str]:
     )
 
 
-def _build_entry(draft: Draft, known: KnownNames) -> CatalogueEntry:
+def _build_entry(draft: Draft) -> CatalogueEntry:
     entry = draft.entry
     probe = "" if entry.probe is UNSET else entry.probe
     remedies: Mapping[str, str] = {} if entry.remedy is UNSET else entry.remedy
@@ -67,20 +67,13 @@ def _build_entry(draft: Draft, known: KnownNames) -> CatalogueEntry:
         waits_for_grace=entry.grace,
         remedies=MappingProxyType(remedies),
         enabled=draft.enabled,
-        pending=probe in known.pending,
     )
 
 
 def build_holds(given: Hold | UnsetType) -> HoldDurations:
     """
-    What is not given has the model's default.
+    Return the holds of an entry; absent ones have the model's default.
     """
-    if given is UNSET:
-        return HoldDurations()
-    default = HoldDurations()
-    return HoldDurations(
-        declared=default.declared if given.declared is UNSET else parse_duration(given.declared),
-        failed=default.failed if given.failed is UNSET else parse_duration(given.failed),
-        lost=default.lost if given.lost is UNSET else parse_duration(given.lost),
-        starting=default.starting if given.starting is UNSET else parse_duration(given.starting),
-    )
+    texts: Mapping[str, str | UnsetType] = {} if given is UNSET else msgspec.structs.asdict(given)
+    held = {kind: parse_duration(text) for kind, text in texts.items() if text is not UNSET}
+    return replace(HoldDurations(), **held)

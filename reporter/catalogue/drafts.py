@@ -1,8 +1,8 @@
 """
-Entries as they were read, with their lines: what the checks look at.
+Read entries and keep their lines with them, for the checks.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from reporter.catalogue.format import ReasonEntry
 from reporter.catalogue.problems import Place, Problem, suggest_name
-from reporter.catalogue.yaml.nodes import Fields, Scalar
+from reporter.catalogue.yaml.nodes import Fields, Items, Node, Scalar
 from reporter.catalogue.yaml.reader import read
 from reporter.model.entries import ProbeSpec
 
@@ -18,18 +18,17 @@ from reporter.model.entries import ProbeSpec
 @dataclass(frozen=True, slots=True)
 class KnownNames:
     """
-    What entries may name. *pending*: probes that do not exist yet. *flags*: of the process.
+    The names that entries may use. *flags*: those of the process.
     """
 
     specs: Mapping[str, ProbeSpec]
-    pending: frozenset[str]
     flags: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class EntrySource:
     """
-    One entry as it stands in its file, and what an overlay made of it.
+    One entry of a file, as an overlay left it.
     """
 
     node: Fields
@@ -41,10 +40,20 @@ class EntrySource:
         return str(named.value) if isinstance(named, Scalar) else ""
 
 
+def entry_sources(root: Node, key: str) -> Iterator[EntrySource]:
+    """
+    Yield the entries that a file lists under *key*.
+    """
+    listed = root.values.get(key) if isinstance(root, Fields) else None
+    for node in listed.items if isinstance(listed, Items) else ():
+        if isinstance(node, Fields):
+            yield EntrySource(node)
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """
-    *spec* and *parameters* are None for reasons without a probe.
+    An entry that was read. *spec* and *parameters* are None for reasons without a probe.
     """
 
     entry: ReasonEntry
@@ -59,7 +68,7 @@ class Draft:
 
     def problem(self, text: str, *path: str) -> Problem:
         """
-        One of the key at *path*, told where that key stands.
+        Return a problem with the key at *path*, placed at that key.
         """
         return Problem(self.where(*path), f"{self.reason}: {text}")
 
@@ -76,7 +85,9 @@ class Draft:
 @dataclass(frozen=True, slots=True)
 class Drafts:
     """
-    *all*: those that could be read. *names*: of the others too, so that who names them is right.
+    The entries that could be read.
+
+    *names* are those of all entries, so that a row which names an unreadable one is not reported.
     """
 
     all: tuple[Draft, ...]
@@ -110,7 +121,7 @@ def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem])
     given = source.node.values.get("parameters") or Fields(source.node.where("probe"))
     if not isinstance(given, Fields):
         return None
-    told: list[Problem] = []
-    parameters = read(given, spec.parameters_type, told)
-    problems += [Problem(p.place, f"{entry.reason}: parameters: {p.text}") for p in told]
-    return None if told else Draft(entry, source.node, source.enabled, spec, parameters)
+    found: list[Problem] = []
+    parameters = read(given, spec.parameters_type, found)
+    problems += [Problem(p.place, f"{entry.reason}: parameters: {p.text}") for p in found]
+    return None if found else Draft(entry, source.node, source.enabled, spec, parameters)

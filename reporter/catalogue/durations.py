@@ -1,5 +1,5 @@
 """
-Durations as the catalogue writes them: 15s, 5m, 1h30m, or the word grace.
+Parse and format the catalogue's durations: 15s, 5m, 1h30m, or the word grace.
 """
 
 import re
@@ -13,20 +13,20 @@ HOLD_PATTERN = rf"^{GRACE}$|{DURATION_PATTERN}"
 
 def parse_duration(text: str) -> timedelta | None:
     """
-    None for the startup grace. Raises ValueError for what DURATION does not match.
+    Return the duration, or None for the startup grace. Raise ValueError for any other text.
     """
     if text == GRACE:
         return None
     match = re.match(DURATION_PATTERN, text)
     if match is None:
-        raise ValueError(f"{text!r} is no duration")
+        raise ValueError(f"{text!r} is not a duration")
     hours, minutes, seconds = (int(part[:-1]) if part else 0 for part in match.groups())
     return timedelta(hours=hours, minutes=minutes, seconds=seconds)
 
 
 def format_duration(value: timedelta | None) -> str:
     """
-    The inverse of span.
+    Return the text that ``parse_duration`` reads as *value*.
     """
     if value is None:
         return GRACE

@@ -1,8 +1,10 @@
 """
-The files of the catalogue as types; the JSON Schema and the tables of its README come from here.
+The types of the catalogue's files: the one declaration of its keys.
+
+The reader converts into them, and the JSON Schemas and the README's tables are rendered from them.
 """
 
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -12,6 +14,8 @@ from reporter.model.enums import EventType, Layer, Owner
 
 
 T = TypeVar("T")
+Entry = TypeVar("Entry")
+Change = TypeVar("Change")
 OptionalKey: TypeAlias = T | UnsetType
 
 HoldDuration = Annotated[
@@ -57,51 +61,55 @@ class CatalogueStruct(
 
 class Hold(CatalogueStruct, frozen=True, kw_only=True):
     """
-    How long trouble of each kind must last before it counts. `grace` is --startup-grace-seconds.
+    The hold for each kind of trouble. `grace` stands for --startup-grace-seconds.
     """
 
     declared: Annotated[
         OptionalKey[HoldDuration],
-        Meta(description="A human's word: replicas 0, an invalid annotation. Absent: 0s."),
+        Meta(
+            description="Configured so by someone: replicas 0, an invalid annotation. Absent: 0s."
+        ),
     ] = UNSET
     failed: Annotated[
         OptionalKey[HoldDuration],
-        Meta(description="A hard error that a writer states: image, crash loop. Absent: 15s."),
+        Meta(description="A component reports a hard error: image pull, crash loop. Absent: 15s."),
     ] = UNSET
     lost: Annotated[
         OptionalKey[HoldDuration],
-        Meta(description="It worked, nothing is being changed, now it does not. Absent: 30s."),
+        Meta(
+            description="It worked and stopped working, with no change in progress. Absent: 30s."
+        ),
     ] = UNSET
     starting: Annotated[
         OptionalKey[HoldDuration],
-        Meta(description="Young, rolling out, scaling up or draining. Absent: grace."),
+        Meta(description="New, rolling out, scaling up or draining. Absent: grace."),
     ] = UNSET
 
 
 class Suppresses(CatalogueStruct, frozen=True, kw_only=True):
     """
-    What has no input while this reason's component is out.
+    A row of the suppression table: what is suppressed while this reason's component is out.
     """
 
     reason: Annotated[
         OptionalKey[str],
-        Meta(description="The reason that is silent, of the same layer or a lower."),
+        Meta(description="The suppressed reason, of the same layer or a lower one."),
     ] = UNSET
     crd_of: Annotated[
         bool,
         Meta(
-            description="Instead of a reason: every reason whose probe demands the CRD that is "
-            "missing. For one reason of the catalogue alone, whose probe is `crds`."
+            description="Instead of a reason: every reason whose probe requires the missing CRD. Only for "
+            "the one reason whose probe is `crds`."
         ),
     ] = False
     scope: Annotated[
         Scope,
         Meta(
-            description="`cluster`: all subjects, for reasons of the cluster layer. `namespace`: "
-            "those of the source's namespace, for reasons of the other layers."
+            description="`cluster` for reasons of the cluster layer: all subjects. `namespace` for the "
+            "others: the subjects of the same namespace."
         ),
     ]
-    why: Annotated[Text, Meta(description="What the silent check definitionally lacks meanwhile.")]
+    why: Annotated[Text, Meta(description="What the suppressed check lacks meanwhile.")]
 
 
 class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
@@ -110,77 +118,105 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
     """
 
     reason: Annotated[
-        ReasonName, Meta(description="Its name. Public: reasons are added, never renamed.")
+        ReasonName, Meta(description="Its name, a public API: reasons are added, never renamed.")
     ]
-    layer: Annotated[Layer, Meta(description="Where it lives; the name's prefix must agree.")]
+    layer: Annotated[
+        Layer, Meta(description="The layer that it belongs to; the prefix of its name must agree.")
+    ]
     type: Annotated[
         EventType,
-        Meta(description="`Normal` for the one reason of each layer that says all is well again."),
+        Meta(description="`Normal` for the one reason of each layer that announces recovery."),
     ]
     owner: Annotated[Owner, Meta(description="Who must act.")]
+    meaning: Annotated[
+        OptionalKey[Text], Meta(description="What it means for users, for docs/reasons.md.")
+    ] = UNSET
     rank: Annotated[
         OptionalKey[Rank],
         Meta(
-            description="Which reason of a subject speaks: the lowest number, unique in a layer."
+            description="Of a subject's findings the one with the lowest number is announced. Unique in a "
+            "layer."
         ),
     ] = UNSET
     orthogonal: Annotated[
-        bool, Meta(description="Instead of a rank: it speaks for itself and gates no Ready.")
+        bool,
+        Meta(
+            description="Instead of a rank: announced independently; the layer's Ready does not wait for "
+            "it."
+        ),
     ] = False
     probe: Annotated[
-        OptionalKey[str], Meta(description="What judges it. None for the Normal reasons.")
+        OptionalKey[str],
+        Meta(description="The probe that evaluates it. Normal reasons have none."),
     ] = UNSET
     parameters: Annotated[
         OptionalKey[dict[str, Any]],
         Meta(
-            description="What the probe is told; each probe has its own. A key that ends in "
-            "`-flag` names a flag of the process, whose value is used."
+            description="Settings of the probe; each probe has its own. A key that ends in `-flag` names a "
+            "flag of the process, whose value is used."
         ),
     ] = UNSET
-    hold: Annotated[OptionalKey[Hold], Meta(description="How long it must last.")] = UNSET
+    hold: Annotated[
+        OptionalKey[Hold],
+        Meta(description="How long trouble must last before it is announced, by its kind."),
+    ] = UNSET
     settle: Annotated[
         OptionalKey[SettleDuration],
-        Meta(description="How long it must be clear before it counts. Absent: --settle-seconds."),
+        Meta(
+            description="How long it must be clear before the finding ends. Absent: --settle-seconds."
+        ),
     ] = UNSET
     grace: Annotated[
         bool,
-        Meta(description="Whether trouble with a young or missing object waits for the grace."),
+        Meta(
+            description="Whether findings about new or just deleted objects wait for "
+            "--startup-grace-seconds."
+        ),
     ] = True
     message: Annotated[
         Text,
         Meta(
-            description="What is wrong and where. `{field}` is filled in from the probe; "
-            "`{namespace}` and `{inferenceset}` from the subject; `{foreign}` says where the text "
-            "of others stands, which otherwise follows at the end."
+            description="What is wrong and where. `{field}` stands for a value from the probe, "
+            "`{namespace}` and `{inferenceset}` for those of the subject, and `{foreign}` for "
+            "the text of other components, which otherwise follows at the end."
         ),
     ]
+    example: Annotated[
+        OptionalKey[Text],
+        Meta(description="A message as it was announced in a case, for docs/reasons.md."),
+    ] = UNSET
     remedy: Annotated[
         OptionalKey[dict[str, Remedy]],
         Meta(
-            description="What to do, by code of the cause. `default` is for all others. A code "
-            "after a dot is looked up whole, then by its second part, then by its first."
+            description="What to do, by code of the cause; `default` is for all others. A code with a dot "
+            "is looked up as a whole, then by its second part, then by its first."
         ),
     ] = UNSET
+    runbook: Annotated[
+        OptionalKey[list[Text]],
+        Meta(description="What an operator does first, step by step, for docs/reasons.md."),
+    ] = UNSET
     suppresses: Annotated[
-        list[Suppresses], Meta(description="What is silent while this one is out.")
+        list[Suppresses],
+        Meta(description="The reasons that are suppressed while this one is out."),
     ] = []
 
 
-class CatalogueFile(CatalogueStruct, frozen=True, kw_only=True):
+class CatalogueFile(CatalogueStruct, Generic[Entry], frozen=True, kw_only=True):
     """
     A file of the catalogue.
     """
 
-    reasons: Annotated[list[ReasonEntry], Meta(description="In any order.")]
+    reasons: Annotated[list[Entry], Meta(description="In any order.")]
 
 
 class Override(CatalogueStruct, frozen=True, kw_only=True):
     """
-    What an overlay changes of a reason. Of hold and parameters, the keys given here change.
+    Changes to a reason. Of hold and parameters, only the keys given here change.
     """
 
     enabled: Annotated[
-        OptionalKey[bool], Meta(description="false switches the reason off; it is not judged.")
+        OptionalKey[bool], Meta(description="false switches the reason off: it is not evaluated.")
     ] = UNSET
     rank: Annotated[OptionalKey[Rank], Meta(description="Another rank.")] = UNSET
     hold: Annotated[OptionalKey[Hold], Meta(description="Other holds.")] = UNSET
@@ -190,12 +226,18 @@ class Override(CatalogueStruct, frozen=True, kw_only=True):
     ] = UNSET
 
 
-class OverlayFile(CatalogueStruct, frozen=True, kw_only=True):
+class OverlayFile(CatalogueStruct, Generic[Change, Entry], frozen=True, kw_only=True):
     """
     An overlay: changes to the shipped reasons, and reasons of one's own.
     """
 
-    reasons: Annotated[dict[str, Override], Meta(description="Changes, by reason.")] = {}
+    reasons: Annotated[dict[str, Change], Meta(description="Changes, by reason.")] = {}
     add: Annotated[
-        list[ReasonEntry], Meta(description="Whole entries, judged by a probe that exists.")
+        list[Entry], Meta(description="Whole entries, evaluated by a probe that exists.")
     ] = []
+
+
+UnreadEntry: TypeAlias = dict[str, Any]
+"""
+Stands for an entry in the first reading of a file, so that entries are read and refused one by one.
+"""

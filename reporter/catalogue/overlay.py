@@ -1,34 +1,26 @@
 """
-A user's overlay: changes to reasons that are there, and reasons of one's own.
+Apply a user's overlay: changes to shipped reasons, and reasons of the user's own.
 
-Changes are made to the nodes, so that what is wrong with a change is told with the overlay's line.
+The changes are made to the YAML nodes, so that errors about a change name the overlay's line.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
-from reporter.catalogue.drafts import EntrySource
-from reporter.catalogue.format import Override
+from reporter.catalogue.drafts import EntrySource, entry_sources
+from reporter.catalogue.format import OverlayFile, Override, UnreadEntry
 from reporter.catalogue.problems import Problem, suggest_name
 from reporter.catalogue.yaml.nodes import Fields, compose
 from reporter.catalogue.yaml.reader import read
 
 
-class RawOverlayFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """
-    The two parts of an overlay, their entries not read yet.
-    """
-
-    reasons: Fields | None = None
-    add: list[Fields] = []
-
-
 MERGED_KEYS = ("hold", "parameters")
 """
-Of these, an overlay changes the keys that it gives; all else it replaces.
+The keys that an overlay changes key by key; it replaces all others as a whole.
 """
 
 
@@ -36,31 +28,30 @@ def apply_overlay(
     sources: Sequence[EntrySource], overlay: Path, problems: list[Problem]
 ) -> tuple[EntrySource, ...]:
     root = compose(overlay, problems)
-    top = read(root, RawOverlayFile, problems) if root is not None else None
-    if top is None:
+    if root is None or read(root, OverlayFile[Any, UnreadEntry], problems) is None:
         return tuple(sources)
-    changes = _read_changes(top.reasons, {source.name for source in sources}, problems)
+    reasons = root.values.get("reasons") if isinstance(root, Fields) else None
+    names = {source.name for source in sources}
+    changes = _read_changes(reasons, names, problems) if isinstance(reasons, Fields) else {}
     changed = [
         _apply_change(source, *changes[source.name]) if source.name in changes else source
         for source in sources
     ]
-    return (*changed, *(EntrySource(node) for node in top.add))
+    return (*changed, *entry_sources(root, "add"))
 
 
 def _read_changes(
-    reasons: Fields | None, names: set[str], problems: list[Problem]
+    reasons: Fields, names: set[str], problems: list[Problem]
 ) -> dict[str, tuple[Fields, Override]]:
     changes = {}
-    for name, node in reasons.values.items() if reasons is not None else ():
-        place = reasons.where(name) if reasons is not None else node.place
+    for name, node in reasons.values.items():
         if name not in names:
-            problems.append(
-                Problem(place, f"unknown reason `{name}`: {suggest_name(name, names)}")
-            )
+            text = f"unknown reason `{name}`: {suggest_name(name, names)}"
+            problems.append(Problem(reasons.where(name), text))
             continue
-        told: list[Problem] = []
-        change = read(node, Override, told)
-        problems += [Problem(p.place, f"{name}: {p.text}") for p in told]
+        found: list[Problem] = []
+        change = read(node, Override, found)
+        problems += [Problem(p.place, f"{name}: {p.text}") for p in found]
         if change is not None and isinstance(node, Fields):
             changes[name] = (node, change)
     return changes

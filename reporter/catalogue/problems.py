@@ -1,5 +1,5 @@
 """
-What is wrong with a file of the catalogue, and where.
+Problems of the catalogue's files, each with its line.
 """
 
 from collections.abc import Collection, Iterable
@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 MAX_LISTED_NAMES = 12
 """
-Up to how many known names are listed where none of them comes close.
+The number of known names up to which all are listed when none is similar.
 """
 
 
@@ -41,7 +41,7 @@ class Problem:
 
 class CatalogueError(Exception):
     """
-    The catalogue is refused; all its problems, by file and line.
+    Raised for a catalogue with problems; *problems* are ordered by file and line.
     """
 
     def __init__(self, problems: Iterable[Problem]):
@@ -51,7 +51,7 @@ class CatalogueError(Exception):
 
 def suggest_name(word: str, known: Collection[str]) -> str:
     """
-    What to write instead of an unknown word.
+    Return what to write instead of an unknown word.
     """
     close = get_close_matches(word, sorted(known), n=1)
     if close:

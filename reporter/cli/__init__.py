@@ -1,3 +1,3 @@
 """
-The command line: which command, with which configuration, and what it prints.
+The command line: commands, their configuration and their output.
 """

@@ -1,5 +1,5 @@
 """
-The process: arguments in, exit code out.
+The entry point of the process.
 """
 
 import os
@@ -17,34 +17,34 @@ What shells report for a process that SIGINT ended.
 
 STOP_EXIT_CODES = {signal.SIGTERM: 0, signal.SIGINT: INTERRUPTED_EXIT_CODE}
 """
-The exit codes of a stop.
+The exit codes after a stop by signal. SIGTERM is how Kubernetes stops a pod: no failure.
 """
 
 
 def main() -> None:
-    asked: list[signal.Signals] = []
+    received: list[signal.Signals] = []
 
-    def leave(number: int, frame: FrameType | None) -> NoReturn:
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
         """
-        Before anything has begun there is nothing to end; later the loop's own handlers stand here.
+        End a process that has not started its event loop, whose own handlers replace this one.
         """
-        asked.append(signal.Signals(number))
+        received.append(signal.Signals(number))
         raise KeyboardInterrupt
 
     for each in STOP_EXIT_CODES:
-        signal.signal(each, leave)
+        signal.signal(each, stop)
     _reopen_closed_streams()
     try:
-        # Only here, so that a stop during these imports is one like any other.
+        # Imported here so that a signal during these imports ends in the handlers below.
         from reporter.cli.commands import run_command  # noqa: PLC0415
 
-        # Some libraries let no exception out while they are loaded.
-        code = STOP_EXIT_CODES[asked[0]] if asked else run_command(sys.argv[1:], os.environ)
+        # Some libraries swallow exceptions while they are imported, KeyboardInterrupt too.
+        code = STOP_EXIT_CODES[received[0]] if received else run_command(sys.argv[1:], os.environ)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        code = STOP_EXIT_CODES[asked[0]] if asked else INTERRUPTED_EXIT_CODE
+        code = STOP_EXIT_CODES[received[0]] if received else INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
-        # Who read us has seen enough, as head does; what is left must not complain at exit.
+        # The reader of a pipe closed it, as head does. Python must not report that at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     _discard_unflushed()
@@ -53,16 +53,20 @@ def main() -> None:
 
 def _reopen_closed_streams() -> None:
     """
-    Otherwise a socket takes the number of a closed stream, and with it what a library complains of.
+    Open closed standard streams on /dev/null.
+
+    Otherwise the first socket gets a stream's file descriptor, and warnings are written into it.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115  until the end
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115  open until the process ends
 
 
 def _discard_unflushed() -> None:
     """
-    What a full disk or a closed pipe did not take must not change the exit code to 120.
+    Flush the streams, or point them to /dev/null if that fails.
+
+    Python exits with 120 if it cannot flush them itself, for example into a closed pipe.
     """
     for stream in (sys.stdout, sys.stderr):
         try:

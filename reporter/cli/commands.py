@@ -26,7 +26,9 @@ HELP_ARGUMENTS = frozenset({"help", "-h", "-help", "--help"})
 
 def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """
-    Without the name of a command, its flags are those of run: so the chart starts it.
+    Run a command and return its exit code. Without a command's name, it is run.
+
+    The Go reporter has no commands, and its chart gives flags alone.
     """
     name, arguments = (argv[0], argv[1:]) if _has_command_name(argv) else ("run", argv)
     if name in HELP_ARGUMENTS or (name != "demo" and HELP_ARGUMENTS & set(arguments)):
@@ -47,7 +49,7 @@ def _has_command_name(argv: Sequence[str]) -> bool:
 
 
 def _print_refusal(text: str) -> int:
-    # What was given may hold anything, also what a terminal would obey.
+    # The refused text may hold terminal escape sequences: one_line removes them.
     print(PROGRAM, "\n".join(map(one_line, text.split("\n"))), sep=": ", file=sys.stderr)
     return EXIT_BAD_CONFIGURATION
 
@@ -60,7 +62,7 @@ def _unknown_command(name: str) -> str:
 
 def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     settings, catalogue = load_configuration(arguments, environ)
-    # Only here, as the other commands need no API client.
+    # Imported here because the other commands need no API client.
     from reporter.app import run  # noqa: PLC0415
 
     return run(settings, catalogue)

@@ -1,5 +1,5 @@
 """
-What ``--help`` prints.
+Render the text of ``--help``.
 """
 
 from collections.abc import Iterator
@@ -11,26 +11,29 @@ from reporter.settings import FLAGS, Flag, FlagGroup
 PROGRAM = "productionstack-status-reporter"
 WIDTH = 80
 INTRODUCTION = f"""\
-Say once, as Kubernetes Events, why a KAITO production stack does not serve.
+Report as Kubernetes Events why a KAITO production stack does not serve.
 
 Usage:
   {PROGRAM} [run] [FLAGS]
   {PROGRAM} demo|check-config|version
 
 Commands:
-  run           Watch a cluster and write Events; also without a command.
-  demo          Show it at work on an example stack, with no cluster at hand.
-  check-config  Check flags, catalogue and overlay, and tell what is in effect.
-  version       Tell which version this is."""
+  run           Watch a cluster and write Events. The default command.
+  demo          Run it against an example stack; needs no cluster.
+  check-config  Check flags, catalogue and overlay, and print what is in effect.
+  version       Print the version."""
 CLOSING = """\
-A flag may have one dash or two, and is written --flag=value. A boolean one may
-stand alone, --leader-elect, which is --leader-elect=true.
-Each flag may be given as an environment variable too, --resync-seconds as
-STATUS_REPORTER_RESYNC_SECONDS; the flag wins. POD_NAME and POD_NAMESPACE tell
-who and where we are: Events carry the one, the Lease is in the other.
-DEPLOYMENT_NAME tells what runs the pod: the Lease is removed together with it.
+Flags start with one dash or two: --flag=value. A boolean flag needs no value:
+--leader-elect means --leader-elect=true.
 
-Exit codes: 0 it ended as told, 1 it failed, 2 the configuration is refused."""
+Each flag can be set by an environment variable too: --resync-seconds by
+STATUS_REPORTER_RESYNC_SECONDS. The flag wins. Three more variables:
+  POD_NAME         Name of the pod; its Events carry it.
+  POD_NAMESPACE    Namespace of the Lease.
+  DEPLOYMENT_NAME  Deployment that owns the Lease, so that both are deleted
+                   together.
+
+Exit codes: 0 stopped as requested, 1 failed, 2 configuration refused."""
 
 
 def render_help() -> str:

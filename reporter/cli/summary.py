@@ -1,5 +1,5 @@
 """
-What ``check-config`` prints of a configuration that holds together.
+Render what ``check-config`` prints about a valid configuration.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from reporter.settings import FLAGS, Settings
 
 def render_summary(settings: Settings, catalogue: Catalogue) -> str:
     """
-    Reasons by state, flags that differ from their default, and what should be set right.
+    Return the reasons by state, the flags that differ from their default, and the notes.
     """
     return "\n".join(
         (*_reason_lines(catalogue), "", *_flag_lines(settings), *_note_lines(settings))
@@ -21,12 +21,9 @@ def render_summary(settings: Settings, catalogue: Catalogue) -> str:
 
 
 def _reason_lines(catalogue: Catalogue) -> Iterator[str]:
-    yield f"The catalogue holds together: {len(catalogue.entries)} reasons."
+    yield f"The catalogue is valid: {len(catalogue.entries)} reasons."
     yield from _reason_list("on", catalogue.enabled_reasons)
     yield from _reason_list("off, by the overlay", catalogue.disabled_reasons)
-    yield from _reason_list(
-        "pending, as their probes do not exist yet, and so off", catalogue.pending
-    )
 
 
 def _reason_list(state: str, reasons: Sequence[Reason]) -> Iterator[str]:
@@ -44,6 +41,6 @@ def _flag_lines(settings: Settings) -> Iterator[str]:
 def _note_lines(settings: Settings) -> Iterator[str]:
     if settings.notes:
         yield ""
-        yield "To set right:"
+        yield "Notes:"
         for note in settings.notes:
             yield from wrap(note, WIDTH, initial_indent="  ", subsequent_indent="    ")

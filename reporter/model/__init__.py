@@ -1,3 +1,3 @@
 """
-The words of the program as values: no I/O, no clock, no decisions.
+The vocabulary of the program as values: no I/O, no clock, no decisions.
 """

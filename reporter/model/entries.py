@@ -1,5 +1,5 @@
 """
-The catalogue's entries as values.
+The catalogue, its entries and the contract of a probe, as values.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -9,14 +9,15 @@ from enum import StrEnum, unique
 from typing import Any
 
 from reporter.model.enums import DetailSource, EventType, Layer, Owner, Reason, TroubleKind
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.scrapes import ScrapeFunc
 from reporter.model.verdicts import EMPTY_MAP
 
 
 @unique
 class Scope(StrEnum):
     """
-    How far a suppression reaches.
+    The reach of a suppression.
     """
 
     CLUSTER = "cluster"
@@ -26,7 +27,9 @@ class Scope(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Suppression:
     """
-    While *source* is out, *target* has no input. *why* says what it definitionally lacks.
+    A dependency of the catalogue: while *source* is out, *target* is suppressed.
+
+    *why* names the input that the target's probe lacks then.
     """
 
     source: Reason
@@ -38,16 +41,16 @@ class Suppression:
 @dataclass(frozen=True, slots=True)
 class ProbeSpec:
     """
-    What the catalogue must know of a probe to accept an entry that names it.
+    The contract of a probe, against which catalogue entries are checked.
 
-    *parameters* is the msgspec Struct of the entry's ``parameters``.
-    *fields* may stand in its message, *codes* have remedies of their own.
-    *requires*: kinds without which it cannot judge; *uses*: kinds that add detail;
-    *demands*: CRDs (``resource.group``) without which it has no input, so that a missing one
-    suppresses it; *presences*: CRDs whose presence it reads.
-    *sources*: kinds that add detail if that source is switched on; without it they do not exist.
-    *pauses*: it judges pods, of which an InferenceSet that is scaled to zero has none.
-    *scrapes*: it judges what pods' pages of metrics say.
+    *parameters_type*: the msgspec Struct of the entry's ``parameters``.
+    *message_fields* may be used in its message, *cause_codes* may have remedies of their own.
+    *required_kinds*: while one of them is unknown, so is the verdict. *optional_kinds* add detail.
+    *kinds_by_source*: kinds that are watched only if that source is switched on.
+    *required_crds*: CRDs (``resource.group``) without which the probe has no input, so that a
+    missing one suppresses its reasons. *observed_crds*: CRDs whose presence it reads.
+    *pauses_at_zero_replicas*: it evaluates pods, and an InferenceSet scaled to zero has none.
+    *scrape*: builds the request for samples from the metrics pages of pods, if it reads any.
     """
 
     name: str
@@ -59,14 +62,14 @@ class ProbeSpec:
     required_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     observed_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     pauses_at_zero_replicas: bool = False
-    reads_metrics: bool = False
+    scrape: ScrapeFunc | None = None
     kinds_by_source: Mapping[DetailSource, tuple[ResourceKind, ...]] = field(default_factory=dict)
 
     def watched_kinds(
         self, sources: Collection[DetailSource] = frozenset()
     ) -> tuple[ResourceKind, ...]:
         """
-        The kinds that it reads with these sources switched on.
+        Return the kinds that the probe reads with these sources switched on.
         """
         more = (
             kind
@@ -80,7 +83,7 @@ class ProbeSpec:
 @dataclass(frozen=True, slots=True)
 class HoldDurations:
     """
-    How long trouble of each kind must last before it counts; None is the startup grace.
+    The time that trouble of each kind must last before it counts; None is the startup grace.
     """
 
     declared: timedelta | None = timedelta(0)
@@ -89,13 +92,13 @@ class HoldDurations:
     starting: timedelta | None = None
 
     def for_kind(self, kind: TroubleKind, *, grace: timedelta) -> timedelta:
-        held = {
+        duration = {
             TroubleKind.DECLARED: self.declared,
             TroubleKind.FAILED: self.failed,
             TroubleKind.LOST: self.lost,
             TroubleKind.STARTING: self.starting,
         }[kind]
-        return grace if held is None else held
+        return grace if duration is None else duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +107,9 @@ class CatalogueEntry:
     One reason of the catalogue.
 
     *rank*: 0 is the highest of its layer; None for orthogonal reasons and for the layer's Ready.
-    *settle*: how long Clear must last; None is ``--settle-seconds``.
-    *grace*: whether trouble with a young or just missing object waits for the startup grace.
-    *remedies*: by code, with ``default``.
+    *settle*: the time that Clear must last; None is ``--settle-seconds``.
+    *waits_for_grace*: trouble with a young or just missing object waits for the startup grace.
+    *remedies*: by cause code, with ``default``.
     """
 
     reason: Reason
@@ -123,30 +126,29 @@ class CatalogueEntry:
     waits_for_grace: bool = True
     remedies: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP)
     enabled: bool = True
-    pending: bool = False
 
     @property
     def is_ready_reason(self) -> bool:
         """
-        Whether this is the Normal reason that says a layer's subject is well again.
+        True for the Normal reason that announces the recovery of a subject.
         """
         return self.type is EventType.NORMAL
 
     @property
     def is_evaluated(self) -> bool:
         """
-        Whether a probe runs for it.
+        True if a probe runs for this reason.
         """
-        return self.enabled and not self.pending and not self.is_ready_reason
+        return self.enabled and not self.is_ready_reason
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
     """
-    All entries and all rows; checked by the loader, so that whoever reads it need not ask.
+    The entries and suppressions. The loader has checked that they fit together.
 
-    *crd_source*: the reason of a missing CRD; while item X of it is out, it suppresses every reason
-    whose probe demands X. *demanded*: these CRDs, by reason.
+    *missing_crd_reason*: the reason of a missing CRD; while its item X is out, it suppresses every
+    reason whose probe requires X. *required_crds_by_reason*: these CRDs.
     """
 
     entries: Mapping[Reason, CatalogueEntry]
@@ -162,10 +164,10 @@ class Catalogue:
 
     def evaluated_entries(self, layer: Layer) -> tuple[CatalogueEntry, ...]:
         """
-        The reasons of a layer that are judged, by rank, orthogonal ones last.
+        Return the evaluated reasons of a layer, by rank, orthogonal ones last.
         """
-        judged = (e for e in self.entries.values() if e.layer is layer and e.is_evaluated)
-        return tuple(sorted(judged, key=lambda e: (e.rank is None, e.rank or 0, e.reason)))
+        evaluated = (e for e in self.entries.values() if e.layer is layer and e.is_evaluated)
+        return tuple(sorted(evaluated, key=lambda e: (e.rank is None, e.rank or 0, e.reason)))
 
     def ready_entry(self, layer: Layer) -> CatalogueEntry:
         return next(e for e in self.entries.values() if e.layer is layer and e.is_ready_reason)
@@ -173,24 +175,19 @@ class Catalogue:
     @property
     def enabled_reasons(self) -> tuple[Reason, ...]:
         """
-        The reasons that can be said: a Ready follows from the judged ones of its layer.
+        The reasons that can be announced; a Ready needs an evaluated reason in its layer.
         """
-        every = self.entries.values()
-        said = (
-            e.is_evaluated
-            or (e.is_ready_reason and e.enabled and bool(self.evaluated_entries(e.layer)))
-            for e in every
+        return tuple(
+            e.reason
+            for e in self.entries.values()
+            if e.is_evaluated
+            or (e.is_ready_reason and e.enabled and self.evaluated_entries(e.layer))
         )
-        return tuple(e.reason for e, on in zip(every, said, strict=True) if on)
 
     @property
     def disabled_reasons(self) -> tuple[Reason, ...]:
-        return tuple(e.reason for e in self.entries.values() if not e.enabled)
-
-    @property
-    def pending(self) -> tuple[Reason, ...]:
         """
-        The reasons that cannot be said yet, as their probe, or every probe of their layer, is missing.
+        The reasons that an overlay switched off, and the Ready of a layer without another reason.
         """
-        known = {*self.enabled_reasons, *self.disabled_reasons}
-        return tuple(reason for reason in self.entries if reason not in known)
+        enabled = frozenset(self.enabled_reasons)
+        return tuple(reason for reason in self.entries if reason not in enabled)

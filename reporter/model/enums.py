@@ -1,5 +1,5 @@
 """
-The closed sets of words, and the open one: reasons.
+The enumerations of the vocabulary, and the open set of reasons.
 """
 
 from enum import StrEnum, unique
@@ -8,16 +8,14 @@ from typing import NewType
 
 Reason = NewType("Reason", str)
 """
-A stable name from the catalogue. Public API: reasons are added, never renamed.
+A stable name from the catalogue. It is public API: reasons are added, never renamed.
 """
-
-Uid = NewType("Uid", str)
 
 
 @unique
 class Layer(StrEnum):
     """
-    Where a reason lives; the order is that of announcing, causes first.
+    The layer of a reason, in the order of announcing: causes before effects.
     """
 
     CLUSTER = "cluster"
@@ -29,17 +27,17 @@ class Layer(StrEnum):
         return _LAYER_ORDER[self]
 
 
-_LAYER_ORDER = {layer: place for place, layer in enumerate(Layer)}
+_LAYER_ORDER = {layer: position for position, layer in enumerate(Layer)}
 
 
 @unique
 class TroubleKind(StrEnum):
     """
-    The kind of a trouble: why it may still be a normal start or change, and so how long to wait.
+    The kind of a trouble, which decides how long it may still be a normal start or change.
     """
 
-    DECLARED = "declared"  # a human's word: replicas 0, an invalid annotation
-    FAILED = "failed"  # a hard error that a writer states: image, crash loop, quota
+    DECLARED = "declared"  # set by a user: replicas 0, an invalid annotation
+    FAILED = "failed"  # a hard error that a controller reports: image, crash loop, quota
     LOST = "lost"  # it worked, nothing is being changed, now it does not
     STARTING = "starting"  # young, rolling out, scaling up, draining
 
@@ -47,7 +45,7 @@ class TroubleKind(StrEnum):
 @unique
 class Owner(StrEnum):
     """
-    Who must act.
+    The party that must act.
     """
 
     USER = "user"
@@ -68,7 +66,7 @@ class EventType(StrEnum):
 @unique
 class Emission(StrEnum):
     """
-    Whether one finding of a subject speaks, or each.
+    The findings of a subject that are announced: the primary one, or all.
     """
 
     PRIMARY = "primary"
@@ -78,7 +76,7 @@ class Emission(StrEnum):
 @unique
 class DetailSource(StrEnum):
     """
-    What is read beyond the default for more detail, each with rights of its own.
+    A source that adds detail when ``--sources`` names it; each needs permissions of its own.
     """
 
     KEDA = "keda"

@@ -1,23 +1,41 @@
 """
-An Event of ours as a value: what is written, and what is read back.
+An Event of this program as a value, as it is written and read back.
 """
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum, unique
 
 from reporter.model.enums import EventType
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import InvolvedObject
 
 
+@unique
+class WriteResult(StrEnum):
+    """
+    The result of one request to write an Event.
+    """
+
+    CREATED = "created"
+    PATCHED = "patched"
+    FOUND = "found"  # an earlier create had arrived although its answer was lost
+    EXPIRED = "expired"  # gone after its TTL; created anew
+    REFUSED = "refused"  # by permissions, a quota or admission; retried
+    THROTTLED = "throttled"
+    UNCERTAIN = "uncertain"  # sent without an answer; sent again under the same name
+    FAILED = "failed"
+    DROPPED = "dropped"  # invalid, so never accepted; not retried
+
+
 @dataclass(frozen=True, slots=True)
 class EventRecord:
     """
-    One Event of one episode.
+    The Event of one episode.
 
-    *episode*: the second of its first announcement; name and labels carry it.
-    *told*: digest of cause and suffixes, so that a successor knows whether these changed.
-    *first*, *last*, *count*: as in the Event; *last* is a whole second.
+    *episode_start*: the second of its first announcement; the Event's name and labels carry it.
+    *content_digest*: digest of cause and suffixes, so that another replica sees if these changed.
+    *first_timestamp*, *last_timestamp*, *count*: as in the Event; the last is a whole second.
     """
 
     key: FindingKey
@@ -30,10 +48,14 @@ class EventRecord:
     first_timestamp: datetime
     last_timestamp: datetime
 
-    def rewrite(self, message: str, told: str, *, now: datetime) -> "EventRecord":
+    def rewrite(self, message: str, content_digest: str, *, now: datetime) -> "EventRecord":
         """
-        The same Event, said once more.
+        Return the Event as it is after one more write.
         """
         return replace(
-            self, message=message, content_digest=told, count=self.count + 1, last_timestamp=now
+            self,
+            message=message,
+            content_digest=content_digest,
+            count=self.count + 1,
+            last_timestamp=now,
         )

@@ -1,5 +1,5 @@
 """
-The record of a Lease that an election is judged by.
+The record and the owner of the Lease of a leader election.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 @dataclass(frozen=True, slots=True)
 class LeaseRecord:
     """
-    As client-go writes it into coordination.k8s.io/v1 Lease.spec (resourcelock.LeaderElectionRecord).
+    The spec of a coordination.k8s.io/v1 Lease, as client-go writes it (resourcelock.LeaderElectionRecord).
 
     An empty holder means that the lease is free.
     """
@@ -24,7 +24,7 @@ class LeaseRecord:
 @dataclass(frozen=True, slots=True)
 class LeaseOwner:
     """
-    The Deployment, in the Lease's namespace, with which the garbage collector removes the Lease.
+    The Deployment in the Lease's namespace that owns the Lease, so that both are deleted together.
     """
 
     name: str

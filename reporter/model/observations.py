@@ -1,17 +1,23 @@
 """
-What the edges know about how well they see: a kind's watch, a resource's presence.
+The state of a kind's watch and the presence of a resource.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeAlias
+
+
+WATCH_LOSS_TOLERANCE = timedelta(seconds=30)
+"""
+How long the last known state of a kind still counts after its watch was lost.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class NotSynced:
     """
-    Never listed so far; *why* is empty while the first list is under way.
+    Not listed yet; *why* is empty while the first list is under way.
     """
 
     why: str = ""
@@ -20,14 +26,14 @@ class NotSynced:
 @dataclass(frozen=True, slots=True)
 class Watching:
     """
-    Listed, and a watch is open.
+    Listed, with an open watch.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class WatchLost:
     """
-    Listed once, but nothing tells of changes since *lost*.
+    Listed once, but no watch is open since *since*.
     """
 
     since: datetime
@@ -37,7 +43,7 @@ class WatchLost:
 @dataclass(frozen=True, slots=True)
 class NotServed:
     """
-    The API server answered that it has no such resource.
+    The API server has no such resource.
     """
 
 
@@ -47,9 +53,9 @@ WatchState: TypeAlias = NotSynced | Watching | WatchLost | NotServed
 @dataclass(frozen=True, slots=True)
 class DiscoveryResult:
     """
-    One answer of the API server to which resources it serves.
+    The resources that the API server serves, as of one discovery.
 
-    *served*: ``resource.group`` → versions. *stale*: groups that this answer could not tell about.
+    *served_versions*: by ``resource.group``. *failed_groups*: API groups whose discovery failed.
     """
 
     served_versions: Mapping[str, tuple[str, ...]]
@@ -59,11 +65,12 @@ class DiscoveryResult:
 @dataclass(frozen=True, slots=True)
 class CRDPresence:
     """
-    What repeated discovery says of one resource; a loss counts once a second answer confirms it.
+    The presence of one resource; a loss counts once a second discovery confirms it.
 
-    *versions*: served, None before the first answer. *since*: when they became so.
-    *doubted*: time of a first answer that lacked some of them. *blind*: why the last answer could
-    not tell, empty if it could. *ever*: all versions that were served at any time.
+    *versions*: the served ones, None before the first discovery; *since*: when they became so.
+    *missing_since*: time of the first discovery that lacked some of them.
+    *why_unknown*: why the last discovery gave no answer, "" if it did.
+    *ever_served*: all versions that were served at any time.
     """
 
     versions: tuple[str, ...] | None = None

@@ -1,20 +1,20 @@
 """
-What the pages of pods said and when.
+Samples read from the metrics pages of pods, and the recent history of each.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from enum import StrEnum, unique
 from math import isnan
 
-from reporter.model.kinds.objects import Pod
+from reporter.model.kinds.core.pods import Pod
 
 
 @unique
 class ScrapeResult(StrEnum):
     """
-    How one attempt to read a pod's page ended.
+    The outcome of one attempt to read the metrics page of a pod.
     """
 
     READ = "read"
@@ -22,15 +22,15 @@ class ScrapeResult(StrEnum):
     UNREACHABLE = "unreachable"  # no connection: no route to it, or packets are dropped
     TIMED_OUT = "timed_out"  # connected, but no whole page in time
     FAILED = "failed"  # an answer other than 200, or none
-    UNUSABLE = "unusable"  # a redirect, too large, compressed, or no page of metrics
-    FORBIDDEN = "forbidden"  # the API server does not let us through to pods
+    UNUSABLE = "unusable"  # a redirect, too large, compressed, or not a metrics page
+    FORBIDDEN = "forbidden"  # RBAC denies the API server's proxy to pods
     BARRED = "barred"  # an address that is never read
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
     """
-    One line of a page in the Prometheus text format, without its timestamp and exemplar.
+    One line of the Prometheus text format, without its timestamp and exemplar.
     """
 
     name: str
@@ -41,16 +41,20 @@ class Sample:
 @dataclass(frozen=True, slots=True)
 class ScrapedMetrics:
     """
-    The wanted samples of one page. *engine*: whether it has families of vLLM's engine.
+    The samples of one page that one scrape asked for.
+
+    *present_prefixes*: those of the scrape's prefixes with which the name of some family begins.
     """
 
     scraped_at: datetime
     samples: tuple[Sample, ...] = ()
-    has_engine_metrics: bool = False
+    present_prefixes: frozenset[str] = frozenset()
 
     def max_value(self, name: str) -> float | None:
         """
-        Of all series of that name, as a process of many has one for each; None if none is a number.
+        Return the highest value of all series of this name; None if none is a number.
+
+        A server of several processes has one series for each of them.
         """
         values = (sample.value for sample in self.samples if sample.name == name)
         return max((value for value in values if not isnan(value)), default=None)
@@ -59,7 +63,7 @@ class ScrapedMetrics:
 @dataclass(frozen=True, slots=True)
 class FailedScrape:
     """
-    An attempt that brought no page.
+    An attempt that brought no usable page.
     """
 
     failed_at: datetime
@@ -69,7 +73,7 @@ class FailedScrape:
 @dataclass(frozen=True, slots=True)
 class ContainerRun:
     """
-    One run of a pod's containers: neither a replaced pod nor a restarted one has its past.
+    One run of a pod's containers; a replaced pod or a restarted container begins another.
     """
 
     pod_uid: str
@@ -84,13 +88,44 @@ class ContainerRun:
 @dataclass(frozen=True, slots=True)
 class ScrapeHistory:
     """
-    What one life of a pod has said of late, oldest first.
+    The recent scrapes of one container run, oldest first.
 
-    *risen*: when each metric was first above zero in this life. *unread*: the last attempt,
-    if it brought no page.
+    *first_positive*: when each metric was first above zero in this run. *last_failure*: the last
+    attempt, if it failed.
     """
 
     run: ContainerRun
     scrapes: tuple[ScrapedMetrics, ...] = ()
     first_positive: Mapping[str, datetime] = field(default_factory=dict)
     last_failure: FailedScrape | None = None
+
+
+def add_scrape(
+    history: ScrapeHistory, scrape: ScrapedMetrics, *, retention: timedelta
+) -> ScrapeHistory:
+    """
+    Append a scrape and drop those older than *retention*, except the youngest of these.
+
+    The one kept beyond the retention makes the window full whatever the distance of two scrapes.
+    """
+    before = [each for each in history.scrapes if each.scraped_at < scrape.scraped_at]
+    expired = sum(each.scraped_at <= scrape.scraped_at - retention for each in before)
+    positive = {sample.name for sample in scrape.samples if sample.value > 0}
+    new_positive = dict.fromkeys(positive - history.first_positive.keys(), scrape.scraped_at)
+    return replace(
+        history,
+        scrapes=(*before[max(expired - 1, 0) :], scrape),
+        first_positive={**history.first_positive, **new_positive},
+        last_failure=None,
+    )
+
+
+def add_scrape_failure(history: ScrapeHistory, failure: FailedScrape) -> ScrapeHistory:
+    return replace(history, last_failure=failure)
+
+
+def keep_latest(history: ScrapeHistory, scrape: ScrapedMetrics) -> ScrapeHistory:
+    """
+    Replace the history by its newest scrape.
+    """
+    return replace(history, scrapes=(scrape,), last_failure=None)

@@ -1,5 +1,5 @@
 """
-What a reason is about.
+The subjects that reasons are about.
 
 Made and looked up by the hundred thousand in a pass over a large cluster, so these are structs that
 keep their hash: five times faster than dataclasses. None can be part of a cycle (gc=False).
@@ -28,9 +28,9 @@ CLUSTER_SUBJECT = Subject(Layer.CLUSTER)
 
 class FindingKey(Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """
-    What has a state and an Event of its own: a reason about a subject.
+    The identity of a finding, with a state and an Event of its own: a reason about a subject.
 
-    *item* tells apart what one reason says separately about one subject: the missing CRDs.
+    *item* distinguishes several findings of one reason about one subject: the missing CRDs.
     """
 
     subject: Subject

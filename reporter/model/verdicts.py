@@ -1,5 +1,5 @@
 """
-What a probe says: trouble with a cause, none, or that it could not look.
+The verdict of a probe: trouble with a cause, no trouble, unknown or paused.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from reporter.model.subjects import FindingKey
 
 class ObjectRef(Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """
-    An object of the API by name; *resource* is the plural, with the group where it is not core.
+    An API object by name; *resource* is the plural, with the group if that is not core.
     """
 
     resource: str
@@ -30,7 +30,7 @@ class ObjectRef(Struct, frozen=True, order=True, cache_hash=True, gc=False):
 
 class Cause(Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """
-    What a change of cause is judged by: never a count, a pod's name or free text.
+    The identity of a cause; counts, pod names and free text are no part of it.
     """
 
     object: ObjectRef
@@ -43,12 +43,14 @@ EMPTY_MAP: Mapping[str, str] = MappingProxyType({})
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """
-    One cause with its kind, and what the message needs to know of it.
+    One cause with its kind, and the values of its message.
 
-    *out*: the component cannot do its work, so what depends on it is suppressed.
-    *crash*: settles slowly, so that a slow crash loop is one episode.
-    *since*: when the writer says it began; *born*: creation of the object, None when it is missing.
-    *fields* are ours and never shortened; *foreign* is text of others, cleaned and shortened first.
+    *is_out*: the component cannot do its work, so reasons that depend on it are suppressed.
+    *is_crash*: it settles slowly, so that a slow crash loop is one episode.
+    *since*: when it began according to the condition's writer.
+    *object_created_at*: None if the object is missing.
+    *message_fields* are identifiers and never shortened; *foreign_text* comes from other programs,
+    so it is sanitized, and shortened first.
     """
 
     cause: Cause
@@ -64,9 +66,10 @@ class Trouble:
 @dataclass(frozen=True, slots=True)
 class InvolvedObject:
     """
-    The involvedObject of a key's Event: cluster-scoped, as only such fits kube-system.
+    The involvedObject of an Event; *uid* is empty for an object that was never seen.
 
-    *uid* is empty for an object that was never seen.
+    It is cluster-scoped: an Event must be in the namespace of its object, and only Events about
+    cluster-scoped objects may be in kube-system (kubernetes, pkg/apis/core/validation/events.go).
     """
 
     api_version: str
@@ -78,9 +81,10 @@ class InvolvedObject:
 @dataclass(frozen=True, slots=True)
 class Active:
     """
-    There is trouble; *troubles* is never empty, its order does not change with delivery.
+    There is trouble.
 
-    *notes*: what an operator should set right besides, such as a flag.
+    *troubles* is never empty; its order does not depend on the order of watch events.
+    *notes*: advice for the operator beside the finding, such as a flag to correct.
     """
 
     key: FindingKey
@@ -91,7 +95,7 @@ class Active:
 
 class Clear(Struct, frozen=True, gc=False):
     """
-    Looked, and there is none. *notes*: what an operator should set right all the same.
+    There is no trouble. *notes*: advice for the operator all the same.
     """
 
     key: FindingKey
@@ -100,7 +104,7 @@ class Clear(Struct, frozen=True, gc=False):
 
 class Unknown(Struct, frozen=True, gc=False):
     """
-    Could not look. Raises nothing and clears nothing.
+    The probe could not evaluate, for the reason *why*. Nothing is raised and nothing is cleared.
     """
 
     key: FindingKey
@@ -109,7 +113,9 @@ class Unknown(Struct, frozen=True, gc=False):
 
 class Paused(Struct, frozen=True, gc=False):
     """
-    The question makes no sense now: an episode ends at once, and a Ready that is owed stays owed.
+    The reason does not apply now, as with zero replicas.
+
+    An episode ends at once; a Ready Event that is still due stays due.
     """
 
     key: FindingKey

@@ -17,13 +17,10 @@ from reporter.model.observations import NotSynced
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.runtime.clock import Clock
-from reporter.stages.announcing.episodes import (
-    AnnouncementState,
-    apply_evaluation,
-    next_episode_deadline,
-    restore_episodes,
-)
+from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
+from reporter.stages.announcing.restore import restore_episodes
 from reporter.stages.announcing.schedule import CachedWrite, PublishContext
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.pipeline import Evaluator

@@ -17,7 +17,8 @@ from reporter.kube.objects.access_review import (
 from reporter.kube.objects.event_format import EVENT_NAMESPACE as EVENTS
 from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, OPTIONAL_KINDS, ResourceKind
+from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.scraping import scraping_reasons
 from reporter.settings import ScrapeMode
 

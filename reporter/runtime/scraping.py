@@ -1,61 +1,47 @@
 """
-How the pages of pods are read, by what the flags and the catalogue say.
+Collect what the enabled probes read from metrics pages, and how the flags say to read it.
 """
 
 from collections.abc import Mapping
-from functools import partial
 
 from reporter.kube.scrape.scraper import ScrapeConfig
 from reporter.model.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
-from reporter.model.samples import ScrapeHistory
+from reporter.model.scrapes import Scrape
 from reporter.settings import ScrapeMode, Settings
-from reporter.stages.resources.downloads import (
-    MEGABYTE,
-    REMAINING_SECONDS_METRIC,
-    DownloadRules,
-    DownloadState,
-    evaluate_download,
-)
-from reporter.stages.store.samples import SampleStore
 
 
 def scraping_reasons(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tuple[Reason, ...]:
     """
-    The judged reasons that read such pages; without any, nothing is scraped.
+    Return the evaluated reasons whose probes read metrics pages; without any nothing is scraped.
     """
-    judged = (entry for entry in catalogue.entries.values() if entry.is_evaluated)
-    return tuple(entry.reason for entry in judged if specs[entry.probe].reads_metrics)
+    evaluated = (entry for entry in catalogue.entries.values() if entry.is_evaluated)
+    return tuple(e.reason for e in evaluated if specs[e.probe].scrape is not None)
 
 
-def make_scrape_config(settings: Settings, *, inside: bool) -> ScrapeConfig:
+def find_scrapes(
+    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
+) -> dict[Reason, Scrape]:
     """
-    *inside*: whether this process runs in the cluster; from outside, pods have no address.
+    Build the scrape of each evaluated reason that has one. *flags*: values by name.
+    """
+    entries = (catalogue[reason] for reason in scraping_reasons(catalogue, specs))
+    return {
+        entry.reason: build(entry.parameters, flags)
+        for entry in entries
+        if (build := specs[entry.probe].scrape) is not None
+    }
+
+
+def make_scrape_config(
+    settings: Settings, scrapes: Mapping[Reason, Scrape], *, inside: bool
+) -> ScrapeConfig:
+    """
+    *inside*: whether this process runs in the cluster; pod addresses are not reachable from outside.
     """
     chosen = settings.scrape_mode
     return ScrapeConfig(
-        families=(settings.weight_download_metric, REMAINING_SECONDS_METRIC),
-        port=settings.weight_download_metric_port,
+        scrapes,
         interval=settings.scrape_interval,
         mode=ScrapeMode.PROXY if chosen is ScrapeMode.AUTO and not inside else chosen,
-    )
-
-
-def make_sample_store(settings: Settings) -> SampleStore:
-    """
-    What keeps the samples: a scrape after which a download is judged the same wakes nobody.
-    """
-    rules = DownloadRules(
-        speed_metric=settings.weight_download_metric,
-        window=settings.weight_download_window,
-        scrape_interval=settings.scrape_interval,
-        slow_below=settings.weight_download_min_mbps * MEGABYTE,
-    )
-    return SampleStore(rules.window, partial(_gist, rules))
-
-
-def _gist(rules: DownloadRules, window: ScrapeHistory) -> tuple[str, DownloadState]:
-    return (
-        window.last_failure.why if window.last_failure is not None else "",
-        evaluate_download(window, rules).state,
     )

@@ -1,13 +1,13 @@
 """
-Flags and environment variables become one frozen object, or are refused by name.
+Read flags and environment variables into one frozen Settings, or name what is wrong.
 """
 
 from reporter.settings.enums import LogFormat, ScrapeMode
 from reporter.settings.errors import SettingsError
-from reporter.settings.flags import FLAG_NAMES, FLAGS, Flag, FlagGroup
+from reporter.settings.flags import Flag, FlagGroup
 from reporter.settings.loading import load_settings
 from reporter.settings.parsers import BindAddress
-from reporter.settings.settings import Settings
+from reporter.settings.settings import FLAG_NAMES, FLAGS, Settings
 
 
 __all__ = [

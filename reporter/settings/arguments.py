@@ -1,8 +1,8 @@
 """
-Arguments and environment to the text of each flag, by the rules of Go's flag package.
+Read the text of each flag from arguments and environment, by the rules of Go's flag package.
 
-One dash or two; ``--flag=value`` or ``--flag value``, but for booleans only the former; the last
-of several counts.
+A flag has one dash or two. Its value follows as ``--flag=value`` or ``--flag value``; that of a
+boolean only as the former. The last of several values counts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,21 +10,24 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from reporter.settings.errors import SettingsError
-from reporter.settings.flags import FLAG_NAMES, FLAGS, VARIABLE_PREFIX, Flag
+from reporter.settings.flags import VARIABLE_PREFIX, Flag
+from reporter.settings.settings import FLAG_NAMES, FLAGS
 
 
 FLAGS_BY_NAME: Mapping[str, Flag] = {flag.name: flag for flag in FLAGS}
 FLAGS_BY_VARIABLE: Mapping[str, Flag] = {flag.variable: flag for flag in FLAGS}
 TYPO_SIMILARITY = 0.85
 """
-How alike a variable must be to one of ours to be a slip; Kubernetes sets others of this prefix.
+The similarity to one of our variables above which another is taken for a typing error.
+
+Kubernetes sets variables with our prefix too: those of a Service, such as …_SERVICE_HOST.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FlagInput:
     """
-    *origin*: how it was given, as an error names it.
+    The text of a flag. *origin*: the flag or variable that gave it, for errors.
     """
 
     text: str
@@ -33,7 +36,7 @@ class FlagInput:
 
 def read_flag_inputs(argv: Sequence[str], environ: Mapping[str, str]) -> Mapping[str, FlagInput]:
     """
-    By the flag's name; arguments win over variables. Raises SettingsError.
+    Return what was given, by flag name; arguments win over variables. Raise SettingsError.
     """
     found = {
         flag.name: FlagInput(environ[flag.variable], flag.variable)
@@ -45,15 +48,14 @@ def read_flag_inputs(argv: Sequence[str], environ: Mapping[str, str]) -> Mapping
 
 
 def _parse_arguments(argv: Sequence[str]) -> Iterator[tuple[str, FlagInput]]:
-    left = iter(argv)
-    for argument in left:
+    remaining = iter(argv)
+    for argument in remaining:
         dashes = len(argument) - len(argument.lstrip("-"))
         name, equals, text = argument[dashes:].partition("=")
         if dashes not in {1, 2} or not name:
             raise SettingsError("", _unexpected_argument(argument))
-        flag = _find_flag(name)
-        follows = "true" if flag.is_boolean else None
-        value = text if equals else follows or next(left, None)
+        implied = "true" if _find_flag(name).is_boolean else None
+        value = text if equals else implied or next(remaining, None)
         if value is None:
             raise SettingsError(f"--{name}", f"needs a value: --{name}=…")
         yield name, FlagInput(value, f"--{name}")
@@ -75,7 +77,7 @@ def _unexpected_argument(argument: str) -> str:
 
 def find_misspelled_variables(environ: Mapping[str, str]) -> Iterator[str]:
     """
-    Variables that are none of ours and look like a slip of the pen.
+    Yield a note for each variable that looks like a misspelled one of ours.
     """
     for variable in sorted(environ.keys() - FLAGS_BY_VARIABLE.keys()):
         if variable.startswith(VARIABLE_PREFIX):

@@ -1,5 +1,5 @@
 """
-The closed sets that flags choose from.
+The closed sets of values of flags.
 """
 
 from enum import StrEnum, unique
@@ -8,7 +8,7 @@ from enum import StrEnum, unique
 @unique
 class ScrapeMode(StrEnum):
     """
-    How pods are scraped: at their address, through the API server, or whichever works.
+    The way to pods: at their address, through the API server, or whichever works.
     """
 
     AUTO = "auto"
@@ -19,7 +19,7 @@ class ScrapeMode(StrEnum):
 @unique
 class LogFormat(StrEnum):
     """
-    One line per entry either way.
+    The format of log entries, one line each.
     """
 
     TEXT = "text"

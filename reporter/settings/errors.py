@@ -1,11 +1,11 @@
 """
-What is wrong with the configuration.
+The error of a configuration that is refused.
 """
 
 
 class SettingsError(Exception):
     """
-    *flag*: as it was given, a flag or an environment variable; empty for a stray argument.
+    Raised with what to do. *flag*: the flag or environment variable as given; empty if none is.
     """
 
     def __init__(self, flag: str, text: str):

@@ -1,5 +1,5 @@
 """
-Arguments and environment to settings that hold together.
+Load the settings from arguments and environment, and check that they agree.
 """
 
 import socket
@@ -12,9 +12,9 @@ from typing import Any
 from reporter.settings import zap
 from reporter.settings.arguments import FlagInput, find_misspelled_variables, read_flag_inputs
 from reporter.settings.errors import SettingsError
-from reporter.settings.flags import FLAGS, Flag
+from reporter.settings.flags import Flag
 from reporter.settings.parsers import parse_optional_namespace, parse_optional_object_name
-from reporter.settings.settings import Settings
+from reporter.settings.settings import FLAGS, Settings
 
 
 NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -24,8 +24,6 @@ How many retry periods must fit into the renew deadline (client-go, leaderelecti
 """
 
 FREQUENT_HEARTBEAT = timedelta(seconds=60)
-LOGGING_FLAGS = ("log-format", "zap-log-level", "zap-encoder", "zap-devel")
-IGNORED_FLAGS = ("zap-stacktrace-level", "zap-time-encoding")
 
 
 def load_settings(
@@ -36,36 +34,28 @@ def load_settings(
     namespace_file: Path = NAMESPACE_FILE,
 ) -> Settings:
     """
-    Raise SettingsError with the flag or variable that is wrong, and what to do.
+    Return the settings. Raise SettingsError with the flag or variable that is wrong, and what to do.
 
-    *hostname*: that of the machine where none is given. *namespace_file*: tells a pod's namespace.
+    *hostname*: that of the machine if empty. *namespace_file*: holds the namespace of a pod.
     """
-    found = read_flag_inputs(argv, environ)
-    texts = {
-        flag.name: found[flag.name].text if flag.name in found else flag.default for flag in FLAGS
-    }
-    values = {flag.name: _parse_value(flag, found.get(flag.name)) for flag in FLAGS}
-    _check_election(values, found)
-    _check_addresses(values, found)
-    halves = _fill_in_defaults(values, texts)
-    notes = (*halves, *_configuration_notes(values), *find_misspelled_variables(environ))
-    format_, level = zap.resolve_logging(values, frozenset(found))
-    plain = {
-        f.settings_field: values[f.name]
-        for f in FLAGS
-        if f.name not in LOGGING_FLAGS + IGNORED_FLAGS
-    }
-    return Settings(
-        **plain,
-        log_format=format_,
+    inputs = read_flag_inputs(argv, environ)
+    values = {flag.settings_field: _parse_value(flag, inputs.get(flag.name)) for flag in FLAGS}
+    texts = {flag.name: flag.default for flag in FLAGS} | {k: v.text for k, v in inputs.items()}
+    notes = tuple(_fill_in_defaults(values, texts))
+    values["log_format"], level = zap.resolve_logging(values, inputs.keys())
+    settings = Settings(
+        **values,
         log_level=level,
         instance=environ.get("POD_NAME") or hostname or socket.gethostname(),
-        lease_namespace=_lease_namespace(environ, namespace_file) or values["release-namespace"],
+        lease_namespace=_pod_namespace(environ, namespace_file) or values["release_namespace"],
         deployment_name=_deployment_name(environ),
         flag_texts=MappingProxyType(texts),
-        given_flags=frozenset(found),
-        notes=notes,
+        given_flags=frozenset(inputs),
+        notes=(*notes, *_heartbeat_notes(values), *find_misspelled_variables(environ)),
     )
+    _check_election(settings, inputs)
+    _check_addresses(settings, inputs)
+    return settings
 
 
 def _parse_value(flag: Flag, found: FlagInput | None) -> Any:
@@ -77,78 +67,83 @@ def _parse_value(flag: Flag, found: FlagInput | None) -> Any:
         raise SettingsError(f"{found.origin}={found.text}", str(err)) from err
 
 
-def _lease_namespace(environ: Mapping[str, str], file: Path) -> str:
+def _pod_namespace(environ: Mapping[str, str], file: Path) -> str:
     """
-    That of the pod, as it is told or as its ServiceAccount's files say; empty outside of one.
+    Return the namespace of the pod, by POD_NAMESPACE or its ServiceAccount; empty outside of one.
     """
-    told = environ.get("POD_NAMESPACE", "")
+    given = environ.get("POD_NAMESPACE", "")
     try:
-        return parse_optional_namespace(told or file.read_text("utf-8").strip())
+        return parse_optional_namespace(given or file.read_text("utf-8").strip())
     except OSError:
         return ""
     except ValueError as err:
-        raise SettingsError(f"POD_NAMESPACE={told}" if told else str(file), str(err)) from err
+        raise SettingsError(f"POD_NAMESPACE={given}" if given else str(file), str(err)) from err
 
 
 def _deployment_name(environ: Mapping[str, str]) -> str:
-    told = environ.get("DEPLOYMENT_NAME", "")
+    given = environ.get("DEPLOYMENT_NAME", "")
     try:
-        return parse_optional_object_name(told)
+        return parse_optional_object_name(given)
     except ValueError as err:
-        raise SettingsError(f"DEPLOYMENT_NAME={told}", str(err)) from err
+        raise SettingsError(f"DEPLOYMENT_NAME={given}", str(err)) from err
 
 
-def _check_election(values: Mapping[str, Any], found: Mapping[str, FlagInput]) -> None:
-    names = ("lease-duration-seconds", "renew-deadline-seconds", "retry-period-seconds")
-    lease, renew, retry = (values[name] for name in names)
+def _check_election(settings: Settings, inputs: Mapping[str, FlagInput]) -> None:
+    lease, renew = settings.lease_duration, settings.renew_deadline
+    retry = settings.retry_period
     if lease <= renew:
         text = (
             f"must be longer than --renew-deadline-seconds={renew.total_seconds():g}:"
             " a leader must give up before others take over"
         )
-        raise SettingsError(_describe_input(names[0], lease, found), text)
+        raise SettingsError(_describe_input("lease-duration-seconds", lease, inputs), text)
     if renew <= JITTER_FACTOR * retry:
         text = (
             f"must be longer than {JITTER_FACTOR} times --retry-period-seconds={retry.total_seconds():g}:"
-            " one failed try must not cost the lead"
+            " one failed attempt must not cost the leadership"
         )
-        raise SettingsError(_describe_input(names[1], renew, found), text)
+        raise SettingsError(_describe_input("renew-deadline-seconds", renew, inputs), text)
 
 
-def _describe_input(name: str, value: timedelta, found: Mapping[str, FlagInput]) -> str:
-    origin = found[name].origin if name in found else f"--{name}"
-    return f"{origin}={value.total_seconds():g}"
+def _describe_input(name: str, value: timedelta, inputs: Mapping[str, FlagInput]) -> str:
+    return f"{_origin(name, inputs)}={value.total_seconds():g}"
 
 
-def _check_addresses(values: Mapping[str, Any], found: Mapping[str, FlagInput]) -> None:
-    metrics = values["metrics-bind-address"]
-    for name in ("health-probe-bind-address", "status-bind-address"):
-        if metrics is not None and metrics == values[name] and metrics.port:
-            origin = found[name].origin if name in found else f"--{name}"
+def _origin(name: str, inputs: Mapping[str, FlagInput]) -> str:
+    return inputs[name].origin if name in inputs else f"--{name}"
+
+
+def _check_addresses(settings: Settings, inputs: Mapping[str, FlagInput]) -> None:
+    metrics = settings.metrics_bind_address
+    others = {
+        "health-probe-bind-address": settings.health_probe_bind_address,
+        "status-bind-address": settings.status_bind_address,
+    }
+    for name, address in others.items():
+        if metrics is not None and metrics == address and metrics.port:
             text = "is that of --metrics-bind-address as well; give them different ports"
-            raise SettingsError(f"{origin}={metrics}", text)
+            raise SettingsError(f"{_origin(name, inputs)}={metrics}", text)
 
 
-def _fill_in_defaults(values: dict[str, Any], texts: dict[str, str]) -> tuple[str, ...]:
+def _fill_in_defaults(values: dict[str, Any], texts: dict[str, str]) -> Iterator[str]:
     """
-    Fill in what an empty flag stands for, and tell of what is given by halves.
+    Replace empty values by what they stand for. Yield a note if only half of a pair is given.
     """
     if not texts["status-bind-address"]:
-        values["status-bind-address"] = values["health-probe-bind-address"]
-    if not values["azure-authz-namespace"]:
-        auth = values["gateway-auth-namespace"]
-        values["azure-authz-namespace"] = texts["azure-authz-namespace"] = auth
-    name, namespace = "node-provisioner-name", "node-provisioner-namespace"
-    if bool(values[name]) == bool(values[namespace]):
-        return ()
-    there, missing = (name, namespace) if values[name] else (namespace, name)
-    values[name] = texts[name] = ""
-    why = "the node provisioner is not checked; set both"
-    return (f"--{there} is set and --{missing} is empty: {why}",)
+        values["status_bind_address"] = values["health_probe_bind_address"]
+    if not values["azure_authz_namespace"]:
+        auth = values["gateway_auth_namespace"]
+        values["azure_authz_namespace"] = texts["azure-authz-namespace"] = auth
+    name, namespace = values["node_provisioner_name"], values["node_provisioner_namespace"]
+    if bool(name) != bool(namespace):
+        values["node_provisioner_name"] = texts["node-provisioner-name"] = ""
+        flags = ("--node-provisioner-name", "--node-provisioner-namespace")
+        given, missing = flags if name else reversed(flags)
+        yield f"{given} is set and {missing} is empty: the node provisioner is not checked; set both"
 
 
-def _configuration_notes(values: Mapping[str, Any]) -> Iterator[str]:
-    heartbeat = values["heartbeat-seconds"]
+def _heartbeat_notes(values: Mapping[str, Any]) -> Iterator[str]:
+    heartbeat = values["heartbeat"]
     if heartbeat < FREQUENT_HEARTBEAT:
         yield (
             f"--heartbeat-seconds={heartbeat.total_seconds():g} writes each Event more than once"

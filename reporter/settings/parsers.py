@@ -1,7 +1,7 @@
 """
-The text of a flag to its value.
+Parse the text of a flag to its value.
 
-Each reader raises ValueError with what the value must be.
+Each parser raises ValueError with what the value must be.
 """
 
 import re
@@ -17,7 +17,7 @@ E = TypeVar("E", bound=StrEnum)
 TRUE_TEXTS = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 FALSE_TEXTS = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 """
-What Go's strconv.ParseBool takes.
+The texts that Go's strconv.ParseBool accepts.
 """
 
 MAX_NUMBER = 10_000_000
@@ -28,7 +28,7 @@ MAX_SUBDOMAIN_LENGTH = 253
 
 class BindAddress(NamedTuple):
     """
-    An empty host is every interface; port 0 is any that is free.
+    An address to listen on. An empty host means every interface, port 0 any free port.
     """
 
     host: str
@@ -47,12 +47,12 @@ def parse_boolean(text: str) -> bool:
 
 
 def seconds_parser(*, least: int) -> Callable[[str], timedelta]:
-    def read(text: str) -> timedelta:
+    def parse(text: str) -> timedelta:
         return timedelta(
             seconds=integer_parser(least=least, most=MAX_NUMBER, unit=" of seconds")(text)
         )
 
-    return read
+    return parse
 
 
 def parse_fractional_seconds(text: str) -> timedelta:
@@ -60,13 +60,13 @@ def parse_fractional_seconds(text: str) -> timedelta:
 
 
 def integer_parser(*, least: int, most: int, unit: str = "") -> Callable[[str], int]:
-    def read(text: str) -> int:
+    def parse(text: str) -> int:
         value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,18}", text) else least - 1
         if not least <= value <= most:
             raise ValueError(f"must be a whole number{unit}, {least} to {most}")
         return value
 
-    return read
+    return parse
 
 
 def parse_number(text: str, *, most: int = MAX_NUMBER, unit: str = "") -> float:
@@ -78,7 +78,7 @@ def parse_number(text: str, *, most: int = MAX_NUMBER, unit: str = "") -> float:
 
 def parse_address(text: str) -> BindAddress | None:
     """
-    None for 0, which switches the server off.
+    Return the address, or None for 0, which switches the server off.
     """
     if text == "0":
         return None
@@ -97,7 +97,7 @@ def parse_address(text: str) -> BindAddress | None:
 
 def parse_optional_address(text: str) -> BindAddress | None:
     """
-    Also None for the empty text; whoever allows that says what it stands for.
+    Return the address, or None for 0 and for the empty text.
     """
     return parse_address(text) if text else None
 
@@ -140,24 +140,24 @@ def parse_optional_file(text: str) -> Path | None:
 
 
 def choice_parser(kind: type[E]) -> Callable[[str], E]:
-    def read(text: str) -> E:
+    def parse(text: str) -> E:
         try:
             return kind(text)
         except ValueError:
             raise ValueError(f"must be one of {', '.join(kind)}") from None
 
-    return read
+    return parse
 
 
 def choice_set_parser(kind: type[E]) -> Callable[[str], frozenset[E]]:
     """
-    Any of them, separated by commas; empty for none.
+    Return a parser for a list of members, separated by commas; the empty text means none.
     """
 
-    def read(text: str) -> frozenset[E]:
+    def parse(text: str) -> frozenset[E]:
         words = [word.strip() for word in text.split(",") if word.strip()]
         if not set(words) <= set(kind):
             raise ValueError(f"must be a list, separated by commas, of {', '.join(kind)}")
         return frozenset(kind(word) for word in words)
 
-    return read
+    return parse

@@ -1,75 +1,231 @@
 """
-The configuration of one process.
+The configuration of one process, and thereby the list of its flags.
+
+Names and defaults of the flags are those of the Go reporter where it has them, so that the arguments
+of its chart work unchanged.
 """
 
+# ruff: noqa: RUF009  (each call declares a field, as dataclasses.field does)
+
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from reporter.model.enums import DetailSource, Emission
+from reporter.settings import zap
 from reporter.settings.enums import LogFormat, ScrapeMode
-from reporter.settings.parsers import BindAddress
+from reporter.settings.flags import Flag, FlagGroup, flag
+from reporter.settings.parsers import (
+    MAX_PORT,
+    BindAddress,
+    choice_parser,
+    choice_set_parser,
+    integer_parser,
+    parse_address,
+    parse_boolean,
+    parse_fractional_seconds,
+    parse_metric_name,
+    parse_namespace,
+    parse_number,
+    parse_object_name,
+    parse_optional_address,
+    parse_optional_file,
+    parse_optional_namespace,
+    parse_optional_object_name,
+    seconds_parser,
+)
+
+
+_watched = partial(flag, FlagGroup.WATCHED)
+_events = partial(flag, FlagGroup.EVENTS)
+_election = partial(flag, FlagGroup.ELECTION)
+_serving = partial(flag, FlagGroup.SERVING)
+_weights = partial(flag, FlagGroup.WEIGHTS)
+_cluster = partial(flag, FlagGroup.CLUSTER)
+_logging = partial(flag, FlagGroup.LOGGING)
+
+_IGNORED = "Accepted for compatibility; has no effect."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """
-    What each field means, ``--help`` says under the flag of its name.
+    The values of all flags, and what is read from the environment besides.
 
-    *log_level* is one of the logging module's. *instance*: name of the pod, or of the host where
-    there is none. *lease_namespace*: where the Lease is. *deployment*: name of the Deployment that
-    runs the pod, there too; empty where there is none. *flags*: the text of every flag in effect,
-    *given*: names of those that were set. *notes*: what an operator should set right.
+    *log_level*: a level of the logging module. *instance*: the pod's name, or the host's outside of
+    a pod. *lease_namespace*: where the Lease is. *deployment_name*: the Deployment there that runs
+    the pod; empty if unknown. *flag_texts*: the text in effect of each flag. *given_flags*: the names
+    of those that were set. *notes*: advice for the operator.
     """
 
-    istio_namespace: str
-    istiod_deployment: str
-    gateway_auth_namespace: str
-    gateway_auth_deployment: str
-    azure_authz_namespace: str
-    azure_authz_deployment: str
-    bbr_namespace: str
-    bbr_deployment: str
-    kaito_namespace: str
-    kaito_deployment: str
-    node_provisioner_namespace: str
-    node_provisioner_name: str
-    keda_namespace: str
-    keda_scaler_namespace: str
-    keda_scaler_deployment: str
-    sources: frozenset[DetailSource]
+    istio_namespace: str = _watched("istio-system", parse_namespace, "Namespace of istiod.")
+    istiod_deployment: str = _watched(
+        "istiod",
+        parse_optional_object_name,
+        "Deployment of istiod; revisions (istiod-*) are checked too.",
+    )
+    gateway_auth_namespace: str = _watched(
+        "llm-gateway-auth", parse_namespace, "Namespace of gateway auth."
+    )
+    gateway_auth_deployment: str = _watched(
+        "apikey-authz",
+        parse_optional_object_name,
+        "Deployment of gateway auth; empty: not checked.",
+    )
+    azure_authz_namespace: str = _watched(
+        "llm-gateway-auth",
+        parse_optional_namespace,
+        "Namespace of Azure authorization; empty: that of gateway auth.",
+    )
+    azure_authz_deployment: str = _watched(
+        "", parse_optional_object_name, "Deployment of Azure authorization; empty: not checked."
+    )
+    bbr_namespace: str = _watched(
+        "kaito-system", parse_namespace, "Namespace of the body-based router."
+    )
+    bbr_deployment: str = _watched(
+        "body-based-router",
+        parse_optional_object_name,
+        "Deployment of the body-based router; empty: not checked.",
+    )
+    kaito_namespace: str = _watched(
+        "kaito-system", parse_namespace, "Namespace of KAITO's controller."
+    )
+    kaito_deployment: str = _watched(
+        "kaito-workspace",
+        parse_optional_object_name,
+        "Deployment of KAITO's controller; empty: not checked.",
+    )
+    node_provisioner_namespace: str = _watched(
+        "",
+        parse_optional_namespace,
+        "Namespace of the GPU node provisioner; empty: not checked.",
+    )
+    node_provisioner_name: str = _watched(
+        "",
+        parse_optional_object_name,
+        "Deployment of the GPU node provisioner; empty: not checked.",
+    )
+    keda_namespace: str = _watched("keda", parse_namespace, "Namespace of KEDA.")
+    keda_scaler_namespace: str = _watched(
+        "keda", parse_namespace, "Namespace of keda-kaito-scaler."
+    )
+    keda_scaler_deployment: str = _watched(
+        "keda-kaito-scaler",
+        parse_optional_object_name,
+        "Deployment of keda-kaito-scaler; empty: not checked.",
+    )
+    sources: frozenset[DetailSource] = _watched(
+        "",
+        choice_set_parser(DetailSource),
+        "Read more kinds for more detail: keda,karpenter,istio. Needs more RBAC.",
+    )
 
-    release_namespace: str
-    resync: timedelta
-    startup_grace: timedelta
-    settle: timedelta
-    heartbeat: timedelta
-    emission: Emission
+    release_namespace: str = _events(
+        "kube-system",
+        parse_namespace,
+        "Namespace of the umbrella release; clusterReady refers to it.",
+    )
+    resync: timedelta = _events(
+        "30", seconds_parser(least=1), "Evaluate everything again after this time."
+    )
+    startup_grace: timedelta = _events(
+        "60",
+        seconds_parser(least=0),
+        "Hold findings about new or missing objects this long; 0: no grace.",
+    )
+    settle: timedelta = _events(
+        "30", seconds_parser(least=0), "A finding ends after it was clear for this long."
+    )
+    heartbeat: timedelta = _events(
+        "300",
+        seconds_parser(least=10),
+        "Update the Event of a lasting finding this often, plus or minus 10 %.",
+    )
+    emission: Emission = _events(
+        "primary",
+        choice_parser(Emission),
+        "Announce the highest-ranked finding of a subject (primary), or all.",
+    )
 
-    leader_elect: bool
-    leader_election_id: str
-    lease_duration: timedelta
-    renew_deadline: timedelta
-    retry_period: timedelta
+    leader_elect: bool = _election("true", parse_boolean, "Elect one replica that writes Events.")
+    leader_election_id: str = _election(
+        "productionstack-status-reporter", parse_object_name, "Name of the Lease."
+    )
+    lease_duration: timedelta = _election(
+        "15", seconds_parser(least=1), "Followers take over a Lease not renewed for this long."
+    )
+    renew_deadline: timedelta = _election(
+        "10", parse_fractional_seconds, "A leader that cannot renew gives up after this time."
+    )
+    retry_period: timedelta = _election(
+        "2", parse_fractional_seconds, "Time between two attempts to get or renew the Lease."
+    )
 
-    metrics_bind_address: BindAddress | None
-    health_probe_bind_address: BindAddress | None
-    status_bind_address: BindAddress | None
+    metrics_bind_address: BindAddress | None = _serving(
+        ":8080", parse_address, "Address of /metrics; 0: not served."
+    )
+    health_probe_bind_address: BindAddress | None = _serving(
+        ":8081", parse_address, "Address of /livez, /healthz, /readyz and /status; 0: not served."
+    )
+    status_bind_address: BindAddress | None = _serving(
+        "",
+        parse_optional_address,
+        "Address of /status; empty: that of the health probes; 0: not served.",
+    )
 
-    weight_download_window: timedelta
-    weight_download_min_mbps: float
-    weight_download_metric: str
-    weight_download_metric_port: int
-    scrape_mode: ScrapeMode
-    scrape_interval: timedelta
+    weight_download_window: timedelta = _weights(
+        "60", seconds_parser(least=1), "A download is slow if it was slow for this long."
+    )
+    weight_download_min_mbps: float = _weights(
+        "20", parse_number, "Slow means below this speed, in MB (10^6 bytes) per second."
+    )
+    weight_download_metric: str = _weights(
+        "kaito_model_download_speed_bytes_per_second",
+        parse_metric_name,
+        "Metric of model pods with the download speed.",
+    )
+    weight_download_metric_port: int = _weights(
+        "5000",
+        integer_parser(least=1, most=MAX_PORT),
+        "Port of model pods that serves the metric.",
+    )
+    scrape_mode: ScrapeMode = _weights(
+        "auto",
+        choice_parser(ScrapeMode),
+        "Scrape pods directly (direct), through the API server (proxy), or auto.",
+    )
+    scrape_interval: timedelta = _weights(
+        "15", seconds_parser(least=1), "Time between two scrapes of a pod."
+    )
 
-    kubeconfig: Path | None
-    catalogue_overlay: Path | None
+    kubeconfig: Path | None = _cluster(
+        "",
+        parse_optional_file,
+        "Kubeconfig file; empty: KUBECONFIG, in-cluster, then ~/.kube/config.",
+    )
+    catalogue_overlay: Path | None = _cluster(
+        "", parse_optional_file, "File that changes or adds reasons of the catalogue."
+    )
 
-    log_format: LogFormat
+    log_format: LogFormat = _logging(
+        "text", choice_parser(LogFormat), "text or json; one line per entry."
+    )
+    zap_log_level: int = _logging(
+        "info", zap.parse_level, "debug, info, error or panic; a number above 0 means debug."
+    )
+    zap_encoder: LogFormat = _logging(
+        "console", zap.parse_encoder, "console or json; applies unless --log-format is given."
+    )
+    zap_devel: bool = _logging(
+        "false", parse_boolean, "Log text at level debug unless other flags say otherwise."
+    )
+    zap_stacktrace_level: str = _logging("", zap.ignored_parser(zap.STACKTRACE_LEVELS), _IGNORED)
+    zap_time_encoding: str = _logging("", zap.ignored_parser(zap.TIME_ENCODINGS), _IGNORED)
+
     log_level: int
-
     instance: str
     lease_namespace: str
     deployment_name: str
@@ -79,6 +235,16 @@ class Settings:
 
     def flag_text(self, name: str) -> str:
         """
-        The text of any flag in effect. Raises KeyError for one that there is not.
+        Return the text in effect of a flag. Raise KeyError for an unknown flag.
         """
         return self.flag_texts[name]
+
+
+FLAGS: tuple[Flag, ...] = tuple(
+    found for each in fields(Settings) if (found := Flag.of_field(each)) is not None
+)
+
+FLAG_NAMES: frozenset[str] = frozenset(each.name for each in FLAGS)
+"""
+The names that parameters of the catalogue may use.
+"""

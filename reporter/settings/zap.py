@@ -1,9 +1,11 @@
 """
-The logging flags of controller-runtime's zap (pkg/log/zap), as far as they mean something here.
+Parsers for the logging flags of controller-runtime (pkg/log/zap).
+
+The Go reporter has these flags, so charts and users may set them.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from reporter.settings.enums import LogFormat
@@ -22,7 +24,7 @@ TIME_ENCODINGS = ("epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"
 
 def parse_level(text: str) -> int:
     """
-    A number is a verbosity greater than info's.
+    Return a level of the logging module. A number is a verbosity above info, as in logr.
     """
     if text in LEVELS:
         return LEVELS[text]
@@ -39,26 +41,29 @@ def parse_encoder(text: str) -> LogFormat:
 
 def ignored_parser(known: tuple[str, ...]) -> Callable[[str], str]:
     """
-    Checked and without effect.
+    Return a parser for a flag that is checked and has no effect.
     """
 
-    def read(text: str) -> str:
+    def parse(text: str) -> str:
         if text and text not in known:
             raise ValueError(f"must be one of {', '.join(known)}")
         return text
 
-    return read
+    return parse
 
 
-def resolve_logging(values: Mapping[str, Any], given: frozenset[str]) -> tuple[LogFormat, int]:
+def resolve_logging(values: Mapping[str, Any], given: Collection[str]) -> tuple[LogFormat, int]:
     """
-    Format and level; *given*: names of the flags that were set, which outdo those that follow.
+    Return format and level: a flag that was given wins over zap-devel, log-format over zap-encoder.
+
+    *values*: by field of Settings. *given*: names of the flags that were set.
     """
-    devel = bool(values["zap-devel"])
-    if "log-format" in given or "zap-encoder" not in given:
-        text = LogFormat.TEXT if devel and "log-format" not in given else None
-        format_ = text or LogFormat(values["log-format"])
+    devel = bool(values["zap_devel"])
+    if "log-format" not in given and "zap-encoder" in given:
+        log_format = LogFormat(values["zap_encoder"])
+    elif "log-format" not in given and devel:
+        log_format = LogFormat.TEXT
     else:
-        format_ = LogFormat(values["zap-encoder"])
-    level_ = values["zap-log-level"]
-    return format_, logging.DEBUG if devel and "zap-log-level" not in given else int(level_)
+        log_format = LogFormat(values["log_format"])
+    level = int(values["zap_log_level"])
+    return log_format, logging.DEBUG if devel and "zap-log-level" not in given else level

@@ -1,7 +1,7 @@
 """
-Log lines as text or JSON.
+Format log records as text or JSON.
 
-A record is one line whatever is in it: texts of others must not be able to forge a second one.
+A record is one line whatever it contains, so that foreign text cannot forge a second one.
 """
 
 import json
@@ -16,19 +16,21 @@ EXTRA_FIELDS = ("reason", "layer", "namespace", "inferenceset", "state", "was")
 
 class TextFormatter(logging.Formatter):
     """
-    ``time LEVEL logger: message``; the lines of a trace are indented, as no line of ours is.
+    Format a record as ``time LEVEL logger: message``.
+
+    The lines of a traceback are indented. No other line is, so they cannot be taken for records.
     """
 
     def format(self, record: logging.LogRecord) -> str:
         text = one_line(record.getMessage())
         line = f"{_format_time(record)} {record.levelname:<7} {record.name}: {text}"
-        trace = self.formatException(record.exc_info) if record.exc_info else ""
-        return "\n    ".join((line, *_trace_lines(trace)))
+        traceback = self.formatException(record.exc_info) if record.exc_info else ""
+        return "\n    ".join((line, *_traceback_lines(traceback)))
 
 
 class JsonFormatter(logging.Formatter):
     """
-    One object a line; fields of a state change are keys of their own.
+    Format a record as one JSON object, with the fields of a state change as keys.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -37,22 +39,26 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": one_line(record.getMessage()),
-            **{n: one_line(str(v)) for n in EXTRA_FIELDS if (v := getattr(record, n, None))},
+            **{
+                name: one_line(str(value))
+                for name in EXTRA_FIELDS
+                if (value := getattr(record, name, None))
+            },
         }
         if record.exc_info:
-            line["exception"] = "\n".join(_trace_lines(self.formatException(record.exc_info)))
+            line["exception"] = "\n".join(_traceback_lines(self.formatException(record.exc_info)))
         return json.dumps(line, ensure_ascii=False)
 
 
-def _trace_lines(trace: str) -> list[str]:
-    return [one_line(line) for line in trace.split("\n")] if trace else []
+def _traceback_lines(traceback: str) -> list[str]:
+    return [one_line(line) for line in traceback.split("\n")] if traceback else []
 
 
 def one_line(text: str) -> str:
     """
-    Control characters and escape sequences shown as such, so that a line is what it seems.
+    Return the text with every control character escaped, so that a line is what it seems.
     """
-    return "".join(c if c.isprintable() else _escape(c) for c in text)
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
 
 
 def _escape(character: str) -> str:
@@ -64,12 +70,12 @@ def _format_time(record: logging.LogRecord) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def configure_logging(form: LogFormat, level: int) -> None:
+def configure_logging(log_format: LogFormat, level: int) -> None:
     """
-    From now on for all of the process. Libraries have their say from a warning on.
+    Configure logging for the whole process. Libraries log warnings and errors only.
     """
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter() if form is LogFormat.JSON else TextFormatter())
+    handler.setFormatter(JsonFormatter() if log_format is LogFormat.JSON else TextFormatter())
     logging.basicConfig(level=level, handlers=[handler], force=True)
-    for noisy in ("asyncio", "aiohttp", "kubernetes"):
-        logging.getLogger(noisy).setLevel(max(level, logging.WARNING))
+    for library in ("asyncio", "aiohttp", "kubernetes"):
+        logging.getLogger(library).setLevel(max(level, logging.WARNING))

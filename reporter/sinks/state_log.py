@@ -1,5 +1,5 @@
 """
-One line for each change of state, none for a pass; what happens to many subjects at once is one too.
+Log one line for each change of state, and one line for the same change of many subjects.
 """
 
 import logging
@@ -15,17 +15,18 @@ from reporter.stages.evaluation.states import ReasonState, StateTracker
 
 UNKNOWN_LOG_DELAY = timedelta(seconds=5)
 """
-How long something must be Unknown to be told.
+The time for which a key must be Unknown until that is logged. A status may lag its spec for a moment
+after every change, which is not worth a line.
 """
 
 SUMMARIZE_CAUSE_ABOVE = 3
 """
-Of more than so many with the same change for the same cause only the first is named.
+The number of keys with the same change for the same cause above which one line names only the first.
 """
 
 SUMMARIZE_CHANGE_ABOVE = 50
 """
-Of more than so many with the same change, whatever their causes.
+The same for keys with the same change, whatever their causes.
 """
 
 logger = logging.getLogger("reporter.states")
@@ -33,7 +34,9 @@ logger = logging.getLogger("reporter.states")
 
 class StateChange(NamedTuple):
     """
-    *why* is empty or begins with a colon. *reason* is empty for any.
+    One change of state, of one key or many.
+
+    *reason*: empty if the keys have several. *why*: empty, or begins with a colon.
     """
 
     reason: str
@@ -44,9 +47,9 @@ class StateChange(NamedTuple):
 
 class StateLog:
     """
-    Compares each judgement with what was last told.
+    Compares each evaluation with what was logged last.
 
-    Unknown is told once it has lasted: a status that lags its spec for a moment is no news.
+    *leading*: returns whether this replica leads.
     """
 
     def __init__(self, leading: Callable[[], bool]) -> None:
@@ -56,35 +59,32 @@ class StateLog:
         self._delayed: set[FindingKey] = set()
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
-        alike: defaultdict[
+        keys_by_change: defaultdict[
             tuple[str, ReasonState | None, ReasonState | None], list[FindingKey]
         ] = defaultdict(list)
-        for key, now in self._changed_states(after):
+        for key, new in self._changed_states(after):
             old = self._logged.get(key)
-            if now != old and _is_briefly_unknown(key, after):
+            if new != old and _is_briefly_unknown(key, after):
                 self._delayed.add(key)
-            elif now != old:
-                # What cannot be seen blinds many reasons at once.
-                reason = "" if ReasonState.UNKNOWN in (old, now) else key.reason
-                alike[reason, old, now].append(key)
-                self._remember(key, now)
-        for (reason, old, now), keys in alike.items():
-            for why, some in _group_by_cause(keys, after):
-                _log_change(StateChange(reason, old, now, why), some)
-        for key in sorted(after.notes):
-            if before.notes.get(key) != after.notes[key]:
-                for note in after.notes[key]:
-                    logger.warning("%s: %s", key.reason, note, extra=_log_fields(key))
+            elif new != old:
+                # One kind that cannot be read makes many reasons Unknown at once.
+                reason = "" if ReasonState.UNKNOWN in (old, new) else key.reason
+                keys_by_change[reason, old, new].append(key)
+                self._remember(key, new)
+        for (reason, old, new), keys in keys_by_change.items():
+            for why, grouped in _group_by_cause(keys, after):
+                _log_change(StateChange(reason, old, new, why), grouped)
+        _log_new_notes(before, after)
 
     def _changed_states(
         self, after: Evaluation
     ) -> Iterable[tuple[FindingKey, ReasonState | None]]:
         """
-        What may have changed, and what was too fleeting to be told before.
+        Return the keys that may have changed in this pass, and those whose logging was delayed.
         """
-        found = dict(self._tracker.update(after, leading=self._leading()))
-        fleeting, self._delayed = self._delayed, set()
-        return sorted({**{key: self._tracker.state(key) for key in fleeting}, **found}.items())
+        changed = dict(self._tracker.update(after, leading=self._leading()))
+        delayed, self._delayed = self._delayed, set()
+        return sorted({**{key: self._tracker.state(key) for key in delayed}, **changed}.items())
 
     def _remember(self, key: FindingKey, state: ReasonState | None) -> None:
         if state is None:
@@ -93,21 +93,30 @@ class StateLog:
             self._logged[key] = state
 
 
+def _log_new_notes(before: Evaluation, after: Evaluation) -> None:
+    for key in sorted(after.notes):
+        if before.notes.get(key) != after.notes[key]:
+            for note in after.notes[key]:
+                logger.warning("%s: %s", key.reason, note, extra=_log_fields(key))
+
+
 def _group_by_cause(
-    keys: Sequence[FindingKey], judged: Evaluation
+    keys: Sequence[FindingKey], evaluation: Evaluation
 ) -> Iterator[tuple[str, Sequence[FindingKey]]]:
     """
-    In which lines they are told: an outage of a thousand models is not a thousand lines.
+    Yield the cause and the keys of each line: an outage of a thousand models is not a thousand lines.
     """
     if len(keys) > SUMMARIZE_CHANGE_ABOVE:
-        yield _describe_cause(keys[0], judged), keys
+        yield _describe_cause(keys[0], evaluation), keys
         return
-    whys: defaultdict[str, list[FindingKey]] = defaultdict(list)
+    keys_by_cause: defaultdict[str, list[FindingKey]] = defaultdict(list)
     for key in keys:
-        whys[_describe_cause(key, judged)].append(key)
-    for why, some in whys.items():
-        for told in [some] if len(some) > SUMMARIZE_CAUSE_ABOVE else [[key] for key in some]:
-            yield why, told
+        keys_by_cause[_describe_cause(key, evaluation)].append(key)
+    for why, same_cause in keys_by_cause.items():
+        if len(same_cause) > SUMMARIZE_CAUSE_ABOVE:
+            yield why, same_cause
+        else:
+            yield from ((why, [key]) for key in same_cause)
 
 
 def _log_change(change: StateChange, keys: Sequence[FindingKey]) -> None:
@@ -128,16 +137,17 @@ def _log_change(change: StateChange, keys: Sequence[FindingKey]) -> None:
     )
 
 
-def _is_briefly_unknown(key: FindingKey, judged: Evaluation) -> bool:
+def _is_briefly_unknown(key: FindingKey, evaluation: Evaluation) -> bool:
     """
-    Whether a key has been Unknown for a moment only.
+    Return whether a key has been Unknown for less than UNKNOWN_LOG_DELAY.
     """
-    record, unseen = judged.gate.finding_states.get(key), judged.gate.unknown_states.get(key)
-    since = unseen.since if unseen is not None else record.unknown_since if record else None
+    state = evaluation.gate.finding_states.get(key)
+    unknown = evaluation.gate.unknown_states.get(key)
+    since = unknown.since if unknown is not None else state.unknown_since if state else None
     return (
         since is not None
-        and judged.evaluated_at is not None
-        and judged.evaluated_at - since < UNKNOWN_LOG_DELAY
+        and evaluation.evaluated_at is not None
+        and evaluation.evaluated_at - since < UNKNOWN_LOG_DELAY
     )
 
 
@@ -153,16 +163,15 @@ def _log_fields(key: FindingKey) -> dict[str, str]:
     }
 
 
-def _describe_cause(key: FindingKey, judged: Evaluation) -> str:
-    if key in judged.gate.unknown_states:
-        return f": {judged.gate.unknown_states[key].why}"
-    record = judged.gate.finding_states.get(key)
-    if record is None:
+def _describe_cause(key: FindingKey, evaluation: Evaluation) -> str:
+    if key in evaluation.gate.unknown_states:
+        return f": {evaluation.gate.unknown_states[key].why}"
+    state = evaluation.gate.finding_states.get(key)
+    if state is None:
         return ""
-    if record.why_unknown:
-        return f": {record.why_unknown}"
-    causes = sorted(f"{t.cause.object} {t.cause.code}" for t in record.troubles)
-    by = ", ".join(
-        sorted({source.reason for source in judged.suppressions.suppressed_by.get(key, ())})
-    )
+    if state.why_unknown:
+        return f": {state.why_unknown}"
+    causes = sorted(f"{each.cause.object} {each.cause.code}" for each in state.troubles)
+    sources = evaluation.suppressions.suppressed_by.get(key, ())
+    by = ", ".join(sorted({source.reason for source in sources}))
     return (f": {'; '.join(causes)}" if causes else "") + (f" (suppressed by {by})" if by else "")

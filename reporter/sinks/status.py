@@ -1,7 +1,7 @@
 """
-The status page: every subject, what is known of it, since when, and why it is silent.
+Render the status page: every subject, its states, since when, and why it is not announced.
 
-Texts of others appear as in Events: cleaned and shortened. Contents of objects do not.
+Foreign text appears as in Events, sanitized and shortened. Contents of objects do not appear.
 """
 
 import json
@@ -15,145 +15,160 @@ from reporter.model.observations import NotServed, NotSynced, WatchLost, WatchSt
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.stages.announcing.schedule import PublishContext
-from reporter.stages.evaluation.clocks import FindingState, Gate
+from reporter.stages.evaluation.clocks import ZERO, FindingState, Gate
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.evaluation.gate import next_gate_deadline
-from reporter.stages.evaluation.states import ReasonState, StateTracker, apply_leadership
-from reporter.stages.evaluation.states import reason_state as state_of
+from reporter.stages.evaluation.states import (
+    ReasonState,
+    StateTracker,
+    apply_leadership,
+    reason_state,
+)
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
 Json = dict[str, Any]
 StateSince = Callable[[FindingKey, ReasonState], datetime]
-ZERO = timedelta(0)
 
 SUBJECTS_PER_CHUNK = 16
 """
-Subjects: a few milliseconds' work.
+The subjects that are rendered at once, which takes a few milliseconds of the event loop.
 """
 
 
 class StateHistory:
     """
-    Since when each key has been in its state; what is clear has none.
+    Remembers since when each key has been in its state. A clear key has no entry.
     """
 
     def __init__(self, now: Callable[[], datetime], leading: Callable[[], bool]) -> None:
         self._now, self._leading = now, leading
         self._tracker = StateTracker()
-        self._seen: dict[FindingKey, tuple[ReasonState, datetime]] = {}
+        self._states: dict[FindingKey, tuple[ReasonState, datetime]] = {}
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
         now = self._now()
         for key, state in self._tracker.update(after, leading=self._leading()):
             if state is None:
-                self._seen.pop(key, None)
-            elif key not in self._seen or self._seen[key][0] is not state:
-                self._seen[key] = state, now
+                self._states.pop(key, None)
+            elif key not in self._states or self._states[key][0] is not state:
+                self._states[key] = state, now
 
     def freeze(self) -> StateSince:
         """
-        As it is at this moment, whatever comes after.
+        Return the history as of this moment, which later passes do not change.
 
-        What a pass has changed that this was not told of yet is so since now.
+        A state that a pass has just changed, and that ``on_pass`` was not called for yet, is since
+        now.
         """
-        found, now = self._seen.copy(), self._now()
+        states, now = self._states.copy(), self._now()
 
         def since(key: FindingKey, state: ReasonState) -> datetime:
-            seen = found.get(key)
-            return seen[1] if seen is not None and seen[0] is state else now
+            known = states.get(key)
+            return known[1] if known is not None and known[0] is state else now
 
         return since
 
 
 def render_status(
-    stage: PublishContext, snapshot: Snapshot, *, since: StateSince, process: Json
+    context: PublishContext, snapshot: Snapshot, *, since: StateSince, process: Json
 ) -> Iterator[str]:
     """
-    JSON in parts, which are made one by one: all of it would hold the loop for a second.
+    Yield the page as JSON in chunks: rendering all of it at once would hold the loop for a second.
 
-    It tells of one moment, that of the arguments: none of them changes afterwards. *since*: from when
-    a key is in its state. *process*: what is known of it, "leading" among that.
+    All arguments are of one moment, and none of them changes while the page is rendered.
+
+    *since*: returns when a key entered its state.
+    *process*: the first keys of the page, "leading" among them.
     """
-    judged = stage.evaluation
-    head = {
-        **process,
-        "kinds": {name: _watch_text(table.watch_state) for name, table in snapshot.tables.items()},
-        "crds": {name: _presence_text(snapshot, name) for name in sorted(snapshot.presences)},
-        "pendingReasons": list(stage.catalogue.pending),
-        "notes": [note for key in sorted(judged.notes) for note in judged.notes[key]],
-    }
-    yield json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "subjects": ['
+    evaluation = context.evaluation
+    yield _head_json(context, snapshot, process)
     keys: defaultdict[Subject, set[FindingKey]] = defaultdict(set)
-    for key in chain(judged.gate.finding_states, judged.gate.unknown_states):
+    for key in chain(evaluation.gate.finding_states, evaluation.gate.unknown_states):
         keys[key.subject].add(key)
-    subjects = iter(sorted(judged.subjects))
+    subjects = iter(sorted(evaluation.subjects))
     comma = ""
-    while part := list(islice(subjects, SUBJECTS_PER_CHUNK)):
+    while chunk := list(islice(subjects, SUBJECTS_PER_CHUNK)):
         texts = []
-        for subject in part:
-            known = _known_states(keys.get(subject, ()), judged, leading=process["leading"])
-            verdicts = [_verdict_json(key, each, stage, since(key, each)) for key, each in known]
-            texts.append(_indent(_subject_json(subject, verdicts, stage)))
+        for subject in chunk:
+            states = _shown_states(keys.get(subject, ()), evaluation, leading=process["leading"])
+            verdicts = [
+                _verdict_json(key, each, context, since(key, each)) for key, each in states
+            ]
+            texts.append(_indent(_subject_json(subject, verdicts, context)))
         yield comma + ",".join(texts)
         comma = ","
     yield "\n  ]\n}\n"
 
 
-def _known_states(
-    keys: Iterable[FindingKey], judged: Evaluation, *, leading: bool
+def _head_json(context: PublishContext, snapshot: Snapshot, process: Json) -> str:
+    """
+    Return the page up to the list of subjects.
+    """
+    notes = context.evaluation.notes
+    head = {
+        **process,
+        "kinds": {name: _watch_text(table.watch_state) for name, table in snapshot.tables.items()},
+        "crds": {name: _presence_text(snapshot, name) for name in sorted(snapshot.presences)},
+        "notes": [note for key in sorted(notes) for note in notes[key]],
+    }
+    return json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "subjects": ['
+
+
+def _shown_states(
+    keys: Iterable[FindingKey], evaluation: Evaluation, *, leading: bool
 ) -> Iterable[tuple[FindingKey, ReasonState]]:
-    found = {
-        key: ReasonState.UNKNOWN if key in judged.gate.unknown_states else state_of(judged, key)
+    unknown = evaluation.gate.unknown_states
+    states = {
+        key: ReasonState.UNKNOWN if key in unknown else reason_state(evaluation, key)
         for key in sorted(keys)
     }
-    return apply_leadership(found, leading=leading).items()
+    return apply_leadership(states, leading=leading).items()
 
 
 def _indent(value: Json) -> str:
     """
-    As in a list that is the value of a key of the page. Texts have no line breaks in JSON.
+    Return the JSON of an element of the page's list. JSON strings contain no line breaks.
     """
     return ("\n" + json.dumps(value, indent=2)).replace("\n", "\n    ")
 
 
-def _subject_json(subject: Subject, verdicts: list[Json], stage: PublishContext) -> Json:
-    spoken = {verdict["reason"] for verdict in verdicts}
+def _subject_json(subject: Subject, verdicts: list[Json], context: PublishContext) -> Json:
+    not_clear = {verdict["reason"] for verdict in verdicts}
     clear = [
-        e.reason
-        for e in stage.catalogue.evaluated_entries(subject.layer)
-        if e.reason not in spoken
+        entry.reason
+        for entry in context.catalogue.evaluated_entries(subject.layer)
+        if entry.reason not in not_clear
     ]
     return {
         "layer": subject.layer,
         "namespace": subject.namespace,
         "name": subject.name,
         "clear": clear,
-        "readyOwed": subject in stage.announcement_state.ready_owed,
+        "readyOwed": subject in context.announcement_state.ready_owed,
         "verdicts": verdicts,
     }
 
 
 def _verdict_json(
-    key: FindingKey, state: ReasonState, stage: PublishContext, since: datetime
+    key: FindingKey, shown: ReasonState, context: PublishContext, since: datetime
 ) -> Json:
-    judged = stage.evaluation
-    record = judged.finding_state_of(key)
-    episode = stage.announcement_state.episodes.get(key)
+    evaluation = context.evaluation
+    state = evaluation.finding_state_of(key)
+    episode = context.announcement_state.episodes.get(key)
+    sources = evaluation.suppressions.suppressed_by.get(key, ())
+    held = shown is ReasonState.HELD
+    why = state.why_unknown if state is not None else evaluation.gate.unknown_states[key].why
     return {
         "reason": key.reason,
         **({"item": key.item} if key.item else {}),
-        "state": str(state),
+        "state": str(shown),
         "since": _format_time(since),
-        "heldUntil": _format_time(_held_until(key, record, stage))
-        if state is ReasonState.HELD
-        else None,
-        "unknown": record.why_unknown
-        if record is not None
-        else judged.gate.unknown_states[key].why,
-        "suppressedBy": [str(source) for source in judged.suppressions.suppressed_by.get(key, ())],
-        "text": _message_text(key, record, stage) if record is not None else "",
-        "causes": _causes_json(record) if record is not None else [],
+        "heldUntil": _format_time(_held_until(key, state, context)) if held else None,
+        "unknown": why,
+        "suppressedBy": [str(source) for source in sources],
+        "text": _message_text(key, state, context) if state is not None else "",
+        "causes": _causes_json(state) if state is not None else [],
         "episode": _format_time(episode.event.episode_start) if episode is not None else None,
         "count": episode.event.count if episode is not None else 0,
         "message": episode.event.message if episode is not None else "",
@@ -161,50 +176,48 @@ def _verdict_json(
 
 
 def _held_until(
-    key: FindingKey, record: FindingState | None, stage: PublishContext
+    key: FindingKey, state: FindingState | None, context: PublishContext
 ) -> datetime | None:
     """
-    When time alone will change the state.
+    Return the moment at which time alone changes the state of this key.
     """
-    alone = Gate({} if record is None else {key: record}, {})
-    rules, patience = stage.catalogue.__getitem__, stage.settings.delays
-    return next_gate_deadline(alone, entry_of=rules, delays=patience)
+    gate = Gate({} if state is None else {key: state}, {})
+    entry_of, delays = context.catalogue.__getitem__, context.settings.delays
+    return next_gate_deadline(gate, entry_of=entry_of, delays=delays)
 
 
-def _message_text(key: FindingKey, record: FindingState, stage: PublishContext) -> str:
+def _message_text(key: FindingKey, state: FindingState, context: PublishContext) -> str:
     """
-    What its Event would say, without the suffixes, be it announced or not.
+    Return the message of the key's Event without suffixes, also if it is not announced.
     """
-    told = tuple(ReportedTrouble(trouble, ZERO) for trouble in record.troubles)
-    return (
-        render_message(MessageInput(stage.catalogue[key.reason], key.subject, told))
-        if told
-        else ""
-    )
+    if not state.troubles:
+        return ""
+    reported = tuple(ReportedTrouble(trouble, ZERO) for trouble in state.troubles)
+    return render_message(MessageInput(context.catalogue[key.reason], key.subject, reported))
 
 
-def _causes_json(record: FindingState) -> list[Json]:
+def _causes_json(state: FindingState) -> list[Json]:
     return [
         {
-            "object": str(watch.trouble.cause.object),
-            "code": watch.trouble.cause.code,
-            "kind": watch.trouble.kind,
-            "out": watch.trouble.is_out,
-            "active": watch.active,
-            "held": not watch.past_hold,
-            "seconds": round(watch.time_in_kind().total_seconds(), 3),
-            "quietSeconds": round(watch.clear_for.total_seconds(), 3),
+            "object": str(clock.trouble.cause.object),
+            "code": clock.trouble.cause.code,
+            "kind": clock.trouble.kind,
+            "out": clock.trouble.is_out,
+            "active": clock.active,
+            "held": not clock.past_hold,
+            "seconds": round(clock.time_in_kind().total_seconds(), 3),
+            "quietSeconds": round(clock.clear_for.total_seconds(), 3),
         }
-        for watch in sorted(record.clocks.values(), key=lambda w: w.trouble.cause)
+        for clock in sorted(state.clocks.values(), key=lambda each: each.trouble.cause)
     ]
 
 
-def _watch_text(sight: WatchState) -> str:
-    match sight:
+def _watch_text(watch_state: WatchState) -> str:
+    match watch_state:
         case NotSynced(why):
             return f"not listed: {why}" if why else "being listed"
-        case WatchLost(lost, why):
-            return f"not watched since {_format_time(lost)}: {why}"
+        case WatchLost(lost_at, why):
+            return f"not watched since {_format_time(lost_at)}: {why}"
         case NotServed():
             return "not served"
         case _:

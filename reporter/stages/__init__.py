@@ -1,3 +1,3 @@
 """
-Pure decisions, from what is watched to what is said. No I/O, no clock, no randomness.
+Pure decisions, from watched objects to announced Events. No I/O, no clock, no randomness.
 """

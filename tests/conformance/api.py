@@ -89,6 +89,10 @@ class ConformanceApi:
     """
     kind: str = ""
 
+    async def create_namespace(self) -> None:
+        created = await self.create("/api/v1/namespaces", {"metadata": {"name": self.namespace}})
+        assert created.status == 201
+
     def as_unprivileged(self) -> "ConformanceApi":
         return replace(self, token=self.unprivileged[1])
 
@@ -161,3 +165,16 @@ def names(frames: list[Json]) -> list[tuple[str, str]]:
         for frame in frames
         if frame["type"] != "BOOKMARK"
     ]
+
+
+@contextlib.asynccontextmanager
+async def conformance_session() -> AsyncIterator[aiohttp.ClientSession]:
+    """
+    Open an HTTP session, and close its TLS transports before the event loop goes on.
+    """
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)) as session:
+        yield session
+    # aiohttp closes TLS transports some iterations of the loop after the session.
+    # https://docs.aiohttp.org/en/stable/client_advanced.html#graceful-shutdown
+    for _ in range(5):
+        await asyncio.sleep(0)

@@ -23,7 +23,8 @@ from reporter.kube.watch.watch_events import (
 )
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import KubeError
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
 from reporter.runtime.permissions import crds_to_track
 from reporter.sinks.log_format import JsonFormatter, TextFormatter
@@ -134,7 +135,7 @@ class StackReplay(Replay):
         super().__init__(DEFAULT_CATALOGUE, EvaluationSettings(heartbeat=timedelta(hours=1)))
 
     def __post_init__(self):
-        self.court = Evaluator(DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, self.settings)
+        self.evaluator = Evaluator(DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, self.settings)
         self.subjects = ALL_LAYERS
         self.store = a_store(crds=tuple(CRDS))
         self.store.record_discovery(DiscoveryResult(CRDS), "", now=NOON)
@@ -163,7 +164,7 @@ class StackReplay(Replay):
         for each in (self.history, self.log, self.metrics):
             each.on_pass(before, self.evaluation, timedelta(milliseconds=1))
         shown = render_status(
-            self.stage,
+            self.context,
             self.store.snapshot(),
             since=self.history.freeze(),
             process={"leading": True},

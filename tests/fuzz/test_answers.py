@@ -29,7 +29,7 @@ from reporter.kube.wire import api_status
 from reporter.kube.wire.error_mapping import RequestInfo, response_error, watch_event_error
 from reporter.kube.wire.errors import KubeError
 from reporter.model.event_record import EventRecord
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.lease_record import LeaseRecord
 from tests.fuzz.json_strategies import corrupted, encoded, json_of, mutated, odd_values, of_type
 

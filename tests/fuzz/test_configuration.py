@@ -19,7 +19,7 @@ from reporter.kube.auth.exec_plugin import (
     parse_exec_credential,
 )
 from reporter.kube.auth.http_proxy import proxy_for
-from reporter.kube.auth.login import load_kubeconfig
+from reporter.kube.auth.rest_config import load_kubeconfig
 from reporter.kube.auth.token_file import read_token
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.settings import FLAGS, SettingsError, load_settings

@@ -421,7 +421,7 @@ async def test_missing_rights_are_one_table_and_it_runs_with_what_it_has(
     for verb in ("list", "watch"):
         server.deny(verb, "", "pods")
     async with running_reporter(server, tmp_path) as reporter:
-        await reporter.until(lambda: "BLINDS" in reporter.log)
+        await reporter.until(lambda: "UNKNOWN REASONS" in reporter.log)
         await reporter.wait_ready()
         (row,) = (line for line in reporter.lines if "list, watch  pods" in line)
         assert "ERROR" in row
@@ -440,7 +440,7 @@ async def test_no_secret_and_no_line_per_pass_at_any_level(server: EmbeddedServe
         assert config["users"][0]["user"]["token"] == token
         scale_to_zero(server)
         await reporter.until(lambda: events(server) == ["clusterBBRNotReady x1"])
-        await reporter.until(lambda: "BLINDS" in reporter.log)
+        await reporter.until(lambda: "UNKNOWN REASONS" in reporter.log)
         quiet = len(reporter.of_no_change)
         before = await reporter.metric("pass_duration_seconds_count")
 
@@ -498,7 +498,7 @@ async def test_a_server_that_is_gone_is_said_once_raises_nothing_and_is_followed
     async with running_reporter(server, tmp_path, "--leader-elect=false") as reporter:
         await reporter.wait_ready()
         await server.stop()
-        await reporter.until(lambda: "is not known" in reporter.log)
+        await reporter.until(lambda: "discovery fails" in reporter.log)
         status = json.loads((await reporter.get("/status"))[1])
         assert status["subjects"]
         await server.start()

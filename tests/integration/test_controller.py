@@ -15,7 +15,10 @@ import pytest
 from reporter.model.entries import HoldDurations
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.event_record import EventRecord
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS, NAMESPACES, PODS
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
 from reporter.model.subjects import Subject
 from reporter.runtime.clock import Clock

@@ -180,7 +180,7 @@ async def test_events_of_another_writer_with_our_source_are_passed_over(
     found = await event_client.list()
     assert record in found
     assert sum(each.key == record.key for each in found) == 1
-    assert "are not continued" in caplog.text
+    assert "that cannot be continued" in caplog.text
 
 
 async def test_a_damaged_event_under_our_name_is_mended_by_the_next_patch(

@@ -30,7 +30,7 @@ from reporter.model.enums import Emission, Layer, TroubleKind
 from reporter.model.event_record import EventRecord
 from reporter.model.subjects import Subject
 from reporter.runtime.announcing.publisher import MAX_CONCURRENT_WRITES
-from reporter.stages.announcing.episodes import AnnouncementState
+from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 from tests.integration.publisher_fixture import (
     BBR,

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.leases import Lease
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.runtime.clock import Clock
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
@@ -138,8 +139,8 @@ async def test_a_lease_that_another_left_gets_its_owner_and_keeps_all_else(
         "OldestEmulationVersion",
         5,
     )
-    told = [each for each in caplog.messages if "goes when deployment" in each]
-    assert told == [f"lease {'/'.join(WHERE)} goes when deployment {NAME} does"]
+    told = [each for each in caplog.messages if "is deleted with deployment" in each]
+    assert told == [f"lease {'/'.join(WHERE)} is deleted with deployment {NAME}"]
     assert "no longer leading" not in caplog.text
 
 
@@ -201,14 +202,16 @@ async def test_a_refusal_is_told_once_and_costs_neither_the_lead_nor_more_reques
     async with leading_with_ownership(ownership_of(api, store), SLOW):
         denial = server.deny("update", "coordination.k8s.io", "leases")
         deploy(store, "uid-1")
-        await until(lambda: "stays when deployment" in caplog.text, within=2)
+        await until(lambda: "is not deleted with deployment" in caplog.text, within=2)
         asked = owning_writes(server)
         await asyncio.sleep(0.5)
         assert owning_writes(server) == asked == 1
         server.allow(denial)
         deploy(store, "uid-2")
         await until(lambda: owners(server) == [our_owner("uid-2")], within=2)
-    told = [each for each in caplog.records if "stays when deployment" in each.getMessage()]
+    told = [
+        each for each in caplog.records if "is not deleted with deployment" in each.getMessage()
+    ]
     assert [each.levelno for each in told] == [logging.INFO]
 
 

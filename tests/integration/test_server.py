@@ -18,7 +18,7 @@ import pytest_asyncio
 from reporter.app import Reporter
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
-from reporter.model.kinds.resource_kinds import NAMESPACES
+from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import NotSynced, Watching
 from reporter.runtime.clock import Clock
 from reporter.runtime.server import HttpServer, Pages

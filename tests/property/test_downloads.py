@@ -1,5 +1,5 @@
 """
-Laws of the window, whatever a pod says and whenever it is asked.
+Properties of download states for any reported values and any intervals.
 """
 
 from datetime import timedelta
@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.model.enums import Layer, Reason
-from reporter.model.samples import ScrapeHistory
+from reporter.model.samples import ScrapeHistory, add_scrape
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.stages.probes.modeldeployment.weight_download import PROBE
 from reporter.stages.probes.probe import ProbeRequest
-from reporter.stages.resources.downloads import DownloadState, add_scrape
+from reporter.stages.resources.downloads import DownloadState
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.downloads import CONTAINER_RUN, RULES, a_scrape_result, evaluate_download
-from tests.support.loading_pods import MODEL, TEAM, a_loading_pod, a_loading_store
+from tests.support.loading_pods import MODEL, REASON, TEAM, a_loading_pod, a_loading_store
 
 
 ENTRY = DEFAULT_CATALOGUE[Reason("inferencesetWeightDownloadSlow")]
@@ -32,7 +32,7 @@ said = st.lists(st.tuples(pauses, speeds, remaining), min_size=1, max_size=40)
 
 def windows(said):
     """
-    The window after each scrape.
+    Return the history after each scrape.
     """
     at, window, found = 0.0, ScrapeHistory(CONTAINER_RUN), []
     for pause, speed, left in said:
@@ -43,7 +43,7 @@ def windows(said):
 
 
 @given(st.lists(pauses, min_size=1, max_size=40))
-def test_a_slow_download_is_said_to_be_slow_in_each_full_window_and_in_no_other(gaps):
+def test_a_slow_download_is_slow_in_each_full_window_and_in_no_other(gaps):
     times = windows([(gap, 3.0, 5.0) for gap in gaps])
     first = times[0][0]
     for at, window in times:
@@ -78,7 +78,7 @@ def test_nothing_is_slow_before_the_first_byte(said):
 
 
 @given(said)
-def test_a_window_keeps_little_and_never_less_than_it_needs(said):
+def test_a_history_keeps_the_window_and_little_more(said):
     for _, window in windows(said):
         newest = window.scrapes[-1].scraped_at
         old = [each for each in window.scrapes if each.scraped_at <= newest - RULES.window]
@@ -87,7 +87,7 @@ def test_a_window_keeps_little_and_never_less_than_it_needs(said):
 
 
 @given(said, st.integers(min_value=1, max_value=1000))
-def test_when_a_day_passes_the_same_is_said(said, days):
+def test_states_do_not_depend_on_the_date(said, days):
     shifted = [
         (pause + (days * 86400 if n == 0 else 0), v, r) for n, (pause, v, r) in enumerate(said)
     ]
@@ -96,7 +96,7 @@ def test_when_a_day_passes_the_same_is_said(said, days):
 
 
 @given(said)
-def test_paces_are_told_without_a_doubt_or_not_at_all(said):
+def test_a_slow_download_has_times_and_speeds(said):
     for _, window in windows(said):
         found = evaluate_download(window)
         if found.state.is_slow:
@@ -107,14 +107,14 @@ def test_paces_are_told_without_a_doubt_or_not_at_all(said):
 
 
 @given(st.lists(st.tuples(pauses, st.floats(), st.floats()), min_size=1, max_size=12))
-def test_whatever_a_pod_says_can_be_told(said):
+def test_every_reported_value_can_be_formatted(said):
     pod = a_loading_pod()
     store = a_loading_store(pod)
     subject = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
     at = 0.0
     for pause, speed, left in [*said, *[(15.0, said[-1][1], said[-1][2])] * 6]:
         at += pause
-        store.record_scrape(pod, a_scrape_result(at, speed, left))
+        store.record_scrape(pod, REASON, a_scrape_result(at, speed, left))
         question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
         (verdict,) = PROBE.evaluate(store.snapshot(), question)
         if isinstance(verdict, Active):

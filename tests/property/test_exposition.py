@@ -1,5 +1,5 @@
 """
-Our reading of a page is that of prometheus_client, on any page that it accepts.
+The parser agrees with that of prometheus_client on every page that the latter accepts.
 """
 
 from math import isnan

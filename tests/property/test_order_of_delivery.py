@@ -1,5 +1,5 @@
 """
-In whichever order objects arrive, what is judged and said in the end is the same.
+The order in which objects arrive does not change states and messages.
 """
 
 from datetime import timedelta
@@ -7,9 +7,12 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS, PODS
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.observations import DiscoveryResult, Watching
-from reporter.stages.announcing.episodes import AnnouncementState, apply_evaluation
+from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.episodes import apply_evaluation
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.states import reason_states
@@ -61,7 +64,7 @@ def pods(draw):
     born = NOON - timedelta(seconds=draw(st.integers(0, 3)))
     pod = f"{name}-6c9f-{draw(st.integers(0, 3))}"
     ready = draw(st.booleans())
-    return a_pod(pod, namespace, workload=name, ready=ready, born=born, **waiting)
+    return a_pod(pod, namespace, workload=name, ready=ready, created_at=born, **waiting)
 
 
 def named(objects) -> list:
@@ -83,19 +86,20 @@ def filled(objects) -> Store:
 
 def outcome(store: Store):
     """
-    States and messages five minutes later.
+    Return states, messages and notes five minutes later.
     """
-    court = Evaluator(DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, EvaluationSettings())
-    judged, now = Evaluation(), NOON
+    evaluator = Evaluator(DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, EvaluationSettings())
+    evaluation, now = Evaluation(), NOON
     for minutes in range(6):
         now = NOON + timedelta(minutes=minutes)
-        judged = court.evaluate(judged, store.snapshot(), ALL_LAYERS, now=now)
-    voice = apply_evaluation(
-        AnnouncementState(), judged, DEFAULT_CATALOGUE, court.settings, now=now
-    )
-    stage = PublishContext(voice, judged, DEFAULT_CATALOGUE, court.settings, involved_for)
-    said = [stage.compose_event(due.key, now=now) for due in stage.pending_writes(now=now)]
-    return reason_states(judged), [record.message for record in said if record], judged.notes
+        evaluation = evaluator.evaluate(evaluation, store.snapshot(), ALL_LAYERS, now=now)
+    settings = evaluator.settings
+    state = apply_evaluation(AnnouncementState(), evaluation, DEFAULT_CATALOGUE, settings, now=now)
+    context = PublishContext(state, evaluation, DEFAULT_CATALOGUE, settings, involved_for)
+    events = [
+        context.compose_event(write.key, now=now) for write in context.pending_writes(now=now)
+    ]
+    return reason_states(evaluation), [e.message for e in events if e], evaluation.notes
 
 
 @given(stack=STACKS, data=st.data())
@@ -106,12 +110,12 @@ def test_the_order_of_objects_does_not_matter(stack, data):
 
 @given(before=STACKS, after=STACKS)
 def test_a_list_and_single_events_lead_to_the_same(before, after):
-    listed, told = filled(before), filled(before)
+    listed, watched = filled(before), filled(before)
     for kind in DEFAULT_KINDS:
         listed.replace(kind, [each for each in after if isinstance(each, kind.type)])
     for kind in (PODS, DEPLOYMENTS):
-        for each in list(told.snapshot().all(kind)):
-            told.delete(kind, each.metadata.namespace, each.metadata.name)
+        for each in list(watched.snapshot().all(kind)):
+            watched.delete(kind, each.metadata.namespace, each.metadata.name)
     for each in after:
-        told.upsert(next(kind for kind in DEFAULT_KINDS if isinstance(each, kind.type)), each)
-    assert outcome(listed) == outcome(told)
+        watched.upsert(next(kind for kind in DEFAULT_KINDS if isinstance(each, kind.type)), each)
+    assert outcome(listed) == outcome(watched)

@@ -1,5 +1,5 @@
 """
-The two things that replicas write: Events, kept as the API server keeps them, and one Lease.
+The two things that replicas write: Events, stored as the API server does, and one Lease.
 """
 
 import json
@@ -26,7 +26,7 @@ from tests.simulation.virtual_clock import VirtualClock
 @dataclass(frozen=True, slots=True)
 class EventWrite:
     """
-    One that arrived. *verb*: create or patch.
+    A write that arrived. *verb*: create or patch.
     """
 
     at: float
@@ -38,7 +38,10 @@ class EventWrite:
 @dataclass
 class EventStore:
     """
-    *ttl*: seconds after its last write that an Event lasts. *vanished*: when one of a subject went.
+    The Events of the API server.
+
+    *ttl*: the seconds after its last write for which an Event exists.
+    *deleted*: every deleted or expired Event, and when.
     """
 
     clock: VirtualClock
@@ -69,8 +72,8 @@ class EventStore:
 
     def read(self, record: EventRecord) -> EventRecord | None:
         self._expire()
-        found = self.objects.get(event_name(record))
-        return _decoded(found) if found is not None else None
+        body = self.objects.get(event_name(record))
+        return _decoded(body) if body is not None else None
 
     def list(self) -> tuple[EventRecord, ...]:
         self._expire()
@@ -143,7 +146,9 @@ class SimulatedLeaseLock:
 @dataclass
 class SimulatedEventClient:
     """
-    *sending* is told of each write at the moment at which it is sent, and with None of a read-back.
+    The Event client of one replica.
+
+    *on_send*: called with each Event when it is sent, and with None when Events are read back.
     """
 
     events: EventStore

@@ -1,12 +1,13 @@
 """
-The objects as they truly are, and who is told of their changes.
+The objects as they truly are, and the watchers of their changes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
 from tests.simulation.troubles import CRDS, HEALTHY, TROUBLES
 from tests.simulation.virtual_clock import VirtualClock
@@ -21,7 +22,7 @@ Name = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class ObjectUpdate:
     """
-    *made* is None for an object that was deleted.
+    One change of an object. *new* is None for a deletion.
     """
 
     kind: ResourceKind
@@ -33,7 +34,7 @@ class ObjectUpdate:
 @dataclass
 class SimulatedCluster:
     """
-    What a trouble says of an object is merged over what is said of the healthy one.
+    The cluster. The description of each trouble is merged over that of the healthy cluster.
     """
 
     clock: VirtualClock
@@ -44,15 +45,15 @@ class SimulatedCluster:
     object_watchers: list[Callable[[Iterable[ObjectUpdate]], None]] = field(default_factory=list)
     discovery_watchers: list[Callable[[], None]] = field(default_factory=list)
     case_objects: CaseObjects = field(default_factory=CaseObjects)
-    words: dict[str, Mapping | None] = field(default_factory=dict)
+    descriptions: dict[str, Mapping | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._update_objects(HEALTHY, now=LONG_AGO)
 
     @property
     def served(self) -> Mapping[str, tuple[str, ...]]:
-        gone = {crd for name in self.troubles for crd in TROUBLES[name].crds}
-        return {crd: tuple(v) for crd, v in CRDS.items() if v and crd not in gone}
+        removed = {crd for name in self.troubles for crd in TROUBLES[name].crds}
+        return {crd: tuple(v) for crd, v in CRDS.items() if v and crd not in removed}
 
     @property
     def discovery(self) -> DiscoveryResult:
@@ -71,36 +72,41 @@ class SimulatedCluster:
 
     def _set_troubles(self, troubles: list[str]) -> None:
         served, self.troubles = self.served, troubles
-        words: dict[str, Mapping | None] = dict(HEALTHY)
+        descriptions: dict[str, Mapping | None] = dict(HEALTHY)
         for name in troubles:
-            for address, said in TROUBLES[name].change.items():
-                before = words.get(address)
-                words[address] = None if said is None else apply_merge_patch(before or {}, said)
-        gone = [kind for kind in DEFAULT_KINDS if not self.serves(kind)]
-        words = {a: None if ObjectAddress.parse(a).kind in gone else w for a, w in words.items()}
+            for address, change in TROUBLES[name].change.items():
+                before = descriptions.get(address)
+                descriptions[address] = (
+                    None if change is None else apply_merge_patch(before or {}, change)
+                )
+        unserved = [kind for kind in DEFAULT_KINDS if not self.serves(kind)]
+        descriptions = {
+            address: None if ObjectAddress.parse(address).kind in unserved else each
+            for address, each in descriptions.items()
+        }
         if served != self.served:
-            for told in self.discovery_watchers:
-                told()
-        self._update_objects(words, now=self.clock.wall_time)
+            for notify in self.discovery_watchers:
+                notify()
+        self._update_objects(descriptions, now=self.clock.wall_time)
 
-    def _update_objects(self, words: Mapping[str, Mapping | None], *, now) -> None:
+    def _update_objects(self, descriptions: Mapping[str, Mapping | None], *, now) -> None:
         changes = []
-        for text in words.keys() | self.words.keys():
-            if self.words.get(text) == words.get(text):
+        for text in descriptions.keys() | self.descriptions.keys():
+            if self.descriptions.get(text) == descriptions.get(text):
                 continue
             address = ObjectAddress.parse(text)
             self.case_objects.words.pop(address, None)
-            for _, made in self.case_objects.change({text: words.get(text)}, now=now):
-                changes.append(self._put(address, made))
-        self.words = dict(words)
+            for _, new in self.case_objects.change({text: descriptions.get(text)}, now=now):
+                changes.append(self._put(address, new))
+        self.descriptions = dict(descriptions)
         changes.sort(key=lambda c: (DEFAULT_KINDS.index(c.kind), c.name))
-        for told in self.object_watchers:
-            told(changes)
+        for notify in self.object_watchers:
+            notify(changes)
 
-    def _put(self, address: ObjectAddress, made: ApiObject | None) -> ObjectUpdate:
+    def _put(self, address: ObjectAddress, new: ApiObject | None) -> ObjectUpdate:
         name = (address.namespace, address.name)
-        if made is None:
+        if new is None:
             self.objects[address.kind].pop(name, None)
         else:
-            self.objects[address.kind][name] = made
-        return ObjectUpdate(address.kind, name, made, self.clock.now)
+            self.objects[address.kind][name] = new
+        return ObjectUpdate(address.kind, name, new, self.clock.now)

@@ -13,7 +13,9 @@ def quiet(caplog):
 @pytest.fixture
 def simulation():
     """
-    One replica, as elections take most of the time, and no resync that mends what it misses.
+    Return a simulation with one replica, as elections take most of the time.
+
+    It hardly resyncs, which would repair what the replica misses.
     """
     with Simulation(1, (0.0,), resync=3600) as simulation:
         yield simulation

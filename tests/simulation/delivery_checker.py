@@ -1,5 +1,5 @@
 """
-What is said is said once: every write that arrived, held against those that arrived before.
+Check that every Event is announced once: compare each write with those that arrived before.
 """
 
 from dataclasses import dataclass
@@ -14,12 +14,16 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 READ_BACK_LIMIT = 3000.0
 """
-Seconds after which a successor may take an Event for an old one: an hour, less a heartbeat.
+The seconds after which a successor may not restore an Event: an hour less some heartbeats.
 """
 
 
 @dataclass
 class DeliveryChecker:
+    """
+    Checks each write that arrived at the API server.
+    """
+
     events: EventStore
     send_checker: SendChecker
 
@@ -43,50 +47,50 @@ class DeliveryChecker:
         lag = self.lag(write, last)
         begin = last.at - lag - 600
         troubles = [t for s in truth.intervals(key, begin, now) for t in s.troubles]
-        quiet = truth.longest_clear(key, last.at - lag, now)
+        clear_for = truth.longest_clear(key, last.at - lag, now)
         enough = settle_of(DEFAULT_CATALOGUE[key.reason], troubles) - lag
         ended = any(s.paused for s in truth.intervals(key, last.at - lag, now))
         ended |= truth.deleted_at.get(key.subject, 0.0) >= last.at - lag
-        assert quiet >= enough or ended or self.is_event_forgotten(last), (
-            f"{key} has two Events in one episode, it was clear for {quiet:.1f} s (lag {lag:.1f})"
+        assert clear_for >= enough or ended or self.is_event_forgotten(last), (
+            f"{key} has two Events in one episode, it was clear for {clear_for:.1f} s (lag {lag:.1f})"
         )
 
     def check_new_recovery(self, write: EventWrite, before: list[EventWrite]) -> None:
         last = before[-1]
         if last.name == write.name:
             return
-        said = any(
+        announced = any(
             w.record.type is EventType.WARNING
             and w.record.key.subject == write.record.key.subject
             and w.at >= last.at
             for w in self.events.writes
         )
-        assert said or self.is_event_forgotten(last), f"{write.record.key} is said twice"
+        assert announced or self.is_event_forgotten(last), f"{write.record.key} is written twice"
 
     def lag(self, write: EventWrite, last: EventWrite) -> float:
         """
-        How late they were who told of it, then and now.
+        Return how late both writers were with what they knew, then and now.
         """
-        sending, record = self.send_checker, write.record
-        writer = sending.writers[record.key, record.episode_start]
-        then = sending.max_lag[last.record.key, last.record.episode_start]
-        return then + sending.lag(writer, last.at, record.key)
+        checker, record = self.send_checker, write.record
+        writer = checker.writers[record.key, record.episode_start]
+        then = checker.max_lag[last.record.key, last.record.episode_start]
+        return then + checker.lag(writer, last.at, record.key)
 
     def is_event_forgotten(self, last: EventWrite) -> bool:
         """
-        Whether the Event was gone, or too old, when another replica read back.
+        Return whether the Event was deleted, or too old, when another replica read back.
         """
         now = self.events.clock.now
-        over = [f for f in self.send_checker.failovers if f > last.at]
-        vanished = [at for at, r in self.events.deleted if r.key == last.record.key]
-        return any(v <= f for v in vanished for f in over) or (
-            bool(over) and now - last.at > READ_BACK_LIMIT
+        failovers = [f for f in self.send_checker.failovers if f > last.at]
+        deleted = [at for at, r in self.events.deleted if r.key == last.record.key]
+        return any(v <= f for v in deleted for f in failovers) or (
+            bool(failovers) and now - last.at > READ_BACK_LIMIT
         )
 
     def is_subject_forgotten(self, subject: Subject, since: float) -> bool:
         """
-        Whether what is owed to a subject may have been unknown to a successor.
+        Return whether a successor could not know what is owed to a subject.
         """
         failovers = [f for f in self.send_checker.failovers if f > since]
-        vanished = [at for at, r in self.events.deleted if r.key.subject == subject]
-        return any(v <= f for v in vanished for f in failovers)
+        deleted = [at for at, r in self.events.deleted if r.key.subject == subject]
+        return any(v <= f for v in deleted for f in failovers)

@@ -1,5 +1,5 @@
 """
-Nothing real is hidden, and what is said arrives: what must stand there once all faults are over.
+Check the Events that must exist once all faults are over.
 """
 
 from collections.abc import Iterable
@@ -22,10 +22,13 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 @dataclass
 class FinalStateChecker:
     """
-    *since*: from when on nothing was changed, and nothing failed. *active*: all that is wrong, by
-    the probes on what the leader knows, as it alone remembers what was deleted before. *unknown*: of
-    what kind is not served nobody can tell, so what was said of it before stays. *slack*: seconds
-    beyond their holds for what delays words: rows that lift, retries, the least time between rewrites.
+    Checks the final state: nothing real is hidden, and what is announced arrives.
+
+    *quiet_since*: the time from which nothing changed and nothing failed.
+    *active*: all troubles by the probes on the leader's store, as only the leader remembers what was
+    deleted before.
+    *unknown*: keys whose kind is not served; their Events stay as they were.
+    *slack*: the seconds beyond the holds for lifted suppressions, retries and the rewrite interval.
     """
 
     truth: GroundTruth
@@ -44,7 +47,7 @@ class FinalStateChecker:
         self.active = {k: v.troubles for k, v in verdicts.items() if isinstance(v, Active)}
         self.unknown = frozenset(k for k, v in verdicts.items() if isinstance(v, Unknown))
         missed = (self.active.keys() ^ self.truth.active.keys()) - self.unknown
-        assert not missed, f"{leader.name} judges otherwise of {sorted(map(str, missed))}"
+        assert not missed, f"{leader.name} evaluates differently: {sorted(map(str, missed))}"
         self.check_events()
 
     def check_store(self, replica: Replica) -> None:
@@ -63,7 +66,7 @@ class FinalStateChecker:
             if DEFAULT_CATALOGUE[key.reason].orthogonal and self.is_past_hold(key):
                 self.check_event(key, ())
 
-    # ------------------------------------------------------------ what should be
+    # ------------------------------------------------------------ expectations
 
     def ranked_keys(self, subject: Subject) -> list[FindingKey]:
         keys = [k for k in self.active if k.subject == subject]
@@ -72,11 +75,11 @@ class FinalStateChecker:
 
     def is_past_hold(self, key: FindingKey) -> bool:
         """
-        Whether all of it outlived its hold, with time for what delays it.
+        Return whether every trouble of the key outlived its hold, with some slack.
         """
         now, entry = self.truth.clock.now, DEFAULT_CATALOGUE[key.reason]
-        calm = now - self.quiet_since
-        return all(calm > hold_of(entry, t) + self.slack for t in self.active[key])
+        quiet_for = now - self.quiet_since
+        return all(quiet_for > hold_of(entry, t) + self.slack for t in self.active[key])
 
     @property
     def is_everything_past_hold(self) -> bool:
@@ -96,60 +99,64 @@ class FinalStateChecker:
     # ------------------------------------------------------------ the laws
 
     def check_announced(self, subject: Subject) -> None:
-        loud = [key for key in self.ranked_keys(subject) if not self.sources(key)]
-        for key in loud:
-            if key.reason == loud[0].reason:
-                self.check_event(key, loud)
+        ranked = [key for key in self.ranked_keys(subject) if not self.sources(key)]
+        for key in ranked:
+            if key.reason == ranked[0].reason:
+                self.check_event(key, ranked)
 
-    def check_event(self, key: FindingKey, loud: Iterable[FindingKey]) -> None:
+    def check_event(self, key: FindingKey, ranked: Iterable[FindingKey]) -> None:
         if self.sources(key):
             return
-        found = self.running_event(key)
-        assert found is not None, f"{key} has no Event"
+        event = self.running_event(key)
+        assert event is not None, f"{key} has no Event"
         now = self.truth.clock.now
-        silent_for = now - (self.truth.to_seconds(found.last_timestamp) or 0.0)
-        assert silent_for < HEARTBEAT * 1.1 + 90, f"{key} was not said for {silent_for:.0f} s"
-        blind = any(not DEFAULT_CATALOGUE[k.reason].orthogonal for k in self.unknown)
-        if self.is_everything_past_hold and not blind:
-            wanted = self.digest(key, list(loud))
-            assert found.content_digest == wanted, f"{key} says something old: {found.message}"
+        unwritten_for = now - (self.truth.to_seconds(event.last_timestamp) or 0.0)
+        assert unwritten_for < HEARTBEAT * 1.1 + 90, (
+            f"{key} was not written for {unwritten_for:.0f} s"
+        )
+        unknown = any(not DEFAULT_CATALOGUE[k.reason].orthogonal for k in self.unknown)
+        if self.is_everything_past_hold and not unknown:
+            wanted = self.digest(key, list(ranked))
+            assert event.content_digest == wanted, f"{key} has an old message: {event.message}"
 
     def running_event(self, key: FindingKey) -> EventRecord | None:
-        found = [e for e in self.delivery_checker.events.list() if e.key == key]
-        return max(found, key=lambda e: e.last_timestamp, default=None)
+        events = [e for e in self.delivery_checker.events.list() if e.key == key]
+        return max(events, key=lambda e: e.last_timestamp, default=None)
 
-    def digest(self, key: FindingKey, loud: list[FindingKey]) -> str:
-        primary = {k for k in loud if k.reason == key.reason}
-        spoken_for = {key} | ({k for k in loud if k not in primary} if key in primary else set())
-        silenced = [k for k in self.active if self.roots(k) & spoken_for]
+    def digest(self, key: FindingKey, ranked: list[FindingKey]) -> str:
+        primary = {k for k in ranked if k.reason == key.reason}
+        roots = {key} | ({k for k in ranked if k not in primary} if key in primary else set())
+        suppressed = [k for k in self.active if self.roots(k) & roots]
         return MessageInput(
             DEFAULT_CATALOGUE[key.reason],
             key.subject,
             tuple(ReportedTrouble(t, timedelta(0)) for t in self.active[key]),
-            other_reasons=tuple(sorted({k.reason for k in loud} - {key.reason})),
-            suppressed_reasons=tuple(sorted({k.reason for k in silenced})),
+            other_reasons=tuple(sorted({k.reason for k in ranked} - {key.reason})),
+            suppressed_reasons=tuple(sorted({k.reason for k in suppressed})),
             suppressed_namespaces=len(
-                {k.subject.namespace for k in silenced if k.subject.namespace}
+                {k.subject.namespace for k in suppressed if k.subject.namespace}
             ),
         ).content_digest
 
     def check_ready_written(self, subject: Subject) -> None:
         """
-        What was announced and is over has its Ready, and what is not over has none.
+        Check that a subject that was announced and is clear has its Ready.
         """
-        said = [
+        writes = [
             w for w in self.delivery_checker.events.writes if self._is_ranked_write(w, subject)
         ]
-        there = self.truth.subjects[subject]
-        warned = max((w.at for w in said if w.record.type is EventType.WARNING), default=0.0)
-        taken = max((w.at for w in said if w.record.type is EventType.NORMAL), default=0.0)
-        blind = any(key.subject == subject for key in self.unknown)
-        if blind or self.ranked_keys(subject) or subject in self.truth.paused:
+        existing_since = self.truth.subjects[subject]
+        warned = max((w.at for w in writes if w.record.type is EventType.WARNING), default=0.0)
+        ready = max((w.at for w in writes if w.record.type is EventType.NORMAL), default=0.0)
+        unknown = any(key.subject == subject for key in self.unknown)
+        if unknown or self.ranked_keys(subject) or subject in self.truth.paused:
             return
-        calm = self.truth.clock.now - self.quiet_since
-        forgotten = self.delivery_checker.is_subject_forgotten(subject, 0.0) or warned < there
-        if warned > 0 and calm > 900 and not forgotten:
-            assert taken >= warned, f"{subject} is well again, and nobody said so"
+        quiet_for = self.truth.clock.now - self.quiet_since
+        forgotten = (
+            self.delivery_checker.is_subject_forgotten(subject, 0.0) or warned < existing_since
+        )
+        if warned > 0 and quiet_for > 900 and not forgotten:
+            assert ready >= warned, f"{subject} is clear, and has no Ready"
 
     def _is_ranked_write(self, write: EventWrite, subject: Subject) -> bool:
         key = write.record.key

@@ -1,5 +1,5 @@
 """
-What was truly wrong when: the verdicts of the probes over objects that nobody learned of late.
+The ground truth: the verdicts of the probes over the objects as they are, without any delay.
 """
 
 from collections import defaultdict
@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.observations import NotServed, Watching
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Active, Clear, Paused, Trouble, Unknown, Verdict
 from reporter.stages.evaluation.clocks import EMPTY_GATE
-from reporter.stages.evaluation.gate import MIN_TRANSITION_TIME
+from reporter.stages.evaluation.holds import MIN_TRANSITION_TIME
 from reporter.stages.evaluation.probe_run import prepare_probe_run
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import find_subjects
@@ -29,7 +29,7 @@ NEVER = float("inf")
 @dataclass(frozen=True, slots=True)
 class TruthInterval:
     """
-    A key was so from *begin* to *end*. *troubles* is empty unless it was Active.
+    An interval in which a key had the same verdict. *troubles* is empty unless it was Active.
     """
 
     began_at: float
@@ -45,19 +45,22 @@ class TruthInterval:
 
 def verdicts_of(snapshot: Snapshot, *, now: datetime) -> Mapping[FindingKey, Verdict]:
     """
-    What the probes say, without any memory of what they said before.
+    Return the verdicts of the probes, without any memory of earlier ones.
     """
     flags = EVALUATOR.flags
-    asked = prepare_probe_run(
+    probe_run = prepare_probe_run(
         snapshot, EMPTY_GATE, EVALUATOR.catalogue, EVALUATOR.probes, flags=flags, now=now
     )
-    return {v.key: v for v in asked.run(find_subjects(snapshot))}
+    return {v.key: v for v in probe_run.run(find_subjects(snapshot))}
 
 
 @dataclass
 class GroundTruth:
     """
-    *past*: of every key that was ever not clear. *subjects*: those that exist, since when.
+    The verdicts over time.
+
+    *history*: the intervals of every key that was ever not clear.
+    *subjects*: those that exist, with the time since when.
     """
 
     cluster: SimulatedCluster
@@ -100,11 +103,11 @@ class GroundTruth:
         for moment in (wall, wall + timedelta(seconds=11)):
             self._store.record_discovery(self.cluster.discovery, now=moment)
         snapshot = self._store.snapshot()
-        there = find_subjects(snapshot)
-        for subject in self.subjects.keys() - there:
+        existing = find_subjects(snapshot)
+        for subject in self.subjects.keys() - existing:
             del self.subjects[subject]
             self.deleted_at[subject] = self.clock.now
-        self.subjects = {s: self.subjects.get(s, self.clock.now) for s in sorted(there)}
+        self.subjects = {s: self.subjects.get(s, self.clock.now) for s in sorted(existing)}
         self._record(verdicts_of(snapshot, now=wall))
 
     def _record(self, verdicts: Mapping[FindingKey, Verdict]) -> None:
@@ -134,11 +137,11 @@ class GroundTruth:
                 self.history[key].append(TruthInterval(0.0, now))
             self.history[key].append(new)
 
-    # ------------------------------------------------------------ what it knows
+    # ------------------------------------------------------------ questions
 
     def intervals(self, key: FindingKey, begin: float, end: float) -> list[TruthInterval]:
         """
-        Cut to the time between; of a key that was always clear there are none.
+        Return the intervals, cut to the time between; none for a key that was always clear.
         """
         return [
             TruthInterval(
@@ -161,39 +164,41 @@ class GroundTruth:
 
     def longest_clear(self, key: FindingKey, begin: float, end: float) -> float:
         """
-        The longest time on end that it was clear between; a subject that is not there is clear.
+        Return the longest clear time between; a subject that does not exist is clear.
         """
         longest, since = 0.0, None
-        for stretch in self.intervals(key, begin, end):
-            if not stretch.is_clear:
+        for interval in self.intervals(key, begin, end):
+            if not interval.is_clear:
                 since = None
                 continue
-            since = stretch.began_at if since is None else since
-            longest = max(longest, stretch.ended_at - since)
+            since = interval.began_at if since is None else since
+            longest = max(longest, interval.ended_at - since)
         return longest if key in self.history else end - begin
 
     def last_matching(
-        self, key: FindingKey, until: float, wrong: Callable[[tuple[Trouble, ...]], bool]
+        self, key: FindingKey, until: float, matches: Callable[[tuple[Trouble, ...]], bool]
     ) -> tuple[TruthInterval | None, float]:
         """
-        When it was *wrong* last, and for how long it has not been: what nobody knew does not count.
+        Return the last interval that matches, and how long none has since; Unknown does not count.
         """
-        quiet = 0.0
-        for stretch in reversed(self.history.get(key, ())):
-            if wrong(stretch.troubles):
-                return stretch, quiet
-            quiet += 0.0 if stretch.unknown else min(stretch.ended_at, until) - stretch.began_at
+        clear_for = 0.0
+        for interval in reversed(self.history.get(key, ())):
+            if matches(interval.troubles):
+                return interval, clear_for
+            clear_for += (
+                0.0 if interval.unknown else min(interval.ended_at, until) - interval.began_at
+            )
         return None, NEVER
 
     def quiet_reached_at(self, key: FindingKey, last: TruthInterval, seconds: float) -> float:
         """
-        The moment at which it had been other than in that stretch for so long.
+        Return when the key had been different from that interval for so many seconds.
         """
-        for stretch in self.history[key]:
-            if stretch.began_at >= last.ended_at and not stretch.unknown:
-                if stretch.ended_at - stretch.began_at >= seconds:
-                    return stretch.began_at + seconds
-                seconds -= stretch.ended_at - stretch.began_at
+        for interval in self.history[key]:
+            if interval.began_at >= last.ended_at and not interval.unknown:
+                if interval.ended_at - interval.began_at >= seconds:
+                    return interval.began_at + seconds
+                seconds -= interval.ended_at - interval.began_at
         return NEVER
 
     def to_seconds(self, moment: datetime | None) -> float | None:

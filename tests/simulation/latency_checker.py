@@ -1,5 +1,5 @@
 """
-Nothing real is hidden for longer than it must be: in fair weather each word has its second.
+Check that trouble is announced in time while the network is healthy.
 """
 
 from dataclasses import dataclass, field
@@ -25,16 +25,16 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 MAX_DELAY = 3.0
 """
-Seconds that changes, passes and requests take in fair weather.
+The seconds that changes, passes and requests take on a healthy network.
 """
 
 
 @dataclass
 class LatencyChecker:
     """
-    Of a trouble that began when all was well, and since when nothing else changed.
+    Checks trouble that began when all was clear, and since when nothing else changed.
 
-    *late*: the most that any word may be late, by a change of the leader for one.
+    *max_delay*: the most that any write may be late, because of a change of leader for example.
     """
 
     simulation: Simulation
@@ -42,22 +42,24 @@ class LatencyChecker:
     began_at: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.truth, self.began_at = self.simulation.truth, self.simulation.agenda.now
+        self.truth, self.began_at = self.simulation.truth, self.simulation.clock.now
 
-    # ------------------------------------------------------------ when what is due
+    # ------------------------------------------------------------ deadlines
 
     def due_at(self, key: FindingKey) -> float:
         """
-        When the first of its troubles is old enough.
+        Return when the first trouble of the key outlives its hold.
         """
-        entry, stretch = DEFAULT_CATALOGUE[key.reason], self.truth.current(key)
+        entry, interval = DEFAULT_CATALOGUE[key.reason], self.truth.current(key)
         moments = []
-        for trouble in stretch.troubles:
-            born = self.truth.to_seconds(trouble.object_created_at)
-            of_age = (
-                0.0 if born is None or not entry.waits_for_grace else born + GRACE.total_seconds()
+        for trouble in interval.troubles:
+            created_at = self.truth.to_seconds(trouble.object_created_at)
+            grace_end = (
+                0.0
+                if created_at is None or not entry.waits_for_grace
+                else created_at + GRACE.total_seconds()
             )
-            moments.append(max(stretch.began_at + hold_of(entry, trouble), of_age))
+            moments.append(max(interval.began_at + hold_of(entry, trouble), grace_end))
         return min(moments, default=NEVER) + self._discovery_delay(key)
 
     def _discovery_delay(self, key: FindingKey) -> float:
@@ -70,12 +72,14 @@ class LatencyChecker:
 
     def unsuppressed(self, subject: Subject) -> list[FindingKey]:
         """
-        What is not suppressed, the highest rank first.
+        Return the keys that are not suppressed, the highest rank first.
         """
         keys = [k for k in self.truth.active if k.subject == subject]
         ranked = [k for k in keys if not DEFAULT_CATALOGUE[k.reason].orthogonal]
-        heard = [k for k in ranked if not any(self.suppresses(s, k) for s in self.truth.active)]
-        return sorted(heard, key=lambda k: (DEFAULT_CATALOGUE[k.reason].rank or 0, k))
+        unsuppressed = [
+            k for k in ranked if not any(self.suppresses(s, k) for s in self.truth.active)
+        ]
+        return sorted(unsuppressed, key=lambda k: (DEFAULT_CATALOGUE[k.reason].rank or 0, k))
 
     def suppresses(self, source: FindingKey, key: FindingKey) -> bool:
         return is_out(self.truth.active[source]) and may_suppress(source, key)
@@ -84,10 +88,10 @@ class LatencyChecker:
 
     def check_announced(self) -> None:
         for subject in self.truth.subjects:
-            loud = self.unsuppressed(subject)
-            for key in loud:
+            keys = self.unsuppressed(subject)
+            for key in keys:
                 latest = self.due_at(key) + self.max_delay
-                above = loud[: loud.index(key)]
+                above = keys[: keys.index(key)]
                 if not any(k.reason != key.reason and self.due_at(k) <= latest for k in above):
                     self.check_announced_by(key, latest)
         for key in self.truth.active:
@@ -96,55 +100,57 @@ class LatencyChecker:
 
     def check_announced_by(self, key: FindingKey, latest: float) -> None:
         first = min((w.at for w in self.writes_of(key)), default=NEVER)
-        assert first <= latest, f"{key} was said at {first}, and was due until {latest}"
+        assert first <= latest, f"{key} was announced at {first}, and was due until {latest}"
 
     def check_announced_now(self) -> None:
         for subject in self.truth.subjects:
             for key in self.unsuppressed(subject)[:1]:
-                assert self.writes_of(key), f"{key} was not said"
+                assert self.writes_of(key), f"{key} was not announced"
 
     def check_outranked(self) -> None:
         """
-        Once the highest rank has spoken, no other of its subject does.
+        Check that no other key of a subject is written once its highest rank was.
         """
         for subject in self.truth.subjects:
-            loud = self.unsuppressed(subject)
-            first = [w.at for w in self.writes if w.record.key in loud[:1]]
+            keys = self.unsuppressed(subject)
+            first = [w.at for w in self.writes if w.record.key in keys[:1]]
             for write in self.writes:
                 key = write.record.key
-                lower = key in loud and key.reason != loud[0].reason
+                lower = key in keys and key.reason != keys[0].reason
                 assert not lower or write.at <= min(first) + MAX_DELAY, (
-                    f"{key} speaks, and {loud[0]}"
+                    f"{key} is announced beside {keys[0]}"
                 )
 
     def check_heartbeats(self) -> None:
         """
-        A heartbeat each, and a rewrite for each new content.
+        Check the number of writes: heartbeats, and a rewrite for each new content.
         """
-        now = self.simulation.agenda.now
+        now = self.simulation.clock.now
         for subject in self.truth.subjects:
-            loud = self.unsuppressed(subject)
-            for key in loud:
-                if key.reason == loud[0].reason:
-                    said = self.writes_of(key)
+            keys = self.unsuppressed(subject)
+            for key in keys:
+                if key.reason == keys[0].reason:
+                    writes = self.writes_of(key)
                     span, rewrites = (
-                        now - said[0].at,
-                        len({w.record.content_digest for w in said}) - 1,
+                        now - writes[0].at,
+                        len({w.record.content_digest for w in writes}) - 1,
                     )
                     least, most = (
                         span / (1.1 * HEARTBEAT + MAX_DELAY),
                         span / (0.9 * HEARTBEAT - MAX_DELAY),
                     )
-                    assert int(least) <= len(said) - 1 <= int(most) + rewrites, f"{key}: {said}"
+                    assert int(least) <= len(writes) - 1 <= int(most) + rewrites, (
+                        f"{key}: {writes}"
+                    )
 
     def check_ready_written(self, ended: float) -> None:
         """
-        Each subject of which something was said has its Ready when the last of it has settled.
+        Check that each subject with an announced finding has its Ready when all of it has settled.
         """
         for subject in self.truth.subjects.keys() - self.truth.paused:
-            said = self.ranked_writes_of(subject)
-            warned = [w for w in said if w.record.type is EventType.WARNING]
-            taken = [w.at for w in said if w.record.type is EventType.NORMAL and w.at > ended]
+            writes = self.ranked_writes_of(subject)
+            warned = [w for w in writes if w.record.type is EventType.WARNING]
+            taken = [w.at for w in writes if w.record.type is EventType.NORMAL and w.at > ended]
             if warned:
                 latest = ended + self.settle_of_subject(subject) + self.max_delay
                 assert len(taken) == 1, f"{subject} has {len(taken)} Ready"
@@ -152,7 +158,7 @@ class LatencyChecker:
 
     def settle_of_subject(self, subject: Subject) -> float:
         """
-        Also what was suppressed must have settled, which a row that lifts does not delay.
+        Return the longest settle of the subject, suppressed keys included.
         """
         keys = [k for k in self.truth.history if k.subject == subject]
         return max(
@@ -175,7 +181,7 @@ class LatencyChecker:
 
     def ranked_writes_of(self, subject: Subject) -> list[EventWrite]:
         """
-        Without what is orthogonal, which owes no Ready.
+        Return the writes without orthogonal ones, which owe no Ready.
         """
-        of = [w for w in self.new_writes() if w.record.key.subject == subject]
-        return [w for w in of if not DEFAULT_CATALOGUE[w.record.key.reason].orthogonal]
+        writes = [w for w in self.new_writes() if w.record.key.subject == subject]
+        return [w for w in writes if not DEFAULT_CATALOGUE[w.record.key.reason].orthogonal]

@@ -1,5 +1,5 @@
 """
-What becomes of a request between a replica and the API server.
+The network between a replica and the API server.
 """
 
 import asyncio
@@ -17,31 +17,33 @@ from tests.simulation.virtual_clock import VirtualClock
 T = TypeVar("T")
 REQUEST_TIMEOUT = 5.0
 """
-Seconds until a caller does not wait for an answer any longer.
+The seconds until a caller no longer waits for a response.
 """
 
 
 @unique
 class NetworkCondition(StrEnum):
     """
-    What goes wrong with requests; each happens to most of them, none to all.
+    A fault of requests. It happens to most requests, not to all.
     """
 
-    HEALTHY = "fair"
+    HEALTHY = "healthy"
     SLOW = "slow"
     ANSWERS_LOST = "answers lost"
     REQUESTS_LOST = "requests lost"
     THROTTLED = "throttled"
-    QUOTA = "quota"  # of Events; the Lease is not made anew
+    QUOTA = "quota"  # of Events; the Lease exists already
     EVENTS_UNANSWERED = "answers about Events lost"
     FAILING = "failing"
-    UNREACHABLE = "gone"  # nothing gets through at all
+    UNREACHABLE = "unreachable"  # nothing gets through at all
 
 
 @dataclass(slots=True)
 class SimulatedNetwork:
     """
-    Between one replica and the API server. *deliver* runs an act in the replica's process.
+    The network of one replica.
+
+    *deliver*: runs a callback in the replica's process.
     """
 
     clock: VirtualClock
@@ -49,68 +51,70 @@ class SimulatedNetwork:
     deliver: Callable[[Callable[[], None]], None]
     condition: NetworkCondition = NetworkCondition.HEALTHY
 
-    async def call(self, request: Callable[[], T], doing: str) -> T:
+    async def call(self, request: Callable[[], T], operation: str) -> T:
         """
-        What was sent arrives within a moment or never, even when its sender waits no longer.
+        Send a request. It arrives within a moment or never, even when its sender no longer waits.
         """
-        weather = self._condition_for(doing)
+        condition = self._condition_for(operation)
         if self.condition is NetworkCondition.UNREACHABLE:
-            raise Unreachable(doing, message="connection refused")
-        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+            raise Unreachable(operation, message="connection refused")
+        response: asyncio.Future[T] = asyncio.get_running_loop().create_future()
 
         def deliver(outcome: T | KubeError) -> None:
-            if answer.done():
+            if response.done():
                 return
             if isinstance(outcome, KubeError):
-                answer.set_exception(outcome)
+                response.set_exception(outcome)
             else:
-                answer.set_result(outcome)
+                response.set_result(outcome)
 
         def arrive() -> None:
-            if weather is NetworkCondition.REQUESTS_LOST:
+            if condition is NetworkCondition.REQUESTS_LOST:
                 return
             try:
-                outcome: T | KubeError = _refusal(weather, doing) or request()
+                outcome: T | KubeError = _refusal(condition, operation) or request()
             except KubeError as err:
                 outcome = err
-            if weather is not NetworkCondition.ANSWERS_LOST:
-                back = self._response_delay(weather)
+            if condition is not NetworkCondition.ANSWERS_LOST:
+                back = self._response_delay(condition)
                 self.clock.call_after(back, lambda: self.deliver(lambda: deliver(outcome)))
 
         self.clock.call_after(self.random.uniform(0.001, 0.05), arrive)
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT):
-                return await answer
+                return await response
         except TimeoutError:
-            raise Unreachable(doing, message="no answer in time", may_have_applied=True) from None
+            raise Unreachable(
+                operation, message="no answer in time", may_have_applied=True
+            ) from None
 
-    def _condition_for(self, doing: str) -> NetworkCondition:
-        weather = self.condition if self.random.random() < 0.8 else NetworkCondition.HEALTHY
-        if weather not in {NetworkCondition.QUOTA, NetworkCondition.EVENTS_UNANSWERED}:
-            return weather
-        if "lease" in doing:
+    def _condition_for(self, operation: str) -> NetworkCondition:
+        condition = self.condition if self.random.random() < 0.8 else NetworkCondition.HEALTHY
+        if condition not in {NetworkCondition.QUOTA, NetworkCondition.EVENTS_UNANSWERED}:
+            return condition
+        if "lease" in operation:
             return NetworkCondition.HEALTHY
         return (
             NetworkCondition.ANSWERS_LOST
-            if weather is NetworkCondition.EVENTS_UNANSWERED
-            else weather
+            if condition is NetworkCondition.EVENTS_UNANSWERED
+            else condition
         )
 
-    def _response_delay(self, weather: NetworkCondition) -> float:
+    def _response_delay(self, condition: NetworkCondition) -> float:
         return (
             self.random.uniform(1, 8)
-            if weather is NetworkCondition.SLOW
+            if condition is NetworkCondition.SLOW
             else self.random.uniform(0, 0.1)
         )
 
 
-def _refusal(weather: NetworkCondition, doing: str) -> KubeError | None:
-    match weather:
+def _refusal(condition: NetworkCondition, operation: str) -> KubeError | None:
+    match condition:
         case NetworkCondition.THROTTLED:
-            return Throttled(doing, status=429, retry_after=timedelta(seconds=7))
+            return Throttled(operation, status=429, retry_after=timedelta(seconds=7))
         case NetworkCondition.QUOTA:
-            return Refused(doing, status=403, message="exceeded quota")
+            return Refused(operation, status=403, message="exceeded quota")
         case NetworkCondition.FAILING:
-            return Unreachable(doing, status=503, message="etcd is not there")
+            return Unreachable(operation, status=503, message="etcd is not available")
         case _:
             return None

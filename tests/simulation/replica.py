@@ -1,5 +1,5 @@
 """
-One process of the reporter: the real store, controller, speaker and elector, with a loop of their own.
+One process of the reporter: the real store, controller, publisher and elector on one event loop.
 """
 
 import asyncio
@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from random import Random
 
 from reporter.model.event_record import EventRecord
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller import Controller
 from reporter.runtime.leaderelection import rules
@@ -52,8 +53,9 @@ class SkewedClock:
 @dataclass(frozen=True)
 class SharedEnvironment:
     """
-    All that replicas share. *sending*: told of each write at the moment at which it is sent, and of
-    each time that a replica reads back what was said before.
+    Everything that the replicas share.
+
+    *on_send*: called with each Event when it is sent, and with None when a replica reads Events back.
     """
 
     clock: VirtualClock
@@ -67,6 +69,12 @@ class SharedEnvironment:
 
 @dataclass
 class Replica:
+    """
+    One process. A stopped one is paused, and resumes; one that is not alive has ended.
+
+    *inbox*: callbacks from the network and the watches, which the process has not run yet.
+    """
+
     environment: SharedEnvironment
     name: str
     skew: float
@@ -75,59 +83,68 @@ class Replica:
     alive: bool = True
     inbox: list[Callable[[], None]] = field(default_factory=list)
     started_at: float = 0.0
-    reads_again_at: float = 0.0
+    reads_inbox_from: float = 0.0
 
     def __post_init__(self) -> None:
-        out = self.environment
-        self.started_at = out.clock.now
-        self.clock = SkewedClock(out.clock, self.skew)
-        self.network = SimulatedNetwork(out.clock, out.random, deliver=self._receive)
-        self.life = VirtualEventLoop(out.clock)
-        self.store = Store(DEFAULT_KINDS, CRDS)
-        self.watching = SimulatedWatches(
-            out.cluster, self.store, out.random, deliver=self._receive, wall=self.clock.now
+        environment = self.environment
+        self.started_at = environment.clock.now
+        self.clock = SkewedClock(environment.clock, self.skew)
+        self.network = SimulatedNetwork(
+            environment.clock, environment.random, deliver=self._receive
         )
-        self.watching.forbidden |= self.forbidden
-        self.watching.cut |= self.forbidden
+        self.event_loop = VirtualEventLoop(environment.clock)
+        self.store = Store(DEFAULT_KINDS, CRDS)
+        self.watches = SimulatedWatches(
+            environment.cluster,
+            self.store,
+            environment.random,
+            deliver=self._receive,
+            wall=self.clock.now,
+        )
+        self.watches.forbidden |= self.forbidden
+        self.watches.cut |= self.forbidden
         self._start()
-        self.watching.start()
+        self.watches.start()
 
     def _start(self) -> None:
         async def begin() -> None:
             self._build()
 
-        task = self.life.loop.create_task(begin())
-        self.life.run_until_idle()
+        task = self.event_loop.loop.create_task(begin())
+        self.event_loop.run_until_idle()
         task.result()
 
     def _build(self) -> None:
-        out, loop = self.environment, self.life.loop
+        environment, loop = self.environment, self.event_loop.loop
         self.controller = Controller(
             self.store,
             EVALUATOR,
             self.clock,
-            resync=out.resync,
+            resync=environment.resync,
             involved_for=lambda _, subject: involved_for(subject),
         )
         self.elector = Elector(
-            SimulatedLeaseLock(out.leases, self.network),
+            SimulatedLeaseLock(environment.leases, self.network),
             rules.LeaseTiming(),
             identity=self.identity,
             wall_clock=self.clock.now,
-            jitter=out.random.random,
+            jitter=environment.random.random,
         )
-        book = SimulatedEventClient(
-            out.events, self.network, self.name, on_send=lambda record: out.on_send(self, record)
+        client = SimulatedEventClient(
+            environment.events,
+            self.network,
+            self.name,
+            on_send=lambda record: environment.on_send(self, record),
         )
-        self.speaker = EventPublisher(
+        self.publisher = EventPublisher(
             self.controller,
-            book,
+            client,
             self.elector,
             self.clock,
             count_write=lambda _: None,
-            jitter=out.random.random,
+            jitter=environment.random.random,
         )
-        roots = self.speaker.run(), self.elector.run(), self.controller.run()
+        roots = self.publisher.run(), self.elector.run(), self.controller.run()
         self.tasks = [loop.create_task(root) for root in roots]
 
     @property
@@ -136,63 +153,65 @@ class Replica:
 
     def has_watched(self, kinds: Iterable[ResourceKind], since: float) -> bool:
         """
-        Whether none of these kinds was out of its sight since then.
+        Return whether all of these kinds were watched since then.
         """
-        return all(self.watching.was_watched_since(kind, since) for kind in kinds)
+        return all(self.watches.was_watched_since(kind, since) for kind in kinds)
 
-    # ------------------------------------------------------------ its life
+    # ------------------------------------------------------------ start and end
 
-    def _receive(self, act: Callable[[], None]) -> None:
+    def _receive(self, callback: Callable[[], None]) -> None:
         if self.alive:
-            self.inbox.append(act)
+            self.inbox.append(callback)
 
     @property
     def next_wakeup(self) -> float:
         if self.stopped or not self.alive:
             return float("inf")
         reads = (
-            max(self.reads_again_at, self.environment.clock.now) if self.inbox else float("inf")
+            max(self.reads_inbox_from, self.environment.clock.now) if self.inbox else float("inf")
         )
-        return min(reads, self.life.wakes)
+        return min(reads, self.event_loop.next_timer)
 
     def resume(self) -> None:
         """
-        After a pause its timers ring, and what had arrived is read a moment later.
+        Resume after a pause: timers fire at once, and what had arrived is read a moment later.
         """
         self.stopped = False
-        self.reads_again_at = self.environment.clock.now + self.environment.random.uniform(0, 0.3)
+        self.reads_inbox_from = self.environment.clock.now + self.environment.random.uniform(
+            0, 0.3
+        )
 
     def run_until_idle(self) -> None:
-        if self.environment.clock.now >= self.reads_again_at:
-            for act in self.inbox:
-                self.life.loop.call_soon(act)
+        if self.environment.clock.now >= self.reads_inbox_from:
+            for callback in self.inbox:
+                self.event_loop.loop.call_soon(callback)
             self.inbox.clear()
-        self.life.run_until_idle()
+        self.event_loop.run_until_idle()
         for task in self.tasks:
             if task.done() and not task.cancelled():
                 task.result()
 
     def kill(self) -> None:
         """
-        It ends at once; what it has sent is under way.
+        End the process at once; what it has sent is under way.
         """
         if self.alive:
             self.alive = False
-            self.watching.stop()
+            self.watches.stop()
 
     def stop(self) -> None:
         """
-        SIGTERM: the lease is given back after the last write is over.
+        Stop as on SIGTERM: the lease is released after the last write.
         """
 
         async def end() -> None:
-            speaking, electing, judging = self.tasks[:3]
-            for task in (speaking, electing):
+            publisher, elector, controller = self.tasks[:3]
+            for task in (publisher, elector):
                 task.cancel()
                 await asyncio.wait([task])
             await self.elector.release()
-            judging.cancel()
-            await asyncio.wait([judging])
+            controller.cancel()
+            await asyncio.wait([controller])
             self.kill()
 
-        self._receive(lambda: self.tasks.append(self.life.loop.create_task(end())))
+        self._receive(lambda: self.tasks.append(self.event_loop.loop.create_task(end())))

@@ -1,5 +1,5 @@
 """
-What the catalogue asks of time and of order, told once more and shorter.
+The rules of the catalogue about time and order, written a second time for the checkers.
 """
 
 from collections.abc import Iterable
@@ -7,10 +7,12 @@ from datetime import timedelta
 
 from reporter.model.entries import CatalogueEntry, Scope
 from reporter.model.enums import Reason
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, ResourceKind
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import Trouble
-from reporter.stages.evaluation.gate import CRASH_SETTLE
+from reporter.stages.evaluation.holds import CRASH_SETTLE
 from tests.simulation.replica import EVALUATOR
 from tests.simulation.troubles import CRDS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
@@ -37,7 +39,7 @@ def hold_of(entry: CatalogueEntry, trouble: Trouble) -> float:
 
 def evaluated_entries(reason: Reason) -> tuple[CatalogueEntry, ...]:
     """
-    The entries by which a reason is judged: its own, or all that a Ready takes back.
+    Return the entry of a reason, or all ranked entries of the layer for a Ready.
     """
     entry = DEFAULT_CATALOGUE[reason]
     ranked = (
@@ -48,7 +50,7 @@ def evaluated_entries(reason: Reason) -> tuple[CatalogueEntry, ...]:
 
 def required_kinds(key: FindingKey) -> frozenset[ResourceKind]:
     """
-    The kinds without which it cannot be judged.
+    Return the kinds without which the key cannot be evaluated.
     """
     specs = [EVALUATOR.probes[each.probe].spec for each in evaluated_entries(key.reason)]
     return frozenset(kind for spec in specs for kind in spec.required_kinds)
@@ -56,7 +58,7 @@ def required_kinds(key: FindingKey) -> frozenset[ResourceKind]:
 
 def kinds_of(key: FindingKey) -> frozenset[ResourceKind]:
     """
-    Every kind that makes a difference to it, by who is a subject too.
+    Return every kind that affects the key, including those that decide what is a subject.
     """
     specs = [EVALUATOR.probes[each.probe].spec for each in evaluated_entries(key.reason)]
     return frozenset(

@@ -1,7 +1,7 @@
 """
-Nothing wrong is said: every write, at the moment at which it is sent, held against the truth.
+Check that nothing wrong is announced: compare each write, when it is sent, with the truth.
 
-A law allows for what a replica cannot have known yet: by as many seconds as it was told late.
+Each check allows for what a replica cannot know yet: as many seconds as its watches were late.
 """
 
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ from datetime import datetime
 
 from reporter.model.enums import EventType, TroubleKind
 from reporter.model.event_record import EventRecord
+from reporter.model.observations import WATCH_LOSS_TOLERANCE
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import ObjectRef, Trouble
-from reporter.stages.evaluation.gate import LONG_UNKNOWN as LONG
-from reporter.stages.snapshot.snapshot import WATCH_LOSS_TOLERANCE
+from reporter.stages.evaluation.holds import LONG_UNKNOWN as LONG
 from tests.simulation.ground_truth import NEVER, GroundTruth, TruthInterval
 from tests.simulation.replica import Replica
 from tests.simulation.rules import (
@@ -31,29 +31,32 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 TOLERANCE = 1.0
 """
-Seconds that passes, clocks inside a second and requests on their way may take.
+The seconds that passes and requests on their way may take, and the fraction of a second in clocks.
 """
 
 LONG_UNKNOWN = LONG.total_seconds()
 
 FIRST_PASS_DELAY = 4.0
 """
-Seconds until the first pass, which waits for kinds that cannot be listed.
+The seconds until the first pass, which waits for kinds that cannot be listed.
 """
 
 DISCOVERY_DELAY = 45.0
 """
-Seconds until a CRD that comes or goes is known: a round of discovery and a second answer.
+The seconds until a created or deleted CRD is known: discovery must report it twice.
 """
 
 
 @dataclass
 class SendChecker:
     """
-    *replicas*: all that are there. *failovers*: when one of them read back what was said before.
-    *broken*: laws, kept for whoever plays the story, as an error here would be one of the process.
-    *said*: when each Event was sent last, whether it arrived or not; *writers*: by whom; *late*: by
-    how many seconds who sent it was late at most.
+    Checks each write when it is sent.
+
+    *failovers*: when a replica read Events back.
+    *violations*: the failed checks. The simulation raises them, as an error raised here would be one
+    of the process.
+    *last_sent*: when each Event was sent last, whether it arrived or not. *writers*: by whom.
+    *max_lag*: the seconds by which the writer was late at most.
     """
 
     truth: GroundTruth
@@ -92,9 +95,9 @@ class SendChecker:
 
     def lag(self, replica: Replica, since: float, key: FindingKey) -> float:
         """
-        By how many seconds this replica was late with what it knew since then and judges a key by.
+        Return by how many seconds the replica was late since then with what affects a key.
         """
-        late = replica.watching.lag(since, kinds_of(key)) + abs(replica.skew) + TOLERANCE
+        late = replica.watches.lag(since, kinds_of(key)) + abs(replica.skew) + TOLERANCE
         changed = [at for crd, at in self.truth.served_changed.items() if crd in crds_of(key)]
         return late + (DISCOVERY_DELAY if any(at >= since - 120 for at in changed) else 0.0)
 
@@ -110,46 +113,46 @@ class SendChecker:
 
     def check_watched(self, replica: Replica, key: FindingKey) -> None:
         """
-        Nothing is said of what could not be seen for longer than a moment.
+        Check that nothing is written about a kind that was not watched for longer than tolerated.
         """
-        watching, now = replica.watching, self.truth.clock.now
+        watches, now = replica.watches, self.truth.clock.now
         longest = WATCH_LOSS_TOLERANCE.total_seconds() + TOLERANCE
-        lost = {k for k in watching.cut if now - watching.lost[k] > longest}
-        assert not lost & required_kinds(key), f"{key} is said of what is out of sight"
+        lost = {k for k in watches.cut if now - watches.lost[k] > longest}
+        assert not lost & required_kinds(key), f"{key} is written without a watch"
 
     def check_active(self, record: EventRecord, lag: float) -> None:
         now = self.truth.clock.now
         lately = self.truth.intervals(record.key, now - lag, now)
-        assert any(s.troubles for s in lately), f"{record.key} is said, and it is not there"
+        assert any(s.troubles for s in lately), f"{record.key} is written without trouble"
 
     def check_hold(self, replica: Replica, record: EventRecord) -> None:
         """
-        Something of it was wrong for as long as its kind must be, since it last was settled.
+        Check that a trouble lasted for the hold of its kind since the key last settled.
         """
         key, now = record.key, self.truth.clock.now
         begin = self._last_settled_at(replica, key)
         lag = self.lag(replica, begin, key)
         spent: dict[tuple[ObjectRef, TroubleKind], float] = {}
-        for stretch in self.truth.intervals(key, begin, now):
-            if stretch.unknown and stretch.ended_at - stretch.began_at > LONG_UNKNOWN + lag:
+        for interval in self.truth.intervals(key, begin, now):
+            if interval.unknown and interval.ended_at - interval.began_at > LONG_UNKNOWN + lag:
                 spent = {w: min(s, _before_settle(key, w[1])) for w, s in spent.items()}
-            for trouble in stretch.troubles:
+            for trouble in interval.troubles:
                 which = trouble.cause.object, trouble.kind
-                spent[which] = spent.get(which, 0.0) + stretch.ended_at - stretch.began_at + lag
-                known = not self._is_first_observation(replica, key, stretch, lag)
+                spent[which] = spent.get(which, 0.0) + interval.ended_at - interval.began_at + lag
+                known = not self._is_first_observation(replica, key, interval, lag)
                 if self._is_old_enough(
-                    trouble, stretch, spent[which], key=key, lag=lag, known=known
+                    trouble, interval, spent[which], key=key, lag=lag, known=known
                 ):
                     return
         found = {f"{ref} {kind}": round(each, 1) for (ref, kind), each in spent.items()}
         raise AssertionError(
-            f"{key} is said before its time, seconds with {lag:.1f} each: {found}"
+            f"{key} is written within its hold, seconds with {lag:.1f} each: {found}"
         )
 
     def _is_old_enough(
         self,
         trouble: Trouble,
-        stretch: TruthInterval,
+        interval: TruthInterval,
         spent: float,
         *,
         key: FindingKey,
@@ -157,55 +160,57 @@ class SendChecker:
         known: bool,
     ) -> bool:
         entry, since = DEFAULT_CATALOGUE[key.reason], self.truth.to_seconds(trouble.since)
-        earlier = 0.0 if since is None or known else max(stretch.began_at - since, 0.0)
-        born = self.truth.to_seconds(trouble.object_created_at)
-        of_age = 0.0 if born is None or not entry.waits_for_grace else born + GRACE.total_seconds()
-        return spent + earlier >= hold_of(entry, trouble) and stretch.ended_at + lag >= of_age
+        earlier = 0.0 if since is None or known else max(interval.began_at - since, 0.0)
+        created_at = self.truth.to_seconds(trouble.object_created_at)
+        grace_end = (
+            0.0
+            if created_at is None or not entry.waits_for_grace
+            else created_at + GRACE.total_seconds()
+        )
+        return spent + earlier >= hold_of(entry, trouble) and interval.ended_at + lag >= grace_end
 
     def _is_first_observation(
-        self, replica: Replica, key: FindingKey, stretch: TruthInterval, lag: float
+        self, replica: Replica, key: FindingKey, interval: TruthInterval, lag: float
     ) -> bool:
         """
-        Whether a process may not have known of the key before, so that it believes the writer.
+        Return whether the process may see the key for the first time, and believe transition times.
         """
-        listed = [replica.watching.first.get(kind, NEVER) for kind in required_kinds(key)]
+        listed = [replica.watches.first.get(kind, NEVER) for kind in required_kinds(key)]
         begin = max([replica.started_at, *listed]) + lag + FIRST_PASS_DELAY
-        return stretch.began_at <= begin or all(
-            s.unknown for s in self.truth.intervals(key, begin, stretch.began_at - lag)
+        return interval.began_at <= begin or all(
+            s.unknown for s in self.truth.intervals(key, begin, interval.began_at - lag)
         )
 
     def _last_settled_at(self, replica: Replica, key: FindingKey) -> float:
         """
-        The end of the last time that it was certainly settled.
+        Return the end of the last interval in which the key had certainly settled.
         """
         began = 0.0
         troubles: list[Trouble] = []
-        for stretch in self.truth.history.get(key, ()):
-            troubles += stretch.troubles
-            lag = self.lag(replica, stretch.began_at, key)
+        for interval in self.truth.history.get(key, ()):
+            troubles += interval.troubles
+            lag = self.lag(replica, interval.began_at, key)
             enough = settle_of(DEFAULT_CATALOGUE[key.reason], troubles) + lag
-            end = min(stretch.ended_at, self.truth.clock.now)
-            if stretch.is_clear and end - stretch.began_at > enough:
+            end = min(interval.ended_at, self.truth.clock.now)
+            if interval.is_clear and end - interval.began_at > enough:
                 began, troubles = end, []
         return began
 
     def check_not_suppressed(self, replica: Replica, record: EventRecord, lag: float) -> None:
         """
-        It is not suppressed by something that has been out all the time.
-
-        What was deleted before a process began was never there for it, and so is not out.
+        Check that no source has been out all the time.
         """
         key, now = record.key, self.truth.clock.now
         for source in self.sources(key):
             lag = self.lag(replica, now - SETTLE, source)
-            last, faded = self.truth.last_matching(source, now, is_out)
-            if last is not None and (last.ended_at > now or faded + 2 * lag < SETTLE):
+            last, recovered_for = self.truth.last_matching(source, now, is_out)
+            if last is not None and (last.ended_at > now or recovered_for + 2 * lag < SETTLE):
                 out = self.was_seen_out(replica, last, lag)
-                assert not out, f"{key} is said, and {source} is out, or was within the settle"
+                assert not out, f"{key} is written, and {source} is out, or was within the settle"
 
     def check_settled_after_suppression(self, replica: Replica, record: EventRecord) -> None:
         """
-        What was never said waits for another settle after what it followed from is over.
+        Check that a key without an Event waits for another settle after its source recovered.
         """
         key, now = record.key, self.truth.clock.now
         if (key, record.episode_start) in self.last_sent:
@@ -216,64 +221,69 @@ class SendChecker:
             if last is None:
                 continue
             lifts = self.truth.quiet_reached_at(source, last, SETTLE)
-            silent = self.truth.intervals(key, lifts - lag, lifts + lag)
-            hidden = self.was_seen_out(replica, last, lag) and all(s.troubles for s in silent)
+            near_lift = self.truth.intervals(key, lifts - lag, lifts + lag)
+            hidden = self.was_seen_out(replica, last, lag) and all(s.troubles for s in near_lift)
             early = now - SETTLE + lag <= lifts <= now + lag
-            assert not (hidden and early), f"{key} is said just after {source} was out"
+            assert not (hidden and early), f"{key} is written just after {source} was out"
 
     def check_same_episode(self, replica: Replica, record: EventRecord, lag: float) -> None:
         """
-        What settled, and was well for another settle, is not what comes back.
+        Check that trouble that settled, and was clear for another settle, begins a new episode.
         """
         key, now = record.key, self.truth.clock.now
         before = self.last_sent.get((key, record.episode_start), now)
         lag = self.lag(replica, before, key)
         troubles: list[Trouble] = []
-        for stretch in self.truth.history[key]:
-            troubles += stretch.troubles
+        for interval in self.truth.history[key]:
+            troubles += interval.troubles
             long = settle_of(DEFAULT_CATALOGUE[key.reason], troubles) + SETTLE + 2 * lag
-            over = stretch.is_clear and min(stretch.ended_at, now) - stretch.began_at > long
-            if over and stretch.began_at > before:
+            over = interval.is_clear and min(interval.ended_at, now) - interval.began_at > long
+            if over and interval.began_at > before:
                 saw = replica.has_watched(
-                    required_kinds(key), stretch.began_at - lag - FIRST_PASS_DELAY
+                    required_kinds(key), interval.began_at - lag - FIRST_PASS_DELAY
                 )
-                assert not saw, f"{key} goes on, and it was over from {stretch.began_at:.0f} on"
+                assert not saw, (
+                    f"{key} continues, and it was clear from {interval.began_at:.0f} on"
+                )
 
     def sources(self, key: FindingKey) -> list[FindingKey]:
         return [source for source in self.truth.history if may_suppress(source, key)]
 
-    def was_seen_out(self, replica: Replica, stretch: TruthInterval, lag: float) -> bool:
+    def was_seen_out(self, replica: Replica, interval: TruthInterval, lag: float) -> bool:
         """
-        Whether a source was out for long enough to be seen so.
+        Return whether a source was out for long enough to be seen so.
 
-        What was deleted before a process began was never there for it, and so is not out.
+        What was deleted before a process began was never seen by it, and does not count as out.
         """
-        end = min(stretch.ended_at, self.truth.clock.now)
-        seen = end - max(stretch.began_at, replica.started_at) > lag
-        gone = stretch.began_at < replica.started_at + lag
+        end = min(interval.ended_at, self.truth.clock.now)
+        seen = end - max(interval.began_at, replica.started_at) > lag
+        deleted_before = interval.began_at < replica.started_at + lag
         return seen and any(
-            t.is_out and (t.object_created_at is not None or not gone) for t in stretch.troubles
+            t.is_out and (t.object_created_at is not None or not deleted_before)
+            for t in interval.troubles
         )
 
     def check_ready(self, record: EventRecord, lag: float) -> None:
         """
-        Nothing ranked of the subject is there, or was within the settle.
+        Check that no ranked key of the subject is active, or was within the settle.
         """
         truth, subject, now = self.truth, record.key.subject, self.truth.clock.now
-        there = subject in truth.subjects or now - truth.deleted_at.get(subject, 0.0) <= lag
-        assert there, f"{record.key} of what is not there"
+        exists = subject in truth.subjects or now - truth.deleted_at.get(subject, 0.0) <= lag
+        assert exists, f"{record.key} of a deleted subject"
         for key in [k for k in truth.history if k.subject == subject]:
             if DEFAULT_CATALOGUE[key.reason].orthogonal:
                 continue
-            _, quiet = truth.last_matching(key, now, bool)
-            assert quiet + 2 * lag >= SETTLE, f"{record.key} is said, and {key} was just there"
-            wrong = all(not s.is_clear for s in truth.intervals(key, now - lag, now))
-            assert not wrong, f"{record.key} is said, and {key} is there"
+            _, clear_for = truth.last_matching(key, now, bool)
+            assert clear_for + 2 * lag >= SETTLE, (
+                f"{record.key} is written, and {key} was just active"
+            )
+            active = all(not s.is_clear for s in truth.intervals(key, now - lag, now))
+            assert not active, f"{record.key} is written, and {key} is active"
 
 
 def _before_settle(key: FindingKey, kind: TroubleKind) -> float:
     """
-    What may have been spent of a hold so that the settle is left.
+    Return how much of a hold may be over so that the settle is left.
     """
     hold = DEFAULT_CATALOGUE[key.reason].holds.for_kind(kind, grace=GRACE).total_seconds()
     return hold - SETTLE if hold > 0 else 0.0

@@ -1,5 +1,5 @@
 """
-A cluster, its API server and two replicas of the reporter, with all that may go wrong between them.
+Simulate a cluster, its API server and two replicas of the reporter, with faults between them.
 """
 
 from dataclasses import replace
@@ -8,7 +8,8 @@ from functools import partial
 from random import Random
 from typing import Self
 
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, ResourceKind
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from tests.simulation.apiserver import EventStore, LeaseStore
 from tests.simulation.cluster import SimulatedCluster
 from tests.simulation.delivery_checker import DeliveryChecker
@@ -22,7 +23,7 @@ from tests.simulation.virtual_clock import VirtualClock
 
 SHORT_REST, LONG_REST, LONGEST_REST = 360.0, 960.0, 3600.0
 """
-Seconds after which what lasts must be announced, by its hold; the longest is 45 minutes.
+The seconds after which lasting trouble must be announced; the longest hold is 45 minutes.
 """
 
 TTL = 7200.0
@@ -30,35 +31,37 @@ TTL = 7200.0
 
 class Simulation:
     """
-    All chance comes from *seed*. *skews*: of the replicas' clocks, in seconds. *resync*: seconds
-    between their full passes, which mend what was missed.
+    One run, in which all randomness comes from *seed*.
+
+    *skews*: by how many seconds the clock of each replica is wrong.
+    *resync*: the seconds between full passes, which repair what a replica missed.
     """
 
     def __init__(
         self, seed: int, skews: tuple[float, ...] = (0.0, 0.0), *, resync: float = 60.0
     ) -> None:
         self.random = Random(seed)
-        self.agenda = VirtualClock()
-        self.cluster = SimulatedCluster(self.agenda)
+        self.clock = VirtualClock()
+        self.cluster = SimulatedCluster(self.clock)
         self.truth = GroundTruth(self.cluster)
-        self.events, self.leases = EventStore(self.agenda), LeaseStore()
+        self.events, self.leases = EventStore(self.clock), LeaseStore()
         self.replicas: list[Replica] = []
         self.dead: list[Replica] = []
-        self.sending = SendChecker(self.truth, self.replicas)
-        self.arriving = DeliveryChecker(self.events, self.sending)
-        self.events.on_write = self.arriving
-        self.outside = SharedEnvironment(
-            self.agenda,
+        self.send_checker = SendChecker(self.truth, self.replicas)
+        self.delivery_checker = DeliveryChecker(self.events, self.send_checker)
+        self.events.on_write = self.delivery_checker
+        self.environment = SharedEnvironment(
+            self.clock,
             self.random,
             self.cluster,
             self.events,
             self.leases,
-            self.sending,
+            self.send_checker,
             timedelta(seconds=resync),
         )
         self.steps = 0
         for number, skew in enumerate(skews):
-            self.replicas.append(Replica(self.outside, f"reporter-{number}", skew))
+            self.replicas.append(Replica(self.environment, f"reporter-{number}", skew))
         self.advance(20)
 
     def __enter__(self) -> Self:
@@ -66,31 +69,31 @@ class Simulation:
 
     def __exit__(self, *_: object) -> None:
         for replica in (*self.replicas, *self.dead):
-            replica.life.close()
+            replica.event_loop.close()
 
     def advance(self, seconds: float) -> None:
         """
         Let time pass, from one moment at which something happens to the next.
         """
-        end = self.agenda.now + seconds
+        end = self.clock.now + seconds
         while True:
             self._run_due()
-            moment = min(self.agenda.next_due, *(each.next_wakeup for each in self.replicas))
+            moment = min(self.clock.next_due, *(each.next_wakeup for each in self.replicas))
             if moment > end:
                 break
-            self.agenda.now = max(moment, self.agenda.now)
-        self.agenda.now = end
+            self.clock.now = max(moment, self.clock.now)
+        self.clock.now = end
 
     def _run_due(self) -> None:
-        self.agenda.run_due()
+        self.clock.run_due()
         for replica in self.replicas:
-            if replica.next_wakeup <= self.agenda.now:
+            if replica.next_wakeup <= self.clock.now:
                 replica.run_until_idle()
                 self.steps += 1
-        if self.sending.violations:
-            raise self.sending.violations[0]
+        if self.send_checker.violations:
+            raise self.send_checker.violations[0]
 
-    # ------------------------------------------------------------ what may go wrong
+    # ------------------------------------------------------------ faults
 
     def begin_trouble(self, trouble: str) -> None:
         self.cluster.begin(trouble)
@@ -102,10 +105,10 @@ class Simulation:
         for trouble in tuple(self.cluster.troubles):
             self.end_trouble(trouble)
 
-    def degrade_network(self, number: int, weather: NetworkCondition, seconds: float) -> None:
+    def degrade_network(self, number: int, condition: NetworkCondition, seconds: float) -> None:
         network = self.replicas[number].network
-        network.condition = weather
-        self.agenda.call_after(
+        network.condition = condition
+        self.clock.call_after(
             seconds, lambda: setattr(network, "condition", NetworkCondition.HEALTHY)
         )
 
@@ -123,28 +126,28 @@ class Simulation:
         *,
         forbidden: bool = False,
     ) -> None:
-        watching = self.replicas[number].watching
+        watches = self.replicas[number].watches
         for kind in kinds:
-            watching.close(kind, forbidden=forbidden)
-            self.agenda.call_after(seconds, partial(watching.reopen, kind))
+            watches.close(kind, forbidden=forbidden)
+            self.clock.call_after(seconds, partial(watches.reopen, kind))
 
     def partition(self, number: int, seconds: float) -> None:
         """
-        Nothing gets through between a replica and the API server.
+        Cut everything between a replica and the API server.
         """
-        watching = self.replicas[number].watching
-        watching.discovers = False
-        self.agenda.call_after(seconds, lambda: setattr(watching, "discovers", True))
+        watches = self.replicas[number].watches
+        watches.discovers = False
+        self.clock.call_after(seconds, lambda: setattr(watches, "discovers", True))
         self.degrade_network(number, NetworkCondition.UNREACHABLE, seconds)
         self.cut_watches(number, DEFAULT_KINDS, seconds)
 
     def delay_watches(self, number: int, seconds: float) -> None:
-        self.replicas[number].watching.late = seconds
+        self.replicas[number].watches.late = seconds
 
     def pause(self, number: int, seconds: float) -> None:
         replica = self.replicas[number]
         replica.stopped = True
-        self.agenda.call_after(seconds, replica.resume)
+        self.clock.call_after(seconds, replica.resume)
 
     def kill(self, number: int, seconds: float) -> None:
         self.replicas[number].kill()
@@ -162,10 +165,10 @@ class Simulation:
             if self.replicas[number] is old:
                 old.kill()
                 self.dead.append(old)
-                forbidden = frozenset(old.watching.forbidden)
-                self.replicas[number] = Replica(self.outside, old.name, old.skew, forbidden)
+                forbidden = frozenset(old.watches.forbidden)
+                self.replicas[number] = Replica(self.environment, old.name, old.skew, forbidden)
 
-        self.agenda.call_after(seconds, begin)
+        self.clock.call_after(seconds, begin)
 
     def delete_an_event(self) -> None:
         names = sorted(self.events.objects)
@@ -179,16 +182,16 @@ class Simulation:
         self.leases.record = None
 
     def steal_the_lease(self) -> None:
-        before, lease = self.leases.record, timedelta(seconds=15)
+        before, duration = self.leases.record, timedelta(seconds=15)
         if before is not None:
-            self.leases.record = replace(before, holder="somebody", duration=lease)
+            self.leases.record = replace(before, holder="somebody", duration=duration)
             self.leases.version += 1
 
-    # ------------------------------------------------------------ what must come of it
+    # ------------------------------------------------------------ the end
 
     def check_final_state(self) -> None:
         """
-        All faults end, nothing changes any more, and what is true must be what is said.
+        End all faults, let nothing change any more, and check that the Events match the truth.
         """
         self.events.ttl = TTL
         for name in [each for each in self.cluster.troubles if "not looked at" in each]:
@@ -198,14 +201,14 @@ class Simulation:
                 self._replace(number, 0.0)
             replica.stopped = False
             replica.network.condition = NetworkCondition.HEALTHY
-            replica.watching.discovers = True
-            replica.watching.late = 0.2
-            for kind in tuple(replica.watching.cut):
-                replica.watching.reopen(kind)
-        since = self.agenda.now
+            replica.watches.discovers = True
+            replica.watches.late = 0.2
+            for kind in tuple(replica.watches.cut):
+                replica.watches.reopen(kind)
+        since = self.clock.now
         for seconds in (SHORT_REST, LONG_REST, LONGEST_REST):
-            self.advance(since + seconds - self.agenda.now)
-            rest = FinalStateChecker(self.truth, self.arriving, since)
-            rest.check()
-            if seconds > SHORT_REST and rest.is_everything_past_hold:
+            self.advance(since + seconds - self.clock.now)
+            checker = FinalStateChecker(self.truth, self.delivery_checker, since)
+            checker.check()
+            if seconds > SHORT_REST and checker.is_everything_past_hold:
                 break

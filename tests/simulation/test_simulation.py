@@ -1,14 +1,14 @@
 """
-Whatever happens to the cluster, the API server and two replicas: the three promises are kept.
+The three promises under random faults of the cluster, the API server and two replicas.
 
-All chance is in the printed seed, so a printed story is played again by itself.
+All randomness comes from the printed seed, so a printed scenario can be run again.
 """
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 from tests.simulation.latency_checker import MAX_DELAY, LatencyChecker
 from tests.simulation.network import NetworkCondition
 from tests.simulation.simulation import Simulation
@@ -41,17 +41,17 @@ ACTIONS = {
     "steal_the_lease": st.just(()),
 }
 """
-Trouble twice, as it is what all the rest is about.
+The actions of a scenario. Trouble is listed twice, as all the rest depends on it.
 """
 
-STEPS = st.one_of([st.tuples(WAITS, st.just(k.strip()), words) for k, words in ACTIONS.items()])
+STEPS = st.one_of([st.tuples(WAITS, st.just(k.strip()), each) for k, each in ACTIONS.items()])
 SCENARIOS = st.lists(STEPS, min_size=5, max_size=25)
 
 
-def run_scenario(simulation: Simulation, story) -> None:
-    for pause, what, words in story:
+def run_scenario(simulation: Simulation, scenario) -> None:
+    for pause, action, arguments in scenario:
         simulation.advance(pause)
-        getattr(simulation, what)(*words)
+        getattr(simulation, action)(*arguments)
     simulation.check_final_state()
 
 
@@ -59,33 +59,33 @@ BOTH = (0, 1)
 TROUBLE_SAMPLE = ("router at zero", "model unready", "route deleted", "node under pressure")
 
 
-@pytest.mark.parametrize("weather", NetworkCondition)
-def test_what_is_said_in_any_weather_arrives_once(weather):
+@pytest.mark.parametrize("condition", NetworkCondition)
+def test_every_event_arrives_once_in_any_network_condition(condition):
     with Simulation(1) as simulation:
         for name in TROUBLE_SAMPLE:
             for number in BOTH:
-                simulation.degrade_network(number, weather, 50)
+                simulation.degrade_network(number, condition, 50)
             simulation.begin_trouble(name)
             simulation.advance(150)
         for number in BOTH:
-            simulation.degrade_network(number, weather, 100)
+            simulation.degrade_network(number, condition, 100)
         simulation.end_all_troubles()
         simulation.check_final_state()
 
 
-@pytest.mark.parametrize("weather", list(NetworkCondition)[1:])
-def test_what_could_not_be_written_arrives_within_a_minute_after_the_weather(simulation, weather):
-    prompt = LatencyChecker(simulation, max_delay=50 + 66 + MAX_DELAY)
-    simulation.degrade_network(0, weather, 50)
+@pytest.mark.parametrize("condition", list(NetworkCondition)[1:])
+def test_a_failed_write_arrives_within_a_minute_after_the_fault(simulation, condition):
+    checker = LatencyChecker(simulation, max_delay=50 + 66 + MAX_DELAY)
+    simulation.degrade_network(0, condition, 50)
     simulation.begin_trouble("router at zero")
     simulation.begin_trouble("filter deleted")
-    simulation.advance(prompt.max_delay)
-    prompt.check_announced()
+    simulation.advance(checker.max_delay)
+    checker.check_announced()
     simulation.check_final_state()
 
 
 @pytest.mark.parametrize("end", ["kill", "stop", "pause", "partition"])
-def test_a_successor_goes_on_where_its_predecessor_ended(end):
+def test_a_successor_continues_where_its_predecessor_ended(end):
     with Simulation(2) as simulation:
         simulation.begin_trouble("filter deleted")
         simulation.advance(800)
@@ -106,7 +106,7 @@ def test_a_successor_goes_on_where_its_predecessor_ended(end):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_who_was_paused_while_heartbeats_fell_due_does_not_write_when_it_wakes(seed):
+def test_a_leader_paused_while_heartbeats_fell_due_does_not_write_when_it_resumes(seed):
     with Simulation(seed) as simulation:
         for name in TROUBLE_SAMPLE:
             simulation.begin_trouble(name)
@@ -117,9 +117,9 @@ def test_who_was_paused_while_heartbeats_fell_due_does_not_write_when_it_wakes(s
         assert not simulation.replicas[leader].elector.holds_lease()
 
 
-def break_twice(simulation: Simulation, well: float, late: float, *, led: float) -> set[str]:
+def break_twice(simulation: Simulation, clear_for: float, late: float, *, led: float) -> set[str]:
     """
-    The Events of an outage that comes back, *led* seconds before its leader dies, or after that.
+    Return the Events of an outage that returns *led* seconds before its leader dies; 0 is after it.
     """
     simulation.begin_trouble("scaler at zero")
     simulation.begin_trouble("router at zero")
@@ -127,7 +127,7 @@ def break_twice(simulation: Simulation, well: float, late: float, *, led: float)
     (leader,) = [n for n in BOTH if simulation.replicas[n].elector.holds_lease()]
     simulation.delay_watches(1 - leader, late)
     simulation.end_trouble("router at zero")
-    simulation.advance(well)
+    simulation.advance(clear_for)
     if led:
         simulation.begin_trouble("router at zero")
         simulation.advance(led)
@@ -138,25 +138,25 @@ def break_twice(simulation: Simulation, well: float, late: float, *, led: float)
     return {w.name for w in simulation.events.writes if "BBR" in w.record.key.reason}
 
 
-@pytest.mark.parametrize(("well", "events"), [(20, 1), (100, 2)])
-def test_trouble_that_comes_back_between_two_leaders_is_new_if_it_had_settled(well, events):
+@pytest.mark.parametrize(("clear_for", "events"), [(20, 1), (100, 2)])
+def test_trouble_that_returns_between_two_leaders_is_new_if_it_had_settled(clear_for, events):
     with Simulation(12) as simulation:
-        assert len(break_twice(simulation, well, 0.2, led=0)) == events
+        assert len(break_twice(simulation, clear_for, 0.2, led=0)) == events
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_trouble_that_comes_back_is_not_new_for_who_sees_it_late(seed):
+def test_trouble_that_returns_is_not_new_for_a_replica_that_sees_it_late(seed):
     with Simulation(seed) as simulation:
         assert len(break_twice(simulation, 26, 10.0, led=0)) == 1
 
 
-def test_trouble_that_was_told_anew_is_not_told_a_third_time_by_the_next_leader():
+def test_trouble_that_was_announced_anew_is_not_announced_a_third_time_by_the_next_leader():
     with Simulation(12) as simulation:
         assert len(break_twice(simulation, 100, 0.2, led=20)) == 2
 
 
 @settings(max_examples=settings().max_examples // 5)
-@given(seed=st.integers(0, 2**32), skew=st.sampled_from([0.0, 0.9, -0.9]), story=SCENARIOS)
-def test_the_promises_are_kept_whatever_happens(seed, skew, story):
+@given(seed=st.integers(0, 2**32), skew=st.sampled_from([0.0, 0.9, -0.9]), scenario=SCENARIOS)
+def test_the_promises_are_kept_whatever_happens(seed, skew, scenario):
     with Simulation(seed, (0.0, skew)) as simulation:
-        run_scenario(simulation, story)
+        run_scenario(simulation, scenario)

@@ -1,13 +1,15 @@
 """
-What cannot be seen, or was not looked at by its writer yet, is neither guessed nor missed.
+Kinds that cannot be watched, and objects whose writer lags, are neither guessed nor missed.
 """
 
 import pytest
 
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, DEPLOYMENTS, GATEWAYS, NAMESPACES
-from reporter.model.observations import WatchLost
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
+from reporter.model.observations import WATCH_LOSS_TOLERANCE, WatchLost
 from reporter.stages.evaluation.evaluation import Evaluation
-from reporter.stages.snapshot.snapshot import WATCH_LOSS_TOLERANCE
 from tests.simulation.replica import EVALUATOR
 from tests.simulation.simulation import Simulation
 from tests.support.builders import NOON, a_store
@@ -18,7 +20,7 @@ TROUBLE_SAMPLE = ("router at zero", "model unready", "route deleted", "node unde
 
 def hide(simulation: Simulation, name: str) -> None:
     """
-    What the laws are about must be Unknown by the probes themselves.
+    Begin a trouble that makes keys Unknown, and check that it does.
     """
     before = len(simulation.truth.unknown)
     simulation.begin_trouble(name)
@@ -27,7 +29,7 @@ def hide(simulation: Simulation, name: str) -> None:
 
 @pytest.mark.parametrize("spell", [20.0, 100.0])
 @pytest.mark.parametrize("how", ["cut_watches", "forbid_watches"])
-def test_what_happens_out_of_sight_is_neither_guessed_nor_missed(simulation, how, spell):
+def test_changes_without_a_watch_are_neither_guessed_nor_missed(simulation, how, spell):
     for name in TROUBLE_SAMPLE:
         simulation.begin_trouble(name)
     simulation.advance(100)
@@ -44,7 +46,7 @@ def test_what_happens_out_of_sight_is_neither_guessed_nor_missed(simulation, how
 
 @pytest.mark.parametrize("spell", [29.0, 61.0, 400.0])
 @pytest.mark.parametrize("how", ["cut_watches", "forbid_watches"])
-def test_what_lasts_out_of_sight_is_the_same_when_it_is_seen_again(simulation, how, spell):
+def test_trouble_that_lasts_without_a_watch_is_the_same_afterwards(simulation, how, spell):
     for name in TROUBLE_SAMPLE:
         simulation.begin_trouble(name)
     simulation.advance(100)
@@ -53,7 +55,7 @@ def test_what_lasts_out_of_sight_is_the_same_when_it_is_seen_again(simulation, h
     simulation.check_final_state()
 
 
-def test_what_was_never_seen_is_not_missing(simulation):
+def test_objects_that_were_never_listed_are_not_missing(simulation):
     kinds = (NAMESPACES, DEPLOYMENTS, GATEWAYS)
     simulation.begin_trouble("router at zero")
     simulation.advance(100)
@@ -68,7 +70,7 @@ def test_what_was_never_seen_is_not_missing(simulation):
 @pytest.mark.parametrize(
     "trouble", ["router half down", "router crashes", "istiod out", "picker unready"]
 )
-def test_what_its_writer_has_not_looked_at_stays_as_it_was(simulation, trouble, held, spell):
+def test_a_key_whose_writer_lags_stays_as_it_was(simulation, trouble, held, spell):
     unseen = f"{trouble.split(' ')[0]} is not looked at"
     simulation.begin_trouble(trouble)
     simulation.advance(held)
@@ -79,7 +81,7 @@ def test_what_its_writer_has_not_looked_at_stays_as_it_was(simulation, trouble, 
     simulation.check_final_state()
 
 
-def test_nothing_is_ready_while_a_part_of_it_is_not_looked_at(simulation):
+def test_nothing_is_ready_while_a_writer_lags(simulation):
     simulation.begin_trouble("router at zero")
     simulation.advance(100)
     hide(simulation, "istiod is not looked at")
@@ -91,7 +93,7 @@ def test_nothing_is_ready_while_a_part_of_it_is_not_looked_at(simulation):
 
 
 @pytest.mark.parametrize("clear", [0.0, 10.0])
-def test_what_was_out_just_before_it_was_not_looked_at_goes_on_suppressing(simulation, clear):
+def test_a_source_that_was_out_just_before_its_writer_lags_goes_on_suppressing(simulation, clear):
     simulation.begin_trouble("istiod out")
     simulation.begin_trouble("class misspelt")
     simulation.advance(100)
@@ -104,9 +106,9 @@ def test_what_was_out_just_before_it_was_not_looked_at_goes_on_suppressing(simul
     simulation.check_final_state()
 
 
-def test_the_moment_at_which_a_kind_becomes_blind_is_none_once_it_is_over():
+def test_the_moment_at_which_a_kind_becomes_unknown_is_no_deadline_once_it_is_over():
     store = a_store()
     store.set_watch_state(DEPLOYMENTS, WatchLost(NOON, "gone"))
-    blind, view = NOON + WATCH_LOSS_TOLERANCE, store.snapshot()
-    assert EVALUATOR.next_deadline(Evaluation(), view, now=NOON) == blind
-    assert EVALUATOR.next_deadline(Evaluation(), view, now=blind) is None
+    unknown_from, snapshot = NOON + WATCH_LOSS_TOLERANCE, store.snapshot()
+    assert EVALUATOR.next_deadline(Evaluation(), snapshot, now=NOON) == unknown_from
+    assert EVALUATOR.next_deadline(Evaluation(), snapshot, now=unknown_from) is None

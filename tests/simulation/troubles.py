@@ -1,5 +1,5 @@
 """
-What may happen to the stack: words of the stories, merged over those of the healthy one.
+The troubles of the simulation: descriptions of objects, merged over those of the healthy stack.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,11 @@ HEALTHY: Mapping = {**STACK["objects"], **healthy_pods(STACK["objects"].items())
 @dataclass(frozen=True)
 class SimulatedTrouble:
     """
-    *normal*: nothing that anybody should be told of, if it ends within a minute.
+    One trouble.
+
+    *change*: descriptions of objects by address; None deletes the object.
+    *crds*: the CRDs that are not served.
+    *normal*: a normal change, which is not announced if it ends within a minute.
     """
 
     change: Mapping = field(default_factory=dict)
@@ -28,12 +32,12 @@ class SimulatedTrouble:
 
 
 def _read() -> Mapping[str, SimulatedTrouble]:
-    written = yaml.safe_load((CASES.parent / "simulation" / "troubles.yaml").read_text("utf-8"))
+    troubles = yaml.safe_load((CASES.parent / "simulation" / "troubles.yaml").read_text("utf-8"))
     return {
         name: SimulatedTrouble(
-            words.get("change", {}), tuple(words.get("crds", ())), words.get("normal", False)
+            each.get("change", {}), tuple(each.get("crds", ())), each.get("normal", False)
         )
-        for name, words in written.items()
+        for name, each in troubles.items()
     }
 
 

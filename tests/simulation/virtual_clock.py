@@ -1,5 +1,5 @@
 """
-Time that only the simulation moves: what happens when, and event loops that live by it.
+Virtual time, which only the simulation moves, and event loops that run by it.
 """
 
 import asyncio
@@ -14,13 +14,13 @@ from tests.support.builders import NOON
 
 START_SECONDS = 1000.0
 """
-Seconds of the agenda at noon; small, so that sums of floats stay exact to the nanosecond.
+The seconds of the clock at noon. Small, so that sums of floats stay exact to the nanosecond.
 """
 
 
 class VirtualClock:
     """
-    What happens at which second; of two at the same one, that which was planned first.
+    The time, and what happens at which second. Two calls at the same second keep their order.
     """
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class VirtualClock:
     def wall_time(self) -> datetime:
         return NOON + timedelta(seconds=self.now - START_SECONDS)
 
-    def call_at(self, when: float, act: Callable[[], None]) -> None:
-        heapq.heappush(self._planned, (max(when, self.now), next(self._order), act))
+    def call_at(self, when: float, callback: Callable[[], None]) -> None:
+        heapq.heappush(self._planned, (max(when, self.now), next(self._order), callback))
 
-    def call_after(self, seconds: float, act: Callable[[], None]) -> None:
-        self.call_at(self.now + seconds, act)
+    def call_after(self, seconds: float, callback: Callable[[], None]) -> None:
+        self.call_at(self.now + seconds, callback)
 
     @property
     def next_due(self) -> float:
@@ -44,7 +44,7 @@ class VirtualClock:
 
     def run_due(self) -> None:
         """
-        All that is planned for now.
+        Run everything that is planned up to now.
         """
         while self.next_due <= self.now:
             heapq.heappop(self._planned)[2]()
@@ -52,7 +52,7 @@ class VirtualClock:
 
 class _IdleSelector(selectors.DefaultSelector):
     """
-    Tells when a loop has nothing more to do at this moment, and for how long. It has no sockets.
+    A selector without sockets. It reports when and for how long its loop has nothing to do.
     """
 
     on_idle: Callable[[float | None], None]
@@ -65,24 +65,26 @@ class _IdleSelector(selectors.DefaultSelector):
 
 class VirtualEventLoop:
     """
-    The event loop of one process: *wakes* is when its next timer is due.
+    The event loop of one process.
+
+    *next_timer*: when its next timer is due.
     """
 
-    def __init__(self, agenda: VirtualClock) -> None:
+    def __init__(self, clock: VirtualClock) -> None:
         idle = _IdleSelector()
         idle.on_idle = self._on_idle
-        self._agenda = agenda
-        self.wakes = float("inf")
+        self._clock = clock
+        self.next_timer = float("inf")
         self.loop = asyncio.SelectorEventLoop(idle)
-        self.loop.time = lambda: agenda.now  # type: ignore[method-assign]
+        self.loop.time = lambda: clock.now  # type: ignore[method-assign]
 
     def _on_idle(self, seconds: float | None) -> None:
-        self.wakes = float("inf") if seconds is None else self._agenda.now + seconds
+        self.next_timer = float("inf") if seconds is None else self._clock.now + seconds
         self.loop.stop()
 
     def run_until_idle(self) -> None:
         """
-        Run until nothing is left to do at this moment.
+        Run the loop until nothing is left to do at this moment.
         """
         self.loop.run_forever()
 

@@ -1,29 +1,26 @@
 """
-Values for tests that read as English. No behaviour.
+Builders of small values for tests: catalogue entries, troubles, Deployments, pods and a store.
 """
 
 from datetime import UTC, datetime, timedelta
 
 from reporter.model.entries import Catalogue, CatalogueEntry, HoldDurations, Scope, Suppression
 from reporter.model.enums import EventType, Layer, Owner, Reason, TroubleKind
-from reporter.model.kinds.objects import (
-    Condition,
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import Metadata, OwnerReference
+from reporter.model.kinds.core.deployments import Deployment, DeploymentSpec, DeploymentStatus
+from reporter.model.kinds.core.namespaces import Namespace
+from reporter.model.kinds.core.pods import (
     ContainerState,
     ContainerStateRunning,
     ContainerStateTerminated,
     ContainerStateWaiting,
     ContainerStatus,
-    Deployment,
-    DeploymentSpec,
-    DeploymentStatus,
-    Metadata,
-    Namespace,
-    OwnerReference,
     Pod,
     PodSpec,
     PodStatus,
 )
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
 from reporter.model.observations import Watching
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.model.verdicts import Active, Cause, InvolvedObject, ObjectRef, Trouble
@@ -106,17 +103,20 @@ def a_deployment(
     **changes,
 ) -> Deployment:
     """
-    Healthy unless told otherwise; *conditions* as (type, status, reason[, message]) tuples.
+    Build a Deployment, healthy by default.
+
+    *conditions* as (type, status, reason[, message]) tuples. Further keywords: generation, observed
+    (generation), created_at, deleted, labels, paused, total, updated and available (replicas).
     """
-    up = replicas if ready is None else ready
-    given = changes.get("conditions", [("Progressing", "True", "NewReplicaSetAvailable")])
+    ready_replicas = replicas if ready is None else ready
+    conditions = changes.get("conditions", [("Progressing", "True", "NewReplicaSetAvailable")])
     return Deployment(
         metadata=Metadata(
             name=name,
             namespace=namespace,
             uid=f"uid-{name}",
             generation=changes.get("generation", 1),
-            creation_timestamp=changes.get("born", LONG_AGO),
+            creation_timestamp=changes.get("created_at", LONG_AGO),
             deletion_timestamp=changes.get("deleted"),
             labels=changes.get("labels"),
         ),
@@ -125,9 +125,9 @@ def a_deployment(
             observed_generation=changes.get("observed", 1),
             replicas=changes.get("total", replicas),
             updated_replicas=changes.get("updated", replicas),
-            ready_replicas=up,
-            available_replicas=changes.get("available", up),
-            conditions=tuple(a_condition(*each) for each in given),
+            ready_replicas=ready_replicas,
+            available_replicas=changes.get("available", ready_replicas),
+            conditions=tuple(a_condition(*each) for each in conditions),
         ),
     )
 
@@ -147,7 +147,11 @@ def a_pod(
     **changes,
 ) -> Pod:
     """
-    A pod of a Deployment, Ready unless told otherwise.
+    Build a pod of a Deployment, Ready by default.
+
+    Container: *waiting* (reason) with *message*, *running* (since), *exit_code* with *ended* (reason),
+    *last_exit* with *last* (reason) of the run before, *restarts*. Pod: *phase*, *reason*, *failure*
+    (message), *started*, *since* (of Ready), *created_at*, *deleted*, *conditions*, *init* statuses.
     """
     state = ContainerState(
         waiting=ContainerStateWaiting(reason=changes["waiting"], message=changes.get("message"))
@@ -173,19 +177,19 @@ def a_pod(
         a_condition("Ready", "True" if ready else "False", since=changes.get("since", LONG_AGO)),
         *(a_condition(*each) for each in changes.get("conditions", ())),
     ]
-    hashed = name.rpartition("-")[0].rpartition("-")[2]
+    template_hash = name.rpartition("-")[0].rpartition("-")[2]
     return Pod(
         metadata=Metadata(
             name=name,
             namespace=namespace,
             uid=f"uid-{name}",
-            creation_timestamp=changes.get("born", LONG_AGO),
+            creation_timestamp=changes.get("created_at", LONG_AGO),
             deletion_timestamp=changes.get("deleted"),
-            labels={"pod-template-hash": hashed, **changes.get("labels", {})},
+            labels={"pod-template-hash": template_hash, **changes.get("labels", {})},
             owner_references=(
                 OwnerReference(
                     kind=changes.get("owner", "ReplicaSet"),
-                    name=f"{workload}-{hashed}",
+                    name=f"{workload}-{template_hash}",
                     controller=True,
                 ),
             ),
@@ -215,7 +219,7 @@ def a_pod(
 
 def a_store(*objects, crds: tuple[str, ...] = (), scrapes: SampleStore | None = None) -> Store:
     """
-    A store whose kinds are all listed and watched.
+    Build a store with these objects, in which all default kinds are listed and watched.
     """
     store = Store(DEFAULT_KINDS, crds, scrapes)
     for kind in DEFAULT_KINDS:

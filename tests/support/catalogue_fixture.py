@@ -1,5 +1,5 @@
 """
-What is shipped: the catalogue, and the flags of a process that was given none.
+The shipped catalogue, and the default flags.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ DEFAULT_CATALOGUE = load_shipped_catalogue()
 
 def a_probe_request(reason: str, **flags: str) -> ProbeRequest:
     """
-    What the probe of a cluster reason is asked; flags in snake case.
+    Return the request to the probe of a cluster reason; *flags* in snake case.
     """
     given = {name.replace("_", "-"): value for name, value in flags.items()}
     unknown = given.keys() - DEFAULT_FLAGS.keys()

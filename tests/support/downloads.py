@@ -1,16 +1,22 @@
 """
-Windows of samples for tests, written as what a pod said second by second.
+Build scrape histories from the speeds that a pod reported.
 """
 
 from datetime import timedelta
 
-from reporter.model.samples import ContainerRun, Sample, ScrapedMetrics, ScrapeHistory
+from reporter.model.samples import (
+    ContainerRun,
+    Sample,
+    ScrapedMetrics,
+    ScrapeHistory,
+    add_scrape,
+)
 from reporter.stages.resources import downloads
 from reporter.stages.resources.downloads import (
+    ENGINE_METRIC_PREFIX,
     REMAINING_SECONDS_METRIC,
     Download,
     DownloadRules,
-    add_scrape,
 )
 from tests.support.builders import NOON
 
@@ -27,16 +33,17 @@ CONTAINER_RUN = ContainerRun("uid-1", 0)
 
 
 def a_scrape_result(
-    at: float, speed: float | None, remaining: float | None = None, **changes
+    at: float, speed: float | None, remaining: float | None = None, *, engine: bool = False
 ) -> ScrapedMetrics:
     """
-    *at* in seconds after noon, *speed* in MB/s; what remains is known while something arrives.
+    A scrape *at* seconds after noon, *speed* in MB/s; without *remaining* that follows from it.
     """
     if remaining is None and speed is not None:
         remaining = 1000.0 if speed > 0 else -1.0
     said = {SPEED: None if speed is None else speed * MB, REMAINING_SECONDS_METRIC: remaining}
     samples = tuple(Sample(name, {}, value) for name, value in said.items() if value is not None)
-    return ScrapedMetrics(NOON + timedelta(seconds=at), samples, **changes)
+    present = frozenset({ENGINE_METRIC_PREFIX} if engine else ())
+    return ScrapedMetrics(NOON + timedelta(seconds=at), samples, present)
 
 
 def a_scrape_history(
@@ -50,7 +57,7 @@ def a_scrape_history(
 
 def a_steady_history(*speeds: float, every: float = 15, begin: float = 0) -> ScrapeHistory:
     """
-    One sample after another, *speeds* in MB/s.
+    A history of scrapes in equal intervals, *speeds* in MB/s.
     """
     return a_scrape_history(
         *(a_scrape_result(begin + n * every, speed) for n, speed in enumerate(speeds))

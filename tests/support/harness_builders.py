@@ -1,5 +1,5 @@
 """
-The objects of a workload namespace's harness, healthy unless told otherwise. No behaviour.
+Builders of the objects of a workload namespace's harness, healthy by default.
 """
 
 from datetime import UTC, datetime
@@ -7,37 +7,42 @@ from datetime import UTC, datetime
 import msgspec
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.gateway_api import (
-    Gateway,
-    GatewayAddress,
-    GatewayClass,
-    GatewayClassSpec,
-    GatewayClassStatus,
-    GatewaySpec,
-    GatewayStatus,
-    HTTPRoute,
-    HTTPRouteSpec,
-    Listener,
-    ListenerStatus,
-    ParentReference,
-)
-from reporter.model.kinds.istio_cilium import (
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import Metadata
+from reporter.model.kinds.cilium.network_policies import (
     CiliumNetworkPolicy,
     CiliumNetworkPolicySpec,
     CiliumNetworkPolicyStatus,
     EndpointSelector,
+    IngressRule,
+    MatchExpression,
+)
+from reporter.model.kinds.core.namespaces import Namespace
+from reporter.model.kinds.gateway_api.gateway_classes import (
+    GatewayClass,
+    GatewayClassSpec,
+    GatewayClassStatus,
+)
+from reporter.model.kinds.gateway_api.gateways import (
+    Gateway,
+    GatewayAddress,
+    GatewaySpec,
+    GatewayStatus,
+    Listener,
+    ListenerStatus,
+)
+from reporter.model.kinds.gateway_api.http_routes import HTTPRoute, HTTPRouteSpec
+from reporter.model.kinds.gateway_api.parents import ParentReference
+from reporter.model.kinds.istio.envoy_filters import (
     EnvoyFilter,
     EnvoyFilterSpec,
     EnvoyFilterStatus,
-    IngressRule,
-    MatchExpression,
     MessageType,
     ValidationMessage,
     WorkloadSelector,
 )
-from reporter.model.kinds.kaito import APIKey, APIKeyStatus
-from reporter.model.kinds.objects import Condition, Metadata, Namespace
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds.kaito.api_keys import APIKey, APIKeyStatus
 from reporter.model.observations import Watching
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
@@ -63,7 +68,7 @@ def an_observed_condition(
     kind, status="True", reason=None, message="", since=LONG_AGO, observed=1
 ) -> Condition:
     """
-    A condition with the generation it observed.
+    Build a condition; *observed* is its observedGeneration.
     """
     return Condition(
         type=kind,
@@ -82,7 +87,7 @@ DEFAULT_CONDITIONS = tuple(
     for kind in ("Accepted", "Programmed")
 )
 """
-The default of the CRD, before any controller wrote.
+The conditions that Gateway API's CRD sets by default, before a controller writes any.
 """
 
 
@@ -92,7 +97,7 @@ def metadata(name: str, namespace: str = TEAM, **changes) -> Metadata:
         namespace=namespace,
         uid=f"uid-{name}",
         generation=changes.get("generation", 1),
-        creation_timestamp=changes.get("born", LONG_AGO),
+        creation_timestamp=changes.get("created_at", LONG_AGO),
         deletion_timestamp=changes.get("deleted"),
         labels=changes.get("labels", HARNESS),
     )
@@ -100,7 +105,7 @@ def metadata(name: str, namespace: str = TEAM, **changes) -> Metadata:
 
 def a_team() -> Namespace:
     """
-    The namespace, with the label that makes it one to be judged.
+    Build the workload namespace, with the label by which the reporter discovers it.
     """
     label, value = HARNESS_LABEL
     return Namespace(metadata=metadata(TEAM, "", labels={label: value}))
@@ -108,7 +113,9 @@ def a_team() -> Namespace:
 
 def a_gateway(name: str = GATEWAY, *conditions: Condition, **changes) -> Gateway:
     """
-    *listeners* of its spec by name; *stated*: conditions of listeners by name.
+    Build a Gateway with *conditions*, accepted and programmed by default.
+
+    *listeners*: names in the spec. *listener_conditions*: conditions in the status, by listener name.
     """
     return Gateway(
         metadata=metadata(name, **changes),
@@ -123,8 +130,8 @@ def a_gateway(name: str = GATEWAY, *conditions: Condition, **changes) -> Gateway
         status=GatewayStatus(
             conditions=conditions or (ACCEPTED, PROGRAMMED),
             listeners=tuple(
-                ListenerStatus(name=name, conditions=tuple(stated))
-                for name, stated in changes.get("stated", {}).items()
+                ListenerStatus(name=name, conditions=tuple(listener_conditions))
+                for name, listener_conditions in changes.get("listener_conditions", {}).items()
             ),
         ),
     )
@@ -157,16 +164,17 @@ def a_data_plane(name: str = DATA_PLANE, *, gateway: str = GATEWAY, **changes):
 
 def a_filter(name: str = FILTERS[0], gateway: str | None = GATEWAY, **changes) -> EnvoyFilter:
     """
-    *gateway* whose pods it selects, None without a selector. *asks*: clusters of an ext_authz filter.
+    Build an EnvoyFilter that selects the pods of *gateway*; None for no selector.
 
-    *messages*: (level, code, name) of Istio's analysis; *observed*: the generation of that.
+    *clusters*: Envoy clusters of ext_authz filters. *messages*: (level, code, name) of Istio's
+    analysis, for the generation *observed*.
     """
     labels = changes.get("selects", {GATEWAY_LABEL: gateway})
     return EnvoyFilter(
         metadata=metadata(name, **changes),
         spec=EnvoyFilterSpec(
             workload_selector=WorkloadSelector(labels=labels) if gateway is not None else None,
-            config_patches=msgspec.Raw(patches(*changes.get("asks", ()))),
+            config_patches=msgspec.Raw(patches(*changes.get("clusters", ()))),
         ),
         status=EnvoyFilterStatus(
             observed_generation=changes.get("observed", 0),
@@ -180,7 +188,7 @@ def a_filter(name: str = FILTERS[0], gateway: str | None = GATEWAY, **changes) -
 
 def patches(*clusters: str) -> bytes:
     """
-    As the chart's filter has them, shortened.
+    Return configPatches with one ext_authz filter for each cluster, shortened from the chart's.
     """
     kind = "type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz"
     return msgspec.json.encode(
@@ -203,7 +211,7 @@ def patches(*clusters: str) -> bytes:
 
 
 def an_authz_filter(name: str = "apikey-ext-authz", *clusters: str, **changes) -> EnvoyFilter:
-    return a_filter(name, asks=clusters or (AUTHZ,), **changes)
+    return a_filter(name, clusters=clusters or (AUTHZ,), **changes)
 
 
 def an_api_key(name: str = "default", *conditions: Condition, **changes) -> APIKey:
@@ -226,7 +234,7 @@ def a_policy(
     *selectors: EndpointSelector, valid: Condition | None = None, **changes
 ) -> CiliumNetworkPolicy:
     """
-    Lets in its own namespace and what the selectors name; *rules* instead of that.
+    Build a policy that allows its own namespace and the selectors, or *rules* instead.
     """
     own = IngressRule(from_endpoints=(EndpointSelector(), *selectors))
     return CiliumNetworkPolicy(
@@ -238,7 +246,7 @@ def a_policy(
 
 def a_harness_store(*objects, deleted=()) -> Store:
     """
-    The team's namespace and what is given, all seen; *deleted* were there and are gone.
+    Build a store with the team's namespace and these objects; *deleted* are added and deleted.
     """
     store = Store(DEFAULT_KINDS)
     by_type = {kind.type: kind for kind in DEFAULT_KINDS}
@@ -253,19 +261,21 @@ def a_harness_store(*objects, deleted=()) -> Store:
 
 def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None, **flags):
     """
-    The verdict of a reason's probe about the team's namespace; flags in snake case.
+    Return the verdict of a reason's probe about the team's namespace; flags in snake case.
     """
     store = store or a_harness_store(*objects, deleted=deleted)
-    asked = msgspec.structs.replace(
+    request = msgspec.structs.replace(
         a_probe_request(reason, **flags), subject=Subject(Layer.MODELHARNESS, TEAM)
     )
-    (verdict,) = PROBES[DEFAULT_CATALOGUE[asked.reason].probe].evaluate(store.snapshot(), asked)
+    (verdict,) = PROBES[DEFAULT_CATALOGUE[request.reason].probe].evaluate(
+        store.snapshot(), request
+    )
     return verdict
 
 
 def rendered_troubles(verdict) -> list[str]:
     """
-    What the message is filled with, without the text of others.
+    Return the message of each trouble, without foreign text and remedy.
     """
     assert isinstance(verdict, Active), verdict
     template = DEFAULT_CATALOGUE[verdict.key.reason].message_template.removeprefix(

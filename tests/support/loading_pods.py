@@ -1,39 +1,53 @@
 """
-Pods that load a model, and a store in which their pages are read. No behaviour.
+Build pods that load a model, and a store with the histories of their scrapes.
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
 
-from reporter.model.kinds.kaito import InferenceSet, InferenceSetSpec
-from reporter.model.kinds.objects import (
-    AnnotatedMetadata,
+from reporter.model.enums import Reason
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata
+from reporter.model.kinds.base.ownership import CREATED_BY_LABEL
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.core.pods import (
+    PODS,
     ContainerState,
     ContainerStateRunning,
     ContainerStateWaiting,
     ContainerStatus,
-    Metadata,
-    Namespace,
     Pod,
     PodSpec,
     PodStatus,
 )
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, INFERENCE_SETS, NAMESPACES, PODS
+from reporter.model.kinds.kaito.inference_sets import (
+    INFERENCE_SETS,
+    InferenceSet,
+    InferenceSetSpec,
+)
 from reporter.model.observations import Watching
-from reporter.model.samples import FailedScrape, ScrapeHistory
-from reporter.stages.resources.downloads import evaluate_download
-from reporter.stages.snapshot.subjects import CREATED_BY_LABEL, HARNESS_LABEL
+from reporter.model.samples import FailedScrape
+from reporter.model.scrapes import Scrape
+from reporter.stages.probes.modeldeployment.weight_download import build_scrape
+from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO, NOON, SECOND, a_condition
-from tests.support.downloads import RULES, a_scrape_result
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.downloads import a_scrape_result
 
 
 TEAM, MODEL = "team-a", "qwen"
+REASON = Reason("inferencesetWeightDownloadSlow")
+SCRAPE = build_scrape(DEFAULT_CATALOGUE[REASON].parameters, DEFAULT_FLAGS)
+"""
+The scrape of weight-download with the defaults of the flags.
+"""
 
 
 def a_loading_pod(name: str = "qwen-7rk2p-0", **changes) -> Pod:
     """
-    Its container runs since half a minute before noon and is not Ready.
+    A pod whose container has run since half a minute before noon and is not Ready.
     """
     labels = {CREATED_BY_LABEL: changes.get("model", MODEL), "apps.kubernetes.io/pod-index": "0"}
     waiting = ContainerStateWaiting(reason="CrashLoopBackOff") if changes.get("waiting") else None
@@ -80,11 +94,11 @@ def a_model(name: str = MODEL, namespace: str = TEAM, *, replicas: int = 1) -> I
     return InferenceSet(metadata=meta, spec=InferenceSetSpec(replicas=replicas))
 
 
-def a_loading_store(*objects) -> Store:
+def a_loading_store(*objects, scrapes: Mapping[Reason, Scrape] | None = None) -> Store:
     """
-    With one team, one model and these objects; it is judged as with the flags' defaults.
+    A store with one team, one model and these objects, and the scrapes of the default flags.
     """
-    store = Store(DEFAULT_KINDS, scrapes=SampleStore(RULES.window, _state_summary))
+    store = Store(DEFAULT_KINDS, scrapes=SampleStore(scrapes or {REASON: SCRAPE}))
     for kind in DEFAULT_KINDS:
         store.set_watch_state(kind, Watching())
     kinds = {"Pod": PODS, "Namespace": NAMESPACES, "InferenceSet": INFERENCE_SETS}
@@ -94,19 +108,15 @@ def a_loading_store(*objects) -> Store:
     return store
 
 
-def _state_summary(window: ScrapeHistory) -> tuple[bool, str]:
-    return (window.last_failure is not None, evaluate_download(window, RULES).state)
-
-
 def add_samples(
     store: Store, pod: Pod, *speeds: float, begin: float = 0, every: float = 15
 ) -> None:
     """
-    Pages of a pod, one after another, *speeds* in MB/s.
+    Record scrapes of a pod, one after another, with *speeds* in MB/s.
     """
     for number, speed in enumerate(speeds):
-        store.record_scrape(pod, a_scrape_result(begin + number * every, speed))
+        store.record_scrape(pod, REASON, a_scrape_result(begin + number * every, speed))
 
 
 def add_failed_scrape(store: Store, pod: Pod, at: float = 0, why: str = "nothing listens") -> None:
-    store.record_scrape_failure(pod, FailedScrape(NOON + timedelta(seconds=at), why))
+    store.record_scrape_failure(pod, REASON, FailedScrape(NOON + timedelta(seconds=at), why))

@@ -1,5 +1,5 @@
 """
-The objects of one InferenceSet, healthy unless told otherwise. No behaviour.
+Builders of the objects of one InferenceSet, healthy by default.
 """
 
 from dataclasses import replace
@@ -8,38 +8,31 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.gateway_api import (
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata, OwnerReference
+from reporter.model.kinds.core.namespaces import Namespace
+from reporter.model.kinds.gateway_api.gateway_classes import GatewayClass, GatewayClassSpec
+from reporter.model.kinds.gateway_api.gateways import Gateway, GatewaySpec
+from reporter.model.kinds.gateway_api.http_routes import (
     BackendReference,
-    EndpointPickerReference,
-    Gateway,
-    GatewayClass,
-    GatewayClassSpec,
-    GatewaySpec,
     HTTPRoute,
     HTTPRouteRule,
     HTTPRouteSpec,
+)
+from reporter.model.kinds.gateway_api.inference_pools import (
+    EndpointPickerReference,
     InferencePool,
     InferencePoolSelector,
     InferencePoolSpec,
-    ParentReference,
-    ParentsStatus,
-    ParentStatus,
 )
-from reporter.model.kinds.kaito import (
+from reporter.model.kinds.gateway_api.parents import ParentReference, ParentsStatus, ParentStatus
+from reporter.model.kinds.kaito.inference_sets import (
     InferenceSet,
     InferenceSetSpec,
     InferenceSetStatus,
-    Workspace,
-    WorkspaceStatus,
 )
-from reporter.model.kinds.objects import (
-    AnnotatedMetadata,
-    Condition,
-    Metadata,
-    Namespace,
-    OwnerReference,
-)
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds.kaito.workspaces import Workspace, WorkspaceStatus
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
@@ -80,7 +73,7 @@ WAITING_CONDITIONS = {
     ),
 }
 """
-Those of one whose nodes are on their way, beside NodeClaimReady.
+The conditions, beside NodeClaimReady, of a Workspace whose nodes are still to come.
 """
 
 QUOTA = "creating instance, on-demand vCPU quota has been reached"
@@ -90,7 +83,7 @@ def a_set_condition(
     kind, status="True", reason=None, message="", since=LONG_AGO, observed=1
 ) -> Condition:
     """
-    A condition with the generation it observed.
+    Build a condition; *observed* is its observedGeneration.
     """
     return Condition(
         type=kind,
@@ -107,7 +100,7 @@ def _meta(name: str, type_=Metadata, **changes) -> Metadata:
         "namespace": changes.get("namespace", TEAM),
         "uid": f"uid-{name}",
         "generation": changes.get("generation", 1),
-        "creation_timestamp": changes.get("born", LONG_AGO),
+        "creation_timestamp": changes.get("created_at", LONG_AGO),
         "deletion_timestamp": changes.get("deleted"),
         "labels": changes.get("labels"),
     }
@@ -123,7 +116,7 @@ def a_team() -> Namespace:
 
 def a_set(replicas: int | None = 1, **changes) -> InferenceSet:
     """
-    *scaling*: annotations without their prefix, asked for and valid unless told otherwise.
+    Build the InferenceSet; *scaling*: its scaling annotations, without their prefix.
     """
     scaling = changes.get("scaling")
     annotations = {f"scaledobject.kaito.sh/{k}": v for k, v in (scaling or {}).items()}
@@ -134,15 +127,17 @@ def a_set(replicas: int | None = 1, **changes) -> InferenceSet:
     )
 
 
-def a_workspace(name: str = WORKSPACE, stated=None, **changes) -> Workspace:
+def a_workspace(name: str = WORKSPACE, changed_conditions=None, **changes) -> Workspace:
     """
-    *stated*: what differs from a Workspace that serves, None for a condition that is absent.
+    Build a Workspace, serving by default.
 
-    *since*: of all its conditions. *observed*: the generation of these. *conditions*: instead.
+    *changed_conditions*: (status, reason[, message]) by type, None for an absent condition.
+    *since*, *observed*: transition time and generation of all of them. *bare*: start without any.
+    *conditions*: the conditions as they are, instead.
     """
     both = (
-        {**SERVING_CONDITIONS, **(stated or {})}
-        if stated is not None or "bare" not in changes
+        {**SERVING_CONDITIONS, **(changed_conditions or {})}
+        if changed_conditions is not None or "bare" not in changes
         else {}
     )
     since, observed = changes.get("since", LONG_AGO), changes.get("observed", 1)
@@ -164,7 +159,9 @@ def a_workspace(name: str = WORKSPACE, stated=None, **changes) -> Workspace:
 
 def a_model_pod(index: int = 0, workspace: str = WORKSPACE, *, namespace: str = TEAM, **changes):
     """
-    Of a StatefulSet, Ready unless told otherwise; *node* it runs on, *revision* of its template.
+    Build a pod of a Workspace's StatefulSet, Ready by default.
+
+    *node*: the node it runs on. *revision*: the revision of its template. Others as of `a_pod`.
     """
     pod = a_pod(f"{workspace}-{index}", namespace, **{**changes, "labels": {}})
     labels = {
@@ -185,14 +182,14 @@ def a_model_pod(index: int = 0, workspace: str = WORKSPACE, *, namespace: str = 
 
 def never_ready(moment: datetime) -> dict:
     """
-    Of a pod that was made at that moment and was not Ready since.
+    Return the keywords of a pod created at that moment and never Ready since.
     """
-    return {"ready": False, "born": moment, "started": moment, "since": moment}
+    return {"ready": False, "created_at": moment, "started": moment, "since": moment}
 
 
 def lost(moment: datetime) -> dict:
     """
-    Of a pod that was Ready until then.
+    Return the keywords of a pod that was Ready until that moment.
     """
     return {"ready": False, "since": moment}
 
@@ -213,20 +210,22 @@ def a_parent(name: str = GATEWAY, **changes) -> ParentReference:
 
 
 def an_entry(*conditions: Condition, parent=None, controller: str = ISTIO) -> ParentStatus:
-    stated = {
+    changed_conditions = {
         each.type: each
         for each in (a_set_condition("Accepted"), a_set_condition("ResolvedRefs"), *conditions)
     }
     return ParentStatus(
         parent_ref=parent or a_parent(),
         controller_name=controller,
-        conditions=tuple(stated.values()),
+        conditions=tuple(changed_conditions.values()),
     )
 
 
 def a_route(name: str = ROUTE, *entries: ParentStatus, **changes) -> HTTPRoute:
     """
-    Accepted by the team's Gateway unless there are other *entries*, or *unseen* by anybody.
+    Build a route that the team's Gateway accepted, or with other *entries* in its status.
+
+    *unseen*: no controller wrote any entry.
     """
     parents = changes.get("parents", (a_parent(),))
     backend = BackendReference(
@@ -242,7 +241,7 @@ def a_route(name: str = ROUTE, *entries: ParentStatus, **changes) -> HTTPRoute:
 
 def a_pool(name: str = POOL, *entries: ParentStatus, **changes) -> InferencePool:
     """
-    Istio does not name itself on pools.
+    Build a pool; the default entry has no controllerName, as Istio writes it.
     """
     picker = changes.get("picker", EPP)
     return InferencePool(
@@ -265,9 +264,9 @@ def a_picker_pod(name: str = f"{EPP}-6c9f-x1", **changes):
 
 def a_model(*changed, without=()) -> list:
     """
-    All objects of a healthy InferenceSet; *changed* take the place of those of their name.
+    Return all objects of a healthy InferenceSet; *changed* replace those of their kind and name.
 
-    *without*: types of which there is none.
+    *without*: types to leave out.
     """
     healthy = [
         a_team(),
@@ -287,7 +286,7 @@ def a_model(*changed, without=()) -> list:
 
 def a_model_store(*objects, deleted=()) -> Store:
     """
-    *deleted* were there and are gone.
+    Build a store with these objects; *deleted* are added and deleted again.
     """
     store = a_store(*objects, *deleted)
     for each in deleted:
@@ -302,23 +301,25 @@ def delete_from_store(store: Store, each) -> None:
 
 def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None):
     """
-    The verdict of a reason's probe about the InferenceSet.
+    Return the verdict of a reason's probe about the InferenceSet.
     """
     store = store or a_model_store(*objects, deleted=deleted)
-    asked = msgspec.structs.replace(a_probe_request(reason), subject=SUBJECT)
-    (verdict,) = PROBES[DEFAULT_CATALOGUE[asked.reason].probe].evaluate(store.snapshot(), asked)
+    request = msgspec.structs.replace(a_probe_request(reason), subject=SUBJECT)
+    (verdict,) = PROBES[DEFAULT_CATALOGUE[request.reason].probe].evaluate(
+        store.snapshot(), request
+    )
     return verdict
 
 
 def rendered_message(verdict) -> str:
     """
-    The message, without who must act and how.
+    Return the rendered message, without the remedy.
     """
     assert isinstance(verdict, Active), verdict
     entry = replace(DEFAULT_CATALOGUE[verdict.key.reason], remedies={})
-    found = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
-    whole = render_message(MessageInput(entry, SUBJECT, found))
-    return whole.removeprefix(f"InferenceSet {TEAM}/{MODEL}: ")
+    troubles = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
+    message = render_message(MessageInput(entry, SUBJECT, troubles))
+    return message.removeprefix(f"InferenceSet {TEAM}/{MODEL}: ")
 
 
 def only_trouble(verdict):

@@ -1,5 +1,5 @@
 """
-The pure core, played through time: what is announced when.
+Replay verdicts through time in the pure core, and record what is announced.
 """
 
 from dataclasses import dataclass, field, replace
@@ -9,13 +9,10 @@ from typing import Self
 from reporter.model.entries import Catalogue, ProbeSpec
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown, Verdict
-from reporter.stages.announcing.episodes import (
-    AnnouncementState,
-    apply_evaluation,
-    next_episode_deadline,
-    restore_episodes,
-)
+from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
+from reporter.stages.announcing.restore import restore_episodes
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.states import reason_states
@@ -32,7 +29,11 @@ def involved_for(subject: Subject) -> InvolvedObject:
 @dataclass
 class Replay:
     """
-    Probes read from *says* what to answer; what is not said is clear.
+    One process, whose probes answer from *verdicts*; a key without a verdict is Clear.
+
+    A verdict that is a string is Unknown, for that reason.
+    *evaluating_since*: when the process began to evaluate.
+    *announcing*: the process leads. *write_outcome*: the outcome of every write.
     """
 
     catalogue: Catalogue
@@ -49,23 +50,25 @@ class Replay:
 
     def __post_init__(self):
         probe = Probe(ProbeSpec("none", object), self._run_probe)
-        play = self
+        replay = self
 
-        class Staged(Evaluator):
+        class ReplayEvaluator(Evaluator):
             def refresh_subjects(self, snapshot, before):
-                return Subjects(play.subjects)
+                return Subjects(replay.subjects)
 
-        self.court: Evaluator = Staged(self.catalogue, {"none": probe}, {}, self.settings)
+        self.evaluator: Evaluator = ReplayEvaluator(
+            self.catalogue, {"none": probe}, {}, self.settings
+        )
         self.store = a_store()
         self.run_pass()
 
-    def _run_probe(self, _, question) -> list[Verdict]:
-        asked = question.subject, question.reason
-        said = {k: v for k, v in self.verdicts.items() if (k.subject, k.reason) == asked}
+    def _run_probe(self, _, request) -> list[Verdict]:
+        pair = request.subject, request.reason
+        verdicts = {k: v for k, v in self.verdicts.items() if (k.subject, k.reason) == pair}
         return [
             Unknown(key, verdict) if isinstance(verdict, str) else verdict
-            for key, verdict in said.items()
-        ] or [Clear(question.key())]
+            for key, verdict in verdicts.items()
+        ] or [Clear(request.key())]
 
     def set_verdicts(self, *verdicts) -> Self:
         self.verdicts.update({verdict.key: verdict for verdict in verdicts})
@@ -77,40 +80,42 @@ class Replay:
         return self.run_pass()
 
     def set_unknown(self, *keys) -> Self:
-        self.verdicts.update(dict.fromkeys(keys, "blind"))
+        self.verdicts.update(dict.fromkeys(keys, "forbidden"))
         return self.run_pass()
 
     def advance(self, span: timedelta | float) -> Self:
         """
-        Let time pass, looking at every moment that matters.
+        Let time pass, with a pass at every deadline.
         """
         span = span if isinstance(span, timedelta) else timedelta(seconds=span)
         end = self.now + span
-        while (wake := self._next_deadline()) is not None and wake < end:
-            self.now = max(wake, self.now + timedelta(milliseconds=1))
+        while (deadline := self._next_deadline()) is not None and deadline < end:
+            self.now = max(deadline, self.now + timedelta(milliseconds=1))
             self.run_pass()
         self.now = max(end, self.now)
         return self.run_pass()
 
     def _next_deadline(self):
-        moments = [self.court.next_deadline(self.evaluation, self.store.snapshot(), now=self.now)]
+        deadlines = [
+            self.evaluator.next_deadline(self.evaluation, self.store.snapshot(), now=self.now)
+        ]
         if self.announcing:
-            moments += [due.due_at for due in self.stage.pending_writes(now=self.now)]
-        moments.append(
+            deadlines += [write.due_at for write in self.context.pending_writes(now=self.now)]
+        deadlines.append(
             next_episode_deadline(
                 self.announcement_state, settle=self.settings.delays.settle, now=self.now
             )
         )
-        return min((m for m in moments if m is not None), default=None)
+        return min((each for each in deadlines if each is not None), default=None)
 
     @property
-    def stage(self) -> PublishContext:
+    def context(self) -> PublishContext:
         return PublishContext(
             self.announcement_state, self.evaluation, self.catalogue, self.settings, involved_for
         )
 
     def run_pass(self) -> Self:
-        self.evaluation = self.court.evaluate(
+        self.evaluation = self.evaluator.evaluate(
             self.evaluation,
             self.store.snapshot(),
             self.subjects,
@@ -129,19 +134,19 @@ class Replay:
         return self
 
     def write_pending(self, outcome: WriteOutcome | None = None) -> None:
-        for due in self.stage.pending_writes(now=self.now):
-            record = (
-                self.stage.compose_event(due.key, now=self.now) if due.due_at <= self.now else None
-            )
-            if record is not None:
-                self.writes.append(record)
+        for write in self.context.pending_writes(now=self.now):
+            if write.due_at > self.now:
+                continue
+            event = self.context.compose_event(write.key, now=self.now)
+            if event is not None:
+                self.writes.append(event)
                 self.announcement_state = apply_outcome(
-                    self.announcement_state, record, outcome or self.write_outcome, self.catalogue
+                    self.announcement_state, event, outcome or self.write_outcome, self.catalogue
                 )
 
     def restart(self, *, back_after: float = 0.0) -> Self:
         """
-        A new process reads back what is there.
+        Replace the process by a new one, which reads the Events back.
         """
         self.now += timedelta(seconds=back_after)
         self.evaluation, self.announcement_state, self.announcing = (
@@ -155,21 +160,23 @@ class Replay:
 
     def take_over(self) -> Self:
         """
-        A process that has judged *since* then reads back what another said, in whole seconds.
+        Let this process lead, which evaluated before, and read the Events of its predecessor back.
         """
         last = {}
-        for record in self.writes:
-            seconds = {"first_timestamp": record.first_timestamp.replace(microsecond=0)}
-            seconds["last_timestamp"] = record.last_timestamp.replace(microsecond=0)
-            last[record.key, record.episode_start] = replace(record, **seconds)
+        for event in self.writes:
+            # The timestamps of an Event are whole seconds.
+            last[event.key, event.episode_start] = replace(
+                event,
+                first_timestamp=event.first_timestamp.replace(microsecond=0),
+                last_timestamp=event.last_timestamp.replace(microsecond=0),
+            )
         self.announcing = True
-        terms, now = self.settings, self.now
         self.announcement_state = restore_episodes(
             AnnouncementState(),
             last.values(),
             self.catalogue,
-            terms,
-            now=now,
+            self.settings,
+            now=self.now,
             since=self.evaluating_since,
         )
         return self.run_pass()
@@ -177,7 +184,7 @@ class Replay:
     @property
     def new_writes(self) -> list[str]:
         """
-        Everything written since the last look, as ``reason xcount``.
+        Return the Events written since the last call, as ``reason xcount``.
         """
         lines = [f"{r.key.reason} x{r.count}" for r in self.writes[self._seen_writes :]]
         self._seen_writes = len(self.writes)

@@ -1,26 +1,26 @@
 """
-The objects that sources add, healthy unless told otherwise, and a store that sees them.
+Builders of the objects that optional sources read, healthy by default, and of their store.
 """
 
 import msgspec
 
-from reporter.model.kinds.istio_cilium import (
+from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.istio.authorization_policies import (
     AuthorizationPolicy,
     AuthorizationPolicySpec,
     ExtensionProvider,
 )
-from reporter.model.kinds.keda import (
+from reporter.model.kinds.istio.mesh_config import MeshConfigMap, MeshConfigMapData
+from reporter.model.kinds.karpenter.node_claims import NodeClaim, NodeClaimStatus
+from reporter.model.kinds.keda.horizontal_pod_autoscalers import (
     HorizontalPodAutoscaler,
     HorizontalPodAutoscalerStatus,
-    ScaledObject,
-    ScaledObjectStatus,
-    ScaleTarget,
-    ScalingSpec,
 )
-from reporter.model.kinds.mesh_config import MeshConfigMap, MeshConfigMapData
-from reporter.model.kinds.node_claims import NodeClaim, NodeClaimStatus
-from reporter.model.kinds.objects import AnnotatedMetadata, Condition, Metadata
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, OPTIONAL_KINDS, ResourceKind
+from reporter.model.kinds.keda.scaled_objects import ScaledObject, ScaledObjectStatus
+from reporter.model.kinds.keda.scaling_target import ScaleTarget, ScalingSpec
 from reporter.model.observations import Watching, WatchState
 from reporter.model.subjects import Subject
 from reporter.stages.probes import PROBES
@@ -45,7 +45,7 @@ def a_source_condition(
 
 def a_scaled_object(name: str = MODEL, *conditions: Condition, **changes) -> ScaledObject:
     """
-    *of*: the InferenceSet that it scales, or something else of *kind*.
+    Build a ScaledObject; *of*: the InferenceSet it scales, or another target of *kind*.
     """
     target = ScaleTarget(kind=changes.get("kind", "InferenceSet"), name=changes.get("of", MODEL))
     return ScaledObject(
@@ -81,9 +81,9 @@ def a_claim(
     *conditions: Condition, name: str = CLAIM, of: str = WORKSPACE, **changes
 ) -> NodeClaim:
     """
-    *labels*: instead of Karpenter's.
+    Build a NodeClaim of Workspace *of*; *labels* replace those that Karpenter sets.
     """
-    own = {
+    default_labels = {
         "karpenter.kaito.sh/workspace-namespace": TEAM,
         "karpenter.kaito.sh/workspace-name": of,
         "karpenter.kaito.sh/inferenceset": MODEL,
@@ -94,7 +94,7 @@ def a_claim(
             generation=1,
             creation_timestamp=LONG_AGO,
             deletion_timestamp=changes.get("deleted"),
-            labels=changes.get("labels", own),
+            labels=changes.get("labels", default_labels),
         ),
         status=NodeClaimStatus(conditions=conditions),
     )
@@ -117,7 +117,7 @@ def a_policy(name: str = "apikey", provider: str | None = "apikey-ext-authz", **
 
 def a_mesh(*providers: str, namespace: str = "istio-system", text: str | None = None):
     """
-    *text*: of the whole MeshConfig, instead.
+    Build a MeshConfig with these providers; *text*: the whole MeshConfig, instead.
     """
     listed = "".join(f"- name: {each}\n" for each in providers)
     mesh = (
@@ -127,13 +127,15 @@ def a_mesh(*providers: str, namespace: str = "istio-system", text: str | None = 
     return MeshConfigMap(metadata=meta, data=MeshConfigMapData(mesh=mesh))
 
 
-def a_store(*objects, deleted=(), kinds=ALL, sights: dict[ResourceKind, WatchState] | None = None):
+def a_store(
+    *objects, deleted=(), kinds=ALL, watch_states: dict[ResourceKind, WatchState] | None = None
+):
     """
-    Whose kinds are all watched but those of *sights*.
+    Build a store whose kinds are all watched, except for those in *watch_states*.
     """
     store = Store(kinds)
     for kind in kinds:
-        store.set_watch_state(kind, (sights or {}).get(kind, Watching()))
+        store.set_watch_state(kind, (watch_states or {}).get(kind, Watching()))
     for each in (*objects, *deleted):
         store.upsert(_kind(each), each)
     for each in deleted:
@@ -149,9 +151,11 @@ def verdict_of(
     reason: str, subject: Subject, store: Store, unwatched: tuple[ResourceKind, ...] = ()
 ):
     """
-    *unwatched*: kinds of which nothing was told for too long.
+    Return the verdict of a reason's probe; *unwatched*: kinds whose watch is lost.
     """
     whys = {kind.resource: f"{kind.group_resource} not watched" for kind in unwatched}
-    asked = msgspec.structs.replace(a_probe_request(reason), subject=subject, unwatched=whys)
-    (verdict,) = PROBES[DEFAULT_CATALOGUE[asked.reason].probe].evaluate(store.snapshot(), asked)
+    request = msgspec.structs.replace(a_probe_request(reason), subject=subject, unwatched=whys)
+    (verdict,) = PROBES[DEFAULT_CATALOGUE[request.reason].probe].evaluate(
+        store.snapshot(), request
+    )
     return verdict

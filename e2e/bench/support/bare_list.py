@@ -8,7 +8,7 @@ import time
 from e2e.bench.support.plain_client import PlainClient
 from e2e.controlplane import ControlPlane
 from reporter.kube.wire.paths import collection_path
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 
 
 PAUSE = 1.0

@@ -13,9 +13,9 @@ from typing import Self
 from e2e.bench import rows
 from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
-from e2e.bench.support import machine
-from e2e.bench.support.arguments import natural
 from e2e.controlplane import ControlPlane, WaitTimeout, assets, until
+from e2e.support import machine
+from e2e.support.arguments import natural
 from e2e.support.process_usage import ProcessUsage
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import ReporterProcess

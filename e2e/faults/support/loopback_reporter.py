@@ -4,10 +4,13 @@ The reporter as it is, but that it also reads pods at loopback addresses, of whi
 In a cluster these are barred: whoever may write a pod's status chooses where we connect to.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from reporter.cli.__main__ import main
 from reporter.kube.scrape.scraper import ScrapeConfig
+from reporter.model.enums import Reason
+from reporter.model.scrapes import Scrape
 from reporter.runtime import scraping
 from reporter.settings import Settings
 
@@ -15,8 +18,11 @@ from reporter.settings import Settings
 _original_scrape_config = scraping.make_scrape_config
 
 
-def _allow_loopback(settings: Settings, *, inside: bool) -> ScrapeConfig:
-    return replace(_original_scrape_config(settings, inside=inside), is_allowed=lambda _: True)
+def _allow_loopback(
+    settings: Settings, scrapes: Mapping[Reason, Scrape], *, inside: bool
+) -> ScrapeConfig:
+    config = _original_scrape_config(settings, scrapes, inside=inside)
+    return replace(config, is_allowed=lambda _: True)
 
 
 if __name__ == "__main__":

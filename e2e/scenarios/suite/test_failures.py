@@ -10,7 +10,7 @@ import pytest
 
 from e2e.controlplane import ControlPlane
 from e2e.suite import local_cluster
-from e2e.suite.mutation import ROOT
+from e2e.suite.announces import ROOT
 from e2e.support.production_stack import components as example
 from e2e.support.production_stack import restore
 

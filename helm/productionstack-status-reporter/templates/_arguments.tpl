@@ -1,4 +1,4 @@
-{{/* The flags of the process, in the order of its help. */}}
+{{/* The flags of the process. */}}
 {{- define "reporter.arguments" -}}
 {{- $there := .Values.controlPlane -}}
 - --metrics-bind-address=:8080

@@ -22,7 +22,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end }}
 {{- end -}}
 
-{{/* The metadata of an object: {root, name, namespace}; without a namespace it is the cluster's. */}}
+{{/* The metadata of an object: {root, name, namespace}. Without a namespace the object is cluster-scoped. */}}
 {{- define "reporter.metadata" -}}
 name: {{ .name }}
 {{- with .namespace }}

@@ -1,5 +1,5 @@
 """
-What must hold among the entries of a catalogue; each check is pure and tells all it finds.
+Checks among the entries of a catalogue. Each is pure and yields every problem that it finds.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,5 +1,5 @@
 """
-Parameters that name a flag of the process name one that exists.
+Check that parameters which name a flag of the process name one that exists.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ def check_flags(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 
 def _flag_references(node: Node) -> Iterable[tuple[Place, str, str]]:
     """
-    Every key that names a flag, at any depth, with its flag. An empty one names none.
+    Yield place, key and flag of every key that names a flag, at any depth; skip empty values.
     """
     if isinstance(node, Items):
         for item in node.items:

@@ -1,5 +1,5 @@
 """
-A message may only name what will be there to fill it.
+Check that a message names its subject, and only fields that its probe fills.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ SUBJECT_FIELDS = {
     Layer.MODELDEPLOYMENT: frozenset({"namespace", "inferenceset"}),
 }
 """
-What a message may name of its subject. Of those below the cluster it must name all.
+The fields of a layer's subject. A message must name all of them.
 """
 
 FOREIGN_TEXT_FIELD = "foreign"
@@ -46,7 +46,7 @@ def _check_message(draft: Draft) -> Iterable[Problem]:
     for field in sorted(SUBJECT_FIELDS[draft.entry.layer] - {field for field, *_ in named}):
         yield draft.problem(f"message: must name its subject; add {{{field}}}", "message")
     if "://" in message:
-        yield draft.problem("message: an Event carries no URL; remove it", "message")
+        yield draft.problem("message: an Event must not contain a URL; remove it", "message")
 
 
 def _allowed_fields(draft: Draft) -> frozenset[str]:

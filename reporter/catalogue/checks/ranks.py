@@ -1,5 +1,5 @@
 """
-Ranks are unique within a layer, so that there is never a doubt which reason speaks.
+Check that ranks are unique within a layer, so that a subject has one primary.
 """
 
 from collections.abc import Iterable
@@ -12,15 +12,15 @@ from reporter.model.enums import Layer
 
 
 def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
-    taken: dict[tuple[Layer, int], Draft] = {}
+    first_with_rank: dict[tuple[Layer, int], Draft] = {}
     for draft in drafts.all:
         if draft.entry.rank is UNSET:
             continue
-        other = taken.setdefault((draft.entry.layer, draft.entry.rank), draft)
+        other = first_with_rank.setdefault((draft.entry.layer, draft.entry.rank), draft)
         if other.reason != draft.reason:
             later, earlier = _later_and_earlier(other, draft)
             text = (
-                f"rank {draft.entry.rank} is that of {earlier.reason}"
+                f"rank {draft.entry.rank} is taken by {earlier.reason}"
                 f" ({earlier.where('rank')}); choose another"
             )
             yield later.problem(text, "rank")
@@ -28,7 +28,7 @@ def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 
 def _later_and_earlier(first: Draft, second: Draft) -> tuple[Draft, Draft]:
     """
-    The one to blame and the other: a rank that an overlay set, else that which comes later.
+    Return the draft to report and the other one: an overlay's rank, else the later entry's.
     """
     by_overlay = first.where("rank").file != first.node.place.file
     return (first, second) if by_overlay else (second, first)

@@ -1,5 +1,5 @@
 """
-Each layer has one Normal reason, by which its episodes end.
+Check that each layer has one Normal reason, the one that ends its episodes.
 """
 
 from collections.abc import Iterable
@@ -14,10 +14,10 @@ def check_ready_reasons(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
         of_layer = [d for d in drafts.all if d.entry.layer is layer]
         ready = [d for d in of_layer if d.entry.type is EventType.NORMAL]
         yield from _check_only_one(layer, ready)
-        unread = len(drafts.all) != len(drafts.names)
-        if not ready and not unread:
+        unreadable = len(drafts.all) != len(drafts.names)
+        if not ready and not unreadable:
             text = (
-                f"layer {layer} has no reason of type Normal that says it is well again;"
+                f"layer {layer} has no reason of type Normal that announces recovery;"
                 " add one, such as clusterReady"
             )
             yield Problem(_layer_place(of_layer), text)

@@ -1,5 +1,5 @@
 """
-A reason that cannot be acted on is not worth an Event.
+Check that every Warning says what to do, and for no cause that its probe does not know.
 """
 
 from collections.abc import Iterable
@@ -23,19 +23,19 @@ def check_remedies(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 def _check_remedy(draft: Draft, codes: frozenset[str]) -> Iterable[Problem]:
     remedy = {} if draft.entry.remedy is UNSET else draft.entry.remedy
     if DEFAULT_REMEDY not in remedy:
-        text = "remedy: `default` is missing: say what to do about causes without their own"
+        text = "remedy: `default` is missing: say what to do about causes that have no remedy of their own"
         yield draft.problem(text, "remedy")
     for code, sentence in remedy.items():
         if not _code_parts(code) <= codes | {DEFAULT_REMEDY}:
             offer = suggest_name(code, codes)
             yield draft.problem(f"remedy: unknown code `{code}`: {offer}", "remedy", code)
         if "://" in sentence:
-            text = f"remedy.{code}: an Event carries no URL; remove it"
+            text = f"remedy.{code}: an Event must not contain a URL; remove it"
             yield draft.problem(text, "remedy", code)
 
 
 def _code_parts(code: str) -> frozenset[str]:
     """
-    Both parts of a code such as Unavailable.Crash.
+    Return both parts of a code such as Unavailable.Crash.
     """
     return frozenset(code.split(".", 1))

@@ -1,5 +1,5 @@
 """
-Which keys an entry of its type must and must not have, and what its name says.
+Check the keys that an entry of its type must and must not have, and the prefix of its name.
 """
 
 from collections.abc import Iterable
@@ -22,6 +22,7 @@ WARNING_ONLY_KEYS = (
     "hold",
     "settle",
     "remedy",
+    "runbook",
     "suppresses",
 )
 
@@ -31,7 +32,7 @@ def check_required_keys(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
     for draft in drafts.all:
         if draft.reason in seen:
             first = seen[draft.reason].where("reason")
-            text = f"this reason stands at {first} already; remove one of the two"
+            text = f"this reason is defined at {first} already; remove one of the two"
             yield draft.problem(text, "reason")
         seen.setdefault(draft.reason, draft)
         yield from _check_name(draft)
@@ -52,16 +53,16 @@ def _check_name(draft: Draft) -> Iterable[Problem]:
 def _check_normal_entry(draft: Draft) -> Iterable[Problem]:
     for key in WARNING_ONLY_KEYS:
         if key in draft.node.values:
-            text = f"a Normal reason is judged by no probe and has no `{key}`; remove it"
+            text = f"a Normal reason has no probe and no `{key}`; remove it"
             yield draft.problem(text, key)
     if not draft.enabled:
-        text = "it closes the episodes of its layer and cannot be switched off; remove `enabled`"
+        text = "it ends the episodes of its layer and cannot be switched off; remove `enabled`"
         yield Problem(draft.node.where("enabled"), f"{draft.reason}: {text}")
 
 
 def _check_warning_entry(draft: Draft) -> Iterable[Problem]:
     if "probe" not in draft.node.values:
-        yield draft.problem("a Warning needs a `probe` that judges it; add it", "reason")
+        yield draft.problem("a Warning needs a `probe` that evaluates it; add it", "reason")
     ranked = "rank" in draft.node.values
     if ranked and draft.entry.orthogonal:
         where = "rank" if _is_rank_from_overlay(draft) else "orthogonal"
@@ -73,6 +74,6 @@ def _check_warning_entry(draft: Draft) -> Iterable[Problem]:
 
 def _is_rank_from_overlay(draft: Draft) -> bool:
     """
-    Whether the rank came by an overlay, whose line is to be told.
+    Return whether an overlay set the rank; the error then names the overlay's line.
     """
     return draft.where("rank").file != draft.where("orthogonal").file

@@ -1,5 +1,5 @@
 """
-Rows lead from a cause to what has no input without it: downwards, to what there is, in no circle.
+Check the suppression rows: their targets exist, are of the same layer or a lower, in no cycle.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,12 +18,12 @@ def check_suppressions(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
     by_name = {draft.reason: draft for draft in drafts.all}
     for draft in drafts.all:
         for row, place in suppression_rows(draft):
-            told = (
+            target = (
                 _target_problem(draft, row, by_name, drafts.names)
                 if row.reason is not UNSET
                 else ""
             )
-            for text in (_row_form_problem(row), _scope_problem(draft, row), told):
+            for text in (_row_form_problem(row), _scope_problem(draft, row), target):
                 if text:
                     yield Problem(place, f"{draft.reason}: suppresses: {text}")
     yield from _check_single_crd_source(drafts)
@@ -32,7 +32,7 @@ def check_suppressions(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 
 def suppression_rows(draft: Draft) -> Iterator[tuple[Suppresses, Place]]:
     """
-    The rows of an entry, each with its line.
+    Yield the rows of an entry, each with its line.
     """
     listed = draft.node.values.get("suppresses")
     items = listed.items if isinstance(listed, Items) else ()
@@ -50,7 +50,7 @@ def _row_form_problem(row: Suppresses) -> str:
 def _scope_problem(source: Draft, row: Suppresses) -> str:
     below = source.entry.layer is not Layer.CLUSTER
     if below and row.scope is Scope.CLUSTER:
-        return "one namespace's trouble takes no other's input; write `scope: namespace`"
+        return "a reason of one namespace suppresses none of another; write `scope: namespace`"
     if not below and row.scope is Scope.NAMESPACE:
         return "a reason of the cluster has no namespace; write `scope: cluster`"
     return ""
@@ -68,11 +68,9 @@ def _target_problem(
     if target is None:
         return ""
     if target.entry.type is EventType.NORMAL:
-        return f"{name} is Normal and says that all is well; remove the row"
+        return f"{name} is Normal and cannot be suppressed; remove the row"
     if target.entry.layer.order < source.entry.layer.order:
-        return (
-            f"{name} is of the higher layer {target.entry.layer}; a row leads downwards: remove it"
-        )
+        return f"{name} belongs to the higher layer {target.entry.layer}; remove the row"
     return ""
 
 
@@ -80,35 +78,35 @@ def _check_single_crd_source(drafts: Drafts) -> Iterable[Problem]:
     found = [(d, place) for d in drafts.all for row, place in suppression_rows(d) if row.crd_of]
     for draft, place in found[1:]:
         first = found[0][0].reason
-        text = f"{draft.reason}: suppresses: {first} has the row of missing CRDs; remove this one"
+        text = f"{draft.reason}: suppresses: {first} has `crd-of: true` already; remove this row"
         yield Problem(place, text)
 
 
 def _check_cycles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
     """
-    Each circle once, told where its first reason's row stands.
+    Yield each cycle once, placed at the row of its alphabetically first reason.
     """
     for name in sorted(by_name):
         path = _find_cycle(name, by_name)
         if path and name == min(path):
             row = next(p for r, p in suppression_rows(by_name[name]) if r.reason == path[1])
-            text = f"suppresses: a circle: {' > '.join(path)}; remove one of its rows"
+            text = f"suppresses: a cycle: {' > '.join(path)}; remove one of its rows"
             yield Problem(row, f"{name}: {text}")
 
 
 def _find_cycle(start: str, by_name: Mapping[str, Draft]) -> tuple[str, ...]:
     """
-    The shortest way along rows from a reason to itself; empty if there is none or it is a self-loop.
+    Return the shortest cycle through *start*; empty if there is none but a row to itself.
     """
-    ways: list[tuple[str, ...]] = [(start,)]
+    paths: list[tuple[str, ...]] = [(start,)]
     visited = {start}
-    while ways:
-        way = ways.pop(0)
-        for row in by_name[way[-1]].entry.suppresses:
+    while paths:
+        path = paths.pop(0)
+        for row in by_name[path[-1]].entry.suppresses:
             target = str(row.reason)
-            if target == start and len(way) > 1:
-                return (*way, start)
+            if target == start and len(path) > 1:
+                return (*path, start)
             if target in by_name and target not in visited:
                 visited.add(target)
-                ways.append((*way, target))
+                paths.append((*path, target))
     return ()

@@ -1,28 +1,31 @@
 """
-The tables of the catalogue's README; ``python -m reporter.catalogue.publish.readme`` renews them.
+Render the tables of the catalogue's README; ``python -m reporter.catalogue.publish.readme`` writes.
 
-They are made from the files alone, so that they are the same whatever probes there are.
+They are rendered from the files alone, and so do not depend on which probes exist.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, inspect
 
 from reporter.catalogue.builder import build_holds
 from reporter.catalogue.durations import format_duration
 from reporter.catalogue.format import Hold, OverlayFile, Override, ReasonEntry, Suppresses
-from reporter.catalogue.loader import default_folder, read_folder
-from reporter.catalogue.problems import CatalogueError, Problem
-from reporter.catalogue.yaml.expected_types import Expected, expected
-from reporter.catalogue.yaml.reader import read
+from reporter.catalogue.loader import default_folder
+from reporter.catalogue.publish.entries import read_entries
+from reporter.catalogue.yaml.type_descriptions import (
+    describe_type,
+    field_meaning,
+    strip_metadata,
+)
 from reporter.model.enums import Layer
 
 
 def renew_tables(page: str, folder: Path) -> str:
     """
-    The page with every table between its two marks made anew.
+    Return the page with every table between its two marks rendered anew.
     """
     for name, table in _render_tables(folder).items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
@@ -33,7 +36,7 @@ def renew_tables(page: str, folder: Path) -> str:
 
 
 def _render_tables(folder: Path) -> Mapping[str, str]:
-    entries = _read_entries(folder)
+    entries = read_entries(folder)
     fields = {
         f"fields of {type_.__name__}": _field_table(type_)
         for type_ in (ReasonEntry, Hold, Suppresses, OverlayFile, Override)
@@ -44,21 +47,6 @@ def _render_tables(folder: Path) -> Mapping[str, str]:
     return {**fields, **layers, "suppressions": _suppression_table(entries)}
 
 
-def _read_entries(folder: Path) -> Sequence[ReasonEntry]:
-    problems: list[Problem] = []
-    entries = [
-        read(source.node, ReasonEntry, problems) for source in read_folder(folder, problems)
-    ]
-    if problems:
-        raise CatalogueError(problems)
-    found = [entry for entry in entries if entry is not None]
-    return sorted(found, key=lambda e: (e.layer.order, e.type == "Normal", _rank_key(e), e.reason))
-
-
-def _rank_key(entry: ReasonEntry) -> float:
-    return float("inf") if entry.rank is UNSET else entry.rank
-
-
 def _reason_table(entries: Iterable[ReasonEntry]) -> str:
     head = ("reason", "rank", "owner", "probe", "holds¹", "message")
     return _render_table(head, (_reason_row(entry) for entry in entries))
@@ -66,15 +54,15 @@ def _reason_table(entries: Iterable[ReasonEntry]) -> str:
 
 def _reason_row(entry: ReasonEntry) -> Sequence[str]:
     held = build_holds(entry.hold)
-    spans = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
+    holds = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
     orthogonal = "orthogonal" if entry.orthogonal else ""
-    judged = entry.probe is not UNSET
+    evaluated = entry.probe is not UNSET
     return (
         f"`{entry.reason}`",
         orthogonal if entry.rank is UNSET else str(entry.rank),
-        str(entry.owner) if judged else "",
-        f"`{entry.probe}`" if judged else "",
-        " / ".join(spans) + ("" if entry.grace else ", no grace") if judged else "",
+        str(entry.owner) if evaluated else "",
+        f"`{entry.probe}`" if evaluated else "",
+        " / ".join(holds) + ("" if entry.grace else ", no grace") if evaluated else "",
         f"`{entry.message}`",
     )
 
@@ -83,31 +71,36 @@ def _suppression_table(entries: Iterable[ReasonEntry]) -> str:
     rows = (
         (
             f"`{entry.reason}`",
-            "every reason whose probe demands that CRD" if row.crd_of else f"`{row.reason}`",
+            "every reason whose probe requires that CRD" if row.crd_of else f"`{row.reason}`",
             str(row.scope),
             row.why,
         )
         for entry in entries
         for row in entry.suppresses
     )
-    return _render_table(("while out", "silent", "scope", "why"), rows)
+    return _render_table(("while out", "suppressed", "scope", "why"), rows)
 
 
 def _field_table(type_: type[msgspec.Struct]) -> str:
-    rows = []
-    for field in msgspec.structs.fields(type_):
-        wanted = expected(field.type)
-        about = wanted.about.removeprefix(": ")
-        needed = "yes" if field.required else ""
-        rows.append((f"`{field.encode_name}`", _describe_type(wanted), needed, about))
+    info = inspect.type_info(type_)
+    rows = [
+        (
+            f"`{field.encode_name}`",
+            _type_cell(field.type),
+            "yes" if field.required else "",
+            field_meaning(field),
+        )
+        for field in (info.fields if isinstance(info, inspect.StructType) else ())
+    ]
     return _render_table(("key", "is", "needed", "what it means"), rows)
 
 
-def _describe_type(wanted: Expected) -> str:
+def _type_cell(type_: inspect.Type) -> str:
     """
-    A part with a table of its own is named, not unfolded.
+    Describe a type; refer to its own table instead of listing the keys of a mapping.
     """
-    return "a mapping, see below" if wanted.struct is not None else wanted.saying
+    has_table = isinstance(strip_metadata(type_), inspect.StructType)
+    return "a mapping, see below" if has_table else describe_type(type_)
 
 
 def _render_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

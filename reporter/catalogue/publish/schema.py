@@ -1,5 +1,5 @@
 """
-The JSON Schemas that are published beside the catalogue.
+Render the JSON Schemas that are published beside the catalogue.
 
 ``python -m reporter.catalogue.publish.schema`` writes them.
 """
@@ -10,20 +10,20 @@ from pathlib import Path
 
 import msgspec
 
-from reporter.catalogue.format import CatalogueFile, OverlayFile
+from reporter.catalogue.format import CatalogueFile, OverlayFile, Override, ReasonEntry
 from reporter.catalogue.loader import default_folder
 
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMAS: Mapping[str, type[msgspec.Struct]] = {
-    "schema.json": CatalogueFile,
-    "overlay.schema.json": OverlayFile,
+    "schema.json": CatalogueFile[ReasonEntry],
+    "overlay.schema.json": OverlayFile[Override, ReasonEntry],
 }
 
 
 def render_schema(type_: type[msgspec.Struct]) -> str:
     """
-    The text of one schema's file.
+    Return the text of one schema's file.
     """
     return json.dumps({"$schema": DIALECT, **msgspec.json.schema(type_)}, indent=2) + "\n"
 

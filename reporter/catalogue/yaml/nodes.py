@@ -1,5 +1,5 @@
 """
-A YAML file as nodes that know their lines.
+Read a YAML file into nodes that know their lines.
 """
 
 from collections.abc import Mapping
@@ -15,20 +15,16 @@ from reporter.catalogue.problems import Place, Problem
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """
-libyaml's parser where PyYAML was built with it: ten times as fast.
+The parser of libyaml, where PyYAML was built with it: it is ten times as fast.
 """
-
 
 NESTED = "is nested too deep for a catalogue"
 MAX_SHOWN_CHARACTERS = 60
 """
-Characters of a value that are told.
+How many characters of a value an error shows.
 """
 
 MAX_NUMBER_BITS = 64
-"""
-Bits of a number.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,41 +32,29 @@ class Scalar:
     place: Place
     value: object
 
-    @property
-    def plain(self) -> object:
-        return self.value
-
 
 @dataclass(frozen=True, slots=True)
 class Items:
     place: Place
     items: tuple["Node", ...]
 
-    @property
-    def plain(self) -> object:
-        return [item.plain for item in self.items]
-
 
 @dataclass(frozen=True, slots=True)
 class Fields:
     """
-    A mapping. *keys*: where each key stands, which is where its problems are told.
+    A mapping. *keys*: the place of each key, which errors about its value name.
     """
 
     place: Place
     values: Mapping[str, "Node"] = field(default_factory=lambda: MappingProxyType({}))
     keys: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}))
 
-    @property
-    def plain(self) -> object:
-        return {key: value.plain for key, value in self.values.items()}
-
     def where(self, key: str) -> Place:
         return self.keys.get(key, self.place)
 
     def merged(self, over: "Fields") -> "Fields":
         """
-        The keys of *over* stand in for ours, with their own lines.
+        Return a mapping in which the keys of *over* replace ours, with their own lines.
         """
         return Fields(self.place, {**self.values, **over.values}, {**self.keys, **over.keys})
 
@@ -80,7 +64,7 @@ Node: TypeAlias = Scalar | Items | Fields
 
 def compose(path: Path, problems: list[Problem]) -> Node | None:
     """
-    None if it cannot be read at all.
+    Return the root node, or None after adding to *problems* why the file cannot be read.
     """
     top = Place(str(path), 1)
     try:
@@ -114,7 +98,7 @@ def _syntax_problem(err: yaml.YAMLError, file: str) -> Problem:
 
 class _Composer:
     """
-    PyYAML's nodes to ours; what is doubled or refers to itself becomes a problem.
+    Convert PyYAML's nodes to ours; report duplicate keys and aliases that contain themselves.
     """
 
     def __init__(self, file: str, problems: list[Problem]):
@@ -125,7 +109,7 @@ class _Composer:
 
     def node(self, raw: yaml.Node) -> Node:
         if any(raw is above for above in self._above):
-            return self._broken(raw, "an alias refers to what contains it; write it out")
+            return self._broken(raw, "this alias contains itself; write its value out")
         self._above.append(raw)
         try:
             return self._node(raw)
@@ -137,13 +121,13 @@ class _Composer:
             return Items(self._place(raw), tuple(self.node(item) for item in raw.value))
         if isinstance(raw, yaml.MappingNode):
             return self._fields(raw)
-        told = f"`{raw.value[:MAX_SHOWN_CHARACTERS]}`"
+        shown = f"`{raw.value[:MAX_SHOWN_CHARACTERS]}`"
         try:
             value = self._constructor.construct_object(raw)
         except (yaml.YAMLError, ValueError):
-            return self._broken(raw, f"{told} is no {raw.tag}; quote it if it is text")
+            return self._broken(raw, f"{shown} is no {raw.tag}; quote it if it is text")
         if isinstance(value, int) and value.bit_length() > MAX_NUMBER_BITS:
-            return self._broken(raw, f"{told} is too large a number; quote it if it is text")
+            return self._broken(raw, f"{shown} is too large a number; quote it if it is text")
         return Scalar(self._place(raw), value)
 
     def _fields(self, raw: yaml.MappingNode) -> Fields:
@@ -155,7 +139,7 @@ class _Composer:
                 self._problems.append(Problem(place, "a key must be a plain word"))
                 continue
             if key in keys:
-                text = f"`{key}` stands here again after line {keys[key].line}; remove one"
+                text = f"duplicate key `{key}`, first in line {keys[key].line}; remove one"
                 self._problems.append(Problem(place, text))
                 continue
             values[key], keys[key] = self.node(value), place

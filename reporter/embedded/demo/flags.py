@@ -10,7 +10,7 @@ from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.embedded.demo.folder import DemoFolder
 from reporter.model.enums import Layer
 from reporter.settings import FLAG_NAMES
-from reporter.stages.probes.specs import PENDING_NAMES, SPECS
+from reporter.stages.probes.specs import SPECS
 
 
 SHORT_HOLD = "3s"
@@ -37,9 +37,7 @@ def _write_overlay(path: Path) -> None:
     """
     Shorten the holds of the cluster layer, which are 15 s and 30 s in the catalogue.
     """
-    catalogue = load_catalogue(
-        default_folder(), specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES
-    )
+    catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
     hold = {"failed": SHORT_HOLD, "lost": SHORT_HOLD}
     reasons = {
         str(entry.reason): {"hold": dict(hold)}

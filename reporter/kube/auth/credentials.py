@@ -1,5 +1,5 @@
 """
-Keeps a login fresh: token files are read again, plugins run again before their token expires.
+Keep the credentials current: reread token files, rerun plugins before their token expires.
 """
 
 import asyncio
@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from reporter.kube.auth.login import LoadConfig, RestConfig, bearer_header
+from reporter.kube.auth.rest_config import LoadConfig, RestConfig, bearer_header
 from reporter.kube.auth.token_file import read_token
 from reporter.kube.wire.errors import ConfigurationError
 
@@ -18,9 +18,10 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class RefreshPolicy:
     """
-    *reread*: how often a token file is read. *spare*: how long before its expiry a login is renewed.
+    When credentials are read or requested again.
 
-    *spacing*: the least time between two runs of a plugin, whatever the server says.
+    *expiry_margin*: how long before its expiry a credential is renewed. *min_plugin_interval*: the
+    least time between two runs of a plugin, even if the server refuses its credential.
     """
 
     token_reload_interval: timedelta = timedelta(minutes=1)
@@ -33,27 +34,27 @@ DEFAULT_REFRESH_POLICY = RefreshPolicy()
 
 class Credentials:
     """
-    All times that are numbers are seconds of the event loop.
+    The credentials of this process. Times that are numbers are in seconds of the event loop.
     """
 
     def __init__(
         self,
         load: LoadConfig,
-        first: RestConfig,
-        freshness: RefreshPolicy = DEFAULT_REFRESH_POLICY,
+        config: RestConfig,
+        refresh_policy: RefreshPolicy = DEFAULT_REFRESH_POLICY,
     ) -> None:
         self._load = load
-        self._config = first
-        self._refresh_policy = freshness
+        self._config = config
+        self._refresh_policy = refresh_policy
         self._loaded_at = self._token_read_at = asyncio.get_running_loop().time()
         self._failure: ConfigurationError | None = None
         self._lock = asyncio.Lock()
 
     async def current_config(self, *, server_time: datetime | None) -> RestConfig:
         """
-        Who to be in the next request. *server_time* is what expiry is judged by, if known.
+        Return the config for the next request. Expiry is compared with *server_time*, if known.
 
-        Raises ConfigurationError when the login has expired and no other can be had.
+        Raises ConfigurationError if the credentials have expired and cannot be renewed.
         """
         self._reload_token_file(self._refresh_policy.token_reload_interval)
         if self._is_expiring(server_time):
@@ -64,13 +65,13 @@ class Credentials:
 
     async def renew(self, refused: RestConfig) -> bool:
         """
-        After a 401: whether there is another login to try than the *refused* one.
+        Renew after a 401, and return whether there are other credentials than the *refused* ones.
         """
         self._reload_token_file(timedelta(0))
         if self._config.authorization == refused.authorization:
             await self._renew(refused)
-        login = self._config
-        return (login.authorization, login.connection_key) != (
+        config = self._config
+        return (config.authorization, config.connection_key) != (
             refused.authorization,
             refused.connection_key,
         )
@@ -97,7 +98,7 @@ class Credentials:
 
     async def _renew(self, old: RestConfig) -> None:
         """
-        Load anew, once for all who wait, and not more often than *spacing* allows.
+        Load once for all waiting callers, and not more often than min_plugin_interval.
         """
         async with self._lock:
             now = asyncio.get_running_loop().time()
@@ -110,7 +111,7 @@ class Credentials:
             try:
                 self._config = await self._load()
             except ConfigurationError as err:
-                logger.warning("credentials were not renewed: %s", err)
+                logger.warning("cannot renew the credentials, keeping the old ones: %s", err)
                 self._failure = err
             else:
                 self._failure = None

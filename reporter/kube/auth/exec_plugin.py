@@ -1,8 +1,8 @@
 """
-Credential plugins of a kubeconfig (client.authentication.k8s.io/v1 and v1beta1).
+Run credential plugins of a kubeconfig (client.authentication.k8s.io/v1 and v1beta1).
 
-Our own runner: that of the client library hangs when a plugin writes much to stderr, has no time
-limit, and goes on without credentials when the plugin fails.
+The client library's runner is not used: it hangs when a plugin writes much to stderr, has no
+timeout, and continues without credentials when the plugin fails.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ SUPPORTED_VERSIONS = (f"{EXEC_GROUP}/v1", f"{EXEC_GROUP}/v1beta1")
 @dataclass(frozen=True, slots=True)
 class ExecPlugin:
     """
-    What to run; *info* goes into KUBERNETES_EXEC_INFO, *hint* says how to install it.
+    A command to run; *exec_info* is passed in KUBERNETES_EXEC_INFO.
     """
 
     argv: tuple[str, ...]
@@ -45,7 +45,7 @@ class ExecPlugin:
 
 class ExecCredentialStatus(msgspec.Struct, rename="camel", frozen=True):
     """
-    ExecCredential.status: a token, or a certificate with its key in PEM, or all of them.
+    The status of an ExecCredential: a token, or a certificate and its key in PEM, or both.
     """
 
     token: str = ""
@@ -54,7 +54,7 @@ class ExecCredentialStatus(msgspec.Struct, rename="camel", frozen=True):
     expiration_timestamp: datetime | None = None
 
     def __repr__(self) -> str:
-        return f"Credential(expires={self.expiration_timestamp})"
+        return f"ExecCredentialStatus(expires={self.expiration_timestamp})"
 
     @property
     def expires(self) -> datetime | None:
@@ -79,7 +79,7 @@ def parse_exec_config(
     environ: Mapping[str, str],
 ) -> ExecPlugin:
     """
-    Read the ``exec`` section of a kubeconfig that lies in *folder*.
+    Parse the ``exec`` section of a user; relative commands are resolved against *folder*.
     """
     try:
         return _parse_exec_config(spec, folder, cluster, environ)
@@ -105,20 +105,20 @@ def _parse_exec_config(
         )
     if os.sep in command:
         command = str(folder / command)
-    told: dict[str, Any] = {"interactive": False}
+    spec_fields: dict[str, Any] = {"interactive": False}
     if spec.get("provideClusterInfo"):
-        told |= {"cluster": exec_cluster(cluster)}
+        spec_fields |= {"cluster": exec_cluster(cluster)}
     return ExecPlugin(
         argv=(command, *(str(each) for each in spec.get("args") or ())),
         env={**environ, **_env_variables(spec.get("env") or ())},
-        exec_info={"apiVersion": version, "kind": "ExecCredential", "spec": told},
+        exec_info={"apiVersion": version, "kind": "ExecCredential", "spec": spec_fields},
         install_hint=str(spec.get("installHint") or ""),
     )
 
 
 def exec_cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
     """
-    ExecCredential.spec.cluster: the kubeconfig's cluster without names of files.
+    Build ExecCredential.spec.cluster: the kubeconfig's cluster with file contents inlined.
     """
     kept = (
         "server",
@@ -140,6 +140,8 @@ def exec_cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
 
 async def run_exec_plugin(plugin: ExecPlugin, *, limit: timedelta) -> ExecCredentialStatus:
     """
+    Run the plugin and return its credential.
+
     Raises ConfigurationError with the exit code and the end of stderr.
     """
     info = json.dumps(plugin.exec_info)
@@ -155,10 +157,10 @@ async def run_exec_plugin(plugin: ExecPlugin, *, limit: timedelta) -> ExecCreden
     except (OSError, ValueError) as err:
         hint = f" ({clean_tail(plugin.install_hint)})" if plugin.install_hint else ""
         raise ConfigurationError(f"{plugin} cannot be run: {err}{hint}") from err
-    out, complaint = await _communicate(plugin, process, limit)
+    out, stderr = await _communicate(plugin, process, limit)
     if process.returncode:
-        said = clean_tail(complaint) or "and said nothing on stderr"
-        raise ConfigurationError(f"{plugin} failed, exit code {process.returncode}: {said}")
+        message = clean_tail(stderr) or "it wrote nothing to stderr"
+        raise ConfigurationError(f"{plugin} failed, exit code {process.returncode}: {message}")
     return parse_exec_credential(plugin, out)
 
 
@@ -182,15 +184,15 @@ async def _communicate(
 
 def parse_exec_credential(plugin: ExecPlugin, out: bytes) -> ExecCredentialStatus:
     try:
-        said = decode_json(_CREDENTIAL_DECODER, out)
+        credential = decode_json(_CREDENTIAL_DECODER, out)
     except msgspec.DecodeError as err:
         raise ConfigurationError(f"{plugin} printed no ExecCredential: {err}") from None
     wanted = plugin.exec_info["apiVersion"]
-    if said.kind != "ExecCredential" or said.api_version != wanted:
+    if credential.kind != "ExecCredential" or credential.api_version != wanted:
         raise ConfigurationError(
-            f"{plugin} printed {said.api_version} {said.kind} instead of {wanted} ExecCredential"
+            f"{plugin} printed {credential.api_version} {credential.kind} instead of {wanted} ExecCredential"
         )
-    status = said.status or ExecCredentialStatus()
+    status = credential.status or ExecCredentialStatus()
     if bool(status.client_certificate_data) != bool(status.client_key_data):
         raise ConfigurationError(f"{plugin} printed a certificate without its key, or a key alone")
     if not status.token and not status.client_certificate_data:

@@ -1,8 +1,8 @@
 """
-Which proxy a URL is reached through, as Go programs read the environment (httpproxy).
+Choose the proxy for a URL from the environment, by the rules of golang.org/x/net/http/httpproxy.
 
-aiohttp's own rules know no CIDR, which is what OpenShift puts into NO_PROXY, and cost more
-time per request than the request.
+aiohttp does not support CIDRs in NO_PROXY, which OpenShift uses, and reading the environment takes
+it more time than a request.
 """
 
 import ipaddress
@@ -17,7 +17,9 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
     """
-    The proxy's URL, or None to go directly. Raises ConfigurationError for one we cannot use.
+    Return the URL of the proxy, or None for a direct connection.
+
+    Raises ConfigurationError for a proxy that is not supported.
     """
     parts = _parse_url(url, "server")
     name = f"{parts.scheme.upper()}_PROXY"
@@ -34,7 +36,7 @@ def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
 
 def validate_proxy(proxy: str, name: str) -> str:
     """
-    *name* is where it was written, for the error.
+    Return the URL of the proxy with a scheme. *name* is the setting that errors name.
     """
     url = proxy if "://" in proxy else f"http://{proxy}"
     scheme = _parse_url(url, name).scheme.lower()
@@ -48,19 +50,19 @@ def validate_proxy(proxy: str, name: str) -> str:
 
 def _parse_url(url: str, name: str) -> SplitResult:
     """
-    Not told in the error: a URL may hold credentials.
+    Raises ConfigurationError without the URL, which may contain credentials.
     """
     try:
         parts = urlsplit(url)
-        _ = parts.port  # only here its number is looked at
+        _ = parts.port  # urlsplit checks the number only when it is read
     except ValueError as err:
-        raise ConfigurationError(f"{name}: this is no URL") from err
+        raise ConfigurationError(f"{name}: not a valid URL") from err
     return parts
 
 
 def is_loopback_host(host: str) -> bool:
     """
-    This machine is never reached through a proxy.
+    Return whether the host is this machine, which is never reached through a proxy.
     """
     address = _parse_address(host)
     return host == "localhost" or (address is not None and address.is_loopback)
@@ -68,7 +70,7 @@ def is_loopback_host(host: str) -> bool:
 
 def _is_excluded(entry: str, host: str, port: int) -> bool:
     """
-    Whether an entry of NO_PROXY covers a host: ``*``, an address, a CIDR or a domain suffix.
+    Match an entry of NO_PROXY: ``*``, an address, a CIDR or a domain, with or without a port.
     """
     if not entry:
         return False
@@ -87,7 +89,7 @@ def _is_excluded(entry: str, host: str, port: int) -> bool:
 
 def _is_in_domain(host: str, domain: str) -> bool:
     """
-    ``.example.org`` means what is below it, ``example.org`` also the name itself.
+    Match ``.example.org`` with its subdomains, ``example.org`` also with the name itself.
     """
     if domain.startswith("."):
         return host.endswith(domain)

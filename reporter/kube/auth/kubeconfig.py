@@ -1,7 +1,8 @@
 """
-A kubeconfig as one cluster and one user, read and merged by the client library.
+Read the cluster and the user of a kubeconfig's current context.
 
-Refuses, with what to do, what the library would silently ignore.
+The client library reads and merges the files. Settings that it would silently ignore are refused
+with an error that says what to do.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ CLUSTER_FILE_FIELDS = ("certificate-authority",)
 @dataclass(frozen=True, slots=True)
 class KubeconfigContext:
     """
-    The current context. Names of files are absolute; *folder* is that of the user's file.
+    The current context. Paths of files are absolute; *folder* is that of the file with the user.
     """
 
     cluster: Mapping[str, Any]
@@ -34,7 +35,7 @@ class KubeconfigContext:
 
     def as_kubeconfig(self, user: Mapping[str, Any]) -> dict[str, Any]:
         """
-        A kubeconfig with this cluster and another *user*.
+        Build a kubeconfig with this cluster and another *user*.
         """
         return {
             "clusters": [{"name": "it", "cluster": dict(self.cluster)}],
@@ -46,7 +47,7 @@ class KubeconfigContext:
 
 def load_current_context(paths: str) -> KubeconfigContext:
     """
-    *paths* is one file or, as in KUBECONFIG, several separated by colons.
+    Load the current context. *paths*: one file or, as in KUBECONFIG, several separated by colons.
     """
     try:
         merged = KubeConfigMerger(paths).config
@@ -57,14 +58,14 @@ def load_current_context(paths: str) -> KubeconfigContext:
     except (ConfigException, yaml.YAMLError, OSError) as err:
         raise ConfigurationError(f"kubeconfig {paths}: {clean(str(err))}") from err
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as err:
-        # Without the text of the error: it may quote what is in the file.
+        # The text of the error is left out, as it may quote credentials from the file.
         what = type(err).__name__
         raise ConfigurationError(f"kubeconfig {paths}: not a kubeconfig ({what})") from err
 
 
 def _default_empty_users(merged: Any) -> Any:
     """
-    A user entry without content is an anonymous one; the library stumbles over it.
+    Give users without content an empty section; the library fails without one.
     """
     for each in merged.value["users"]:
         if not each.value.get("user"):

@@ -1,5 +1,5 @@
 """
-Files that hold a bearer token.
+Read files that hold a bearer token.
 """
 
 from pathlib import Path
@@ -7,7 +7,9 @@ from pathlib import Path
 
 def read_token(path: Path) -> str | None:
     """
-    None while it is missing, empty or half-written, as during the kubelet's swap of the volume.
+    Return the token; None while the file is missing, empty or incomplete.
+
+    The kubelet replaces the files of a projected volume while we may be reading.
     """
     try:
         text = path.read_text("ascii").strip()

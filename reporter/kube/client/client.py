@@ -1,5 +1,5 @@
 """
-The one way to the API server: requests with raw bytes through the client library.
+The REST client: requests to the API server with raw bodies, through the client library.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ import aiohttp
 import msgspec
 
 from reporter.kube.auth.credentials import DEFAULT_REFRESH_POLICY, Credentials, RefreshPolicy
-from reporter.kube.auth.login import (
+from reporter.kube.auth.rest_config import (
     SERVICE_ACCOUNT_DIR,
     LoadConfig,
     choose_kubeconfig,
@@ -44,12 +44,12 @@ JSON_CONTENT_TYPE = "application/json"
 CONNECT_TIMEOUT = timedelta(seconds=5)
 STREAM_START_TIMEOUT = timedelta(seconds=30)
 """
-How long a stream may take to begin; a busy server queues it.
+How long a watch may take to send its headers; a busy server queues requests.
 """
 
 MAX_ERROR_BODY_BYTES = 2**16
 """
-Bytes of an error's body that are read.
+Bytes that are read of the body of an error.
 """
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -58,7 +58,7 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 @dataclass(frozen=True, slots=True)
 class ApiResponse:
     """
-    A success, or 304. Names of headers are case-insensitive.
+    A response with a status of success, or 304. Header names are case-insensitive.
     """
 
     status: int
@@ -68,7 +68,9 @@ class ApiResponse:
 
 class RestClient:
     """
-    Every failure is a KubeError. *inside*: whether it is spoken to from a pod of its cluster.
+    Sends requests and raises a KubeError for each failure.
+
+    *in_cluster*: whether this process runs in a pod of the cluster.
     """
 
     def __init__(self, transport: Transport, *, in_cluster: bool = False) -> None:
@@ -90,19 +92,21 @@ class RestClient:
         operation: str = "",
     ) -> ApiResponse:
         """
-        One request, tried once more with other credentials after a 401. *body* is JSON.
+        Send one request, and once more with renewed credentials after a 401. *body* is JSON.
 
-        *largest*: bytes of an answer that are too many, where those are not the API server's own.
+        *max_bytes*: the largest body that is accepted, for responses that pods determine.
         """
-        asked = RequestInfo(operation or f"{method.lower()} {path}", method, path, query)
-        request = RequestOptions(
+        request = RequestInfo(operation or f"{method.lower()} {path}", method, path, query)
+        options = RequestOptions(
             headers={"Accept": accept, "Content-Type": content_type, **headers},
             body=None if body is None else msgspec.json.decode(body),
             timeout=_total_timeout(timeout),
             header_timeout=timeout,
         )
-        async with self._transport.send(asked, request) as response:
-            return _check_response(asked, response, await _read_body(asked, response, max_bytes))
+        async with self._transport.send(request, options) as response:
+            return _check_response(
+                request, response, await _read_body(request, response, max_bytes)
+            )
 
     @asynccontextmanager
     async def open_watch(
@@ -115,95 +119,95 @@ class RestClient:
         operation: str = "",
     ) -> AsyncIterator[WatchStream]:
         """
-        The lines of a watch. They end, without an error, after *silence* without any, or *longest*.
+        Open a watch. It ends without an error after *idle_timeout* without a line or *max_duration*.
         """
-        asked = RequestInfo(operation or f"watch {path}", "GET", path, query)
+        request = RequestInfo(operation or f"watch {path}", "GET", path, query)
         timeout = aiohttp.ClientTimeout(
             total=None if max_duration is None else max_duration.total_seconds(),
             sock_connect=CONNECT_TIMEOUT.total_seconds(),
             sock_read=idle_timeout.total_seconds(),
         )
-        request = RequestOptions(
+        options = RequestOptions(
             {"Accept": JSON_CONTENT_TYPE},
             None,
             timeout,
             header_timeout=min(STREAM_START_TIMEOUT, idle_timeout),
         )
-        async with self._open_stream(asked, request) as response:
-            yield WatchStream(asked, response)
+        async with self._open_stream(request, options) as response:
+            yield WatchStream(request, response)
 
     @asynccontextmanager
     async def stream_body(
         self, path: str, query: Query, *, time_limit: timedelta, operation: str = ""
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """
-        A long answer as it comes, *within* so much time in all.
+        Stream a long body as it arrives. *time_limit*: for the whole response.
         """
-        asked = RequestInfo(operation or f"get {path}", "GET", path, query)
-        request = RequestOptions(
+        request = RequestInfo(operation or f"get {path}", "GET", path, query)
+        options = RequestOptions(
             {"Accept": JSON_CONTENT_TYPE},
             None,
             _total_timeout(time_limit),
             header_timeout=time_limit,
         )
-        async with self._open_stream(asked, request) as response:
-            yield _iter_body(asked, response)
+        async with self._open_stream(request, options) as response:
+            yield _iter_body(request, response)
 
     @asynccontextmanager
     async def _open_stream(
-        self, asked: RequestInfo, request: RequestOptions
+        self, request: RequestInfo, options: RequestOptions
     ) -> AsyncIterator[Any]:
         """
-        A success of which nothing was read.
+        Send a request and yield the response with its body unread, if the status is 200.
         """
-        async with self._transport.send(asked, request) as response:
+        async with self._transport.send(request, options) as response:
             if response.status != HTTPStatus.OK or is_html(response.headers):
-                _check_response(asked, response, await _read_error_body(response))
+                _check_response(request, response, await _read_error_body(response))
             yield response
 
     async def close(self) -> None:
         await self._transport.close()
 
 
-def _total_timeout(within: timedelta) -> aiohttp.ClientTimeout:
-    total = within.total_seconds()
+def _total_timeout(timeout: timedelta) -> aiohttp.ClientTimeout:
+    total = timeout.total_seconds()
     return aiohttp.ClientTimeout(
         total=total, sock_connect=min(CONNECT_TIMEOUT.total_seconds(), total)
     )
 
 
-def _check_response(asked: RequestInfo, response: Any, body: bytes) -> ApiResponse:
+def _check_response(request: RequestInfo, response: Any, body: bytes) -> ApiResponse:
     success = HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
     if success and is_html(response.headers):
-        raise proxy_error(asked, response.status, response.headers, body)
+        raise proxy_error(request, response.status, response.headers, body)
     if not success and response.status != HTTPStatus.NOT_MODIFIED:
-        raise response_error(asked, response.status, response.headers, body)
+        raise response_error(request, response.status, response.headers, body)
     return ApiResponse(response.status, response.headers, body)
 
 
-async def _read_body(asked: RequestInfo, response: Any, largest: int | None) -> bytes:
+async def _read_body(request: RequestInfo, response: Any, max_bytes: int | None) -> bytes:
     body = bytearray()
-    async for piece in _iter_body(asked, response):
-        body += piece
-        if largest is not None and len(body) > largest:
-            text = f"the answer has more than {largest} bytes"
+    async for chunk in _iter_body(request, response):
+        body += chunk
+        if max_bytes is not None and len(body) > max_bytes:
+            text = f"the response has more than {max_bytes} bytes"
             raise Unreachable(
-                asked.operation, status=response.status, message=text, may_have_applied=True
+                request.operation, status=response.status, message=text, may_have_applied=True
             )
     return bytes(body)
 
 
-async def _iter_body(asked: RequestInfo, response: Any) -> AsyncIterator[bytes]:
+async def _iter_body(request: RequestInfo, response: Any) -> AsyncIterator[bytes]:
     try:
-        async for piece in response.content.iter_any():
-            yield piece
+        async for chunk in response.content.iter_any():
+            yield chunk
     except TRANSPORT_ERRORS as err:
-        raise transport_error(asked, err) from err
+        raise transport_error(request, err) from err
 
 
 async def _read_error_body(response: Any) -> bytes:
     """
-    What is there of an error's body, without waiting long for its end.
+    Read the beginning of an error's body, without waiting long for the rest.
     """
     read = b""
     try:
@@ -217,7 +221,7 @@ async def _read_error_body(response: Any) -> bytes:
 
 def ignore_date(date: datetime, *, sent: float, received: float) -> None:
     """
-    For those who need no server time.
+    Ignore the time of the server.
     """
 
 
@@ -230,9 +234,9 @@ async def connect(
     refresh_policy: RefreshPolicy = DEFAULT_REFRESH_POLICY,
 ) -> RestClient:
     """
-    Read the credentials; speaks to nobody yet. Raises ConfigurationError with what to do.
+    Load the credentials and make a client; no request is sent yet.
 
-    *account* is the folder of a pod's own credentials.
+    *service_account_dir*: the mounted credentials of the pod. Raises ConfigurationError.
     """
     paths = choose_kubeconfig(kubeconfig, environ, Path.home())
     load: LoadConfig = (
@@ -240,8 +244,8 @@ async def connect(
         if paths is None
         else partial(load_kubeconfig, paths, environ)
     )
-    login = await load()
-    credentials = Credentials(load, login, refresh_policy)
-    connections = Connections(login, check_interval=refresh_policy.token_reload_interval)
+    config = await load()
+    credentials = Credentials(load, config, refresh_policy)
+    connections = Connections(config, check_interval=refresh_policy.token_reload_interval)
     transport = Transport(credentials, connections, on_date=on_date)
     return RestClient(transport, in_cluster=paths is None)

@@ -1,5 +1,5 @@
 """
-The client library's ApiClient: made, and made anew when certificates change on disk.
+Hold the client library's ApiClient, and replace it when certificates on disk change.
 """
 
 import asyncio
@@ -15,19 +15,19 @@ from typing import Any, TypeAlias
 import aiohttp
 from kubernetes.aio.client import ApiClient
 
-from reporter.kube.auth.login import RestConfig
+from reporter.kube.auth.rest_config import RestConfig
 from reporter.kube.wire.errors import ConfigurationError
 
 
 DISTRIBUTION = "productionstack-status-reporter"
 MAX_CONNECTIONS = 128
 """
-Each watch holds one; with fewer than these plus a few dozen, requests would wait for ever.
+Each watch holds one. It must exceed the number of kinds by some dozens for other requests.
 """
 
 READ_BUFFER_BYTES = 2**21
 """
-Bytes; large enough that most lines of a watch are read at once.
+Large enough that most lines of a watch are read in one step.
 """
 
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
@@ -46,13 +46,13 @@ def user_agent() -> str:
 
 class _SharedApiClient:
     """
-    An ApiClient that is closed when it is retired and nobody uses it any more.
+    An ApiClient that is closed when it is retired and no request uses it.
     """
 
-    def __init__(self, login: RestConfig, stamp: FileStamps) -> None:
-        self.client = _new_api_client(login)
-        self.connection_key = login.connection_key
-        self.stamps = stamp
+    def __init__(self, config: RestConfig, stamps: FileStamps) -> None:
+        self.client = _new_api_client(config)
+        self.connection_key = config.connection_key
+        self.stamps = stamps
         self.users = 0
         self.retired = False
 
@@ -63,60 +63,60 @@ class _SharedApiClient:
 
 class Connections:
     """
-    *every*: how often the files of certificates are looked at.
+    The connections to the API server. *check_interval*: of the certificate files.
     """
 
     def __init__(
-        self, login: RestConfig, *, check_interval: timedelta = timedelta(minutes=1)
+        self, config: RestConfig, *, check_interval: timedelta = timedelta(minutes=1)
     ) -> None:
         self._check_interval = check_interval
         self._checked_at = asyncio.get_running_loop().time()
         self._unusable: tuple[object, FileStamps] | None = None
         try:
-            self._current = _SharedApiClient(login, _stat_files(login))
+            self._current = _SharedApiClient(config, _stat_files(config))
         except (OSError, ValueError) as err:
-            raise ConfigurationError(f"certificates of {login.tls_files}: {err}") from err
+            raise ConfigurationError(f"certificates of {config.tls_files}: {err}") from err
 
     @asynccontextmanager
-    async def use(self, login: RestConfig) -> AsyncIterator[Any]:
+    async def use(self, config: RestConfig) -> AsyncIterator[Any]:
         """
-        An ApiClient for this login; watches keep the one they began with.
+        Yield an ApiClient for this config; a watch keeps the one that it began with.
         """
-        await self._refresh(login)
-        mine = self._current
-        mine.users += 1
+        await self._refresh(config)
+        shared = self._current
+        shared.users += 1
         try:
-            yield mine.client
+            yield shared.client
         finally:
-            mine.users -= 1
-            await mine.close_if_unused()
+            shared.users -= 1
+            await shared.close_if_unused()
 
     async def close(self) -> None:
         await self._current.client.close()
 
-    async def _refresh(self, login: RestConfig) -> None:
+    async def _refresh(self, config: RestConfig) -> None:
         now = asyncio.get_running_loop().time()
-        other = login.connection_key != self._current.connection_key
+        other = config.connection_key != self._current.connection_key
         if not other and now - self._checked_at < self._check_interval.total_seconds():
             return
         self._checked_at = now
-        stamp = _stat_files(login)
-        unchanged = not other and (None in stamp or stamp == self._current.stamps)
-        if unchanged or (login.connection_key, stamp) == self._unusable:
+        stamps = _stat_files(config)
+        unchanged = not other and (None in stamps or stamps == self._current.stamps)
+        if unchanged or (config.connection_key, stamps) == self._unusable:
             return
         try:
-            fresh = _SharedApiClient(login, stamp)
+            replacement = _SharedApiClient(config, stamps)
         except (OSError, ValueError) as err:
-            logger.warning("new certificates are not usable, the old ones stay: %s", err)
-            self._unusable = (login.connection_key, stamp)
+            logger.warning("cannot use the new certificates, keeping the old ones: %s", err)
+            self._unusable = (config.connection_key, stamps)
             return
-        old, self._current = self._current, fresh
+        old, self._current = self._current, replacement
         old.retired = True
         await old.close_if_unused()
 
 
-def _new_api_client(login: RestConfig) -> Any:
-    configuration = deepcopy(login.configuration)
+def _new_api_client(config: RestConfig) -> Any:
+    configuration = deepcopy(config.configuration)
     configuration.connection_pool_maxsize = MAX_CONNECTIONS
     configuration.refresh_api_key_hook = None
     configuration.retries = None
@@ -133,7 +133,7 @@ async def _refuse_redirects(
     request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
     """
-    Refuse redirects: an API server sends none, but a pod that is read through it may.
+    Refuse redirects: API servers send none, but a pod behind their proxy may.
     """
     response = await send(request)
     if response.status in REDIRECT_STATUSES:
@@ -142,11 +142,11 @@ async def _refuse_redirects(
     return response
 
 
-def _stat_files(login: RestConfig) -> FileStamps:
+def _stat_files(config: RestConfig) -> FileStamps:
     """
-    What tells that a file was written: time, size and inode; None in it while one is missing.
+    Return time, size and inode of each file, which change when it is written; None if missing.
     """
-    return tuple(_stat_file(path) for path in login.tls_files if path is not None)
+    return tuple(_stat_file(path) for path in config.tls_files if path is not None)
 
 
 def _stat_file(path: str) -> tuple[int, int, int] | None:

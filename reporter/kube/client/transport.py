@@ -1,5 +1,5 @@
 """
-One request through the client library, with our credentials and our time limits.
+Send one request through the client library, with our credentials and timeouts.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import aiohttp
 
 from reporter.kube.auth.credentials import Credentials
-from reporter.kube.auth.login import RestConfig
+from reporter.kube.auth.rest_config import RestConfig
 from reporter.kube.client.connections import Connections, user_agent
 from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS, RequestInfo, transport_error
 from reporter.kube.wire.errors import ConfigurationError, Refused
@@ -23,7 +23,7 @@ from reporter.kube.wire.times import parse_http_date
 
 class DateCallback(Protocol):
     """
-    Told the Date of each answer; *sent* and *received* in seconds of the event loop.
+    Called with the Date of each response; *sent* and *received* are seconds of the event loop.
     """
 
     def __call__(self, date: datetime, *, sent: float, received: float) -> None: ...
@@ -32,7 +32,7 @@ class DateCallback(Protocol):
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
     """
-    *body* is what JSON decodes to; *beginning* is how long the answer may take to begin.
+    *body*: decoded JSON. *header_timeout*: how long the response may take to begin.
     """
 
     headers: Mapping[str, str]
@@ -43,7 +43,7 @@ class RequestOptions:
 
 class Transport:
     """
-    Raises KubeError when there is no answer at all; judges no answer but 401.
+    Sends requests. Raises a KubeError without a response; of the statuses only 401 is handled here.
     """
 
     def __init__(
@@ -56,63 +56,63 @@ class Transport:
         self._server_date: tuple[datetime, float] | None = None
 
     @asynccontextmanager
-    async def send(self, asked: RequestInfo, request: RequestOptions) -> AsyncIterator[Any]:
+    async def send(self, request: RequestInfo, options: RequestOptions) -> AsyncIterator[Any]:
         """
-        The response of aiohttp, its body unread. A 401 is tried again if there is another login.
+        Yield aiohttp's response with its body unread; a 401 is retried with renewed credentials.
         """
         async with AsyncExitStack() as stack:
-            login, response = await self._send_once(stack, asked, request)
+            config, response = await self._send_once(stack, request, options)
             unauthorized = response.status == HTTPStatus.UNAUTHORIZED
-            if unauthorized and await self._credentials.renew(login):
+            if unauthorized and await self._credentials.renew(config):
                 response.close()
-                _, response = await self._send_once(stack, asked, request)
+                _, response = await self._send_once(stack, request, options)
             yield response
 
     async def close(self) -> None:
         await self._connections.close()
 
     async def _send_once(
-        self, stack: AsyncExitStack, asked: RequestInfo, request: RequestOptions
+        self, stack: AsyncExitStack, request: RequestInfo, options: RequestOptions
     ) -> tuple[RestConfig, Any]:
         now = asyncio.get_running_loop().time
-        login = await self._current_config(asked, now())
-        client = await stack.enter_async_context(self._connections.use(login))
-        url = client.configuration.host + asked.path
+        config = await self._current_config(request, now())
+        client = await stack.enter_async_context(self._connections.use(config))
+        url = client.configuration.host + request.path
         sent = now()
         try:
-            async with asyncio.timeout(request.header_timeout.total_seconds()):
+            async with asyncio.timeout(options.header_timeout.total_seconds()):
                 answer = await client.call_api(
-                    asked.method,
-                    f"{url}?{urlencode(asked.query)}" if asked.query else url,
-                    header_params=self._headers(login, request),
-                    body=request.body,
-                    _request_timeout=request.timeout,
+                    request.method,
+                    f"{url}?{urlencode(request.query)}" if request.query else url,
+                    header_params=self._headers(config, options),
+                    body=options.body,
+                    _request_timeout=options.timeout,
                 )
         except TRANSPORT_ERRORS as err:
-            failed = transport_error(asked, err)
+            failed = transport_error(request, err)
         else:
             stack.callback(answer.response.close)
             self._record_date(answer.headers.get("Date", ""), sent=sent, received=now())
-            return login, answer.response
-        # Raised here it has no cause and no context, which would keep the buffers of a failed
-        # TLS handshake (256 KiB) for as long as it is kept itself, and until a late collection.
+            return config, answer.response
+        # Raised outside of the handler it has no context, which would keep the buffers of a failed
+        # TLS handshake (256 KiB) alive as long as the error itself.
         raise failed
 
-    async def _current_config(self, asked: RequestInfo, now: float) -> RestConfig:
+    async def _current_config(self, request: RequestInfo, now: float) -> RestConfig:
         server_time = None
         if self._server_date is not None:
             server_time = self._server_date[0] + timedelta(seconds=now - self._server_date[1])
         try:
             return await self._credentials.current_config(server_time=server_time)
         except ConfigurationError as err:
-            raise Refused(asked.operation, message=str(err)) from err
+            raise Refused(request.operation, message=str(err)) from err
 
-    def _headers(self, login: RestConfig, request: RequestOptions) -> dict[str, str]:
+    def _headers(self, config: RestConfig, options: RequestOptions) -> dict[str, str]:
         """
-        Uncompressed answers: inside a cluster, compressing costs both sides more than it saves.
+        Build the headers. Compression is declined: inside a cluster it costs more than it saves.
         """
-        headers = {"User-Agent": self._agent, "Accept-Encoding": "identity", **request.headers}
-        return headers | ({"Authorization": login.authorization} if login.authorization else {})
+        headers = {"User-Agent": self._agent, "Accept-Encoding": "identity", **options.headers}
+        return headers | ({"Authorization": config.authorization} if config.authorization else {})
 
     def _record_date(self, text: str, *, sent: float, received: float) -> None:
         date = parse_http_date(text)

@@ -1,5 +1,5 @@
 """
-The lines of a watch, one JSON document each.
+Read the lines of a watch, each a JSON document.
 """
 
 from typing import Any
@@ -12,19 +12,19 @@ from reporter.kube.wire.errors import Unreachable
 
 MAX_LINE_BYTES = 64 << 20
 """
-Bytes; far above what etcd stores, since the server escapes some characters sixfold.
+Far above the size of any object in etcd, as the server escapes some characters with six bytes.
 """
 
 
 class WatchStream:
     """
-    Ends without an error when the server ends the stream or is silent for too long.
+    Iterates over the lines until the server ends the stream or the idle timeout passes.
 
-    *silent* tells the second from the first: the peer may be dead, or have nothing to say.
+    *idle_timed_out*: the idle timeout ended it; the peer may be dead, or have nothing to send.
     """
 
-    def __init__(self, asked: RequestInfo, response: Any) -> None:
-        self._request = asked
+    def __init__(self, request: RequestInfo, response: Any) -> None:
+        self._request = request
         self._response = response
         self.idle_timed_out = False
 
@@ -36,7 +36,9 @@ class WatchStream:
         if not line:
             raise StopAsyncIteration
         if not line.endswith(b"\n"):
-            raise Unreachable(self._request.operation, message="cut off in the middle of a line")
+            raise Unreachable(
+                self._request.operation, message="the stream was cut off in the middle of a line"
+            )
         return line
 
     async def _read_line(self) -> bytes:

@@ -1,5 +1,5 @@
 """
-Which resources are served: one aggregated answer, or several of servers that have none.
+Discover the served resources, by aggregated discovery or, without it, group by group.
 """
 
 from collections.abc import Iterable
@@ -52,7 +52,7 @@ class _APIGroup(msgspec.Struct):
 
 class _APIGroupList(msgspec.Struct):
     """
-    APIGroupDiscoveryList has *items*, the plain APIGroupList has *groups*.
+    APIGroupDiscoveryList, which has *items*, or APIGroupList, which has *groups*.
     """
 
     kind: str
@@ -62,7 +62,7 @@ class _APIGroupList(msgspec.Struct):
 
 class _APIResourceList(msgspec.Struct):
     """
-    APIResourceList: subresources are entries of their own, with a slash.
+    APIResourceList; the names of subresources contain a slash.
     """
 
     kind: str
@@ -72,7 +72,7 @@ class _APIResourceList(msgspec.Struct):
 @dataclass(frozen=True, slots=True)
 class CachedDiscovery:
     """
-    What was found, and the ETag by which the server knows whether anything has changed.
+    A result, and its ETag, by which the server tells whether anything has changed.
     """
 
     discovery: DiscoveryResult
@@ -83,30 +83,35 @@ async def discover(
     api: RestClient, groups: frozenset[str], *, previous: CachedDiscovery | None
 ) -> CachedDiscovery:
     """
-    Only of *groups*. *before* is the last answer. Raises KubeError if there is none at all.
+    Discover the resources of these groups. *previous*: the last result, for its ETag.
+
+    Raises KubeError if the list of groups cannot be read; a group that cannot be read is in
+    *failed_groups* of the result.
     """
-    known = {"If-None-Match": previous.etag} if previous is not None and previous.etag else {}
-    doing = "discover API groups"
-    answer = await api.call(
+    headers = {"If-None-Match": previous.etag} if previous is not None and previous.etag else {}
+    operation = "discover API groups"
+    response = await api.call(
         "GET",
         DISCOVERY_PATH,
         accept=AGGREGATED_ACCEPT,
-        headers=known,
+        headers=headers,
         timeout=DISCOVERY_TIMEOUT,
-        operation=doing,
+        operation=operation,
     )
-    if answer.status == HTTPStatus.NOT_MODIFIED and previous is not None:
+    if response.status == HTTPStatus.NOT_MODIFIED and previous is not None:
         return previous
-    listed = _decode_response(answer, _APIGroupList, doing)
+    listed = _decode_response(response, _APIGroupList, operation)
     if listed.kind == "APIGroupDiscoveryList":
-        etag = answer.headers.get("ETag", "")
+        etag = response.headers.get("ETag", "")
         return CachedDiscovery(parse_aggregated(listed.items or (), groups), etag)
     return CachedDiscovery(await _discover_unaggregated(api, listed.groups or (), groups))
 
 
 def parse_aggregated(listed: Iterable[_APIGroup], groups: frozenset[str]) -> DiscoveryResult:
     """
-    A version whose resources the server could not ask for makes its whole group stale.
+    Collect the resources of these groups; a Stale version puts its whole group in *failed_groups*.
+
+    Stale means that the server behind an aggregated API did not answer.
     """
     served: dict[str, tuple[str, ...]] = {}
     stale = set()
@@ -142,12 +147,12 @@ async def _discover_unaggregated(
 
 
 async def _list_resource_names(api: RestClient, path: str) -> tuple[str, ...]:
-    doing = f"discover {path}"
+    operation = f"discover {path}"
     try:
-        answer = await api.call("GET", path, timeout=DISCOVERY_TIMEOUT, operation=doing)
+        response = await api.call("GET", path, timeout=DISCOVERY_TIMEOUT, operation=operation)
     except (NotFound, Unserved):
         return ()
-    resources = _decode_response(answer, _APIResourceList, doing).resources or ()
+    resources = _decode_response(response, _APIResourceList, operation).resources or ()
     return tuple(each.name for each in resources if "/" not in each.name)
 
 
@@ -159,10 +164,10 @@ def _add_version(
         served[resource] = (*served.get(resource, ()), version)
 
 
-def _decode_response(answer: ApiResponse, shape: type[ResponseT], doing: str) -> ResponseT:
+def _decode_response(response: ApiResponse, shape: type[ResponseT], operation: str) -> ResponseT:
     try:
-        return decode_json(msgspec.json.Decoder(shape), answer.body)
+        return decode_json(msgspec.json.Decoder(shape), response.body)
     except msgspec.DecodeError as err:
         raise Unreachable(
-            doing, status=answer.status, message=str(err), may_have_applied=True
+            operation, status=response.status, message=str(err), may_have_applied=True
         ) from err

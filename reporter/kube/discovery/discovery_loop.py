@@ -1,5 +1,5 @@
 """
-The loop around discovery: regularly, at once when someone doubts, again soon after a loss.
+The discovery task: runs regularly, soon after a request, and soon again to confirm a loss.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from reporter.kube.discovery.discovery import CachedDiscovery, discover
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.wire.backoff import Backoff, is_no_response, pause_after
 from reporter.kube.wire.errors import KubeError
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
 
 
@@ -22,9 +22,9 @@ logger = logging.getLogger(__name__)
 
 class PresenceStore(Protocol):
     """
-    Told each answer of discovery, or None and why there was none.
+    The receiver of each result of discovery, or of None and why it failed.
 
-    *doubting*: a loss was seen that a second answer must confirm.
+    *has_unconfirmed_loss*: a resource is missing, which a second result must confirm.
     """
 
     def record_discovery(
@@ -37,36 +37,36 @@ class PresenceStore(Protocol):
 
 class DiscoveryLoop:
     """
-    *wanted*: the resources (``resource.group``) whose presence is followed.
+    *resources*: the resources (``resource.group``) whose presence is tracked.
     """
 
     def __init__(
-        self, means: WatchContext, presences: PresenceStore, wanted: Iterable[str]
+        self, context: WatchContext, presences: PresenceStore, resources: Iterable[str]
     ) -> None:
-        self._context = means
+        self._context = context
         self._presences = presences
-        self._groups = frozenset(each.partition(".")[2] for each in wanted)
+        self._groups = frozenset(each.partition(".")[2] for each in resources)
         self._last: CachedDiscovery | None = None
         self._failure: KubeError | None = None
-        self._backoff = Backoff(means.timing.backoff)
+        self._backoff = Backoff(context.timing.backoff)
         self._refresh_requested = asyncio.Event()
         self._answered = asyncio.Event()
 
     def request_refresh(self) -> None:
         """
-        Ask the server soon: something suggests that a resource came or went.
+        Run discovery soon, as a resource may have appeared or disappeared.
         """
         self._refresh_requested.set()
 
     async def wait_for_answer(self) -> None:
         """
-        Wait for the next answer, or failure to get one.
+        Wait until discovery has run once more, with or without success.
         """
         await self._answered.wait()
 
     def is_unserved(self, kind: ResourceKind) -> bool:
         """
-        Whether the last answer says that the server has this kind in no version that we can read.
+        Return whether the server serves this kind in none of the versions that we can read.
         """
         if self._last is None or kind.group not in self._groups:
             return False
@@ -97,13 +97,13 @@ class DiscoveryLoop:
             self._presences.record_discovery(self._last.discovery, now=now())
         self._failure = failure
         if failure is not None and before is None:
-            logger.warning("which resources are served is not known: %s", failure)
+            logger.warning("discovery fails, so the served resources are unknown: %s", failure)
         elif failure is None and before is not None:
-            logger.info("which resources are served is known again")
+            logger.info("discovery works again")
 
     async def _wait_for_next(self) -> None:
         """
-        Doubts shorten the pause, but never below *discovery_spacing*.
+        Pause until the next run; a request shortens that, but not below min_discovery_interval.
         """
         spacing = self._context.timing.min_discovery_interval
         left = max(self._interval() - spacing, timedelta(0))
@@ -113,12 +113,12 @@ class DiscoveryLoop:
                 await self._refresh_requested.wait()
 
     def _interval(self) -> timedelta:
-        pace, random = self._context.timing, self._context.random
+        timing, random = self._context.timing, self._context.random
         if self._failure is not None:
             return pause_after(self._backoff, self._failure, random.random())
         regular = (
-            pace.loss_confirmation_interval
+            timing.loss_confirmation_interval
             if self._presences.has_unconfirmed_loss
-            else pace.discovery_interval
+            else timing.discovery_interval
         )
-        return pace.jittered(regular, random)
+        return timing.jittered(regular, random)

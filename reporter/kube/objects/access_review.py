@@ -1,5 +1,5 @@
 """
-Which rights we have, asked of the API server itself, and a table of those that are missing.
+Review our RBAC permissions with SelfSubjectAccessReviews, and format those that are missing.
 """
 
 import asyncio
@@ -23,17 +23,19 @@ MAX_CONCURRENT_REVIEWS = 8
 REVIEW_TIMEOUT = timedelta(seconds=10)
 TABLE_WIDTH = 100
 COLUMN_GAP = "  "
-TABLE_HEADER = ("MISSING", "ON", "BLINDS")
+TABLE_HEADER = ("MISSING", "ON", "UNKNOWN REASONS")
 MAX_VERBS_WIDTH, MAX_TARGET_WIDTH = 15, 42
 """
-The most that the first two columns take, so that the longest reason fits into the third.
+Maximum widths of the first two columns, so that the longest reason fits into the third.
 """
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Permission:
     """
-    *resource* may name a subresource (``inferencesets/scale``); no *namespace* means all of them.
+    One permission; *resource* may name a subresource (``inferencesets/scale``).
+
+    Without *namespace* it is for all namespaces, without *name* for all objects.
     """
 
     verb: str
@@ -45,7 +47,7 @@ class Permission:
     @property
     def target(self) -> str:
         """
-        As kubectl writes it: ``deployments.apps``, with name and namespace where it is limited.
+        The resource as kubectl writes it, ``deployments.apps``, with its name and namespace if any.
         """
         plural = f"{self.resource}.{self.group}" if self.group else self.resource
         name = f" {self.name}" if self.name else ""
@@ -58,7 +60,7 @@ class Permission:
 @unique
 class PermissionStatus(StrEnum):
     """
-    A review that failed says nothing about the right.
+    The result of a review; UNKNOWN if the review failed.
     """
 
     GRANTED = "granted"
@@ -67,42 +69,45 @@ class PermissionStatus(StrEnum):
 
 
 async def review_permissions(
-    api: RestClient, rights: Iterable[Permission], *, time_limit: timedelta = REVIEW_TIMEOUT
+    api: RestClient, permissions: Iterable[Permission], *, time_limit: timedelta = REVIEW_TIMEOUT
 ) -> tuple[tuple[Permission, PermissionStatus], ...]:
     """
-    In the order given, each right once. Raises nothing; what has no answer in time is unknown.
-    """
-    grants = dict.fromkeys(rights, PermissionStatus.UNKNOWN)
-    room = asyncio.Semaphore(MAX_CONCURRENT_REVIEWS)
+    Review each permission once and return the results in the given order.
 
-    async def ask(right: Permission) -> None:
-        async with room:
-            grants[right] = await _review_one(api, right)
+    Raises nothing: without a response in time the result is UNKNOWN.
+    """
+    statuses = dict.fromkeys(permissions, PermissionStatus.UNKNOWN)
+    slots = asyncio.Semaphore(MAX_CONCURRENT_REVIEWS)
+
+    async def review(permission: Permission) -> None:
+        async with slots:
+            statuses[permission] = await _review_one(api, permission)
 
     try:
         async with asyncio.timeout(time_limit.total_seconds()), asyncio.TaskGroup() as group:
-            for right in grants:
-                group.create_task(ask(right), name=f"review {right}")
+            for permission in statuses:
+                group.create_task(review(permission), name=f"review {permission}")
     except TimeoutError:
         pass
-    return tuple(grants.items())
+    return tuple(statuses.items())
 
 
 def format_missing_permissions(
-    grants: Iterable[tuple[Permission, PermissionStatus]],
-    blinds: Mapping[Permission, Collection[str]],
+    statuses: Iterable[tuple[Permission, PermissionStatus]],
+    reasons_by_permission: Mapping[Permission, Collection[str]],
 ) -> str:
     """
-    The missing rights with the reasons that cannot be judged without them; empty if all are there.
+    Format the missing permissions with the reasons that stay Unknown; empty if none is missing.
     """
-    reviewed = tuple(grants)
+    reviewed = tuple(statuses)
     rows = _permission_rows(
-        (right for right, grant in reviewed if grant is PermissionStatus.MISSING), blinds
+        (permission for permission, status in reviewed if status is PermissionStatus.MISSING),
+        reasons_by_permission,
     )
     lines = _format_rows([TABLE_HEADER, *rows]) if rows else []
-    unknown = sum(grant is PermissionStatus.UNKNOWN for _, grant in reviewed)
+    unknown = sum(status is PermissionStatus.UNKNOWN for _, status in reviewed)
     if unknown:
-        lines.append(f"{unknown} of {len(reviewed)} rights could not be checked.")
+        lines.append(f"{unknown} of {len(reviewed)} permissions could not be checked.")
     return "\n".join(lines)
 
 
@@ -117,15 +122,15 @@ class _AccessReview(msgspec.Struct):
 _REVIEW_DECODER = msgspec.json.Decoder(_AccessReview)
 
 
-async def _review_one(api: RestClient, right: Permission) -> PermissionStatus:
-    resource, _, subresource = right.resource.partition("/")
+async def _review_one(api: RestClient, permission: Permission) -> PermissionStatus:
+    resource, _, subresource = permission.resource.partition("/")
     attributes = {
-        "verb": right.verb,
-        "group": right.group,
+        "verb": permission.verb,
+        "group": permission.group,
         "resource": resource,
         "subresource": subresource,
-        "namespace": right.namespace,
-        "name": right.name,
+        "namespace": permission.namespace,
+        "name": permission.name,
     }
     body = {
         "apiVersion": "authorization.k8s.io/v1",
@@ -133,29 +138,29 @@ async def _review_one(api: RestClient, right: Permission) -> PermissionStatus:
         "spec": {"resourceAttributes": attributes},
     }
     try:
-        answer = await api.call(
+        response = await api.call(
             "POST",
             REVIEW_PATH,
             body=json.dumps(body).encode(),
-            operation=f"review the right to {right}",
+            operation=f"review permission {permission}",
         )
-        allowed = decode_json(_REVIEW_DECODER, answer.body).status.allowed
+        allowed = decode_json(_REVIEW_DECODER, response.body).status.allowed
     except (KubeError, msgspec.DecodeError):
         return PermissionStatus.UNKNOWN
     return PermissionStatus.GRANTED if allowed else PermissionStatus.MISSING
 
 
 def _permission_rows(
-    missing: Iterable[Permission], blinds: Mapping[Permission, Collection[str]]
+    missing: Iterable[Permission], reasons_by_permission: Mapping[Permission, Collection[str]]
 ) -> list[tuple[str, ...]]:
     """
-    One row for all verbs on the same things.
+    Build one row for all verbs on the same target.
     """
     verbs: dict[str, list[str]] = defaultdict(list)
     reasons: dict[str, set[str]] = defaultdict(set)
-    for right in missing:
-        verbs[right.target].append(right.verb)
-        reasons[right.target].update(blinds.get(right, ()))
+    for permission in missing:
+        verbs[permission.target].append(permission.verb)
+        reasons[permission.target].update(reasons_by_permission.get(permission, ()))
     return [
         (", ".join(verbs[target]), target, ", ".join(sorted(reasons[target])) or "-")
         for target in sorted(verbs)
@@ -171,7 +176,7 @@ def _format_rows(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 def _wrap_row(row: Sequence[str], widths: Sequence[int]) -> list[str]:
     """
-    The lines of one row; a cell that is too wide goes on below.
+    Format the lines of one row; a cell that is too wide continues on the next line.
     """
     cells = [textwrap.wrap(text, width) for text, width in zip(row, widths, strict=True)]
     height = max(map(len, cells))

@@ -1,9 +1,9 @@
 """
-An EventRecord as a core/v1 Event, and back. Pure: no call, no clock.
+Encode an EventRecord as a core/v1 Event, and decode it. Pure: no call, no clock.
 
-What must be read back exactly stands in annotations; labels are for people's selectors.
-The shape is the one that every reader of Events understands: eventTime *and* the older fields,
-and from the second write on also the series, all saying the same (core/v1 checks none of it).
+What must be read back exactly is in annotations; labels are for people's selectors. All readers of
+Events understand what we write: eventTime and the older timestamps, and from the second write on
+the series as well. All of them agree, which core/v1 does not check.
 """
 
 import json
@@ -42,7 +42,7 @@ Json: TypeAlias = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class ForeignEvent:
     """
-    An Event that is not to be continued: not ours, of another version, or damaged.
+    An Event that cannot be continued: not ours, of another version, or damaged.
     """
 
     name: str
@@ -51,7 +51,7 @@ class ForeignEvent:
 
 def encode_event(record: EventRecord, *, instance: str) -> Json:
     """
-    The whole Event, as it is created. *instance* is the pod's name.
+    Encode the whole Event for its creation. *instance* is the name of our pod.
     """
     return {
         "apiVersion": "v1",
@@ -76,15 +76,17 @@ def encode_event(record: EventRecord, *, instance: str) -> Json:
 
 def encode_event_patch(record: EventRecord, *, instance: str) -> Json:
     """
-    The merge patch for an Event that is said again: what the first write fixed is left alone.
+    Encode the JSON merge patch for a repeated write; it leaves out what the first write fixed.
     """
-    said = {"series": None, **_mutable_fields(record, instance=instance)}
-    return {"metadata": {"annotations": _annotations(record)}, **said}
+    fields = {"series": None, **_mutable_fields(record, instance=instance)}
+    return {"metadata": {"annotations": _annotations(record)}, **fields}
 
 
 def decode_event(raw: bytes | msgspec.Raw) -> EventRecord | ForeignEvent:
     """
-    An Event as it was read; the Go reporter writes under the same source, without our annotations.
+    Decode an Event of this source.
+
+    The Go reporter writes Events with the same source, but without our annotations.
     """
     name = ""
     try:
@@ -94,15 +96,17 @@ def decode_event(raw: bytes | msgspec.Raw) -> EventRecord | ForeignEvent:
     except (msgspec.DecodeError, ValueError, OverflowError, OSError) as err:
         return ForeignEvent(name, why=str(err))
     if event_name(record) != name:
-        return ForeignEvent(name, why="its name is not the one we give")
+        return ForeignEvent(name, why="its name does not match its subject, reason and episode")
     return record
 
 
 def _mutable_fields(record: EventRecord, *, instance: str) -> Json:
     """
-    What each write tells anew. The instance too: after a failover it is another pod that speaks.
+    Encode the fields that change with every write.
+
+    The instance is one of them: after a failover another pod writes.
     """
-    told: Json = {
+    fields: Json = {
         "message": record.message,
         "count": record.count,
         "lastTimestamp": format_time(record.last_timestamp),
@@ -110,13 +114,16 @@ def _mutable_fields(record: EventRecord, *, instance: str) -> Json:
     }
     if record.count > 1:
         observed = format_micro_time(record.last_timestamp)
-        told["series"] = {"count": record.count, "lastObservedTime": observed}
-    return told
+        fields["series"] = {"count": record.count, "lastObservedTime": observed}
+    return fields
 
 
 def _involved_object(involved: InvolvedObject) -> dict[str, str]:
     """
-    Without a namespace: only then kube-system may hold it, and kubectl describe finds it.
+    Encode the reference without a namespace.
+
+    The API server accepts an Event in kube-system only for an object that has no namespace or is in
+    kube-system, and ``kubectl describe namespace`` finds it by this reference.
     """
     reference = {
         "apiVersion": involved.api_version,
@@ -161,7 +168,7 @@ def _truncate_instance(instance: str) -> str:
 
 class _SubjectAnnotation(msgspec.Struct, frozen=True):
     """
-    The annotation that says what an Event is about.
+    The annotation that names the subject and the reason of an Event.
     """
 
     layer: str
@@ -205,7 +212,7 @@ _SUBJECT_DECODER = msgspec.json.Decoder(_SubjectAnnotation)
 
 def _to_record(event: _CoreEvent) -> EventRecord:
     """
-    Raises ValueError, with why, for what is not one of ours.
+    Raises ValueError with the reason for an Event that is not ours.
     """
     if event.source is None or event.source.component != COMPONENT:
         raise ValueError("another component wrote it")

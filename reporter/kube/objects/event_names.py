@@ -1,5 +1,5 @@
 """
-Names and label values of our Events: readable where they can be, exact where they must be.
+Build names and label values of Events: readable where possible, unique always.
 """
 
 import hashlib
@@ -20,9 +20,10 @@ _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 
 def event_name(record: EventRecord) -> str:
     """
-    The same for each write of one episode, another for the next: repeating a write is harmless.
+    Return a name that all writes of an episode share, so that repeating a write is harmless.
 
-    The readable part is the involved object's name, cut first, for names of CRDs can be long.
+    The next episode has another name. The readable part is the name of the involved object, which
+    is truncated because names of CRDs can be long.
     """
     key = record.key
     subject = key.subject
@@ -42,7 +43,7 @@ def subject_hash(subject: Subject) -> str:
 
 def label_value(text: str) -> str:
     """
-    *text* itself where a label may hold it, otherwise what is left of it and a hash of it.
+    Return *text* if it is a valid label value, else its valid characters and a hash of the text.
     """
     if len(text) <= MAX_LABEL_VALUE_LENGTH and _LABEL_VALUE.fullmatch(text):
         return text
@@ -52,7 +53,7 @@ def label_value(text: str) -> str:
 
 def short_hash(*parts: str) -> str:
     """
-    Of the parts as a list, so that no two lists run together to the same text.
+    Hash the parts as a JSON list, so that ("ab", "c") and ("a", "bc") differ.
     """
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:HASH_DIGITS]
 

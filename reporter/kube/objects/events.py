@@ -1,7 +1,7 @@
 """
-Our Events on the API server: created, said again, read back. Always through core/v1.
+Create, patch and read our Events, always through core/v1.
 
-No call is repeated here and nothing is decided: the closed set of errors goes to the caller.
+Nothing is retried or decided here; every failure is raised as a KubeError.
 """
 
 import json
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 class EventClient:
     """
-    *instance* is the name of the pod that speaks.
+    *instance* is the name of our pod.
     """
 
     def __init__(self, api: RestClient, instance: str) -> None:
@@ -45,7 +45,7 @@ class EventClient:
 
     async def create(self, record: EventRecord) -> None:
         """
-        Conflict means that it is there: a write that arrived although it seemed to fail.
+        Create the Event. Conflict means that it exists: an earlier write arrived although it failed.
         """
         body = _encode_json(encode_event(record, instance=self._instance))
         await self._api.call(
@@ -54,7 +54,9 @@ class EventClient:
 
     async def patch(self, record: EventRecord) -> None:
         """
-        NotFound means that it has expired. Without a resourceVersion it never conflicts.
+        Patch the Event. NotFound means that it has expired.
+
+        The patch has no resourceVersion, so it never conflicts.
         """
         await self._api.call(
             "PATCH",
@@ -66,47 +68,49 @@ class EventClient:
 
     async def read(self, record: EventRecord) -> EventRecord | None:
         """
-        What stands there under the name of *record*; None if nothing does.
+        Read the Event with the name of *record*; None if there is none.
 
-        The name alone says what it is about, so a damaged one is taken for *record* with an
-        unknown told: the next patch mends it, where another create would conflict for ever.
+        The name alone identifies subject, reason and episode. So a damaged Event counts as *record*
+        with unknown content: the next patch repairs it, while a create would conflict for ever.
         """
         try:
-            answer = await self._api.call(
+            response = await self._api.call(
                 "GET", _event_path(record), operation=_operation("read", record)
             )
         except NotFound:
             return None
-        found = decode_event(answer.body)
+        found = decode_event(response.body)
         return replace(record, content_digest="") if isinstance(found, ForeignEvent) else found
 
     async def list(self) -> tuple[EventRecord, ...]:
         """
-        All Events of ours that can be continued. Read from etcd, so: seldom.
+        List our Events that can be continued.
+
+        The field selector and the pages make the API server read from etcd, so call this rarely.
         """
         found: list[EventRecord] = []
-        passed_over: list[ForeignEvent] = []
+        foreign: list[ForeignEvent] = []
         async for raw in self._list_raw():
             event = decode_event(raw)
             if isinstance(event, ForeignEvent):
-                passed_over.append(event)
+                foreign.append(event)
             else:
                 found.append(event)
-        if passed_over:
-            _log_foreign_events(passed_over)
+        if foreign:
+            _log_foreign_events(foreign)
         return tuple(found)
 
     async def _list_raw(self) -> AsyncIterator[msgspec.Raw]:
         token = ""
         while True:
             query = [("limit", str(PAGE_SIZE)), ("fieldSelector", f"source={COMPONENT}")]
-            answer = await self._api.call(
+            response = await self._api.call(
                 "GET",
                 EVENTS_PATH,
                 query=[*query, ("continue", token)] if token else query,
                 operation=f"list events {EVENT_NAMESPACE}",
             )
-            page = _decode_list(answer.body)
+            page = _decode_list(response.body)
             for raw in page.items or ():
                 yield raw
             token = page.metadata.continue_ or ""
@@ -148,7 +152,7 @@ def _encode_json(body: dict[str, Any]) -> bytes:
 
 def _log_foreign_events(events: list[ForeignEvent]) -> None:
     logger.info(
-        "%d Events of this source are not continued, such as %s: %s",
+        "ignoring %d Events of this source that cannot be continued, such as %s: %s",
         len(events),
         events[0].name,
         events[0].why,

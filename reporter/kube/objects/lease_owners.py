@@ -1,5 +1,5 @@
 """
-The owner references of a Lease: whether ours is among them, and ours beside those of others.
+Check and set our Deployment in the owner references of a Lease.
 """
 
 from typing import Any, TypeAlias
@@ -33,14 +33,17 @@ _OWNED_OBJECT_DECODER = msgspec.json.Decoder(_OwnedObject)
 
 def owner_reference(owner: LeaseOwner) -> Json:
     """
-    Neither its controller nor in the way of its deletion, which would take a right more.
+    Build the reference without ``controller`` and ``blockOwnerDeletion``.
+
+    The latter would need the permission to update the Deployment's finalizers where the admission
+    plugin OwnerReferencesPermissionEnforcement is on.
     """
     return {"apiVersion": "apps/v1", "kind": "Deployment", "name": owner.name, "uid": owner.uid}
 
 
 def has_owner(source: bytes, owner: LeaseOwner) -> bool:
     """
-    Raises msgspec.DecodeError for what no API server writes.
+    Return whether the Lease has this owner. Raises msgspec.DecodeError for malformed references.
     """
     found = decode_json(_OWNED_OBJECT_DECODER, source).metadata.owner_references or []
     return owner_reference(owner) in map(_to_json, found)
@@ -48,7 +51,7 @@ def has_owner(source: bytes, owner: LeaseOwner) -> bool:
 
 def with_owner(body: Json, owner: LeaseOwner) -> Json:
     """
-    The object with this owner, in the place of an earlier Deployment of the same name.
+    Return the object with this owner, which replaces an earlier Deployment of the same name.
     """
     metadata = body["metadata"]
     ours = owner_reference(owner)

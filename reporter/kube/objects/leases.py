@@ -1,8 +1,8 @@
 """
-One Lease of coordination.k8s.io as client-go writes it.
+Read and write one Lease of coordination.k8s.io/v1 as client-go does (resourcelock/leaselock.go).
 
-A write is a PUT of the object as it was read, so that it fails when anyone wrote in between, and
-so that fields unknown to us (strategy, preferredHolder, labels of an administrator) stay.
+A write is a PUT of the whole object as it was read. So it fails if anyone wrote in between, and
+fields that we do not know (strategy, preferredHolder, labels of an administrator) are kept.
 """
 
 import json
@@ -26,14 +26,16 @@ Json: TypeAlias = dict[str, Any]
 
 MAX_INT32 = 2**31 - 1
 """
-The most that the API takes for a number of a Lease; one that is at its end must not bar everyone.
+The largest int32, which is the type of leaseDurationSeconds and leaseTransitions.
+
+At most one less is read as the transitions, so that a Lease at the maximum can be taken over.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
     """
-    A record as it was read; *source* is the whole object, and nobody's business but ours.
+    A record as it was read; *raw* is the whole object, for this module only.
     """
 
     record: LeaseRecord
@@ -42,15 +44,15 @@ class Lease:
 
 def no_owner() -> None:
     """
-    For a process that no Deployment runs.
+    Return no owner, for a process that no Deployment runs.
     """
 
 
 class LeaseLock:
     """
-    Raises KubeError for all that goes wrong; repeats nothing.
+    Reads and writes one Lease. Every failure is raised as a KubeError; nothing is retried.
 
-    *owner*: whose a Lease is from its creation on; one that was made already needs *own*.
+    *owner*: returns the owner of a Lease that is created; an existing one needs `add_owner`.
     """
 
     def __init__(
@@ -71,16 +73,18 @@ class LeaseLock:
         return f"{self._namespace}/{self._name}"
 
     async def read(self) -> Lease | None:
-        doing = f"read lease {self}"
+        operation = f"read lease {self}"
         try:
-            answer = await self._api.call("GET", f"{self._path}/{self._name}", operation=doing)
+            response = await self._api.call(
+                "GET", f"{self._path}/{self._name}", operation=operation
+            )
         except NotFound:
             return None
-        return _decode_lease(answer, doing)
+        return _decode_lease(response, operation)
 
     async def create(self, record: LeaseRecord) -> Lease:
         """
-        Conflict: another candidate was faster.
+        Create the Lease. Conflict: another candidate was faster.
         """
         metadata: Json = {"namespace": self._namespace, "name": self._name}
         if (owner := self._owner()) is not None:
@@ -91,42 +95,43 @@ class LeaseLock:
             "metadata": metadata,
             "spec": encode_lease_record(record),
         }
-        doing = f"create lease {self}"
+        operation = f"create lease {self}"
         return _decode_lease(
-            await self._api.call("POST", self._path, body=_encode_json(body), operation=doing),
-            doing,
+            await self._api.call("POST", self._path, body=_encode_json(body), operation=operation),
+            operation,
         )
 
     async def update(self, lease: Lease, record: LeaseRecord) -> Lease:
         """
-        Conflict: it was written since *lease* was read. NotFound: it was deleted.
+        Write the record. Conflict: someone wrote since *lease* was read. NotFound: it was deleted.
         """
-        doing = f"update lease {self}"
-        body = _decode_object(lease, doing)
+        operation = f"update lease {self}"
+        body = _decode_object(lease, operation)
         body["spec"] = {**(body.get("spec") or {}), **encode_lease_record(record)}
-        return await self._put(body, doing)
+        return await self._put(body, operation)
 
     async def add_owner(self, lease: Lease, owner: LeaseOwner) -> Lease:
         """
-        Make *owner* one of its owners, unless it is. Conflict: it was written since *lease* was read.
+        Add *owner* unless it is an owner already. Conflict: someone wrote since *lease* was read.
 
-        Raises msgspec.DecodeError for owners such as no API server writes.
+        Raises msgspec.DecodeError for malformed owner references.
         """
-        doing = f"make deployment {owner.name} the owner of lease {self}"
+        operation = f"make deployment {owner.name} the owner of lease {self}"
         if has_owner(lease.raw, owner):
             return lease
-        return await self._put(with_owner(_decode_object(lease, doing), owner), doing)
+        return await self._put(with_owner(_decode_object(lease, operation), owner), operation)
 
-    async def _put(self, body: Json, doing: str) -> Lease:
+    async def _put(self, body: Json, operation: str) -> Lease:
         path = f"{self._path}/{self._name}"
         return _decode_lease(
-            await self._api.call("PUT", path, body=_encode_json(body), operation=doing), doing
+            await self._api.call("PUT", path, body=_encode_json(body), operation=operation),
+            operation,
         )
 
 
 def encode_lease_record(record: LeaseRecord) -> Json:
     """
-    Never a duration of 0, which the API server refuses; a missing time is null.
+    Encode the spec. A duration is at least 1, as the API server refuses 0; a missing time is null.
     """
     return {
         "holderIdentity": record.holder,
@@ -157,7 +162,7 @@ _OBJECT_DECODER = msgspec.json.Decoder(dict[str, Any])
 
 def decode_lease_record(raw: bytes) -> LeaseRecord:
     """
-    Fields may be missing or null: ``kubectl create lease`` writes an empty spec, which is free.
+    Decode the spec, whose fields may be missing or null; without a holder the Lease is free.
     """
     spec = decode_json(_LEASE_DECODER, raw).spec or _LeaseSpec()
     return LeaseRecord(
@@ -169,18 +174,18 @@ def decode_lease_record(raw: bytes) -> LeaseRecord:
     )
 
 
-def _decode_object(lease: Lease, doing: str) -> Json:
+def _decode_object(lease: Lease, operation: str) -> Json:
     try:
         return decode_json(_OBJECT_DECODER, lease.raw)
     except msgspec.DecodeError as err:
-        raise Unreachable(doing, message=clean(str(err))) from err
+        raise Unreachable(operation, message=clean(str(err))) from err
 
 
-def _decode_lease(answer: ApiResponse, doing: str) -> Lease:
+def _decode_lease(response: ApiResponse, operation: str) -> Lease:
     try:
-        return Lease(decode_lease_record(answer.body), raw=answer.body)
+        return Lease(decode_lease_record(response.body), raw=response.body)
     except msgspec.DecodeError as err:
-        raise Unreachable(doing, message=clean(str(err))) from err
+        raise Unreachable(operation, message=clean(str(err))) from err
 
 
 def _encode_json(body: Json) -> bytes:

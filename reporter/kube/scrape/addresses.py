@@ -1,8 +1,8 @@
 """
-Which addresses may be scraped: those that pods have, never what lies behind special ones.
+Check that an address is one that a pod can have before it is scraped.
 
-Whoever may write a pod's status chooses where we connect to, so what only this machine or its
-node may speak to is left alone: loopback, and the clouds' metadata services.
+Whoever may write a pod's status chooses where we connect to. So addresses that only this machine
+or its node should reach are never read: loopback, link-local, and the metadata services of clouds.
 """
 
 import ipaddress
@@ -23,7 +23,7 @@ METADATA_SERVICES = frozenset(
 THIS_NETWORK = ipaddress.ip_network("0.0.0.0/8")
 BROADCAST = ipaddress.ip_address("255.255.255.255")
 """
-The rest of 240.0.0.0/4 is what some clusters give to pods.
+Only this address of 240.0.0.0/4 is refused: some clusters give the others to pods.
 """
 
 

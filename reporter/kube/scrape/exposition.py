@@ -1,9 +1,9 @@
 """
-Read a few families out of a page in the Prometheus text format.
+Parse a few metric families of a page in the Prometheus text format.
 
-A page of vLLM has 1,700 lines of which a handful is wanted, so only the blocks behind the wanted
-``# TYPE`` lines are looked at; a full parser takes hundreds of times as long. Format:
-Prometheus, docs/instrumenting/exposition_formats.
+A page of vLLM has 1,700 lines of which a handful is wanted. So only the blocks behind the wanted
+``# TYPE`` lines are read; a full parser takes hundreds of times as long. Format: Prometheus
+documentation, "Exposition formats".
 """
 
 import re
@@ -12,18 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
+from reporter.kube.scrape.limits import MAX_LINE_BYTES, MAX_SAMPLES
 from reporter.model.samples import Sample
 
-
-MAX_SAMPLES = 1000
-"""
-Samples of the wanted families; a page of more is not one that we asked for.
-"""
-
-MAX_LINE_BYTES = 8192
-"""
-Bytes of a line.
-"""
 
 _SAMPLE = re.compile(
     rb"(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*+)"
@@ -44,14 +35,14 @@ _ALL_SUFFIXES = (b"", b"_bucket", b"_sum", b"_count")
 
 _Line: TypeAlias = tuple[bytes, frozenset[bytes]]
 """
-A line, and the names that a sample of its family may have.
+A line, and the sample names that its family may have.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class MalformedExposition:
     """
-    Why a page is none of the text format, or not all of one.
+    The reason why a page is not in the text format, or is incomplete.
     """
 
     why: str
@@ -65,9 +56,12 @@ def parse_samples(
     page: bytes, families: Iterable[str]
 ) -> tuple[Sample, ...] | MalformedExposition:
     """
-    The samples of these families, named as on their ``# TYPE`` lines, in the order of the page.
+    Return the samples of these families, in the order of the families and then of the page.
+
+    A family is named as on its ``# TYPE`` line.
     """
     if page and not page.endswith(b"\n"):
+        # The format ends every line with a line feed, so the rest of the page was lost.
         return MalformedExposition("it is cut off: its last line has no end")
     if not _is_text_format(page):
         return MalformedExposition("it is not in the Prometheus text format")
@@ -81,7 +75,7 @@ def parse_samples(
 
 def has_family(page: bytes, prefix: str) -> bool:
     """
-    Whether the name of any family begins so.
+    Return whether the name of any family begins with *prefix*.
     """
     name = prefix.encode()
     marks = (name, b"# TYPE " + name)
@@ -90,7 +84,7 @@ def has_family(page: bytes, prefix: str) -> bool:
 
 def _is_text_format(page: bytes) -> bool:
     """
-    Whether the first line that is not empty is one of the format; HTML and JSON have none such.
+    Return whether the first non-empty line belongs to the format; that of HTML or JSON does not.
     """
     head = page[:MAX_LINE_BYTES].lstrip()
     first, _, _ = head.partition(b"\n")
@@ -99,7 +93,7 @@ def _is_text_format(page: bytes) -> bool:
 
 def _parse_family(body: bytes, family: bytes) -> Iterator[Sample]:
     """
-    From its blocks; where it has no ``# TYPE`` line, from all lines that begin with its name.
+    Parse the blocks of a family; without a ``# TYPE`` line, all lines that begin with its name.
     """
     blocks = _typed_lines(body, family)
     count = 0
@@ -120,7 +114,7 @@ def _parse_family(body: bytes, family: bytes) -> Iterator[Sample]:
 
 def _typed_lines(body: bytes, family: bytes) -> list[_Line] | None:
     """
-    The lines of its blocks, comments left out; None if it has no ``# TYPE`` line.
+    Return the sample lines of a family's blocks; None if it has no ``# TYPE`` line.
     """
     mark = b"\n# TYPE " + family + b" "
     start = body.find(mark)
@@ -151,7 +145,7 @@ def _sample_line_pattern(family: bytes) -> re.Pattern[bytes]:
 @lru_cache(maxsize=64)
 def _other_family_pattern(family: bytes) -> re.Pattern[bytes]:
     """
-    Where the block of another family begins.
+    Match the first line of another family's block.
     """
     return re.compile(rb"\n# (?:TYPE|HELP) (?!" + re.escape(family) + rb"[ \t\r\n])")
 
@@ -170,7 +164,7 @@ def _parse_sample(line: bytes) -> Sample | None:
 
 def _parse_labels(text: bytes) -> Mapping[str, str] | None:
     """
-    None if they cannot be read, or one is there twice.
+    Return None if the labels are malformed or one appears twice.
     """
     labels: dict[str, str] = {}
     at = len(text) - len(text.lstrip())

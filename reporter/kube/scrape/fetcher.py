@@ -1,8 +1,8 @@
 """
-Read the page of one pod, at its own address or through the API server.
+Fetch the metrics page of one pod, at its own address or through the API server.
 
-What answers is a container that anyone may have built: it gets no credentials, sends us nowhere,
-and neither its size nor its slowness costs more than is set here.
+The server is a container that anyone may have built. It gets no credentials, its redirects are not
+followed, and `reporter.kube.scrape.limits` bounds what a large or slow page costs.
 """
 
 import asyncio
@@ -18,49 +18,37 @@ import aiohttp
 from reporter.kube.client.client import RestClient
 from reporter.kube.client.connections import user_agent
 from reporter.kube.scrape.addresses import format_url_host, is_pod_address
+from reporter.kube.scrape.limits import (
+    CONNECT_TIMEOUT,
+    FIRST_READ_TIMEOUT,
+    MAX_LARGE_PAGES,
+    MAX_PAGE_BYTES,
+    SCRAPE_TIMEOUT,
+    SMALL_PAGE_BYTES,
+)
 from reporter.kube.scrape.schedule import LastOutcome
 from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS, is_html
 from reporter.kube.wire.errors import KubeError, Refused
-from reporter.model.kinds.objects import Pod
+from reporter.model.kinds.core.pods import Pod
 from reporter.model.samples import ScrapeResult
 
 
-SCRAPE_TIMEOUT = timedelta(seconds=5)
-CONNECT_TIMEOUT = timedelta(seconds=1)
-FIRST_READ_TIMEOUT = timedelta(seconds=2)
-"""
-How long a pod may send nothing when it is read for the first time; later it has all of TOTAL.
-"""
-
-MAX_PAGE_BYTES = 4 * 1024 * 1024
-"""
-Bytes of a page.
-"""
-
-SMALL_PAGE_BYTES, MAX_LARGE_PAGES = 64 * 1024, 8
-"""
-Bytes of a page, and how many pages at once may have more: of pods that were read before, and of
-others. Hundreds of pods are waited for at once, but no more than 2 * 8 * 4 MiB are kept of what they
-send, beside what a connection buffers of each: 0.4 MiB if it does not end.
-"""
-
 ACCEPT = "text/plain;version=0.0.4"
 """
-OpenMetrics would name some families otherwise.
+The classic text format: OpenMetrics names some families differently.
 """
 
 METRICS_PATH = "/metrics"
 
-
 _DNS_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]|\.[a-z0-9]){0,252}")
 """
-What may stand in a path: no other name leads to other places of the API server.
+Names that may become part of a request path: any other could lead elsewhere in the API server.
 """
 
 
 class ScrapeError(Exception):
     """
-    Why there is no page, in words and as one of a closed set.
+    No usable page; *result* is the class of failure, *why* the text for people.
     """
 
     def __init__(self, result: ScrapeResult, why: str) -> None:
@@ -71,26 +59,26 @@ class ScrapeError(Exception):
 
 class DirectFetcher:
     """
-    Pages at the pods' own addresses. *allowed* tells which of these may be read.
+    Fetches pages at the pods' own addresses.
 
-    *within*: how long one may take. *silence*: for how long a pod may send nothing at its first turn.
+    *is_allowed*: returns whether an address may be read. *timeout*: for a whole page.
+    *first_read_timeout*: how long a pod may send nothing at its first scrape.
     """
 
     def __init__(
         self,
-        port: int,
         *,
         is_allowed: Callable[[str], bool] = is_pod_address,
         timeout: timedelta = SCRAPE_TIMEOUT,
         first_read_timeout: timedelta = FIRST_READ_TIMEOUT,
     ) -> None:
-        self._port, self._is_allowed, self._timeout = port, is_allowed, timeout.total_seconds()
+        self._is_allowed, self._timeout = is_allowed, timeout.total_seconds()
         self._first_timeout, self._later_timeout = (
             _client_timeout(first_read_timeout),
             _client_timeout(timeout),
         )
         self._large_page_slots = {
-            known: asyncio.Semaphore(MAX_LARGE_PAGES) for known in (True, False)
+            read_before: asyncio.Semaphore(MAX_LARGE_PAGES) for read_before in (True, False)
         }
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, force_close=True),
@@ -110,69 +98,69 @@ class DirectFetcher:
     async def __aexit__(self, *_: object) -> None:
         await self._session.close()
 
-    async def fetch(self, pod: Pod, trust: LastOutcome) -> bytes:
+    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> bytes:
         """
-        Raises NoPage.
+        Raises ScrapeError.
         """
         address = pod.status.pod_ip or ""
         if not self._is_allowed(address):
-            raise ScrapeError(ScrapeResult.BARRED, "its address is none that pods have")
-        url = f"http://{format_url_host(address)}:{self._port}{METRICS_PATH}"
-        large = self._large_page_slots[trust is LastOutcome.SUCCEEDED]
-        timeout = self._first_timeout if trust is LastOutcome.NEW else self._later_timeout
+            raise ScrapeError(ScrapeResult.BARRED, "its address is not one that a pod can have")
+        url = f"http://{format_url_host(address)}:{port}{METRICS_PATH}"
+        large_page_slots = self._large_page_slots[last_outcome is LastOutcome.SUCCEEDED]
+        first = last_outcome is LastOutcome.NEW
+        timeout = self._first_timeout if first else self._later_timeout
         try:
             async with (
                 asyncio.timeout(self._timeout),
                 self._session.get(url, allow_redirects=False, timeout=timeout) as response,
             ):
                 _check_response(response)
-                return await _read_body(response, large)
+                return await _read_body(response, large_page_slots)
         except TRANSPORT_ERRORS as err:
-            raise _scrape_error(err, self._port) from err
+            raise _scrape_error(err, port) from err
 
 
 class ProxyFetcher:
     """
-    Pages through the API server's proxy, which needs the right to get pods/proxy.
+    Fetches pages through the API server's proxy, which needs the permission get pods/proxy.
     """
 
-    def __init__(self, api: RestClient, port: int) -> None:
-        self._api, self._port = api, port
+    def __init__(self, api: RestClient) -> None:
+        self._api = api
 
-    async def fetch(self, pod: Pod, _: LastOutcome) -> bytes:
+    async def fetch(self, pod: Pod, port: int, _: LastOutcome) -> bytes:
         """
-        Raises NoPage.
+        Raises ScrapeError.
         """
         meta = pod.metadata
         if not (_DNS_NAME.fullmatch(meta.namespace) and _DNS_NAME.fullmatch(meta.name)):
-            raise ScrapeError(ScrapeResult.BARRED, "its name is none that pods have")
-        place = f"/api/v1/namespaces/{meta.namespace}/pods/{meta.name}:{self._port}/proxy{METRICS_PATH}"
-        doing = f"read {METRICS_PATH} of pod {meta.namespace}/{meta.name}"
+            raise ScrapeError(ScrapeResult.BARRED, "its name is not a valid pod name")
+        path = f"/api/v1/namespaces/{meta.namespace}/pods/{meta.name}:{port}/proxy{METRICS_PATH}"
+        operation = f"read {METRICS_PATH} of pod {meta.namespace}/{meta.name}"
         try:
-            answer = await self._api.call(
+            response = await self._api.call(
                 "GET",
-                place,
+                path,
                 accept=ACCEPT,
                 timeout=SCRAPE_TIMEOUT,
                 max_bytes=MAX_PAGE_BYTES,
-                operation=doing,
+                operation=operation,
             )
         except Refused as err:
             raise ScrapeError(
                 ScrapeResult.FORBIDDEN, f"the API server refuses: {err.why}"
             ) from err
         except KubeError as err:
+            # An error with status 200 is about the body, such as one that is too large.
             unusable = err.status == HTTPStatus.OK
             result = ScrapeResult.UNUSABLE if unusable else ScrapeResult.FAILED
             raise ScrapeError(result, f"through the API server: {err.why}") from err
-        return answer.body
+        return response.body
 
 
 def _check_response(response: aiohttp.ClientResponse) -> None:
     if HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST:
-        raise ScrapeError(
-            ScrapeResult.UNUSABLE, "its page is elsewhere, and redirects are not followed"
-        )
+        raise ScrapeError(ScrapeResult.UNUSABLE, "it redirects, which is not followed")
     if response.status != HTTPStatus.OK:
         raise ScrapeError(ScrapeResult.FAILED, f"it answers with HTTP {response.status}")
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
@@ -181,35 +169,37 @@ def _check_response(response: aiohttp.ClientResponse) -> None:
         raise ScrapeError(ScrapeResult.UNUSABLE, "its page is HTML")
 
 
-async def _read_body(response: aiohttp.ClientResponse, large: asyncio.Semaphore) -> bytes:
+async def _read_body(
+    response: aiohttp.ClientResponse, large_page_slots: asyncio.Semaphore
+) -> bytes:
     """
-    *large*: the places for pages that are not small.
+    Read the body, from SMALL_PAGE_BYTES on only while one of *large_page_slots* is held.
     """
     body, small = bytearray(), True
-    async with AsyncExitStack() as place:
-        async for piece in response.content.iter_any():
-            body += piece
+    async with AsyncExitStack() as held_slot:
+        async for chunk in response.content.iter_any():
+            body += chunk
             if len(body) > MAX_PAGE_BYTES:
                 raise ScrapeError(
                     ScrapeResult.UNUSABLE, f"its page has more than {MAX_PAGE_BYTES} bytes"
                 )
             if small and len(body) > SMALL_PAGE_BYTES:
                 small = False
-                await place.enter_async_context(large)
+                await held_slot.enter_async_context(large_page_slots)
         return bytes(body)
 
 
-def _client_timeout(silence: timedelta) -> aiohttp.ClientTimeout:
+def _client_timeout(read_timeout: timedelta) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(
         total=None,
         sock_connect=CONNECT_TIMEOUT.total_seconds(),
-        sock_read=silence.total_seconds(),
+        sock_read=read_timeout.total_seconds(),
     )
 
 
 def _scrape_error(err: BaseException, port: int) -> ScrapeError:
     if isinstance(err, aiohttp.ConnectionTimeoutError):
-        return ScrapeError(ScrapeResult.UNREACHABLE, "it cannot be connected to in time")
+        return ScrapeError(ScrapeResult.UNREACHABLE, "connecting to it timed out")
     if isinstance(err, TimeoutError):
         return ScrapeError(ScrapeResult.TIMED_OUT, "it does not send its page in time")
     if isinstance(err, aiohttp.ClientConnectorError):

@@ -1,7 +1,7 @@
 """
-By which way the pods of each namespace are read: at their addresses or through the API server.
+Choose how the pods of a namespace are read: at their addresses or through the API server's proxy.
 
-Under a network policy our packets are dropped, while the API server may still reach the pods.
+A network policy may drop our packets while the API server still reaches the pods.
 """
 
 import logging
@@ -13,23 +13,19 @@ from typing import Protocol
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions
 from reporter.kube.scrape.fetcher import ScrapeError
+from reporter.kube.scrape.limits import FAILURES_BEFORE_PROXY
 from reporter.kube.scrape.schedule import LastOutcome
-from reporter.model.kinds.objects import Pod
+from reporter.model.kinds.core.pods import Pod
 from reporter.model.samples import ScrapeResult
 from reporter.settings import ScrapeMode
 
-
-FAILURES_BEFORE_PROXY = 3
-"""
-Failures to connect in a row, in one namespace, after which the other way is taken.
-"""
 
 logger = logging.getLogger(__name__)
 
 
 class ScrapePath(Enum):
     """
-    To the page of a pod.
+    The two paths to the metrics page of a pod.
     """
 
     DIRECT = "direct"
@@ -38,16 +34,19 @@ class ScrapePath(Enum):
 
 class Fetcher(Protocol):
     """
-    Reads the page of a pod, or raises NoPage.
+    Reads the metrics page of a pod at a port, or raises ScrapeError.
     """
 
-    async def fetch(self, pod: Pod, trust: LastOutcome) -> bytes: ...
+    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> bytes: ...
 
 
 @dataclass(slots=True)
-class _NamespacePath:
+class _PathState:
     """
-    *failures* to connect since anything there could be. *asking*: whether we may go the other way.
+    The path to one port of the pods of a namespace.
+
+    *failures*: failures to connect since the last success. *is_reviewing*: an access review is
+    under way. *logged*: the first decision was logged.
     """
 
     failures: int = 0
@@ -58,7 +57,9 @@ class _NamespacePath:
 
 class PathSelector:
     """
-    *allowed*: whether the API server lets us through to the pods of a namespace.
+    Fetches pages by the path that works, and changes to the proxy where connecting keeps failing.
+
+    *review_access*: returns whether the proxy may be used for the pods of a namespace.
     """
 
     def __init__(
@@ -71,73 +72,87 @@ class PathSelector:
     ) -> None:
         self._mode, self._review_access = mode, review_access
         self._fetchers = {ScrapePath.DIRECT: direct, ScrapePath.PROXY: proxy}
-        self._namespaces: dict[str, _NamespacePath] = {}
+        self._states: dict[tuple[str, int], _PathState] = {}
 
-    def path_for(self, namespace: str) -> ScrapePath:
+    def path_for(self, namespace: str, port: int) -> ScrapePath:
         """
-        By which its pods are to be read now.
+        Return the path by which the pods of a namespace are to be read now.
         """
         if self._mode is ScrapeMode.AUTO:
-            return ScrapePath.PROXY if self._state_of(namespace).uses_proxy else ScrapePath.DIRECT
+            uses_proxy = self._state_of(namespace, port).uses_proxy
+            return ScrapePath.PROXY if uses_proxy else ScrapePath.DIRECT
         return ScrapePath.PROXY if self._mode is ScrapeMode.PROXY else ScrapePath.DIRECT
 
-    async def fetch(self, pod: Pod, trust: LastOutcome, way: ScrapePath) -> bytes:
+    async def fetch(
+        self, pod: Pod, port: int, last_outcome: LastOutcome, path: ScrapePath
+    ) -> bytes:
         """
-        Raises NoPage.
+        Read the page by this path, and learn from the outcome. Raises ScrapeError.
         """
-        known = self._state_of(pod.metadata.namespace)
+        namespace = pod.metadata.namespace
+        state = self._state_of(namespace, port)
         try:
-            page = await self._fetchers[way].fetch(pod, trust)
+            page = await self._fetchers[path].fetch(pod, port, last_outcome)
         except ScrapeError as err:
             if self._mode is ScrapeMode.AUTO:
-                await self._record_failure(pod.metadata.namespace, known, way, err.result)
+                await self._record_failure(namespace, port, path, err.result)
             raise
-        if way is ScrapePath.DIRECT:
-            known.failures = 0
+        if path is ScrapePath.DIRECT:
+            state.failures = 0
         return page
 
-    def _state_of(self, namespace: str) -> _NamespacePath:
-        return self._namespaces.setdefault(namespace, _NamespacePath())
+    def _state_of(self, namespace: str, port: int) -> _PathState:
+        return self._states.setdefault((namespace, port), _PathState())
 
     async def _record_failure(
-        self, namespace: str, known: _NamespacePath, way: ScrapePath, result: ScrapeResult
+        self, namespace: str, port: int, path: ScrapePath, result: ScrapeResult
     ) -> None:
-        match way, result:
+        state = self._state_of(namespace, port)
+        match path, result:
             case ScrapePath.PROXY, ScrapeResult.FORBIDDEN:
-                known.uses_proxy, known.failures = False, 0
-            case ScrapePath.DIRECT, ScrapeResult.UNREACHABLE if not known.uses_proxy:
-                await self._record_unreachable(namespace, known)
+                state.uses_proxy, state.failures = False, 0
+            case ScrapePath.DIRECT, ScrapeResult.UNREACHABLE if not state.uses_proxy:
+                await self._record_unreachable(namespace, port)
             case ScrapePath.DIRECT, _ if result is not ScrapeResult.BARRED:
-                known.failures = 0
+                state.failures = 0
 
-    async def _record_unreachable(self, namespace: str, known: _NamespacePath) -> None:
-        known.failures += 1
-        if known.failures < FAILURES_BEFORE_PROXY or known.is_reviewing:
+    async def _record_unreachable(self, namespace: str, port: int) -> None:
+        state = self._state_of(namespace, port)
+        state.failures += 1
+        if state.failures < FAILURES_BEFORE_PROXY or state.is_reviewing:
             return
-        known.is_reviewing = True
+        state.is_reviewing = True
         try:
-            grant = await self._review_access(namespace)
+            status = await self._review_access(namespace)
         finally:
-            known.is_reviewing = False
-        known.failures = 0
-        known.uses_proxy = grant is PermissionStatus.GRANTED
-        if grant is not PermissionStatus.UNKNOWN and not known.logged:
-            known.logged = True
-            _log_path(namespace, detour=known.uses_proxy)
+            state.is_reviewing = False
+        state.failures = 0
+        state.uses_proxy = status is PermissionStatus.GRANTED
+        if status is not PermissionStatus.UNKNOWN and not state.logged:
+            state.logged = True
+            _log_path(namespace, port, uses_proxy=state.uses_proxy)
 
 
-def _log_path(namespace: str, *, detour: bool) -> None:
-    if detour:
-        text = "pods of namespace %s cannot be connected to; they are read through the API server"
-        logger.info(text, namespace)
-    else:
-        text = (
-            "pods of namespace %s cannot be connected to, so how their models load is not known;"
-            " let this namespace be reached on their port, or grant get pods/proxy"
+def _log_path(namespace: str, port: int, *, uses_proxy: bool) -> None:
+    if uses_proxy:
+        logger.info(
+            "cannot connect to port %d of pods in namespace %s;"
+            " reading their metrics through the API server",
+            port,
+            namespace,
         )
-        logger.warning(text, namespace)
+    else:
+        logger.warning(
+            "cannot connect to port %d of pods in namespace %s, so their metrics are unknown;"
+            " allow connections to this port in the namespace's network policies,"
+            " or grant get pods/proxy",
+            port,
+            namespace,
+        )
 
 
 async def review_proxy_access(api: RestClient, namespace: str) -> PermissionStatus:
-    ((_, grant),) = await review_permissions(api, [Permission("get", "", "pods/proxy", namespace)])
-    return grant
+    ((_, status),) = await review_permissions(
+        api, [Permission("get", "", "pods/proxy", namespace)]
+    )
+    return status

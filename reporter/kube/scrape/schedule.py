@@ -1,5 +1,5 @@
 """
-When each pod is read: once an interval, each at a moment of its own. Pure.
+When each metrics page is read: once an interval, each at a moment of its own. Pure.
 """
 
 import heapq
@@ -10,35 +10,32 @@ from enum import Enum
 from math import floor
 from zlib import crc32
 
-
-SKIPPED_INTERVALS = (0, 0, 1, 3)
-"""
-Intervals that are left out, by failures in a row.
-"""
-
-PodName = tuple[str, str]
+from reporter.kube.scrape.limits import SKIPPED_INTERVALS
+from reporter.model.scrapes import MetricsPage
 
 
 def offset(uid: str) -> float:
     """
-    Where in an interval a pod is read, in [0, 1): spread evenly, and the same in every round.
+    Return the share of an interval, in [0, 1), after which a pod is read in every interval.
+
+    A hash of the uid spreads the pods evenly, as Prometheus spreads its targets.
     """
     return crc32(uid.encode()) / 2**32
 
 
 def next_scrape_time(uid: str, *, after: float, interval: float, skip: int = 0) -> float:
     """
-    The next moment of this pod later than *after*, or *skip* intervals later still.
+    Return this pod's first moment later than *after*, or *skip* intervals later.
     """
     share = offset(uid)
-    turn = floor(after / interval - share) + 1
-    found = (turn + share) * interval
+    number = floor(after / interval - share) + 1
+    found = (number + share) * interval
     return (found if found > after else found + interval) + skip * interval
 
 
 class LastOutcome(Enum):
     """
-    What is to be expected of a pod: it was READ at its last turn, or had none, or FAILED.
+    The outcome of the last scrape of a page; NEW before the first one.
     """
 
     SUCCEEDED = "read"
@@ -49,10 +46,12 @@ class LastOutcome(Enum):
 @dataclass(slots=True, eq=False)
 class ScrapeSlot:
     """
-    *seen* and *due* in seconds of the event loop; not due while it is being read, or waits for that.
+    One page in the schedule. Times are in seconds of the event loop.
+
+    *due* is None while the page is being read or waits for a free slot.
     """
 
-    name: PodName
+    page: MetricsPage
     uid: str
     first_seen: float
     due: float | None
@@ -62,9 +61,10 @@ class ScrapeSlot:
     @property
     def priority(self) -> tuple[float, float]:
         """
-        Who has failed less goes first, and of the new ones who was seen last.
+        The rank among the pages that wait: fewer failures first; of the new ones the youngest first.
 
-        Of thousands that came together all may hang, and one that has come since must not wait.
+        Thousands of pods that appeared together may all hang, and a younger one must not wait for
+        them.
         """
         new = self.last_outcome is LastOutcome.NEW
         return min(self.failures, len(SKIPPED_INTERVALS) - 1), -self.first_seen if new else 0.0
@@ -72,51 +72,51 @@ class ScrapeSlot:
 
 class ScrapeSchedule:
     """
-    The turns of all targets by namespace and name. All times in seconds of the event loop.
+    The schedule of all pages. Times are in seconds of the event loop.
     """
 
     def __init__(self, interval: timedelta) -> None:
         self._interval = interval.total_seconds()
-        self._slots: dict[PodName, ScrapeSlot] = {}
-        self._queue: list[tuple[float, PodName]] = []
+        self._slots: dict[MetricsPage, ScrapeSlot] = {}
+        self._queue: list[tuple[float, MetricsPage]] = []
 
     def __len__(self) -> int:
         return len(self._slots)
 
-    def set_targets(self, uids: Mapping[PodName, str], *, now: float) -> None:
+    def set_targets(self, uids: Mapping[MetricsPage, str], *, now: float) -> None:
         """
-        Read these from now on and no others.
+        Schedule exactly these pages; *uids* are those of their pods.
         """
-        for name in self._slots.keys() - uids.keys():
-            del self._slots[name]
-        for name, uid in uids.items():
-            known = self._slots.get(name)
+        for page in self._slots.keys() - uids.keys():
+            del self._slots[page]
+        for page, uid in uids.items():
+            known = self._slots.get(page)
             if known is None or known.uid != uid:
                 due = next_scrape_time(uid, after=now, interval=self._interval)
-                self._slots[name] = ScrapeSlot(name, uid, now, due)
-                heapq.heappush(self._queue, (due, name))
+                self._slots[page] = ScrapeSlot(page, uid, now, due)
+                heapq.heappush(self._queue, (due, page))
 
     def pop_due(self, now: float) -> list[ScrapeSlot]:
         """
-        Those that have come; each must be given back as *done*.
+        Return the pages that are due; each must be given to `reschedule` afterwards.
         """
         found = []
         while self._queue and self._queue[0][0] <= now:
-            due, name = heapq.heappop(self._queue)
-            turn = self._slots.get(name)
-            if turn is not None and turn.due == due:
-                turn.due = None
-                found.append(turn)
+            due, page = heapq.heappop(self._queue)
+            slot = self._slots.get(page)
+            if slot is not None and slot.due == due:
+                slot.due = None
+                found.append(slot)
         return found
 
-    def reschedule(self, turn: ScrapeSlot, *, failed: bool, now: float) -> None:
-        if self._slots.get(turn.name) is not turn:
+    def reschedule(self, slot: ScrapeSlot, *, failed: bool, now: float) -> None:
+        if self._slots.get(slot.page) is not slot:
             return
-        turn.failures = turn.failures + 1 if failed else 0
-        turn.last_outcome = LastOutcome.FAILED if failed else LastOutcome.SUCCEEDED
-        skip = SKIPPED_INTERVALS[min(turn.failures, len(SKIPPED_INTERVALS) - 1)]
-        turn.due = next_scrape_time(turn.uid, after=now, interval=self._interval, skip=skip)
-        heapq.heappush(self._queue, (turn.due, turn.name))
+        slot.failures = slot.failures + 1 if failed else 0
+        slot.last_outcome = LastOutcome.FAILED if failed else LastOutcome.SUCCEEDED
+        skip = SKIPPED_INTERVALS[min(slot.failures, len(SKIPPED_INTERVALS) - 1)]
+        slot.due = next_scrape_time(slot.uid, after=now, interval=self._interval, skip=skip)
+        heapq.heappush(self._queue, (slot.due, slot.page))
 
     def next_due(self) -> float | None:
         return self._queue[0][0] if self._queue else None

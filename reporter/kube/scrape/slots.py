@@ -1,5 +1,5 @@
 """
-Places for so many at once, who waits for one, and who is let in next. Pure.
+A limited number of slots, shared fairly by groups of waiters. Pure.
 """
 
 import heapq
@@ -15,7 +15,7 @@ Waiter = TypeVar("Waiter")
 @dataclass(slots=True)
 class _SlotGroup(Generic[Waiter]):
     """
-    How many more of it may come in, and who waits, by rank and then by who asked first.
+    The free slots of a group, and its waiters by rank and then by arrival.
     """
 
     free: int
@@ -24,27 +24,29 @@ class _SlotGroup(Generic[Waiter]):
 
 class SlotPool(Generic[Waiter]):
     """
-    *places* for all, and the *most* that each group has of them; the rest are kept for the others.
+    *total* slots, of which each group may hold at most its share of *max_by_group*.
 
-    Groups take turns, so that none waits for ever while another comes again and again.
+    Groups take turns, so that none starves while another always has waiters.
     """
 
-    def __init__(self, places: int, most: Sequence[int]) -> None:
-        self._free = places
-        self._groups = [_SlotGroup[Waiter](each) for each in most]
-        self._order = deque(range(len(most)))
+    def __init__(self, total: int, max_by_group: Sequence[int]) -> None:
+        self._free = total
+        self._groups = [_SlotGroup[Waiter](each) for each in max_by_group]
+        self._order = deque(range(len(max_by_group)))
         self._enqueued = 0
 
-    def enqueue(self, guest: Waiter, group: int, rank: tuple[float, ...] = ()) -> None:
+    def enqueue(self, waiter: Waiter, group: int, rank: tuple[float, ...] = ()) -> None:
         """
-        Within a group, the lowest *rank* is let in first.
+        Add a waiter; within a group the lowest *rank* is served first.
         """
         self._enqueued += 1
-        heapq.heappush(self._groups[group].waiting, (rank, self._enqueued, guest))
+        heapq.heappush(self._groups[group].waiting, (rank, self._enqueued, waiter))
 
     def acquire(self) -> tuple[Waiter, int] | None:
         """
-        Who has a place now, and its group, to be told when it leaves; None if none may come in.
+        Take a slot for the next waiter and return that with its group; None if none can be served.
+
+        The group must be given to `release` afterwards.
         """
         if not self._free:
             return None
@@ -55,8 +57,8 @@ class SlotPool(Generic[Waiter]):
                 group.free -= 1
                 self._order.remove(number)
                 self._order.append(number)
-                _, _, guest = heapq.heappop(group.waiting)
-                return guest, number
+                _, _, waiter = heapq.heappop(group.waiting)
+                return waiter, number
         return None
 
     def release(self, group: int) -> None:

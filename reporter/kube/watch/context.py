@@ -1,5 +1,5 @@
 """
-What all who watch the API server work with.
+The dependencies that discovery, reflectors and the scraper share.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from reporter.kube.watch.timing import WatchTiming
 
 class PassiveClock(Protocol):
     """
-    *now* in UTC.
+    Reads the time, in UTC.
     """
 
     def now(self) -> datetime: ...
@@ -22,7 +22,7 @@ class PassiveClock(Protocol):
 @dataclass(frozen=True, slots=True)
 class WatchContext:
     """
-    *random* jitters pauses, so that replicas and kinds do not act in step.
+    *random* adds jitter to pauses, so that replicas and kinds do not act in step.
     """
 
     api: RestClient

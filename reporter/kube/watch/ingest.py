@@ -1,5 +1,5 @@
 """
-Brings what was listed and watched of one kind into the store, and counts it.
+Write the list results and watch events of one kind into the store, and count them.
 """
 
 import asyncio
@@ -14,13 +14,12 @@ from reporter.kube.watch.lister import ListResult
 from reporter.kube.watch.watch_events import (
     Bookmark,
     Delete,
-    NamespacedName,
     UndecodableObject,
     Upsert,
     WatchEvent,
 )
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 logger = logging.getLogger(__name__)
@@ -28,9 +27,10 @@ logger = logging.getLogger(__name__)
 
 class ObjectStore(Protocol):
     """
-    *replacing* takes a complete list, with pauses.
+    The receiver of objects.
 
-    Of names in *unread* the old version stays, marked as by *spoil*.
+    *replace_in_batches* takes a complete list and yields between batches. Objects in *unread* keep
+    their old version and are marked as by *mark_undecodable*.
     """
 
     def replace_in_batches(
@@ -47,10 +47,10 @@ class ObjectStore(Protocol):
 @dataclass(frozen=True, slots=True)
 class ReflectorStats:
     """
-    What a reflector has done so far, for metrics.
+    The counters of a reflector, for metrics.
 
-    *relists* and *rewatches* do not count the first; *spoilt* counts what could not be decoded.
-    *last_event* is when the API server last said anything about this kind, bookmarks included.
+    *relists* and *rewatches* leave out the first. *last_event*: when the last list result or watch
+    event arrived, bookmarks included.
     """
 
     objects: int = 0
@@ -62,7 +62,9 @@ class ReflectorStats:
 
 class Ingester:
     """
-    *position* is the version up to which everything is in the store; empty if a list is needed.
+    Writes one kind into the store.
+
+    *resource_version*: the version up to which the store is complete; empty if a list is needed.
     """
 
     def __init__(self, kind: ResourceKind, store: ObjectStore, clock: PassiveClock) -> None:
@@ -75,7 +77,7 @@ class Ingester:
 
     def record_watch_start(self) -> None:
         """
-        Count a watch that was opened.
+        Count an opened watch.
         """
         self.stats = replace(
             self.stats,
@@ -83,58 +85,60 @@ class Ingester:
             last_event=self._clock.now(),
         )
 
-    async def replace(self, listing: ListResult) -> None:
+    async def replace(self, result: ListResult) -> None:
         """
-        A long list lets others have their turn.
+        Replace all objects by a list result; other tasks run between batches.
         """
-        unread = frozenset(each.name for each in listing.undecodable)
-        for _ in self._store.replace_in_batches(self._kind, listing.objects, unread):
+        unread = frozenset(each.name for each in result.undecodable)
+        for _ in self._store.replace_in_batches(self._kind, result.objects, unread):
             await asyncio.sleep(0)
-        self.resource_version = listing.resource_version
-        odd = {each.name: each.why for each in listing.undecodable}
-        for name in self._undecodable.keys() - odd.keys():
+        self.resource_version = result.resource_version
+        undecodable = {each.name: each.why for each in result.undecodable}
+        for name in self._undecodable.keys() - undecodable.keys():
             del self._undecodable[name]
-        for name, why in odd.items():
+        for name, why in undecodable.items():
             self._log_undecodable(name, why)
         self.stats = replace(
             self.stats,
-            objects=len(listing.objects) + len(listing.undecodable),
+            objects=len(result.objects) + len(result.undecodable),
             relists=self.stats.relists + 1,
-            decode_errors=self.stats.decode_errors + len(listing.undecodable),
+            decode_errors=self.stats.decode_errors + len(result.undecodable),
             last_event=self._clock.now(),
         )
 
-    def apply(self, change: WatchEvent) -> None:
-        objects, spoilt = self.stats.objects, self.stats.decode_errors
-        match change:
+    def apply(self, event: WatchEvent) -> None:
+        objects, decode_errors = self.stats.objects, self.stats.decode_errors
+        match event:
             case Upsert():
-                self._store.upsert(self._kind, change.object)
-                self._undecodable.pop(change.name, None)
-                objects += change.is_new
+                self._store.upsert(self._kind, event.object)
+                self._undecodable.pop(event.name, None)
+                objects += event.is_new
             case Delete(name=(namespace, name)):
                 self._store.delete(self._kind, namespace, name)
-                self._undecodable.pop(change.name, None)
+                self._undecodable.pop(event.name, None)
                 objects -= 1
             case UndecodableObject(name=(namespace, name)):
                 self._store.mark_undecodable(self._kind, namespace, name)
-                self._log_undecodable(change.name, change.why)
-                objects += change.is_new
-                spoilt += 1
+                self._log_undecodable(event.name, event.why)
+                objects += event.is_new
+                decode_errors += 1
             case Bookmark():
                 pass
-        self.resource_version = change.resource_version or self.resource_version
+        self.resource_version = event.resource_version or self.resource_version
         now = self._clock.now()
-        self.stats = replace(self.stats, objects=objects, decode_errors=spoilt, last_event=now)
+        self.stats = replace(
+            self.stats, objects=objects, decode_errors=decode_errors, last_event=now
+        )
 
     def _log_undecodable(self, name: NamespacedName, why: str) -> None:
         """
-        Once for as long as it is so: an object may change many times a minute.
+        Log once for each cause: an object may change many times a minute.
         """
         if self._undecodable.get(name) == why:
             return
         self._undecodable[name] = why
         logger.warning(
-            "%s %s cannot be decoded, what was known of it stays: %s",
+            "%s %s cannot be decoded, keeping its last known version: %s",
             self._kind.group_resource,
             "/".join(part for part in name if part),
             why,

@@ -1,7 +1,7 @@
 """
-The objects of a list, taken out of its text as that comes in. Pure.
+Decode the objects of a list while its body arrives. Pure.
 
-A list of 40,000 pods is 300 MB; no more than a megabyte of it has to be there at a time.
+A list of 40,000 pods has 300 MB, of which no more than a few megabytes are in memory at a time.
 """
 
 from reporter.kube.watch.watch_events import (
@@ -11,13 +11,13 @@ from reporter.kube.watch.watch_events import (
     decode_list_page,
 )
 from reporter.kube.wire.error_mapping import RequestInfo
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 BATCH_BYTES = 2**20
 """
-Bytes that are decoded in one go: some milliseconds.
+Bytes that are decoded in one step of some milliseconds.
 """
 
 _ITEMS_PREFIX = b'"items":['
@@ -25,22 +25,24 @@ _ITEMS_PREFIX = b'"items":['
 
 class ListStreamDecoder:
     """
-    Feed it all pieces of one answer to *asked*, then *end* gives the page.
+    Decodes one response to *request*: `feed` takes its chunks, `finish` returns the page.
 
-    Objects are divided where all of them begin alike. Inside of one the same bytes may stand as well;
-    what is cut off there is no JSON, and then more of it is waited for.
+    The list is split at the bytes with which every item starts. If an item contains them too, the
+    part before is not valid JSON; then decoding fails and more input is awaited.
     """
 
-    def __init__(self, kind: ResourceKind, asked: RequestInfo, batch: int = BATCH_BYTES) -> None:
-        self.request = asked
-        self._kind, self._batch, self._decode_at = kind, batch, batch
+    def __init__(
+        self, kind: ResourceKind, request: RequestInfo, batch_bytes: int = BATCH_BYTES
+    ) -> None:
+        self.request = request
+        self._kind, self._batch, self._decode_at = kind, batch_bytes, batch_bytes
         self._head, self._buffer, self._separator = b"", bytearray(), b""
         self._objects: list[ApiObject] = []
         self._undecodable: list[UndecodableObject] = []
 
     def copy_empty(self) -> "ListStreamDecoder":
         """
-        For one more answer about the same.
+        Return a new decoder for another response to the same request.
         """
         return ListStreamDecoder(self._kind, self.request, self._batch)
 
@@ -48,18 +50,18 @@ class ListStreamDecoder:
     def has_input(self) -> bool:
         return bool(self._head or self._buffer)
 
-    def feed(self, piece: bytes) -> None:
-        self._buffer += piece
+    def feed(self, chunk: bytes) -> None:
+        self._buffer += chunk
         if len(self._buffer) < self._decode_at:
             return
         if not self._head:
             self._read_head()
-        # Twice as much each time, or a text that can be cut nowhere would be tried without an end.
+        # Doubled after each failure, so that a body that cannot be split costs linear time.
         self._decode_at = self._batch if self._decode_complete_items() else 2 * len(self._buffer)
 
     def finish(self) -> ListPage:
         """
-        Raises Unreachable for what is no list, or only the beginning of one.
+        Decode the rest. Raises Unreachable for a body that is not a complete list.
         """
         last = decode_list_page(self._head + self._buffer, self._kind, self.request)
         return ListPage(
@@ -79,14 +81,14 @@ class ListStreamDecoder:
 
     def _decode_complete_items(self) -> bool:
         """
-        All but the last object that is there.
+        Decode all complete objects but the last, and return whether that was possible.
         """
         end = self._buffer.rfind(self._separator) + 1 if self._separator else 0
         items = decode_items(b"[" + bytes(self._buffer[:end]) + b"]", self._kind) if end else None
         if items is None:
             return False
-        objects, spoilt = items
+        objects, undecodable = items
         self._objects += objects
-        self._undecodable += spoilt
+        self._undecodable += undecodable
         del self._buffer[: end + 1]
         return True

@@ -1,5 +1,5 @@
 """
-The complete objects of one kind at one version.
+List all objects of one kind, as a whole or in pages.
 """
 
 from contextlib import suppress
@@ -12,21 +12,21 @@ from reporter.kube.watch.watch_events import ListPage, UndecodableObject
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import Expired, Unreachable
 from reporter.kube.wire.paths import Query, collection_path, name_field_selector
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 PAGE_SIZE = 500
 MAX_PAGED_ATTEMPTS = 3
 """
-How often a list whose continue token expires under way is started over.
+Attempts to read a list in pages when its continue token expires before the last page.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ListResult:
     """
-    All objects as of *version*, and the names of those that could not be decoded.
+    All objects at one resourceVersion, and those that could not be decoded.
     """
 
     resource_version: str
@@ -38,33 +38,33 @@ async def list_all(
     api: RestClient, kind: ResourceKind, version: str, *, page_timeout: timedelta
 ) -> ListResult:
     """
-    *within* is the time for one answer.
+    List all objects. *page_timeout*: for one response.
 
-    The API server takes a whole list out of its cache, but pages of what has not changed for some
-    minutes out of etcd, at four times the cost. A list that breaks off may be too long to be sent
-    within the time that the server gives a request, so it is read in pages then.
+    The API server serves a whole list from its watch cache, but pages of a kind that has not changed
+    for some minutes from etcd, at four times the cost. A list that breaks off may take longer than
+    the server allows for a request, so only then it is read in pages.
     """
-    asked = RequestInfo(f"list {kind.group_resource}", "GET", collection_path(kind, version))
-    query, whole = _list_query(kind), ListStreamDecoder(kind, asked)
+    request = RequestInfo(f"list {kind.group_resource}", "GET", collection_path(kind, version))
+    query, decoder = _list_query(kind), ListStreamDecoder(kind, request)
     try:
-        return await _read_pages(api, whole, query, page_timeout)
+        return await _read_pages(api, decoder, query, page_timeout)
     except Unreachable:
-        if not whole.has_input:
+        if not decoder.has_input:
             raise
     query = [*query, ("limit", str(PAGE_SIZE))]
     for _ in range(MAX_PAGED_ATTEMPTS - 1):
         with suppress(Expired):
-            return await _read_pages(api, whole.copy_empty(), query, page_timeout)
-    return await _read_pages(api, whole.copy_empty(), query, page_timeout)
+            return await _read_pages(api, decoder.copy_empty(), query, page_timeout)
+    return await _read_pages(api, decoder.copy_empty(), query, page_timeout)
 
 
 async def _read_pages(
-    api: RestClient, first: ListStreamDecoder, query: Query, within: timedelta
+    api: RestClient, first: ListStreamDecoder, query: Query, page_timeout: timedelta
 ) -> ListResult:
-    pages = [await _read_page(api, first, query, within)]
+    pages = [await _read_page(api, first, query, page_timeout)]
     while pages[-1].continue_token:
         more = [*query, ("continue", pages[-1].continue_token)]
-        pages.append(await _read_page(api, first.copy_empty(), more, within))
+        pages.append(await _read_page(api, first.copy_empty(), more, page_timeout))
     return ListResult(
         resource_version=pages[0].resource_version,
         objects=tuple(each for page in pages for each in page.objects),
@@ -73,15 +73,15 @@ async def _read_pages(
 
 
 async def _read_page(
-    api: RestClient, arriving: ListStreamDecoder, query: Query, within: timedelta
+    api: RestClient, decoder: ListStreamDecoder, query: Query, page_timeout: timedelta
 ) -> ListPage:
-    asked = arriving.request
+    request = decoder.request
     async with api.stream_body(
-        asked.path, query, time_limit=within, operation=asked.operation
-    ) as pieces:
-        async for piece in pieces:
-            arriving.feed(piece)
-    return arriving.finish()
+        request.path, query, time_limit=page_timeout, operation=request.operation
+    ) as chunks:
+        async for chunk in chunks:
+            decoder.feed(chunk)
+    return decoder.finish()
 
 
 def _list_query(kind: ResourceKind) -> Query:

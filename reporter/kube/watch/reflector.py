@@ -1,7 +1,7 @@
 """
-Keeps the objects of one kind in the store, by a list and a watch from its version on.
+Keep the objects of one kind in the store, by a list and a watch from its resourceVersion on.
 
-Works after client-go's reflector. Every duration is in *Pace*.
+Modelled on client-go's reflector (tools/cache/reflector.go). All durations are in `WatchTiming`.
 """
 
 import asyncio
@@ -19,18 +19,18 @@ from reporter.kube.wire.backoff import Backoff, is_no_response, pause_after
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import Expired, Invalid, KubeError, Throttled, Unreachable, Unserved
 from reporter.kube.wire.paths import Query, collection_path, name_field_selector
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 EVENTS_BETWEEN_YIELDS = 200
 """
-Events after which other tasks get a turn, when a watch has more of them than it is read.
+Events after which other tasks run while a watch delivers events without a pause.
 """
 
 FAILURES_BEFORE_RELIST = 3
 """
-Failures in a row after which the version to watch from is no longer believed in. Watches that
-open and break before their first line are some, too: only a list shows whether anything is seen.
+Failures in a row after which the resourceVersion is given up and the kind is listed anew. Watches
+that break before their first event count as well: only a list shows whether we see anything.
 """
 
 ONE_SECOND = timedelta(seconds=1)
@@ -40,7 +40,9 @@ logger = logging.getLogger(__name__)
 
 class ReflectorStore(ObjectStore, WatchStateStore, Protocol):
     """
-    *served* is the version to read a kind in; None while that is not known.
+    The store that a reflector writes to.
+
+    *served_version*: returns the API version to read a kind in; None while that is unknown.
     """
 
     def served_version(self, kind: ResourceKind) -> str | None: ...
@@ -48,7 +50,7 @@ class ReflectorStore(ObjectStore, WatchStateStore, Protocol):
 
 class ServedResources(Protocol):
     """
-    What a reflector needs of the lookout for served resources.
+    The part of the discovery loop that reflectors use.
     """
 
     def request_refresh(self) -> None: ...
@@ -60,23 +62,23 @@ class ServedResources(Protocol):
 
 class Reflector:
     """
-    *run* is a root task.
+    Lists and watches one kind for as long as `run` is running.
     """
 
     def __init__(
         self,
-        means: WatchContext,
+        context: WatchContext,
         kind: ResourceKind,
         store: ReflectorStore,
         discovery: ServedResources,
     ) -> None:
         self.kind = kind
-        self._context = means
+        self._context = context
         self._store = store
         self._discovery = discovery
-        self._watch_health = WatchHealth(kind, store, means.clock)
-        self._ingester = Ingester(kind, store, means.clock)
-        self._backoff = Backoff(means.timing.backoff)
+        self._watch_health = WatchHealth(kind, store, context.clock)
+        self._ingester = Ingester(kind, store, context.clock)
+        self._backoff = Backoff(context.timing.backoff)
         self._api_version = ""
         self._relist_at = 0.0
         self._next_free_expiry_at = 0.0
@@ -123,41 +125,46 @@ class Reflector:
 
     def _needs_list(self, version: str) -> bool:
         """
-        After blindness, too: a watch would tell what happened meanwhile as if it were so now.
+        Return whether a list is needed before the next watch.
+
+        It is after a long time without a watch, too: a watch would replay what happened meanwhile,
+        and each past state would look like the current one.
         """
-        blind = self._watch_health.unwatched_for >= self._context.timing.stale_after
+        is_stale = self._watch_health.unwatched_for >= self._context.timing.stale_after
         due = self._now() >= self._relist_at
-        return blind or due or not self._ingester.resource_version or version != self._api_version
+        return (
+            is_stale or due or not self._ingester.resource_version or version != self._api_version
+        )
 
     async def _watch(self) -> None:
         """
-        One watch, to its end.
+        Open one watch and read it to its end.
         """
-        pace, began = self._context.timing, self._now()
+        timing, started_at = self._context.timing, self._now()
         duration = self._watch_timeout()
-        asked = RequestInfo(
+        request = RequestInfo(
             f"watch {self.kind.group_resource}", path=collection_path(self.kind, self._api_version)
         )
         async with self._context.api.open_watch(
-            asked.path,
+            request.path,
             self._watch_query(duration),
-            idle_timeout=pace.idle_timeout,
-            max_duration=duration + pace.watch_timeout_grace,
-            operation=asked.operation,
-        ) as lines:
-            await self._read_events(lines, asked)
-        lasted = timedelta(seconds=self._now() - began)
-        if not lines.idle_timed_out and lasted < duration - ONE_SECOND:
+            idle_timeout=timing.idle_timeout,
+            max_duration=duration + timing.watch_timeout_grace,
+            operation=request.operation,
+        ) as stream:
+            await self._read_events(stream, request)
+        lasted = timedelta(seconds=self._now() - started_at)
+        if not stream.idle_timed_out and lasted < duration - ONE_SECOND:
             self._discovery.request_refresh()
-        await asyncio.sleep(max(pace.rewatch_interval - lasted, timedelta(0)).total_seconds())
+        await asyncio.sleep(max(timing.rewatch_interval - lasted, timedelta(0)).total_seconds())
 
-    async def _read_events(self, lines: WatchStream, asked: RequestInfo) -> None:
+    async def _read_events(self, stream: WatchStream, request: RequestInfo) -> None:
         self._watch_health.record_watch_start()
         self._ingester.record_watch_start()
         read = 0
         try:
-            async for line in lines:
-                self._ingester.apply(decode_watch_event(line, self.kind, asked))
+            async for line in stream:
+                self._ingester.apply(decode_watch_event(line, self.kind, request))
                 read += 1
                 if not read % EVENTS_BETWEEN_YIELDS:
                     await asyncio.sleep(0)
@@ -166,24 +173,29 @@ class Reflector:
             self._failed_empty_watches = 0 if read else self._failed_empty_watches + 1
             raise
         finally:
-            self._watch_health.record_watch_end(self._last_event if lines.idle_timed_out else None)
+            self._watch_health.record_watch_end(
+                self._last_event if stream.idle_timed_out else None
+            )
 
-    async def _replace_store(self, listing: ListResult) -> None:
-        pace = self._context.timing
+    async def _replace_store(self, result: ListResult) -> None:
+        timing = self._context.timing
         self._failed_empty_watches = 0
-        await self._ingester.replace(listing)
+        await self._ingester.replace(result)
         self._watch_health.record_list()
-        until = pace.jittered(pace.relist_interval, self._context.random)
+        until = timing.jittered(timing.relist_interval, self._context.random)
         self._relist_at = self._now() + until.total_seconds()
 
     async def _recover(self, err: KubeError) -> None:
         """
-        An expired version is nothing unusual, if not soon after another; all else waits.
+        Wait as long as the error requires, and decide whether a list is needed.
+
+        A resourceVersion that has expired is normal after a quiet time (API concepts, "410 Gone
+        responses"), so the list follows at once. If it expires again soon, the backoff applies.
         """
-        now, growth = self._now(), self._context.timing.backoff
+        now, parameters = self._now(), self._context.timing.backoff
         if isinstance(err, Expired) and now >= self._next_free_expiry_at:
             self._ingester.resource_version = ""
-            self._next_free_expiry_at = now + growth.cap.total_seconds()
+            self._next_free_expiry_at = now + parameters.cap.total_seconds()
             return
         self._backoff = self._backoff.with_failure(now=now, no_response=is_no_response(err))
         if isinstance(err, Unserved):
@@ -197,7 +209,9 @@ class Reflector:
 
     async def _wait_until_served(self) -> None:
         """
-        Discovery decides; a server that contradicts itself is asked ever less often.
+        Wait for discovery to say whether the kind is served.
+
+        If the server lists a kind that it answers with 404, the backoff goes on growing.
         """
         self._ingester.resource_version = ""
         self._watch_health.record_unserved()
@@ -228,11 +242,11 @@ class Reflector:
 
     def _watch_timeout(self) -> timedelta:
         """
-        No watch goes on beyond the time of the next list.
+        Return the timeout of the next watch, which must not last beyond the next relist.
         """
-        pace = self._context.timing
+        timing = self._context.timing
         left = timedelta(seconds=self._relist_at - self._now())
-        return max(min(pace.watch_timeout(self._context.random), left), ONE_SECOND)
+        return max(min(timing.watch_timeout(self._context.random), left), ONE_SECOND)
 
     @property
     def _last_event(self) -> datetime | None:

@@ -1,5 +1,5 @@
 """
-All durations of watching, in one value.
+All durations of list, watch and discovery.
 """
 
 from dataclasses import dataclass, field
@@ -7,18 +7,22 @@ from datetime import timedelta
 from random import Random
 
 from reporter.kube.wire.backoff import BackoffParameters
-from reporter.stages.snapshot.snapshot import WATCH_LOSS_TOLERANCE
+from reporter.model.observations import WATCH_LOSS_TOLERANCE
 
 
 @dataclass(frozen=True, slots=True)
 class WatchTiming:
     """
-    The defaults are those of client-go where it has one.
+    The defaults are those of client-go's reflector (tools/cache/reflector.go) where it has one.
 
-    *silence*: a watch says nothing for so long that its peer may be dead; API servers send a
-    bookmark about once a minute. *listing*: how long a list may take, or a page of one. *blind*: how
-    long without a watch until nothing is judged by what it last said. *spread*: by how much regular
-    actions are jittered.
+    *rewatch_interval*: the least time between the starts of two watches.
+    *idle_timeout*: the time without any event after which a watch is opened anew, as its peer may
+    be dead; API servers send a bookmark about once a minute.
+    *list_timeout*: for a list, or one page of it.
+    *stale_after*: the time without a watch after which a list is needed.
+    *watch_timeout_grace*: how much longer than its timeoutSeconds we wait for a watch to end.
+    *loss_confirmation_interval*: until discovery confirms that a resource is missing.
+    *jitter*: the share by which regular intervals vary.
     """
 
     backoff: BackoffParameters = field(default_factory=BackoffParameters)
@@ -37,12 +41,12 @@ class WatchTiming:
 
     def watch_timeout(self, random: Random) -> timedelta:
         """
-        How long to let a watch run, so that those of many clients do not end together.
+        Return a random timeoutSeconds, so that the watches of many clients do not end together.
         """
         return (
             self.min_watch_timeout
             + (self.max_watch_timeout - self.min_watch_timeout) * random.random()
         )
 
-    def jittered(self, regular: timedelta, random: Random) -> timedelta:
-        return regular * random.uniform(1 - self.jitter, 1 + self.jitter)
+    def jittered(self, interval: timedelta, random: Random) -> timedelta:
+        return interval * random.uniform(1 - self.jitter, 1 + self.jitter)

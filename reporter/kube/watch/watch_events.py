@@ -1,7 +1,7 @@
 """
-What a line of a watch or a page of a list says, decoded object by object. Pure.
+Decode the lines of a watch and the pages of a list. Pure.
 
-An object that cannot be decoded is named instead: one odd object never hides the others.
+An object that cannot be decoded is reported by name and hides no other object.
 """
 
 from collections.abc import Iterable
@@ -16,14 +16,8 @@ from reporter.kube.wire.decoding import decode_json
 from reporter.kube.wire.error_mapping import RequestInfo, watch_event_error
 from reporter.kube.wire.errors import Unreachable
 from reporter.kube.wire.plain_text import clean
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import ResourceKind
-
-
-NamespacedName: TypeAlias = tuple[str, str]
-"""
-Namespace, empty for cluster-scoped kinds, and name.
-"""
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +37,7 @@ class Delete:
 @dataclass(frozen=True, slots=True)
 class UndecodableObject:
     """
-    Its newest version could not be decoded; *why* names the field.
+    An object whose newest version could not be decoded; *why* names the field.
     """
 
     name: NamespacedName
@@ -55,7 +49,9 @@ class UndecodableObject:
 @dataclass(frozen=True, slots=True)
 class Bookmark:
     """
-    Everything up to *version* was told.
+    A bookmark: all events up to this resourceVersion were sent.
+
+    See "Watch bookmarks" in the API concepts page of the Kubernetes documentation.
     """
 
     resource_version: str
@@ -72,7 +68,7 @@ Objects, and those that could not be decoded.
 @dataclass(frozen=True, slots=True)
 class ListPage:
     """
-    *version* is that of the whole list; *token* is empty on the last page.
+    One page. *resource_version* is that of the list; *continue_token* is empty on the last page.
     """
 
     resource_version: str
@@ -112,39 +108,39 @@ _LIST_DECODER = msgspec.json.Decoder(_RawList)
 _RAW_ITEMS_DECODER = msgspec.json.Decoder(tuple[msgspec.Raw, ...] | None)
 
 
-def decode_watch_event(line: bytes, kind: ResourceKind, asked: RequestInfo) -> WatchEvent:
+def decode_watch_event(line: bytes, kind: ResourceKind, request: RequestInfo) -> WatchEvent:
     """
-    Raises what an ERROR event stands for, and Unreachable for what is no watch event at all.
+    Decode one line. Raises the KubeError of an ERROR event, and Unreachable for any other line.
     """
-    event, meta = _decode_envelope(line, asked)
+    event, meta = _decode_envelope(line, request)
     match event.type:
         case "ADDED" | "MODIFIED":
-            return _decode_object(event.object, kind, meta, new=event.type == "ADDED")
+            return _decode_object(event.object, kind, meta, is_new=event.type == "ADDED")
         case "DELETED":
             return Delete((meta.namespace, meta.name), meta.resource_version)
         case "BOOKMARK":
             return Bookmark(meta.resource_version)
         case other:
-            raise _malformed_response(asked, f"unknown type of watch event {other[:40]!r}")
+            raise _malformed_response(request, f"unknown type of watch event {other[:40]!r}")
 
 
-def decode_list_page(body: bytes, kind: ResourceKind, asked: RequestInfo) -> ListPage:
+def decode_list_page(body: bytes, kind: ResourceKind, request: RequestInfo) -> ListPage:
     """
-    Raises Unreachable for what is no list.
+    Decode one page. Raises Unreachable for a body that is not a list.
     """
     try:
         page = decode_json(_LIST_DECODER, body)
         items = decode_items(bytes(page.items), kind)
     except msgspec.DecodeError as err:
-        raise _malformed_response(asked, f"not a list: {err}") from err
+        raise _malformed_response(request, f"not a list: {err}") from err
     if items is None:
-        raise _malformed_response(asked, "not a list: its items are none")
+        raise _malformed_response(request, "not a list: its items are none")
     return ListPage(page.metadata.version, page.metadata.token or "", *items)
 
 
 def decode_items(text: bytes, kind: ResourceKind) -> DecodedItems | None:
     """
-    None for what is no array of objects.
+    Decode a JSON array of objects; None for any other text.
     """
     with suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return _items_decoder(kind).decode(text) or (), ()
@@ -155,10 +151,10 @@ def decode_items(text: bytes, kind: ResourceKind) -> DecodedItems | None:
 
 def _decode_one_by_one(raws: Iterable[msgspec.Raw], kind: ResourceKind) -> DecodedItems:
     """
-    Takes twice as long, but one odd object does not hide the others.
+    Decode each object alone, which takes twice as long but isolates the undecodable ones.
     """
     found = [
-        _decode_object(raw, kind, decode_json(_METADATA_DECODER, raw).metadata, new=True)
+        _decode_object(raw, kind, decode_json(_METADATA_DECODER, raw).metadata, is_new=True)
         for raw in raws
     ]
     return (
@@ -167,32 +163,32 @@ def _decode_one_by_one(raws: Iterable[msgspec.Raw], kind: ResourceKind) -> Decod
     )
 
 
-def _decode_envelope(line: bytes, asked: RequestInfo) -> tuple[_RawWatchEvent, _ObjectMeta]:
+def _decode_envelope(line: bytes, request: RequestInfo) -> tuple[_RawWatchEvent, _ObjectMeta]:
     try:
         event = decode_json(_EVENT_DECODER, line)
         if event.type == "ERROR":
-            raise watch_event_error(asked, bytes(event.object))
+            raise watch_event_error(request, bytes(event.object))
         return event, decode_json(_METADATA_DECODER, event.object).metadata
     except msgspec.DecodeError as err:
-        raise _malformed_response(asked, f"not a watch event: {err}") from err
+        raise _malformed_response(request, f"not a watch event: {err}") from err
 
 
 def _decode_object(
-    raw: msgspec.Raw, kind: ResourceKind, meta: _ObjectMeta, *, new: bool
+    raw: msgspec.Raw, kind: ResourceKind, meta: _ObjectMeta, *, is_new: bool
 ) -> Upsert | UndecodableObject:
     name = (meta.namespace, meta.name)
     try:
         found = decode_json(_object_decoder(kind), raw)
     except msgspec.DecodeError as err:
-        return UndecodableObject(name, meta.resource_version, clean(str(err)), is_new=new)
-    return Upsert(name, meta.resource_version, found, is_new=new)
+        return UndecodableObject(name, meta.resource_version, clean(str(err)), is_new=is_new)
+    return Upsert(name, meta.resource_version, found, is_new=is_new)
 
 
-def _malformed_response(asked: RequestInfo, message: str) -> Unreachable:
+def _malformed_response(request: RequestInfo, message: str) -> Unreachable:
     """
-    The answer began as a success, so its status says so.
+    Make the error for a response with status 200 that cannot be used.
     """
-    return Unreachable(asked.operation, status=200, message=message, may_have_applied=True)
+    return Unreachable(request.operation, status=200, message=message, may_have_applied=True)
 
 
 @cache

@@ -1,5 +1,5 @@
 """
-How well a kind is seen: told to the store at each change, logged once.
+Track the watch of one kind: report each change of its state to the store, log it once.
 """
 
 import logging
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from reporter.kube.watch.context import PassiveClock
 from reporter.kube.wire.errors import Invalid, KubeError, Refused
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
 
 
@@ -17,20 +17,20 @@ logger = logging.getLogger(__name__)
 
 class WatchStateStore(Protocol):
     """
-    Who must know how well a kind is seen.
+    The receiver of watch states.
     """
 
-    def set_watch_state(self, kind: ResourceKind, sight: WatchState) -> None: ...
+    def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None: ...
 
 
 class WatchHealth:
     """
-    A watch that ends and opens again at once changes nothing here.
+    The health of one kind's watch. A watch that ends and is opened again at once stays healthy.
     """
 
-    def __init__(self, kind: ResourceKind, sights: WatchStateStore, clock: PassiveClock) -> None:
+    def __init__(self, kind: ResourceKind, store: WatchStateStore, clock: PassiveClock) -> None:
         self._kind = kind
-        self._store = sights
+        self._store = store
         self._clock = clock
         self._listed = False
         self._unwatched_since: datetime | None = None
@@ -42,32 +42,32 @@ class WatchHealth:
 
     def record_watch_start(self) -> None:
         """
-        A watch is open.
+        Record that a watch was opened.
         """
         self._unwatched_since = None
         self._failures = 0
         self._store.set_watch_state(self._kind, Watching())
         if self._logged:
-            logger.info("%s: watched again", self._kind.group_resource)
+            logger.info("%s: watching again", self._kind.group_resource)
         self._logged = ""
 
     @property
     def unwatched_for(self) -> timedelta:
         """
-        For how long nothing has been watched; a watch that only was silent shows no such time.
+        The time without a watch; zero if the watch only timed out without events.
 
-        Of a kind that nobody changes the API server may say nothing for minutes.
+        For a kind that nobody changes, the API server may send nothing for minutes.
         """
         if self._unwatched_since is None or not self._failures:
             return timedelta(0)
         return self._clock.now() - self._unwatched_since
 
-    def record_watch_end(self, heard: datetime | None = None) -> None:
+    def record_watch_end(self, last_event_at: datetime | None = None) -> None:
         """
-        The watch is no longer open; *heard* is when it last said anything, if not just now.
+        Record that no watch is open, since *last_event_at* or else since now.
         """
         if self._unwatched_since is None:
-            self._unwatched_since = heard or self._clock.now()
+            self._unwatched_since = last_event_at or self._clock.now()
 
     def record_failure(self, err: KubeError) -> None:
         why = _describe_error(err)
@@ -88,12 +88,12 @@ class WatchHealth:
         self._logged = "unserved"
 
     def _log_failure(self, level: int, err: KubeError, why: str) -> None:
-        about = f"{type(err).__name__} {why if isinstance(err, Refused) else ''}"
-        if level == logging.WARNING and self._logged == about:
+        summary = f"{type(err).__name__} {why if isinstance(err, Refused) else ''}"
+        if level == logging.WARNING and self._logged == summary:
             return
         logger.log(level, "%s: not watched: %s (%s)", self._kind.group_resource, why, err)
         if level == logging.WARNING:
-            self._logged = about
+            self._logged = summary
 
 
 def _describe_error(err: KubeError) -> str:

@@ -1,5 +1,5 @@
 """
-meta/v1 Status: how an API server says what is wrong.
+Decode meta/v1 Status, the body of an API server's error, and the Retry-After of a response.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from reporter.kube.wire.decoding import decode_json
 
 MAX_RETRY_AFTER_DIGITS = 6
 """
-Digits of a Retry-After that is believed.
+A Retry-After with more digits is ignored.
 """
 
 MAX_RETRY_AFTER_SECONDS = 10**MAX_RETRY_AFTER_DIGITS - 1
@@ -38,7 +38,7 @@ class Status(msgspec.Struct, rename="camel"):
     @property
     def object_name(self) -> str:
         """
-        The name of the object that it is about, if it names one.
+        The name of the object that the error is about; empty if it names none.
         """
         return self.details.name if self.details is not None else ""
 
@@ -48,22 +48,28 @@ _STATUS_DECODER = msgspec.json.Decoder(Status)
 
 def decode_status(body: bytes) -> Status | None:
     """
-    None for anything else.
+    Decode a Status; None for any other body.
     """
     try:
-        said = decode_json(_STATUS_DECODER, body)
+        status = decode_json(_STATUS_DECODER, body)
     except msgspec.DecodeError:
         return None
-    return said if said.kind == "Status" else None
+    return status if status.kind == "Status" else None
 
 
-def parse_retry_after(headers: Mapping[str, str], said: Status | None) -> timedelta | None:
+def parse_retry_after(headers: Mapping[str, str], status: Status | None) -> timedelta | None:
     """
-    Seconds only, which is what API servers send; a date would need a clock.
+    Return the Retry-After of a response, from its header or else from its Status.
+
+    Only seconds are supported, which is what API servers send; a date would need a clock.
     """
     text = headers.get("Retry-After", "").strip()
     if text.isascii() and text.isdigit() and len(text) <= MAX_RETRY_AFTER_DIGITS:
         return timedelta(seconds=int(text))
-    if said is not None and said.details is not None and said.details.retry_after_seconds > 0:
-        return timedelta(seconds=min(said.details.retry_after_seconds, MAX_RETRY_AFTER_SECONDS))
+    if (
+        status is not None
+        and status.details is not None
+        and status.details.retry_after_seconds > 0
+    ):
+        return timedelta(seconds=min(status.details.retry_after_seconds, MAX_RETRY_AFTER_SECONDS))
     return None

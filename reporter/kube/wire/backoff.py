@@ -1,5 +1,5 @@
 """
-How long to wait after a failure. Pure.
+Compute how long to wait after a failure, honouring Retry-After. Pure.
 """
 
 from dataclasses import dataclass, replace
@@ -10,21 +10,24 @@ from reporter.kube.wire.errors import KubeError, Throttled, Unreachable
 
 MAX_HONOURED_RETRY_AFTERS = 10
 """
-Failures in a row until pauses grow although the server names one, as many as client-go's requests
-take. While an API server that has just started reads its objects it asks for a second, many times.
+Throttled responses in a row whose Retry-After alone decides the pause; after these the pause grows.
+
+client-go's requests are retried as often (rest/request.go, maxRetries). An API server that has just
+started sends many with a Retry-After of one second until its watch cache is filled.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class BackoffParameters:
     """
-    Pauses grow from *first* by *factor*, lengthened by up to *jitter* of it, to *longest*.
+    Pauses grow from *initial* by *factor* up to *cap*; *jitter* adds up to its share of the pause.
 
-    The constants of client-go's reflector, but that *longest* and what the server asks for are
-    lengthened only by up to *spread*: a right that is given back is noticed in time. Without an answer at all (*deaf*) the server pays
-    nothing for being asked, so then the pauses stay short and its return is noticed soon.
-    *calm*: after this long without a failure the next one counts as the first.
-    *patience*: the longest Retry-After that is honoured.
+    The values are those of client-go's reflector (tools/cache/reflector.go), with two differences.
+    *cap_jitter*, which is lower, applies to *cap* and to the Retry-After, so that a permission that
+    is granted again is noticed in time. *no_response_cap* applies while there is no response at
+    all: retries cost such a server nothing, and its return is noticed soon.
+    *reset_after*: after this long without a failure the next one counts as the first.
+    *max_retry_after*: a longer Retry-After is cut to this.
     """
 
     initial: timedelta = timedelta(seconds=0.8)
@@ -40,9 +43,9 @@ class BackoffParameters:
 @dataclass(frozen=True, slots=True)
 class Backoff:
     """
-    *failures* in a row; *last* and all times in seconds of the event loop.
+    The failures in a row of one client. Times are in seconds of the event loop.
 
-    *deaf*: there was no answer at all the last time.
+    *no_response*: the last request got no response at all.
     """
 
     parameters: BackoffParameters = BackoffParameters()
@@ -52,52 +55,60 @@ class Backoff:
 
     def with_failure(self, *, now: float, no_response: bool = False) -> "Backoff":
         """
-        A server that answers again is one that has just started, and refuses much for a moment.
+        Return the backoff with one more failure.
+
+        The first response after none counts as the first failure: a server that has just started
+        refuses many requests for a moment.
         """
-        calm = now - self.last_failure >= self.parameters.reset_after.total_seconds()
-        first = calm or (self.no_response and not no_response)
+        has_recovered = now - self.last_failure >= self.parameters.reset_after.total_seconds()
+        is_first = has_recovered or (self.no_response and not no_response)
         return replace(
             self,
-            failures=1 if first else self.failures + 1,
+            failures=1 if is_first else self.failures + 1,
             last_failure=now,
             no_response=no_response,
         )
 
-    def requested_pause(self, chance: float, asked: timedelta) -> timedelta:
+    def requested_pause(self, random: float, retry_after: timedelta) -> timedelta:
         """
-        What the server asked for, which knows better when it will have time.
+        Return the pause that the server requested, with jitter.
         """
-        return min(asked, self.parameters.max_retry_after) * (1 + chance * self.parameters.jitter)
+        return min(retry_after, self.parameters.max_retry_after) * (
+            1 + random * self.parameters.jitter
+        )
 
     def pause(
-        self, chance: float, *, no_response: bool = False, retry_after: timedelta | None = None
+        self, random: float, *, no_response: bool = False, retry_after: timedelta | None = None
     ) -> timedelta:
         """
-        How long to wait now; *chance* is in [0, 1), *at_least* what the server asked for.
+        Return how long to wait now, at least *retry_after*. *random* is in [0, 1).
         """
-        growth = self.parameters
-        longest = growth.no_response_cap if no_response else growth.cap
-        spread = 1 + chance * growth.cap_jitter
+        parameters = self.parameters
+        cap = parameters.no_response_cap if no_response else parameters.cap
+        cap_jitter = 1 + random * parameters.cap_jitter
         exponent = min(max(self.failures - 1, 0), 30)
-        grown = growth.initial * growth.factor**exponent * (1 + chance * growth.jitter)
-        asked = min(retry_after or timedelta(0), growth.max_retry_after)
-        return max(min(grown, longest * spread), asked * spread)
+        grown = parameters.initial * parameters.factor**exponent * (1 + random * parameters.jitter)
+        requested = min(retry_after or timedelta(0), parameters.max_retry_after)
+        return max(min(grown, cap * cap_jitter), requested * cap_jitter)
 
 
 def is_no_response(err: KubeError) -> bool:
     """
-    Whether there was no answer at all.
+    Return whether there was no HTTP response at all.
     """
     return isinstance(err, Unreachable) and not err.status
 
 
-def pause_after(backoff: Backoff, err: KubeError, chance: float) -> timedelta:
+def pause_after(backoff: Backoff, err: KubeError, random: float) -> timedelta:
     """
-    How long to wait after this failure, which *backoff* has counted already.
+    Return how long to wait after this failure, which *backoff* has counted already.
+
+    The Retry-After of a 429 decides the pause for the first failures in a row, and is the least
+    pause later. The Retry-After of a 5xx is always the least pause.
     """
-    asked = err.retry_after if isinstance(err, Throttled | Unreachable) else None
-    if isinstance(err, Throttled) and asked:
+    retry_after = err.retry_after if isinstance(err, Throttled | Unreachable) else None
+    if isinstance(err, Throttled) and retry_after:
         if backoff.failures <= MAX_HONOURED_RETRY_AFTERS:
-            return backoff.requested_pause(chance, asked)
+            return backoff.requested_pause(random, retry_after)
         backoff = replace(backoff, failures=backoff.failures - MAX_HONOURED_RETRY_AFTERS)
-    return backoff.pause(chance, no_response=is_no_response(err), retry_after=asked)
+    return backoff.pause(random, no_response=is_no_response(err), retry_after=retry_after)

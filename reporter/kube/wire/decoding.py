@@ -1,8 +1,8 @@
 """
-JSON of others to our types; whatever is wrong with it is one error.
+Decode JSON from others, and raise one type of error for all that can be wrong with it.
 
-An API server lets objects of some kinds nest as deep as JSON may, ten times deeper than a decoder
-goes, and whoever may write one object must not be able to hide all others in its list.
+API servers store objects of some kinds with any depth of nesting, ten times deeper than the decoder
+supports. Whoever may write one object must not be able to hide all others in its list.
 """
 
 import re
@@ -13,7 +13,7 @@ import msgspec
 
 MAX_DEPTH = 100
 """
-Levels; nothing that is read of any object lies half as deep.
+Levels of nesting that are kept; no field that we read is half as deep.
 """
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
@@ -24,7 +24,9 @@ T = TypeVar("T")
 
 def decode_json(decoder: "msgspec.json.Decoder[T]", raw: bytes | msgspec.Raw) -> T:
     """
-    Raises msgspec.DecodeError, also for text that is not UTF-8. What is nested too deep is null.
+    Decode JSON, with null for what is nested too deep.
+
+    Raises msgspec.DecodeError, also for text that is not UTF-8.
     """
     try:
         try:
@@ -37,7 +39,7 @@ def decode_json(decoder: "msgspec.json.Decoder[T]", raw: bytes | msgspec.Raw) ->
 
 def limit_depth(raw: bytes) -> bytes:
     """
-    The same JSON with null for what lies deeper than DEEPEST; no check that it is any.
+    Replace what is nested deeper than MAX_DEPTH by null; the JSON is not validated.
     """
     kept, depth, begin = [], 0, 0
     for found in _TOKEN.finditer(raw):

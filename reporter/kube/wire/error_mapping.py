@@ -1,5 +1,5 @@
 """
-Answers and transport failures turned into the closed set of errors; nothing else makes these.
+Map responses and transport failures to the closed set of KubeErrors.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ TRANSPORT_ERRORS = (
     HttpProcessingError,
     TimeoutError,
     OSError,  # ssl.SSLError is one
-    ValueError,  # of header values and URLs that cannot be sent
+    ValueError,  # raised for header values and URLs that cannot be sent
 )
 
 _NEVER_SENT = (
@@ -43,7 +43,7 @@ _NEVER_SENT = (
 
 NOT_SERVED_TEXT = b"404 page not found"
 """
-The text, not a Status, with which an API server answers a path that it does not have.
+The body, not a Status, of an API server's response to a path that it does not serve.
 """
 
 _ERROR_BY_STATUS: Mapping[int, type[KubeError]] = {
@@ -57,13 +57,14 @@ _ERROR_BY_STATUS: Mapping[int, type[KubeError]] = {
     HTTPStatus.UNPROCESSABLE_ENTITY: Invalid,
 }
 
+# Admission answers 403 for these as well, which no RBAC rule can change.
 _NOT_ABOUT_PERMISSIONS = ("exceeded quota", "being terminated")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestInfo:
     """
-    A request, as far as an error about it needs to know.
+    The parts of a request that errors name. *operation*: what it does, as "list pods".
     """
 
     operation: str
@@ -77,65 +78,65 @@ class RequestInfo:
 
 
 def response_error(
-    asked: RequestInfo, status: int, headers: Mapping[str, str], body: bytes
+    request: RequestInfo, status: int, headers: Mapping[str, str], body: bytes
 ) -> KubeError:
     """
-    The error that an answer other than success stands for.
+    Map a response other than success to an error.
     """
-    said = decode_status(body)
-    if said is None and (is_html(headers) or _is_html_body(body)):
-        return proxy_error(asked, status, headers, body)
-    message = clean(body if said is None else said.text)
+    api_status = decode_status(body)
+    if api_status is None and (is_html(headers) or _is_html_body(body)):
+        return proxy_error(request, status, headers, body)
+    message = clean(body if api_status is None else api_status.text)
     match status:
         case HTTPStatus.NOT_FOUND:
-            return _not_found_error(asked, said, body, message)
+            return _not_found_error(request, api_status, body, message)
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-            return _refused_error(asked, status, message)
+            return _refused_error(request, status, message)
         case _ if status in _ERROR_BY_STATUS:
-            return _ERROR_BY_STATUS[status](asked.operation, status=status, message=message)
+            return _ERROR_BY_STATUS[status](request.operation, status=status, message=message)
         case _:
             return _throttled_or_unreachable(
-                asked, status, message, parse_retry_after(headers, said)
+                request, status, message, parse_retry_after(headers, api_status)
             )
 
 
-def watch_event_error(asked: RequestInfo, raw: bytes) -> KubeError:
+def watch_event_error(request: RequestInfo, raw: bytes) -> KubeError:
     """
-    The error that an ERROR event stands for; its object is a Status.
+    Map an ERROR event of a watch, whose object is a Status, to an error.
     """
-    said = decode_status(raw)
-    if said is None:
+    api_status = decode_status(raw)
+    if api_status is None:
         message = f"ERROR event without a Status: {clean(raw)}"
         return Unreachable(
-            asked.operation, status=HTTPStatus.OK, message=message, may_have_applied=True
+            request.operation, status=HTTPStatus.OK, message=message, may_have_applied=True
         )
-    if said.reason in {"Expired", "Gone"}:
-        return Expired(asked.operation, status=HTTPStatus.GONE, message=clean(said.text))
-    return response_error(asked, said.code or HTTPStatus.INTERNAL_SERVER_ERROR, {}, raw)
+    if api_status.reason in {"Expired", "Gone"}:
+        return Expired(request.operation, status=HTTPStatus.GONE, message=clean(api_status.text))
+    return response_error(request, api_status.code or HTTPStatus.INTERNAL_SERVER_ERROR, {}, raw)
 
 
-def transport_error(asked: RequestInfo, err: BaseException) -> Unreachable:
+def transport_error(request: RequestInfo, err: BaseException) -> Unreachable:
     """
-    The error for one of TRANSPORT_FAILURES.
+    Map one of TRANSPORT_ERRORS.
     """
     sent = not isinstance(err, _NEVER_SENT)
     if isinstance(err, TimeoutError):
         message = "timed out" if sent else "connecting timed out"
     else:
         message = clean(str(err)) or type(err).__name__
-    return Unreachable(asked.operation, message=message, may_have_applied=sent)
+    return Unreachable(request.operation, message=message, may_have_applied=sent)
 
 
 def proxy_error(
-    asked: RequestInfo, status: int, headers: Mapping[str, str], body: bytes
+    request: RequestInfo, status: int, headers: Mapping[str, str], body: bytes
 ) -> KubeError:
     """
-    The error for a page: a proxy or balancer answered, perhaps in place of the API server.
+    Map an HTML page, which a proxy or load balancer sent in place of the API server.
     """
-    message = f"not an answer of an API server: {clean(body)}"
+    message = f"not a response of an API server: {clean(body)}"
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        return Refused(asked.operation, status=status, message=message)
-    return _throttled_or_unreachable(asked, status, message, parse_retry_after(headers, None))
+        return Refused(request.operation, status=status, message=message)
+    return _throttled_or_unreachable(request, status, message, parse_retry_after(headers, None))
 
 
 def is_html(headers: Mapping[str, str]) -> bool:
@@ -147,43 +148,49 @@ def _is_html_body(body: bytes) -> bool:
 
 
 def _throttled_or_unreachable(
-    asked: RequestInfo, status: int, message: str, pause: timedelta | None
+    request: RequestInfo, status: int, message: str, retry_after: timedelta | None
 ) -> Throttled | Unreachable:
     """
-    503 is the one 5xx by which a server says that it has not begun to work on the request.
+    Map 429, 5xx and unknown statuses, and keep the Retry-After of the response.
+
+    503 is the only 5xx after which the request was certainly not carried out.
     """
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return Throttled(asked.operation, status=status, message=message, retry_after=pause)
+        return Throttled(
+            request.operation, status=status, message=message, retry_after=retry_after
+        )
     return Unreachable(
-        asked.operation,
+        request.operation,
         status=status,
         message=message,
-        retry_after=pause,
+        retry_after=retry_after,
         may_have_applied=status != HTTPStatus.SERVICE_UNAVAILABLE,
     )
 
 
 def _not_found_error(
-    asked: RequestInfo, said: Status | None, body: bytes, message: str
+    request: RequestInfo, api_status: Status | None, body: bytes, message: str
 ) -> KubeError:
     """
-    A 404 that neither is a Status nor has the API server's own text proves nothing.
+    Map a 404, which proves that something is missing only if the API server itself sent it.
     """
     status = HTTPStatus.NOT_FOUND
-    if said is None and NOT_SERVED_TEXT not in body:
-        return Unreachable(asked.operation, status=status, message=message, may_have_applied=True)
-    if (said is not None and said.object_name) or is_object_path(asked.path):
-        return NotFound(asked.operation, status=status, message=message)
-    return Unserved(asked.operation, status=status, message=message)
+    if api_status is None and NOT_SERVED_TEXT not in body:
+        return Unreachable(
+            request.operation, status=status, message=message, may_have_applied=True
+        )
+    if (api_status is not None and api_status.object_name) or is_object_path(request.path):
+        return NotFound(request.operation, status=status, message=message)
+    return Unserved(request.operation, status=status, message=message)
 
 
-def _refused_error(asked: RequestInfo, status: int, message: str) -> Refused:
-    about_rights = status == HTTPStatus.FORBIDDEN and not any(
+def _refused_error(request: RequestInfo, status: int, message: str) -> Refused:
+    about_permissions = status == HTTPStatus.FORBIDDEN and not any(
         text in message for text in _NOT_ABOUT_PERMISSIONS
     )
     return Refused(
-        asked.operation,
+        request.operation,
         status=status,
         message=message,
-        missing_permission=asked.required_permission if about_rights else "",
+        missing_permission=request.required_permission if about_permissions else "",
     )

@@ -1,15 +1,15 @@
 """
-What can go wrong with the API server, by what to do next; callers never look at a number.
+Errors of the API server, classified by what to do next; callers never look at a status code.
 
 * KubeError
-  - Expired      the version to watch from or to continue at is gone: list again (410)
+  - Expired      the resourceVersion or continue token has expired: list again (410)
   - Conflict     someone else wrote first, or it already exists: read again (409)
   - NotFound     the object is not there (404)
   - Unserved     the resource itself is not served (404 page not found)
-  - Refused      we may not: a human must act (401, 403)
-  - Invalid      our own fault: the server will never take this (400, 405, 415, 422)
-  - Throttled    too many requests (429)
-  - Unreachable  no usable answer: wait and try again (5xx, network, text that is no API answer)
+  - Refused      permission or credentials are missing: a human must act (401, 403)
+  - Invalid      our own fault: the server will never accept this (400, 405, 406, 413, 415, 422)
+  - Throttled    too many requests: wait as long as Retry-After says (429)
+  - Unreachable  no usable response: wait and try again (5xx, network, not an API response)
 """
 
 from datetime import timedelta
@@ -17,18 +17,18 @@ from datetime import timedelta
 
 class ConfigurationError(Exception):
     """
-    How to reach the cluster is not known or not usable; the text says what to do.
+    The configuration to reach the cluster is missing or unusable; the text says what to do.
     """
 
 
 class KubeError(Exception):
     """
-    *doing* is what was tried, as "list pods"; *status* is 0 without an HTTP answer.
+    A failed request. *operation*: what it did, as "list pods". *status*: 0 without a response.
     """
 
-    def __init__(self, doing: str, *, status: int = 0, message: str = "") -> None:
-        super().__init__(doing, status, message)
-        self.operation = doing
+    def __init__(self, operation: str, *, status: int = 0, message: str = "") -> None:
+        super().__init__(operation, status, message)
+        self.operation = operation
         self.status = status
         self.message = message
 
@@ -39,7 +39,7 @@ class KubeError(Exception):
     @property
     def why(self) -> str:
         """
-        The text without what was tried.
+        The text without the operation.
         """
         return self.message or (f"HTTP {self.status}" if self.status else type(self).__name__)
 
@@ -61,43 +61,43 @@ class Invalid(KubeError): ...
 
 class Refused(KubeError):
     """
-    *missing_right* is "list deployments.apps", or empty when rights are not what is missing.
+    *missing_permission*: as "list deployments.apps"; empty if the cause is not RBAC.
     """
 
     def __init__(
-        self, doing: str, *, status: int = 0, message: str = "", missing_permission: str = ""
+        self, operation: str, *, status: int = 0, message: str = "", missing_permission: str = ""
     ) -> None:
-        super().__init__(doing, status=status, message=message)
+        super().__init__(operation, status=status, message=message)
         self.missing_permission = missing_permission
 
 
 class Throttled(KubeError):
     def __init__(
         self,
-        doing: str,
+        operation: str,
         *,
         status: int = 0,
         message: str = "",
         retry_after: timedelta | None = None,
     ) -> None:
-        super().__init__(doing, status=status, message=message)
+        super().__init__(operation, status=status, message=message)
         self.retry_after = retry_after
 
 
 class Unreachable(KubeError):
     """
-    *arrived*: the request may have been carried out, although no usable answer came.
+    *may_have_applied*: the request may have been carried out without a usable response.
     """
 
     def __init__(
         self,
-        doing: str,
+        operation: str,
         *,
         status: int = 0,
         message: str = "",
         retry_after: timedelta | None = None,
         may_have_applied: bool = False,
     ) -> None:
-        super().__init__(doing, status=status, message=message)
+        super().__init__(operation, status=status, message=message)
         self.retry_after = retry_after
         self.may_have_applied = may_have_applied

@@ -1,12 +1,12 @@
 """
-Paths of the API: made from a kind, and read back into the right that a request needs.
+Build API paths from kinds, and derive the RBAC permission that a request needs from its path.
 """
 
 import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 Query: TypeAlias = Sequence[tuple[str, str]]
@@ -22,7 +22,7 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete
 
 def collection_path(kind: ResourceKind, version: str) -> str:
     """
-    Where all objects of a kind are listed.
+    Return the path that lists the objects of a kind in all namespaces.
     """
     root = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
     return f"{root}/{kind.resource}"
@@ -30,14 +30,16 @@ def collection_path(kind: ResourceKind, version: str) -> str:
 
 def name_field_selector(kind: ResourceKind) -> str:
     """
-    The field selector by which a right that is limited to this name suffices; empty for all names.
+    Return the field selector for the kind's only object of interest; empty for all objects.
+
+    With it RBAC authorizes list and watch by a rule with ``resourceNames``.
     """
     return f"metadata.name={kind.object_name}" if kind.object_name else ""
 
 
 def is_object_path(path: str) -> bool:
     """
-    Whether a request to this path is about one object, rather than about a resource.
+    Return whether the path names one object rather than a resource.
     """
     found = _RESOURCE.match(path)
     return found is not None and found["name"] is not None
@@ -45,7 +47,7 @@ def is_object_path(path: str) -> bool:
 
 def required_permission(method: str, path: str, query: Query = ()) -> str:
     """
-    The right that a request needs, as RBAC names it: "list deployments.apps".
+    Return the permission that a request needs in RBAC terms, as "list deployments.apps".
     """
     found = _RESOURCE.match(path)
     if found is None:

@@ -1,22 +1,22 @@
 """
-Text of others made fit for logs and error messages: short, one line, without secrets.
+Clean text from others for logs and error messages: short, one line, without secrets.
 """
 
 import html
 import re
 import unicodedata
 
-from reporter.stages.text.redact import redact
+from reporter.model.redact import redact
 
 
 MAX_LENGTH = 300
 """
-Characters; what an error says beyond that has never helped anyone.
+Characters that are kept.
 """
 
 MAX_INPUT = 16_384
 """
-Characters that are looked at: an answer may be of any size.
+Characters that are examined, since a response may have any size.
 """
 
 _HTML = re.compile(r"<(?:!doctype|html|head|body|title|center|h1|p|pre)\b", re.IGNORECASE)
@@ -27,7 +27,7 @@ _TAG = re.compile(r"<[^<>]{0,500}>")
 
 def clean(text: str | bytes, *, max_length: int = MAX_LENGTH) -> str:
     """
-    The beginning of a text.
+    Clean the beginning of a text.
     """
     line = _to_one_line(_to_str(text[:MAX_INPUT]))
     return line if len(line) <= max_length else line[: max_length - 1] + "…"
@@ -35,7 +35,7 @@ def clean(text: str | bytes, *, max_length: int = MAX_LENGTH) -> str:
 
 def clean_tail(text: str | bytes, *, max_length: int = MAX_LENGTH) -> str:
     """
-    The end of a text: where programs say why they gave up.
+    Clean the end of a text, where programs write why they failed.
     """
     line = _to_one_line(_to_str(text[-MAX_INPUT:]))
     return line if len(line) <= max_length else "…" + line[1 - max_length :]

@@ -1,5 +1,5 @@
 """
-Times as the API server writes and takes them.
+Format and parse times of the Kubernetes API and of HTTP.
 """
 
 from datetime import UTC, datetime
@@ -8,29 +8,29 @@ from email.utils import parsedate_to_datetime
 
 PLAUSIBLE_YEARS = range(2000, 9000)
 """
-In which a clock may be: at both ends of time, nothing can be added any more.
+Years that a clock may show; near the limits of datetime additions would overflow.
 """
 
 
 def format_micro_time(moment: datetime) -> str:
     """
-    A MicroTime: exactly six fractional digits, or the API server answers 400.
+    Format a meta/v1 MicroTime. The API server refuses other than six fractional digits.
 
-    ``isoformat`` would drop them in the one case of a million where they are all zero.
+    ``isoformat`` would omit them when the microseconds are zero.
     """
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def format_time(moment: datetime) -> str:
     """
-    A Time: the API server keeps whole seconds.
+    Format a meta/v1 Time, which has whole seconds.
     """
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def parse_time(text: str | None) -> datetime | None:
     """
-    Any RFC 3339 time in UTC, whatever its fraction and offset; None if it is none.
+    Parse an RFC 3339 time of any precision and offset, and return it in UTC; None if invalid.
     """
     try:
         moment = datetime.fromisoformat(text or "")
@@ -41,7 +41,7 @@ def parse_time(text: str | None) -> datetime | None:
 
 def parse_http_date(text: str) -> datetime | None:
     """
-    That of a Date header; None if it is none, has no zone or is of another age.
+    Parse a Date header; None if it is invalid, has no zone, or an implausible year.
     """
     try:
         date = parsedate_to_datetime(text)

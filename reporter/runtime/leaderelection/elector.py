@@ -1,8 +1,9 @@
 """
-The loop around the election: one try, one pause, for ever.
+Run the leader election: attempt, pause, and so on for ever.
 
-Losing the lead ends nothing: this process stands by and tries again. Leases do not fence, so
-whoever writes asks *holds* at that moment, and every write must be harmless when repeated.
+A process that loses leadership does not exit: it stands by and tries again. A Lease does not prevent
+a former leader from writing, so every writer asks ``holds_lease`` right before it writes, and every
+write must be harmless when repeated.
 """
 
 import asyncio
@@ -36,7 +37,9 @@ logger = logging.getLogger(__name__)
 
 class ResourceLock(Protocol):
     """
-    Where the Lease is kept; its errors are KubeErrors, and a Lease is the token of its version.
+    The store of the Lease. It raises KubeError.
+
+    ``update`` raises Conflict if the Lease was written since *lease* was read.
     """
 
     async def read(self) -> Lease | None: ...
@@ -48,22 +51,24 @@ class ResourceLock(Protocol):
 
 class Elector:
     """
-    Made inside the event loop, by whose clock a lead is judged; *wall* only dates the record.
+    A candidate of the election. Create it inside the event loop, whose clock measures all durations.
 
-    *me* must name this process and no other one, also none before it in the same pod.
+    *identity*: names this process and no other one, not even an earlier one in the same pod.
+    *wall_clock*: only dates the record.
+    *jitter*: returns a random number in [0, 1), which spreads the polls of followers.
     """
 
     def __init__(
         self,
-        book: ResourceLock,
-        terms: LeaseTiming,
+        lock: ResourceLock,
+        timing: LeaseTiming,
         *,
         identity: str,
         wall_clock: Callable[[], datetime],
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._lock = book
-        self._timing = terms
+        self._lock = lock
+        self._timing = timing
         self._identity = identity
         self._wall_clock = wall_clock
         self._now = asyncio.get_running_loop().time
@@ -71,7 +76,7 @@ class Elector:
         self._lease: Lease | None = None
         self._observed: ObservedRecord | None = None
         self._has_written = False
-        self._renewed = 0.0
+        self._renewed_at = 0.0
         self._failing = False
         self._leading = asyncio.Event()
         self._not_leading = asyncio.Event()
@@ -84,14 +89,14 @@ class Elector:
     @property
     def lease(self) -> Lease | None:
         """
-        As it was last read or written here, for what else is to be written of it.
+        The Lease as this process last read or wrote it.
         """
         return self._lease
 
     @property
     def holder(self) -> str:
         """
-        Who leads, as far as it was seen; empty if nobody does.
+        The identity of the leader, as far as it was seen; empty if nobody leads.
         """
         return self._observed.record.holder if self._observed else ""
 
@@ -99,7 +104,7 @@ class Elector:
         return self.is_leader and self._now() < self.deadline()
 
     def deadline(self) -> float:
-        return leadership_deadline(self._renewed, self._timing)
+        return leadership_deadline(self._renewed_at, self._timing)
 
     async def wait_acquired(self) -> None:
         await self._leading.wait()
@@ -109,7 +114,7 @@ class Elector:
 
     async def run(self) -> NoReturn:
         """
-        Cancel it to stop, then await *release*.
+        Take part in the election until cancelled. Await ``release`` afterwards.
         """
         while True:
             await self._attempt()
@@ -117,9 +122,9 @@ class Elector:
 
     async def release(self) -> None:
         """
-        Give the lease back, for a successor to take at once. Only after the last write was made.
+        Release the Lease, so that a successor acquires it at once. Call it after the last write.
 
-        Takes half the renew deadline at most, and never raises for a server that does not answer.
+        It takes half the renew deadline at most, and never raises for a server that does not answer.
         """
         self._stop_leading("stopping", level=logging.INFO)
         if not self._has_written:
@@ -130,19 +135,19 @@ class Elector:
                     pass
         except (KubeError, TimeoutError) as err:
             logger.warning(
-                "lease %s was not released and must run out: %s", self._lock, _describe_error(err)
+                "lease %s was not released and must expire: %s", self._lock, _describe_error(err)
             )
 
     @property
     def _call_timeout(self) -> float:
         """
-        Seconds for one call: a hanging one leaves time for another before the deadline.
+        The timeout of one call, in seconds. A call that hangs leaves time for another attempt.
         """
         return self._timing.renew_deadline.total_seconds() / 2
 
     def _next_attempt(self) -> float:
         if self.is_leader:
-            return next_renewal(self._renewed, self._timing, now=self._now())
+            return next_renewal(self._renewed_at, self._timing, now=self._now())
         return next_attempt(self._observed, self._timing, now=self._now(), jitter=self._jitter())
 
     async def _attempt(self) -> None:
@@ -153,14 +158,14 @@ class Elector:
                 await (self._renew() if self.is_leader else self._try_acquire())
             self._log_recovery()
         except Conflict as err:
-            logger.debug("another was faster: %s", err)
+            logger.debug("another candidate wrote the lease first: %s", err)
         except (KubeError, TimeoutError) as err:
             self._log_failure(err)
         self._check_deadline()
 
     async def _renew(self) -> None:
         """
-        Without reading first: the version of the last write is enough while nobody else writes.
+        Renew the Lease; read it first only if somebody else wrote it.
         """
         try:
             await self._write_lease(LeaseAction.RENEW)
@@ -170,29 +175,30 @@ class Elector:
     async def _try_acquire(self) -> None:
         await self._read_lease()
         exists = self._lease is not None
-        move = next_action(
+        action = next_action(
             self._observed, self._timing, exists=exists, identity=self._identity, now=self._now()
         )
-        if move is not LeaseAction.WAIT:
-            await self._write_lease(move)
+        if action is not LeaseAction.WAIT:
+            await self._write_lease(action)
 
     async def _read_lease(self) -> None:
-        before = self.holder
+        previous_holder = self.holder
         async with asyncio.timeout(self._call_timeout):
             self._lease = await self._lock.read()
-        found = self._lease.record if self._lease is not None else None
-        if self._observed is not None and is_lease_removed(self._observed, found):
+        record = self._lease.record if self._lease is not None else None
+        if self._observed is not None and is_lease_removed(self._observed, record):
             self._observed = with_local_duration(self._observed, self._timing)
-        if found is None or is_lease_removed(self._observed, found):
+        # The observation outlives a removed Lease: its holder goes on, and others still wait for it.
+        if record is None or is_lease_removed(self._observed, record):
             return
-        self._observed = observe_record(self._observed, found, now=self._now())
+        self._observed = observe_record(self._observed, record, now=self._now())
         if self.holder != self._identity:
-            self._stop_leading(f"the lease went to {self.holder or 'nobody'}")
-        if self.holder not in {before, self._identity, ""}:
+            self._stop_leading(f"the lease is held by {self.holder or 'nobody'}")
+        if self.holder not in {previous_holder, self._identity, ""}:
             logger.info("standing by: %s leads", self.holder)
 
-    async def _write_lease(self, move: LeaseAction) -> None:
-        begun = self._now()
+    async def _write_lease(self, action: LeaseAction) -> None:
+        sent_at = self._now()
         previous = self._observed.record if self._observed else None
         record = make_held_record(
             previous,
@@ -200,20 +206,22 @@ class Elector:
             lease_duration=self._timing.lease_duration,
             now=self._wall_clock(),
         )
+        # Set before the call: a write without an answer may have arrived, and is then released.
         self._has_written = True
         async with asyncio.timeout(self._call_timeout):
-            if move is LeaseAction.CREATE or self._lease is None:
+            if action is LeaseAction.CREATE or self._lease is None:
                 self._lease = await self._lock.create(record)
             else:
                 self._lease = await self._lock.update(self._lease, record)
         self._observed = ObservedRecord(self._lease.record, self._now())
-        self._renewed = begun
-        if not self.is_leader and self._now() < leadership_deadline(begun, self._timing):
+        self._renewed_at = sent_at
+        # A process that was paused during the call may find the answer after its deadline.
+        if not self.is_leader and self._now() < leadership_deadline(sent_at, self._timing):
             self._start_leading()
 
     async def _try_release(self) -> bool:
         """
-        One try to give it back; False if someone wrote in between.
+        Try to release the Lease once; return False if it was written in between.
         """
         lease = await self._lock.read()
         if lease is None or lease.record.holder != self._identity:
@@ -251,7 +259,11 @@ class Elector:
     def _log_failure(self, err: KubeError | TimeoutError) -> None:
         if not self._failing:
             self._failing = True
-            logger.warning("lease %s, trying again: %s", self._lock, _describe_error(err))
+            logger.warning(
+                "lease %s cannot be read or written, trying again: %s",
+                self._lock,
+                _describe_error(err),
+            )
 
 
 def _describe_error(err: KubeError | TimeoutError) -> str:

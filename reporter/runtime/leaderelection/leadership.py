@@ -1,5 +1,5 @@
 """
-What a speaker must know of leadership, and the answer for a process that is alone.
+The interface of leadership, and its implementation for a process without leader election.
 """
 
 import asyncio
@@ -8,29 +8,31 @@ from typing import NoReturn, Protocol
 
 class Leadership(Protocol):
     """
-    Judging needs no leadership, speaking does.
+    Every replica evaluates; only the leader announces.
     """
 
     @property
     def is_leader(self) -> bool:
         """
-        For display. Never a reason to write: a process that was paused finds this still true.
+        Return whether this process leads, for display.
+
+        Never write because of this: it is still true in a process that was paused past its deadline.
         """
 
     @property
     def holder(self) -> str:
         """
-        For display: who leads, as far as it was seen; empty if nobody does or nobody is elected.
+        Return who leads, as far as it was seen, for display; empty if nobody does.
         """
 
     def holds_lease(self) -> bool:
         """
-        Ask immediately before each write: whether the lead still stands at this very moment.
+        Return whether this process leads at this very moment. Ask immediately before each write.
         """
 
     def deadline(self) -> float | None:
         """
-        When it ends unless it is renewed, in seconds of the event loop; None for never.
+        Return when leadership ends without a renewal, in seconds of the event loop; None for never.
         """
 
     async def wait_acquired(self) -> None:
@@ -40,13 +42,13 @@ class Leadership(Protocol):
 
     async def wait_lost(self) -> None:
         """
-        Return as soon as this process does not lead, even if by then it leads anew.
+        Return as soon as this process does not lead, even if it leads again by then.
         """
 
 
 class NoElection:
     """
-    Without election: always leading, so only one such process may speak for a cluster.
+    Leadership without election: the process always leads, so a cluster must run one of it only.
     """
 
     is_leader = True

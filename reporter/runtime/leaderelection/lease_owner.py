@@ -1,8 +1,8 @@
 """
-The Lease belongs to the Deployment that runs this process, so that it goes when that is deleted.
+Make the Deployment that runs this process an owner of the Lease, so that both are deleted together.
 
-Rule 1: nothing here may fail or delay the election; who renews the Lease does not know of this.
-Rule 2: it needs no further right. The Deployment is watched as every other one is, and the Lease
+Rule 1: nothing here may fail or delay the election; the elector does not know of it.
+Rule 2: it needs no further permission. The Deployment is watched like every other one, and the Lease
 is written only from what the elector has just read or written.
 """
 
@@ -16,8 +16,7 @@ import msgspec
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.leases import LeaseLock
 from reporter.kube.wire.errors import Invalid, KubeError, Refused
-from reporter.model.kinds.objects import Deployment
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.lease_record import LeaseOwner
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.settings import Settings
@@ -26,7 +25,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 CHECK_INTERVAL = 2.0
 """
-Seconds between two looks, which cost no request as long as the owner is right.
+Seconds between two checks. A check costs no request while the owner is right.
 """
 
 logger = logging.getLogger(__name__)
@@ -34,12 +33,17 @@ logger = logging.getLogger(__name__)
 
 class LeaseOwnership:
     """
-    *view*: where the Deployment is looked up. *book*: that of the election.
+    Keeps the owner of the Lease up to date.
+
+    *snapshot*: returns the present snapshot, in which the Deployment is looked up.
+    *lock*: the lock of the election, which creates the Lease with its owner.
     """
 
-    def __init__(self, api: RestClient, settings: Settings, view: Callable[[], Snapshot]) -> None:
+    def __init__(
+        self, api: RestClient, settings: Settings, snapshot: Callable[[], Snapshot]
+    ) -> None:
         self._namespace, self._name = settings.lease_namespace, settings.deployment_name
-        self._view = view
+        self._snapshot = snapshot
         self._last_owner: LeaseOwner | None = None
         self._refused_owner: LeaseOwner | None = None
         self.lock = LeaseLock(
@@ -53,8 +57,9 @@ class LeaseOwnership:
 
     async def _update_owner(self, elector: Elector) -> None:
         """
-        Followers look as well, to know the owner of a Lease that they may have to create.
+        Add the owner if this process leads and the Lease lacks it.
         """
+        # Followers look up the owner as well: they may have to create the Lease.
         owner, lease = self._current_owner(), elector.lease
         if (
             owner is None
@@ -65,28 +70,33 @@ class LeaseOwnership:
             return
         try:
             if await self.lock.add_owner(lease, owner) is not lease:
-                logger.info("lease %s goes when deployment %s does", self.lock, owner.name)
+                logger.info("lease %s is deleted with deployment %s", self.lock, owner.name)
         except (Refused, Invalid) as err:
+            # A permission that is missing is not granted every two seconds: not tried again.
             self._refused_owner = owner
-            logger.info("lease %s stays when deployment %s goes: %s", self.lock, owner.name, err)
+            logger.info(
+                "lease %s is not deleted with deployment %s: %s", self.lock, owner.name, err
+            )
         except (KubeError, msgspec.DecodeError) as err:
-            logger.debug("the owner of lease %s is tried again: %s", self.lock, err)
+            logger.debug("lease %s has no owner yet, trying again: %s", self.lock, err)
 
     def _current_owner(self) -> LeaseOwner | None:
         """
-        None as well where no reason reads Deployments, or this one was not seen yet.
+        Return the Deployment as owner; None if it was not seen or no Deployments are watched.
         """
-        snapshot = self._view()
+        snapshot = self._snapshot()
         if DEPLOYMENTS.resource not in snapshot.tables:
             return None
-        found = snapshot.get(DEPLOYMENTS, Deployment, self._namespace, self._name)
-        if found is None or not found.metadata.uid:
+        deployment = snapshot.get(DEPLOYMENTS, Deployment, self._namespace, self._name)
+        if deployment is None or not deployment.metadata.uid:
             return None
-        self._last_owner = LeaseOwner(self._name, found.metadata.uid)
+        self._last_owner = LeaseOwner(self._name, deployment.metadata.uid)
         return self._last_owner
 
     def _current_or_last_owner(self) -> LeaseOwner | None:
         """
-        Also one that is gone: a Lease that its last pod still makes is collected with it then.
+        Return the owner for a new Lease, also if the Deployment was deleted since.
+
+        The garbage collector then deletes a Lease that the last pod still creates.
         """
         return self._current_owner() or self._last_owner

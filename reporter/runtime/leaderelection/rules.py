@@ -1,8 +1,9 @@
 """
-Who leads, judged as client-go judges it (tools/leaderelection), so that both may share a Lease.
+Decide who leads, by the rules of client-go (tools/leaderelection), so that both may share a Lease.
 
-A record's times are never compared with a clock of ours: what counts is how long, by the local
-monotonic clock, a record has not changed. Monotonic times are seconds of the event loop.
+The times in a record are never compared with a local clock, as clocks of machines differ. The age of
+a record is how long the local monotonic clock has seen it unchanged. Monotonic times are seconds of
+the event loop.
 """
 
 from dataclasses import dataclass, replace
@@ -14,21 +15,26 @@ from reporter.model.lease_record import LeaseRecord
 
 MIN_POLL_FACTOR, MAX_POLL_FACTOR = 0.25, 0.45
 """
-In retry periods, when a follower polls again: spread, so that followers do not come together, and
-within half of one, as what a follower sees late it waits for longer: with the flags' defaults it
-takes a lease within a second of its end, and a released one at once. client-go waits 1 to 2.2.
+The bounds of a follower's polling interval, in retry periods. The interval is random, so that
+followers spread. It is short, because a follower counts the lease from when it sees a renewal, and
+what it sees late it waits for longer: with the default flags it acquires an expired lease within a
+second, and a released one at once. client-go waits 1 to 2.2 periods.
 """
 
 RELEASED_DURATION = timedelta(seconds=1)
+"""
+The duration in a released Lease, as client-go writes it: the API does not allow zero.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseTiming:
     """
-    How patient a candidate is; the flags' defaults, which are client-go's.
+    The three durations of an election. The defaults are those of client-go.
 
-    *lease*: how long others wait for us. *renew*: after how long without a renewal we give up.
-    *retry*: the time between two tries.
+    *lease_duration*: how long followers wait for a leader that does not renew.
+    *renew_deadline*: how long a leader goes on without a successful renewal.
+    *retry_period*: the time between two attempts.
     """
 
     lease_duration: timedelta = timedelta(seconds=15)
@@ -39,27 +45,31 @@ class LeaseTiming:
 @dataclass(frozen=True, slots=True)
 class ObservedRecord:
     """
-    A record, and when it was first seen as it is.
+    A record, and when it was first seen with this content.
     """
 
     record: LeaseRecord
     observed_at: float
 
 
-def lease_expires_at(seen: ObservedRecord, terms: LeaseTiming) -> float:
+def lease_expires_at(observed: ObservedRecord, timing: LeaseTiming) -> float:
     """
-    The moment from which it may be taken: its own duration counts, unless ours is longer.
+    Return the moment from which the lease may be acquired.
 
-    One that was edited by hand must not end before its holder has seen that.
+    The duration in the record counts, but never less than the local one: a record that somebody edited
+    by hand must not expire before its holder has noticed.
     """
-    return seen.observed_at + max(seen.record.duration, terms.lease_duration).total_seconds()
+    duration = max(observed.record.duration, timing.lease_duration)
+    return observed.observed_at + duration.total_seconds()
 
 
 def observe_record(
     previous: ObservedRecord | None, record: LeaseRecord, *, now: float
 ) -> ObservedRecord:
     """
-    *now*: when the answer with the record was there, not when it was asked for.
+    Return the observation of a record, the previous one if the record has not changed.
+
+    *now*: when the response with the record arrived, not when it was requested.
     """
     if previous is not None and previous.record == record:
         return previous
@@ -69,7 +79,7 @@ def observe_record(
 @unique
 class LeaseAction(Enum):
     """
-    What a candidate does next.
+    The next step of a candidate.
     """
 
     CREATE = auto()
@@ -78,13 +88,13 @@ class LeaseAction(Enum):
     WAIT = auto()
 
 
-def is_lease_removed(seen: ObservedRecord | None, record: LeaseRecord | None) -> bool:
+def is_lease_removed(observed: ObservedRecord | None, record: LeaseRecord | None) -> bool:
     """
-    Whether a Lease was deleted or emptied by hand, which does not stop its holder.
+    Return whether a Lease was deleted or emptied by hand, which does not stop its holder.
 
-    Who gives a Lease back leaves a short one with its time, as client-go does.
+    A holder that releases its Lease leaves a short duration and the time, as client-go does.
     """
-    if seen is None or not seen.record.holder:
+    if observed is None or not observed.record.holder:
         return False
     if record is None:
         return True
@@ -93,22 +103,36 @@ def is_lease_removed(seen: ObservedRecord | None, record: LeaseRecord | None) ->
     )
 
 
-def with_local_duration(seen: ObservedRecord, terms: LeaseTiming) -> ObservedRecord:
+def with_local_duration(observed: ObservedRecord, timing: LeaseTiming) -> ObservedRecord:
     """
-    What is still waited for when a Lease was dropped: its duration may be why it was.
+    Return the observation of a removed Lease with the local duration.
+
+    The duration in the record may be why an administrator removed the Lease.
     """
-    return replace(seen, record=replace(seen.record, duration=terms.lease_duration))
+    return replace(observed, record=replace(observed.record, duration=timing.lease_duration))
 
 
 def next_action(
-    seen: ObservedRecord | None, terms: LeaseTiming, *, exists: bool, identity: str, now: float
+    observed: ObservedRecord | None,
+    timing: LeaseTiming,
+    *,
+    exists: bool,
+    identity: str,
+    now: float,
 ) -> LeaseAction:
     """
-    *seen* may outlive the Lease and its content.
+    Return the next step of the candidate *identity*.
+
+    *observed*: the last record with a holder, also if the Lease was removed since.
+    *exists*: the Lease exists now.
     """
-    if seen is not None and seen.record.holder == identity:
+    if observed is not None and observed.record.holder == identity:
         return LeaseAction.RENEW if exists else LeaseAction.CREATE
-    if seen is not None and seen.record.holder and now < lease_expires_at(seen, terms):
+    if (
+        observed is not None
+        and observed.record.holder
+        and now < lease_expires_at(observed, timing)
+    ):
         return LeaseAction.WAIT
     return LeaseAction.ACQUIRE if exists else LeaseAction.CREATE
 
@@ -117,7 +141,9 @@ def make_held_record(
     previous: LeaseRecord | None, *, identity: str, lease_duration: timedelta, now: datetime
 ) -> LeaseRecord:
     """
-    The record that makes or keeps *me* the holder; only a change of holder is a transition.
+    Return the record that makes or keeps *identity* the holder.
+
+    Only a change of holder counts as a transition.
     """
     if previous is None:
         return LeaseRecord(identity, lease_duration, acquire_time=now, renew_time=now)
@@ -134,40 +160,42 @@ def make_held_record(
 
 def make_released_record(previous: LeaseRecord, *, now: datetime) -> LeaseRecord:
     """
-    Free at once for who sees it, and soon for who does not.
+    Return the record of a released Lease, which any candidate may acquire at once.
     """
     return LeaseRecord(
         "", RELEASED_DURATION, acquire_time=now, renew_time=now, transitions=previous.transitions
     )
 
 
-def leadership_deadline(renewed: float, terms: LeaseTiming) -> float:
+def leadership_deadline(renewed_at: float, timing: LeaseTiming) -> float:
     """
-    When a lead ends without another renewal; *renewed* is when the last good one was *begun*.
+    Return when leadership ends without another renewal.
 
-    Others start counting when they see that renewal, which is later, and count longer.
+    *renewed_at*: when the last successful renewal was *sent*. Followers count from when they see that
+    renewal, which is later, and for longer, so the leader gives up first.
     """
-    return renewed + terms.renew_deadline.total_seconds()
+    return renewed_at + timing.renew_deadline.total_seconds()
 
 
 def next_attempt(
-    seen: ObservedRecord | None, terms: LeaseTiming, *, now: float, jitter: float
+    observed: ObservedRecord | None, timing: LeaseTiming, *, now: float, jitter: float
 ) -> float:
     """
-    When a follower tries again: at its next poll, or already at the moment the lease runs out.
+    Return when a follower tries again: at its next poll, or when the lease expires if that is sooner.
 
-    *draw* is random in [0, 1).
+    *jitter*: random in [0, 1).
     """
-    poll = now + terms.retry_period.total_seconds() * (
-        MIN_POLL_FACTOR + (MAX_POLL_FACTOR - MIN_POLL_FACTOR) * jitter
-    )
-    if seen is not None and seen.record.holder and now < lease_expires_at(seen, terms) < poll:
-        return lease_expires_at(seen, terms)
+    factor = MIN_POLL_FACTOR + (MAX_POLL_FACTOR - MIN_POLL_FACTOR) * jitter
+    poll = now + timing.retry_period.total_seconds() * factor
+    if observed is not None and observed.record.holder:
+        expires = lease_expires_at(observed, timing)
+        if now < expires < poll:
+            return expires
     return poll
 
 
-def next_renewal(renewed: float, terms: LeaseTiming, *, now: float) -> float:
+def next_renewal(renewed_at: float, timing: LeaseTiming, *, now: float) -> float:
     """
-    When a leader tries again, or notices that it no longer is one.
+    Return when a leader renews again, or when its leadership ends if that is sooner.
     """
-    return min(now + terms.retry_period.total_seconds(), leadership_deadline(renewed, terms))
+    return min(now + timing.retry_period.total_seconds(), leadership_deadline(renewed_at, timing))

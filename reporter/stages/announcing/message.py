@@ -1,9 +1,9 @@
 """
-What an Event says: what is wrong and where, who must act and how, what else, what is silent.
+Render the message of an Event: what is wrong and where, who must act and how, then the suffixes.
 
 The API server counts bytes and refuses a message of more than 1024 (kubernetes,
-pkg/apis/core/validation/events.go), so a message is made to fit: text of others is shortened first,
-then lists, then the remedy; names of ours are never cut.
+pkg/apis/core/validation/events.go), so a message is made to fit: foreign text is shortened first,
+then lists, then the remedy. Identifiers are never cut.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,14 +22,16 @@ from reporter.stages.text.sanitize import sanitize, truncate_bytes
 MAX_MESSAGE_BYTES = 1024
 MIN_FOREIGN_BYTES = 24
 """
-Bytes of foreign text below which it tells nothing and is left out.
+The bytes of foreign text below which it says nothing and is left out.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedTrouble:
     """
-    One trouble as it is to be told; *lasted*: in its present kind, zero while within its hold.
+    One trouble as the message reports it.
+
+    *lasted*: how long it lasted in its present kind; zero while within its hold.
     """
 
     trouble: Trouble
@@ -39,11 +41,13 @@ class ReportedTrouble:
 @dataclass(frozen=True, slots=True)
 class MessageInput:
     """
-    All that one message says.
+    Everything that one message is rendered from.
 
-    *also*: other reasons of the subject. *silenced*: reasons that are suppressed because of it, and
-    in how many *namespaces*. *group*: names of the InferenceSets that it stands for, *example* the one
-    of which it tells.
+    *other_reasons*: other findings of the subject, for the "also" suffix.
+    *suppressed_reasons*: reasons that are suppressed because of this one, in as many namespaces as
+    *suppressed_namespaces*.
+    *grouped_names*: the InferenceSets that a group Event stands for.
+    *example*: the one of them whose trouble is reported.
     """
 
     entry: CatalogueEntry
@@ -58,9 +62,11 @@ class MessageInput:
     @property
     def content_digest(self) -> str:
         """
-        What a rewrite is judged by: causes and suffixes, no counts and no texts of others.
+        The digest whose change causes a rewrite: causes and suffixes, without counts and foreign text.
+
+        Events carry it, and it must not differ between releases: every Event would be rewritten once.
         """
-        causes = sorted({self._cause_id(t.trouble.cause) for t in self.troubles})
+        causes = sorted({self._cause_id(each.trouble.cause) for each in self.troubles})
         parts = (
             *causes,
             "also",
@@ -72,16 +78,14 @@ class MessageInput:
         return sha256("\n".join(parts).encode()).hexdigest()[:16]
 
     def _cause_id(self, cause: Cause) -> str:
-        """
-        Of a group, one member is told of as an example, so its name is no cause.
-        """
+        # A group reports one member as an example; another example is no other cause.
         return cause.code if self.grouped_names else f"{cause.object}={cause.code}"
 
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
     """
-    How much of a message there is room for: troubles, reasons of each suffix, the remedy.
+    One attempt to make a message fit: how many troubles and reasons it names.
     """
 
     max_troubles: int
@@ -89,24 +93,30 @@ class Truncation:
     include_remedy: bool
 
 
-def render_message(speech: MessageInput) -> str:
+def render_message(message_input: MessageInput) -> str:
     """
-    At most 1024 bytes.
+    Return the message, of at most MAX_MESSAGE_BYTES.
     """
-    told = sorted(speech.troubles, key=lambda t: (not t.trouble.is_out, t.trouble.cause))
-    for cut in _truncations(speech, len(told)):
-        head = told[: cut.max_troubles]
-        fitted = _fit(speech, head, _tail(speech, cut, left=len(told) - len(head), causes=head))
+    troubles = sorted(
+        message_input.troubles, key=lambda each: (not each.trouble.is_out, each.trouble.cause)
+    )
+    for truncation in _truncations(message_input, len(troubles)):
+        shown = troubles[: truncation.max_troubles]
+        tail = _tail(message_input, truncation, omitted=len(troubles) - len(shown), shown=shown)
+        fitted = _fit(message_input, shown, tail)
         if fitted is not None:
             return fitted
-    return truncate_bytes(_render_without_foreign(speech, told[:1]), MAX_MESSAGE_BYTES)
+    return truncate_bytes(_render_without_foreign(message_input, troubles[:1]), MAX_MESSAGE_BYTES)
 
 
-def _truncations(speech: MessageInput, told: int) -> tuple[Truncation, ...]:
-    every = len((*speech.other_reasons, *speech.suppressed_reasons))
+def _truncations(message_input: MessageInput, troubles: int) -> tuple[Truncation, ...]:
+    """
+    Return the truncations to try, the longest message first.
+    """
+    reasons = len((*message_input.other_reasons, *message_input.suppressed_reasons))
     return (
-        Truncation(told, every, include_remedy=True),
-        Truncation(told, MAX_LISTED, include_remedy=True),
+        Truncation(troubles, reasons, include_remedy=True),
+        Truncation(troubles, MAX_LISTED, include_remedy=True),
         Truncation(MAX_LISTED, MAX_LISTED, include_remedy=True),
         Truncation(MAX_LISTED, MAX_LISTED, include_remedy=False),
         Truncation(1, MAX_LISTED, include_remedy=True),
@@ -114,98 +124,112 @@ def _truncations(speech: MessageInput, told: int) -> tuple[Truncation, ...]:
     )
 
 
-def _fit(speech: MessageInput, told: Sequence[ReportedTrouble], tail: str) -> str | None:
+def _fit(
+    message_input: MessageInput, troubles: Sequence[ReportedTrouble], tail: str
+) -> str | None:
     """
-    The message with as much foreign text as there is room for; None if there is none without.
+    Return the message with as much foreign text as fits; None if it does not fit without any.
     """
-    foreign = [sanitize(t.trouble.foreign_text) for t in told]
-    bare = _head(speech, told, [""] * len(told)) + tail
+    foreign = [sanitize(each.trouble.foreign_text) for each in troubles]
+    bare = _render_without_foreign(message_input, troubles) + tail
     room = MAX_MESSAGE_BYTES - len(bare.encode())
     if room < 0:
         return None
-    full = _head(speech, told, foreign) + tail
+    full = _head(message_input, troubles, foreign) + tail
     if len(full.encode()) <= MAX_MESSAGE_BYTES:
         return full
-    share = room // len(told) - len(": ") if told else 0
-    cut = [truncate_bytes(f, share) if share >= MIN_FOREIGN_BYTES else "" for f in foreign]
-    shortened = _head(speech, told, cut) + tail
+    share = room // len(troubles) - len(": ") if troubles else 0
+    cut = [truncate_bytes(text, share) if share >= MIN_FOREIGN_BYTES else "" for text in foreign]
+    shortened = _head(message_input, troubles, cut) + tail
+    # A template may use its foreign text more than once, so the share may be too much.
     return shortened if len(shortened.encode()) <= MAX_MESSAGE_BYTES else bare
 
 
-def _render_without_foreign(speech: MessageInput, told: Sequence[ReportedTrouble]) -> str:
-    return _head(speech, told, [""] * len(told))
+def _render_without_foreign(
+    message_input: MessageInput, troubles: Sequence[ReportedTrouble]
+) -> str:
+    return _head(message_input, troubles, [""] * len(troubles))
 
 
-def _head(speech: MessageInput, told: Sequence[ReportedTrouble], foreign: Sequence[str]) -> str:
-    group = f"{_group_prefix(speech)}: " if speech.grouped_names else ""
-    if not told:
-        return _ready_text(speech)
-    sentences = (_sentence(speech, each, text) for each, text in zip(told, foreign, strict=True))
-    return group + " ".join(dict.fromkeys(sentences))
+def _head(
+    message_input: MessageInput, troubles: Sequence[ReportedTrouble], foreign: Sequence[str]
+) -> str:
+    if not troubles:
+        return _ready_text(message_input)
+    prefix = f"{_group_prefix(message_input)}: " if message_input.grouped_names else ""
+    sentences = (
+        _sentence(message_input, each, text) for each, text in zip(troubles, foreign, strict=True)
+    )
+    return prefix + " ".join(dict.fromkeys(sentences))
 
 
-def _ready_text(speech: MessageInput) -> str:
-    """
-    Of a group whose Event was read back it is not known whom it stood for; by now it is everyone.
-    """
-    many = speech.subject.layer is Layer.MODELDEPLOYMENT and not speech.subject.name
-    if not many:
-        return _fill_template(speech, {}, "")
-    verb = "is" if len(speech.grouped_names) == 1 else "are"
-    return f"{_group_prefix(speech)} {verb} ready again."
+def _ready_text(message_input: MessageInput) -> str:
+    subject = message_input.subject
+    # Only a group's Ready has no InferenceSet name.
+    if subject.layer is not Layer.MODELDEPLOYMENT or subject.name:
+        return _fill_template(message_input, {}, "")
+    verb = "is" if len(message_input.grouped_names) == 1 else "are"
+    return f"{_group_prefix(message_input)} {verb} ready again."
 
 
-def _sentence(speech: MessageInput, told: ReportedTrouble, foreign: str) -> str:
-    text = _fill_template(speech, told.trouble.message_fields, foreign)
-    if told.trouble.kind is TroubleKind.STARTING and told.lasted:
-        text = f"{text.removesuffix('.')} (no progress for {human_duration(told.lasted)})."
-    # Last, so that no word of ours seems to be one of theirs.
-    apart = foreign and "{foreign}" not in speech.entry.message_template
+def _sentence(message_input: MessageInput, reported: ReportedTrouble, foreign: str) -> str:
+    text = _fill_template(message_input, reported.trouble.message_fields, foreign)
+    if reported.trouble.kind is TroubleKind.STARTING and reported.lasted:
+        text = f"{text.removesuffix('.')} (no progress for {human_duration(reported.lasted)})."
+    # Foreign text comes last, so that nobody takes words of the reporter for part of it.
+    apart = foreign and "{foreign}" not in message_input.entry.message_template
     return f"{text.removesuffix('.')}: {foreign}." if apart else text
 
 
-def _fill_template(speech: MessageInput, fields: Mapping[str, str], foreign: str) -> str:
+def _fill_template(message_input: MessageInput, fields: Mapping[str, str], foreign: str) -> str:
     names = {
-        "namespace": speech.subject.namespace,
-        "inferenceset": speech.subject.name or speech.example,
+        "namespace": message_input.subject.namespace,
+        "inferenceset": message_input.subject.name or message_input.example,
     }
-    return speech.entry.message_template.format_map({**names, **fields, "foreign": foreign})
+    template = message_input.entry.message_template
+    return template.format_map({**names, **fields, "foreign": foreign})
 
 
 def _tail(
-    speech: MessageInput, cut: Truncation, *, left: int, causes: Sequence[ReportedTrouble]
+    message_input: MessageInput,
+    truncation: Truncation,
+    *,
+    omitted: int,
+    shown: Sequence[ReportedTrouble],
 ) -> str:
     """
-    *left*: how many troubles are not told.
+    Return the end of the message: the number of omitted troubles, the remedy and the suffixes.
     """
-    parts = [f" And {left} more like it."] if left > 0 else []
-    remedy = _find_remedy(speech.entry, causes[0]) if cut.include_remedy and causes else ""
+    parts = [f" And {omitted} more like it."] if omitted > 0 else []
+    entry, limit = message_input.entry, truncation.max_reasons
+    remedy = _find_remedy(entry, shown[0]) if truncation.include_remedy and shown else ""
     if remedy:
-        parts.append(f" {speech.entry.owner.capitalize()}: {remedy}")
-    if speech.other_reasons:
-        parts.append(f" (also: {abbreviate_list(speech.other_reasons, cut.max_reasons)})")
-    if speech.suppressed_reasons:
-        reasons = abbreviate_list(speech.suppressed_reasons, cut.max_reasons)
-        parts.append(
-            f" (suppressing downstream reasons: {reasons} in {speech.suppressed_namespaces} namespace(s))"
-        )
+        parts.append(f" {entry.owner.capitalize()}: {remedy}")
+    if message_input.other_reasons:
+        parts.append(f" (also: {abbreviate_list(message_input.other_reasons, limit)})")
+    if message_input.suppressed_reasons:
+        reasons = abbreviate_list(message_input.suppressed_reasons, limit)
+        where = f"{message_input.suppressed_namespaces} namespace(s)"
+        parts.append(f" (suppressing downstream reasons: {reasons} in {where})")
     return "".join(parts)
 
 
-def _find_remedy(entry: CatalogueEntry, told: ReportedTrouble) -> str:
+def _find_remedy(entry: CatalogueEntry, reported: ReportedTrouble) -> str:
     """
-    By the exact code, else by its second part, which is the pods' cause, else by its first.
+    Return the remedy for the most specific part of the code ``<extent>.<cause of the pods>``.
     """
-    code = told.trouble.cause.code
-    extent, _, detail = code.partition(".")
-    for each in (code, detail, extent):
+    code = reported.trouble.cause.code
+    extent, _, pods_cause = code.partition(".")
+    for each in (code, pods_cause, extent):
         if each in entry.remedies:
             return entry.remedies[each]
     return entry.remedies.get("default", "")
 
 
-def _group_prefix(speech: MessageInput) -> str:
-    names, where = speech.grouped_names, f"Namespace {speech.subject.namespace}"
+def _group_prefix(message_input: MessageInput) -> str:
+    names, where = message_input.grouped_names, f"Namespace {message_input.subject.namespace}"
     if not names:
+        # The group was read back, so its members are not known. Its Ready waits for all of them.
         return f"{where}: all InferenceSets"
-    return f"{where}: {len(names)} InferenceSet{'s' if len(names) > 1 else ''} ({abbreviate_list(names)})"
+    plural = "s" if len(names) > 1 else ""
+    return f"{where}: {len(names)} InferenceSet{plural} ({abbreviate_list(names)})"

@@ -1,5 +1,5 @@
 """
-What became of a write, and what that means for what was said.
+Apply the outcome of a write to the state of announcing.
 """
 
 from dataclasses import replace
@@ -8,43 +8,57 @@ from enum import Enum, unique
 from reporter.model.entries import Catalogue
 from reporter.model.enums import EventType
 from reporter.model.event_record import EventRecord
-from reporter.stages.announcing.episodes import AnnouncementState, Episode
+from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
 
 
 @unique
 class WriteOutcome(Enum):
     """
-    What became of a write.
+    The outcome of one write.
     """
 
     WRITTEN = "written"
     UNCERTAIN = "uncertain"  # sent, but no answer
-    DROPPED = "dropped"  # the server will never take it
+    DROPPED = "dropped"  # the server will never accept it
 
 
 def apply_outcome(
-    voice: AnnouncementState, record: EventRecord, outcome: WriteOutcome, catalogue: Catalogue
+    state: AnnouncementState, record: EventRecord, outcome: WriteOutcome, catalogue: Catalogue
 ) -> AnnouncementState:
     """
-    Take what became of a write. One whose outcome is not known counts as announced.
+    Return the state after this write was made, or dropped.
+
+    A write with an unknown outcome counts as announced: its name is deterministic, so sending it
+    again cannot create a second Event.
     """
-    key, sent = record.key, outcome is not WriteOutcome.DROPPED
-    episodes, owed = dict(voice.episodes), dict(voice.ready_owed)
     if record.type is EventType.NORMAL:
-        if outcome is WriteOutcome.UNCERTAIN:
-            episodes[key] = Episode(record, uncertain=True)
-        else:
-            episodes.pop(key, None)
-            owed.pop(key.subject, None)
-        return replace(voice, episodes=episodes, ready_owed=owed)
+        return _apply_ready_outcome(state, record, outcome)
+    key, episodes = record.key, dict(state.episodes)
     before = episodes.get(key)
-    changed = before is not None and before.event.content_digest != record.content_digest
-    rewritten = before.rewritten_at if before is not None else None
-    if changed or (before is not None and before.muted):
-        rewritten = record.last_timestamp
+    rewritten_at = before.rewritten_at if before is not None else None
+    if before is not None and (
+        before.muted or before.event.content_digest != record.content_digest
+    ):
+        rewritten_at = record.last_timestamp
+    # A dropped write has an episode as well: the same content is not tried again on every pass.
     episodes[key] = Episode(
-        record, uncertain=outcome is WriteOutcome.UNCERTAIN, rewritten_at=rewritten
+        record, uncertain=outcome is WriteOutcome.UNCERTAIN, rewritten_at=rewritten_at
     )
-    if sent and not catalogue[key.reason].orthogonal:
-        owed.setdefault(key.subject, record.last_timestamp)
-    return replace(voice, episodes=episodes, ready_owed=owed)
+    ready_owed = dict(state.ready_owed)
+    if outcome is not WriteOutcome.DROPPED and not catalogue[key.reason].orthogonal:
+        ready_owed.setdefault(key.subject, record.last_timestamp)
+    return replace(state, episodes=episodes, ready_owed=ready_owed)
+
+
+def _apply_ready_outcome(
+    state: AnnouncementState, record: EventRecord, outcome: WriteOutcome
+) -> AnnouncementState:
+    key = record.key
+    episodes, ready_owed = dict(state.episodes), dict(state.ready_owed)
+    if outcome is WriteOutcome.UNCERTAIN:
+        # Kept for the name of the Event, under which it is sent again.
+        episodes[key] = Episode(record, uncertain=True)
+    else:
+        episodes.pop(key, None)
+        ready_owed.pop(key.subject, None)
+    return replace(state, episodes=episodes, ready_owed=ready_owed)

@@ -1,5 +1,5 @@
 """
-How fast Events may be written: a token bucket, and the pauses after refusals.
+Limit the rate of Event writes: a token bucket for all, and a back-off for each refused one.
 """
 
 from dataclasses import dataclass, replace
@@ -9,7 +9,9 @@ from datetime import datetime, timedelta
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
     """
-    At most *burst* at once, *rate* a second on average; *level* tokens are left at *at*.
+    A token bucket: at most *burst* writes at once and *rate* writes a second on average.
+
+    *tokens*: the tokens that were left at *updated_at*.
     """
 
     updated_at: datetime
@@ -18,9 +20,10 @@ class TokenBucket:
     tokens: float = 50.0
 
     def refilled(self, *, now: datetime) -> "TokenBucket":
-        passed = max((now - self.updated_at).total_seconds(), 0.0)
-        level = min(self.burst, self.tokens + passed * self.rate)
-        return replace(self, updated_at=max(now, self.updated_at), tokens=level)
+        elapsed = max((now - self.updated_at).total_seconds(), 0.0)
+        tokens = min(self.burst, self.tokens + elapsed * self.rate)
+        # The wall clock may be set back; the same time must not be refilled twice.
+        return replace(self, updated_at=max(now, self.updated_at), tokens=tokens)
 
     @property
     def has_token(self) -> bool:
@@ -31,16 +34,13 @@ class TokenBucket:
 
     @property
     def next_token_at(self) -> datetime:
-        """
-        When there will be a token.
-        """
         return self.updated_at + timedelta(seconds=max(1 - self.tokens, 0.0) / self.rate)
 
 
 @dataclass(frozen=True, slots=True)
 class WriteBackoff:
     """
-    The pauses of one key after failed writes: a second, doubled up to a minute.
+    The back-off of one key after failed writes: one second, doubled up to a minute.
     """
 
     failures: int = 0
@@ -50,7 +50,12 @@ class WriteBackoff:
         self, *, now: datetime, retry_after: timedelta | None = None, jitter: float = 0.0
     ) -> "WriteBackoff":
         """
-        *asked*: the server's Retry-After; *chance* in [0, 1) spreads those that failed together.
+        Return the back-off after another failure.
+
+        *retry_after*: the Retry-After of the server. *jitter*: in [0, 1), shortens the pause by up to
+        a quarter, so that writes that failed together spread.
         """
-        grown = timedelta(seconds=min(2.0 ** min(self.failures, 6), 60.0) * (1 - 0.25 * jitter))
-        return WriteBackoff(self.failures + 1, now + max(grown, retry_after or timedelta(0)))
+        # 2**6 exceeds the minute; the bound keeps the power small after thousands of failures.
+        seconds = min(2.0 ** min(self.failures, 6), 60.0) * (1 - 0.25 * jitter)
+        pause = max(timedelta(seconds=seconds), retry_after or timedelta(0))
+        return WriteBackoff(self.failures + 1, now + pause)

@@ -1,12 +1,13 @@
 """
-When an Event is due, and what it says at the moment it is sent.
+Decide when the Event of a key is written.
 
-Written are: the first announcement, a change of cause, primary or suffixes, a heartbeat, the Ready.
-Nothing is written for what is clear, settling, Unknown, suppressed or outranked; it waits.
+Writes are the first announcement, a change of cause, primary or suffixes, the heartbeat, and Ready.
+Nothing is written for a key that is clear, settling, Unknown, suppressed or outranked: its heartbeat
+waits until the key is announceable again.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple
@@ -16,29 +17,31 @@ from reporter.model.enums import TroubleKind
 from reporter.model.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
-from reporter.stages.announcing.episodes import (
-    AnnouncementState,
-    Episode,
+from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
+from reporter.stages.announcing.compose import EventComposer
+from reporter.stages.announcing.eligibility import (
     announceable_keys,
     due_ready_keys,
     is_announceable,
 )
-from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
-from reporter.stages.evaluation.clocks import CauseClock, FindingState
+from reporter.stages.evaluation.clocks import FindingState
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.rank import Ranking
 
 
-_READY_RANK, _UNRANKED = -1, 10_000
+_READY_RANK = -1
+_UNRANKED = 10_000
 """
-Ranks of a Ready, and of what has none.
+The places of Ready Events and of orthogonal reasons in the order of writes.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
     """
-    A key with something to be written from *at* on. *again*: it was told already as it is.
+    A write that is due from *due_at* on.
+
+    *is_repeat*: a heartbeat, whose content was announced already.
     """
 
     key: FindingKey
@@ -49,9 +52,10 @@ class PendingWrite:
     @property
     def sort_key(self) -> tuple[float, int, int, FindingKey]:
         """
-        News first, causes of higher rank first among them; then repetitions, oldest first.
+        The order of writes: new content first, by layer and rank, then heartbeats, the oldest first.
 
-        If more is to be repeated than may be written, nothing else would ever get its turn.
+        Heartbeats come last and by age: if more are due than may be written, new content would never
+        get its turn, nor would the heartbeats of low rank.
         """
         since = self.due_at.timestamp() if self.is_repeat else 0.0
         return (since, self.key.subject.layer.order, self.rank, self.key)
@@ -59,7 +63,7 @@ class PendingWrite:
 
 class CachedWrite(NamedTuple):
     """
-    When something told is due again, and what that was decided from.
+    The next write of a running episode, with the values it was decided from.
     """
 
     episode: Episode
@@ -68,20 +72,23 @@ class CachedWrite(NamedTuple):
     write: PendingWrite
 
     def is_current(
-        self, episode: Episode, record: FindingState | None, standing: Ranking | None
+        self, episode: Episode, finding_state: FindingState | None, ranking: Ranking | None
     ) -> bool:
+        # By identity, which is quick: unchanged values remain the same objects from pass to pass.
         return (
-            self.episode is episode and self.finding_state is record and self.ranking is standing
+            self.episode is episode
+            and self.finding_state is finding_state
+            and self.ranking is ranking
         )
 
 
 @dataclass(frozen=True, slots=True)
 class PublishContext:
     """
-    All that speaking is decided from, at one moment.
+    Everything that the decision to write depends on, at one moment.
 
-    *home*: the involvedObject of a subject's Ready. *decided*: what need not be thought over again;
-    whoever makes one Stage after another hands it on.
+    *involved_for*: returns the involvedObject of a subject's Ready Event.
+    *cache*: decisions that need not be made again; the caller hands it from one context to the next.
     """
 
     announcement_state: AnnouncementState
@@ -93,48 +100,48 @@ class PublishContext:
 
     def pending_writes(self, *, now: datetime) -> list[PendingWrite]:
         """
-        What is to be written: now, in the order of importance, then later, in none.
+        Return the writes due now by importance, then the future ones unordered.
         """
-        dues = [PendingWrite(key, now, _READY_RANK) for key in self._due_ready_keys(now)]
-        dues += [
+        writes = [PendingWrite(key, now, _READY_RANK) for key in self._due_ready_keys(now)]
+        writes += [
             self._schedule_write(key, now=now)
             for key in announceable_keys(self.announcement_state, self.evaluation, self.settings)
         ]
         for key in self.cache.keys() - self.announcement_state.episodes.keys():
             del self.cache[key]
-        later = [due for due in dues if due.due_at > now]
-        return (
-            sorted((due for due in dues if due.due_at <= now), key=lambda due: due.sort_key)
-            + later
-        )
+        due = sorted((each for each in writes if each.due_at <= now), key=lambda w: w.sort_key)
+        return due + [each for each in writes if each.due_at > now]
 
     def pending_write(self, key: FindingKey, *, now: datetime) -> PendingWrite | None:
         """
-        The same of one key, of which something was written since.
+        Return the next write of one key; None if nothing of it may be written.
         """
         if self.catalogue[key.reason].is_ready_reason:
             return PendingWrite(key, now, _READY_RANK) if self._is_ready_due(key, now) else None
-        spoken = is_announceable(key, self.announcement_state, self.evaluation, self.settings)
-        return self._schedule_write(key, now=now) if spoken else None
+        if not is_announceable(key, self.announcement_state, self.evaluation, self.settings):
+            return None
+        return self._schedule_write(key, now=now)
 
     def compose_event(self, key: FindingKey, *, now: datetime) -> EventRecord | None:
         """
-        The Event to send at this moment; None if nothing is due any more.
+        Return the Event to send at this moment; None if no write of the key is due any more.
         """
+        write = self.pending_write(key, now=now)
+        if write is None or write.due_at > now:
+            return None
         if self.catalogue[key.reason].is_ready_reason:
-            return self._ready_event(key, now=now) if self._is_ready_due(key, now) else None
-        if not is_announceable(key, self.announcement_state, self.evaluation, self.settings):
-            return None
-        if self._schedule_write(key, now=now).due_at > now:
-            return None
-        speech = self._message_input(key)
-        text, told = render_message(speech), speech.content_digest
-        episode = self.announcement_state.episodes.get(key)
-        if episode is None:
-            return self._new_event(key, text, told, now=now)
-        if episode.uncertain:
-            return replace(episode.event, message=text, content_digest=told, last_timestamp=now)
-        return episode.event.rewrite(text, told, now=now)
+            return self._composer.ready_event(key, now=now)
+        return self._composer.finding_event(key, now=now)
+
+    @property
+    def _composer(self) -> EventComposer:
+        return EventComposer(
+            self.announcement_state,
+            self.evaluation,
+            self.catalogue,
+            self.settings,
+            self.involved_for,
+        )
 
     def _due_ready_keys(self, now: datetime) -> list[FindingKey]:
         return due_ready_keys(self.announcement_state, self.evaluation, self.catalogue, now=now)
@@ -149,156 +156,70 @@ class PublishContext:
         episode = self.announcement_state.episodes.get(key)
         if episode is None or episode.uncertain:
             return PendingWrite(key, now, self._rank_of(key))
-        record = self.evaluation.gate.finding_states.get(key)
-        standing = self.evaluation.rankings.get(key.subject)
-        known = self.cache.pop(key, None)
-        if (
-            known is None
-            or not known.is_current(episode, record, standing)
-            or self._suppresses_others(standing)
-        ):
-            known = CachedWrite(
-                episode, record, standing, self._schedule_rewrite(key, episode, self._rank_of(key))
-            )
-        if (
-            record is not None
-            and not self._suppresses_others(standing)
-            and not _has_starting_trouble(record)
-        ):
-            self.cache[key] = known
-        return known.write
+        state = self.evaluation.gate.finding_states.get(key)
+        ranking = self.evaluation.rankings.get(key.subject)
+        cached = self.cache.pop(key, None)
+        # The suffix of an Event that suppresses others changes with the state of these others.
+        suppresses_others = self._suppresses_others(ranking)
+        if cached is None or suppresses_others or not cached.is_current(episode, state, ranking):
+            write = self._schedule_rewrite(key, episode, self._rank_of(key))
+            cached = CachedWrite(episode, state, ranking, write)
+        # A group has no state of its own, and a start turns into "no progress" by time alone.
+        if state is not None and not suppresses_others and not _has_starting_trouble(state):
+            self.cache[key] = cached
+        return cached.write
 
     def _rank_of(self, key: FindingKey) -> int:
         rank = self.catalogue[key.reason].rank
         return _UNRANKED if rank is None else rank
 
-    def _suppresses_others(self, standing: Ranking | None) -> bool:
-        """
-        Whether others are silent because of this subject, which its Event tells.
-        """
-        of = self.evaluation.suppressions.suppresses
-        every = (*standing.ranked, *standing.orthogonal) if of and standing is not None else ()
-        return any(key in of for key in every)
+    def _suppresses_others(self, ranking: Ranking | None) -> bool:
+        suppresses = self.evaluation.suppressions.suppresses
+        if not suppresses or ranking is None:
+            return False
+        return any(key in suppresses for key in (*ranking.ranked, *ranking.orthogonal))
 
     def _schedule_rewrite(self, key: FindingKey, episode: Episode, rank: int) -> PendingWrite:
         """
-        When to write of what was written of already. Does not depend on the time, but for starts.
+        Return the next write of a running episode: its heartbeat, or a rewrite of changed content.
+
+        Apart from normal starts the result does not depend on the time, so that it can be cached.
         """
-        heartbeat = episode.event.last_timestamp + self._heartbeat_interval(episode.event)
-        if not episode.muted and (self._is_normal_start(key) or self._is_up_to_date(key, episode)):
+        event, composer = episode.event, self._composer
+        heartbeat = event.last_timestamp + self._heartbeat_interval(event)
+        if not episode.muted and (
+            self._is_normal_start(key, composer)
+            or event.content_digest == composer.message_input(key).content_digest
+        ):
             return PendingWrite(key, heartbeat, rank, is_repeat=True)
+        # The first rewrite is not delayed, later ones keep the least interval.
         if episode.rewritten_at is None:
-            return PendingWrite(key, episode.event.last_timestamp, rank)
-        return PendingWrite(
-            key, min(heartbeat, episode.rewritten_at + self.settings.rewrite_interval), rank
-        )
+            return PendingWrite(key, event.last_timestamp, rank)
+        rewrite = episode.rewritten_at + self.settings.rewrite_interval
+        return PendingWrite(key, min(heartbeat, rewrite), rank)
 
-    def _is_up_to_date(self, key: FindingKey, episode: Episode) -> bool:
-        return episode.event.content_digest == self._message_input(key).content_digest
-
-    def _is_normal_start(self, key: FindingKey) -> bool:
+    def _is_normal_start(self, key: FindingKey, composer: EventComposer) -> bool:
         """
-        Whether all of it may be a normal start by now, which is no new cause to tell.
+        Return whether all troubles of the key are starts within their hold.
+
+        A component that recovers passes through starting, which is no new cause to announce.
         """
         holds, grace = self.catalogue[key.reason].holds, self.settings.delays.grace
         hold = holds.for_kind(TroubleKind.STARTING, grace=grace)
-        told = self._reported_troubles(key)
-        return bool(told) and all(
-            t.trouble.kind is TroubleKind.STARTING and t.lasted < hold for t in told
+        troubles = composer.reported_troubles(key)
+        return bool(troubles) and all(
+            each.trouble.kind is TroubleKind.STARTING and each.lasted < hold for each in troubles
         )
 
-    def _heartbeat_interval(self, record: EventRecord) -> timedelta:
+    def _heartbeat_interval(self, event: EventRecord) -> timedelta:
         """
-        The heartbeat, ±10 %, so that many do not come together; the same for the same write.
+        Return the heartbeat with a jitter of ±10 %, so that Events written together spread.
+
+        The jitter is derived from the write itself, so that it is the same at each computation.
         """
-        seed = sha256(f"{record.key} {record.episode_start} {record.count}".encode()).digest()
+        seed = sha256(f"{event.key} {event.episode_start} {event.count}".encode()).digest()
         return self.settings.heartbeat * (0.9 + 0.2 * seed[0] / 255)
 
-    def _new_event(self, key: FindingKey, text: str, told: str, *, now: datetime) -> EventRecord:
-        return EventRecord(
-            key=key,
-            type=self.catalogue[key.reason].type,
-            involved_object=self._involved_object(key),
-            episode_start=now.replace(microsecond=0),
-            message=text,
-            content_digest=told,
-            count=1,
-            first_timestamp=now,
-            last_timestamp=now,
-        )
 
-    def _involved_object(self, key: FindingKey) -> InvolvedObject:
-        record = self.evaluation.gate.finding_states.get(key)
-        return record.involved_object if record is not None else self.involved_for(key.subject)
-
-    def _ready_event(self, key: FindingKey, *, now: datetime) -> EventRecord:
-        sent = self.announcement_state.episodes.get(key)
-        if sent is not None:
-            return replace(sent.event, last_timestamp=now)
-        entry = self.catalogue[key.reason]
-        names = {
-            member.name
-            for group, each in self.announcement_state.groups.items()
-            if group.subject == key.subject
-            for member in each.ever_members
-        }
-        speech = MessageInput(entry, key.subject, grouped_names=tuple(sorted(names)))
-        return self._new_event(key, render_message(speech), speech.content_digest, now=now)
-
-    def _message_input(self, key: FindingKey) -> MessageInput:
-        entry = self.catalogue[key.reason]
-        group = self.announcement_state.groups.get(key)
-        if group is not None:
-            members = sorted(group.members)
-            heard = (
-                (member.name, self._reported_troubles(FindingKey(member, key.reason)))
-                for member in members
-            )
-            example, told = next((each for each in heard if each[1]), ("", ()))
-            names = tuple(member.name for member in members)
-            return MessageInput(entry, key.subject, told[:1], grouped_names=names, example=example)
-        standing = self.evaluation.ranking_of(key.subject)
-        silenced = self._suppressed_keys(key, standing)
-        return MessageInput(
-            entry,
-            key.subject,
-            self._reported_troubles(key),
-            other_reasons=standing.other_reasons(key),
-            suppressed_reasons=tuple(sorted({k.reason for k in silenced})),
-            suppressed_namespaces=len(
-                {k.subject.namespace for k in silenced if k.subject.namespace}
-            ),
-        )
-
-    def _reported_troubles(self, key: FindingKey) -> tuple[ReportedTrouble, ...]:
-        record = self.evaluation.finding_state_of(key)
-        spoken = record.announceable if record is not None else ()
-        return tuple(ReportedTrouble(w.trouble, self._time_past_hold(key, w)) for w in spoken)
-
-    def _time_past_hold(self, key: FindingKey, watch: CauseClock) -> timedelta:
-        """
-        What is through may have begun to recover, so its present kind need not have lasted.
-        """
-        holds, grace = self.catalogue[key.reason].holds, self.settings.delays.grace
-        lasted = watch.time_in_kind()
-        return (
-            lasted if lasted >= holds.for_kind(watch.trouble.kind, grace=grace) else timedelta(0)
-        )
-
-    def _suppressed_keys(self, key: FindingKey, standing: Ranking) -> list[FindingKey]:
-        """
-        What is silent because of this key, or of what this key speaks for.
-        """
-        spoken_for = {key}
-        if key in standing.primary:
-            spoken_for |= {k for k in standing.ranked if k not in standing.primary}
-        silence, records = self.evaluation.suppressions, self.evaluation.gate.finding_states
-        silent = {k for each in spoken_for for k in silence.suppresses.get(each, ())}
-        return [k for k in silent if k in records and records[k].announceable]
-
-
-def _has_starting_trouble(record: FindingState) -> bool:
-    """
-    Whether time alone may change what it tells.
-    """
-    return any(trouble.kind is TroubleKind.STARTING for trouble in record.troubles)
+def _has_starting_trouble(state: FindingState) -> bool:
+    return any(trouble.kind is TroubleKind.STARTING for trouble in state.troubles)

@@ -1,7 +1,8 @@
 """
-The state of the gate as values: the clocks of each cause, and what is known of each key.
+The state of the gate as values: the clocks of each cause, and the state of each finding.
 
-In an outage there are as many as there are models, so these are structs, which are quick to replace.
+An outage can make one of these per model, so they are msgspec structs without garbage-collector
+tracking, which are cheap to replace.
 """
 
 from collections.abc import Mapping
@@ -20,14 +21,15 @@ ZERO = timedelta(0)
 
 READ_BACK_WINDOW = timedelta(hours=1)
 """
-An Event that was last written longer ago is no running episode any more.
+The age up to which an Event that is read back continues its episode. It equals the default lifetime
+of Events (kube-apiserver, ``--event-ttl``).
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Delays:
     """
-    The two settings that holds and settles fall back to.
+    The two settings that every hold and settle falls back to.
     """
 
     grace: timedelta = timedelta(seconds=60)
@@ -38,8 +40,11 @@ class CauseClock(Struct, frozen=True, gc=False):
     """
     The clocks of one cause object.
 
-    *trouble*: as last seen. *active*: whether it is there now. *spent*: time seen, by kind.
-    *quiet*: how long it has been clear. *through*: it outlived its hold, and stays so till settled.
+    *trouble*: the trouble as last seen.
+    *active*: the trouble exists now.
+    *time_by_kind*: how long the trouble was seen, by kind of trouble.
+    *clear_for*: how long the trouble has been absent.
+    *past_hold*: the trouble outlived its hold. This remains true until the trouble settles.
     """
 
     trouble: Trouble
@@ -49,25 +54,32 @@ class CauseClock(Struct, frozen=True, gc=False):
     past_hold: bool = False
 
     def time_in_kind(self) -> timedelta:
+        """
+        Return how long the trouble was seen with its present kind.
+        """
         return dict(self.time_by_kind).get(self.trouble.kind, ZERO)
 
-    def with_time_in_kind(self, kind: TroubleKind, spent: timedelta) -> "CauseClock":
-        return replace(self, time_by_kind=tuple({**dict(self.time_by_kind), kind: spent}.items()))
+    def with_time_in_kind(self, kind: TroubleKind, duration: timedelta) -> "CauseClock":
+        return replace(
+            self, time_by_kind=tuple({**dict(self.time_by_kind), kind: duration}.items())
+        )
 
-    def advanced(self, passed: timedelta) -> "CauseClock":
+    def advanced(self, elapsed: timedelta) -> "CauseClock":
         if self.active:
-            return self.with_time_in_kind(self.trouble.kind, self.time_in_kind() + passed)
-        return replace(self, clear_for=self.clear_for + passed)
+            return self.with_time_in_kind(self.trouble.kind, self.time_in_kind() + elapsed)
+        return replace(self, clear_for=self.clear_for + elapsed)
 
 
 class FindingState(Struct, frozen=True, gc=False):
     """
-    The state of a key that is not simply clear.
+    The state of a finding key that is not simply clear.
 
-    *at*: until when its clocks are accounted; they are left as they are while time alone changes
-    nothing, and *elapsed* tells them.
-    *unknown*: why it cannot be judged now, empty if it can; *blind_since*: from when.
-    *ended*: when trouble of before had settled, if that is certain.
+    *clocks*: one clock per cause object.
+    *as_of*: the moment up to which the clocks are accounted. They stay untouched while time alone
+    changes nothing, so that the state remains the same object; ``advanced`` brings them up to date.
+    *why_unknown*: why the key cannot be evaluated now; empty if it can.
+    *unknown_since*: when the key became Unknown.
+    *last_settled_at*: when earlier trouble of this key settled, if this process saw it settle.
     """
 
     clocks: Mapping[ObjectRef, CauseClock]
@@ -79,54 +91,58 @@ class FindingState(Struct, frozen=True, gc=False):
 
     def advanced(self, *, now: datetime) -> "FindingState":
         """
-        With the time since *at* passed in the state that was seen then.
+        Return this state with its clocks accounted up to *now*.
         """
-        passed = now - self.as_of
-        if passed <= ZERO:
+        elapsed = now - self.as_of
+        # The wall clock may be set back; time that was counted is never taken away again.
+        if elapsed <= ZERO:
             return self
+        # The clocks stand still while the key is Unknown: nobody saw the trouble last or end.
         if self.why_unknown:
             return replace(self, as_of=now)
-        watches = {ref: watch.advanced(passed) for ref, watch in self.clocks.items()}
-        return replace(self, clocks=watches, as_of=now)
+        clocks = {ref: clock.advanced(elapsed) for ref, clock in self.clocks.items()}
+        return replace(self, clocks=clocks, as_of=now)
 
     @property
     def is_steady(self) -> bool:
         """
-        Whether nothing happens to it by time alone.
+        Report that time alone cannot change this state.
         """
         return bool(self.why_unknown) or all(
-            w.active and w.past_hold for w in self.clocks.values()
+            clock.active and clock.past_hold for clock in self.clocks.values()
         )
 
     @property
     def troubles(self) -> tuple[Trouble, ...]:
         """
-        What is there now, whether it is through or not.
+        The troubles that exist now, held ones included.
         """
-        return tuple(w.trouble for w in self.clocks.values() if w.active)
+        return tuple(clock.trouble for clock in self.clocks.values() if clock.active)
 
     @property
     def announceable(self) -> tuple[CauseClock, ...]:
         """
-        What outlived its hold and is there now.
+        The clocks of troubles that exist now and outlived their hold.
         """
-        return tuple(w for w in self.clocks.values() if w.active and w.past_hold)
+        return tuple(clock for clock in self.clocks.values() if clock.active and clock.past_hold)
 
     @property
     def past_hold(self) -> bool:
-        return any(w.past_hold for w in self.clocks.values())
+        return any(clock.past_hold for clock in self.clocks.values())
 
     @property
     def clear_for(self) -> timedelta:
         """
-        For how long nothing of what is through has been there.
+        How long every trouble that outlived its hold has been absent.
         """
-        return min((w.clear_for for w in self.clocks.values() if w.past_hold), default=ZERO)
+        return min(
+            (clock.clear_for for clock in self.clocks.values() if clock.past_hold), default=ZERO
+        )
 
 
 class UnknownState(Struct, frozen=True, gc=False):
     """
-    Why a key of which nothing was wrong cannot be judged, and since when.
+    The reason why a key without known trouble cannot be evaluated, and since when.
     """
 
     why: str
@@ -135,9 +151,11 @@ class UnknownState(Struct, frozen=True, gc=False):
 
 class Gate(Struct, frozen=True):
     """
-    All keys that are not clear. *judged*: the reasons that were ever judged in this process.
+    The state of all keys that are not clear.
 
-    *ended*: when keys settled that have been clear since, while Events of before may be taken up.
+    *evaluated_reasons*: the reasons that this process has evaluated at least once.
+    *settled_at*: when a key settled that has been clear since. Kept for READ_BACK_WINDOW, as long as
+    an Event from before the settling may still be read back.
     """
 
     finding_states: Mapping[FindingKey, FindingState]

@@ -1,5 +1,5 @@
 """
-What is not as it was, found by identity: in an outage most findings are as they were a moment ago.
+Find what changed between two passes by identity: in an outage most findings stay the same objects.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 def changed_keys(before: Mapping[K, V], after: Mapping[K, V]) -> set[K]:
     """
-    The keys whose values are not the same object, or that only one of both has.
+    Return the keys whose value is another object now, or that exist in one mapping only.
     """
     if before is after:
         return set()

@@ -1,5 +1,5 @@
 """
-The outcome of one look at everything: what every later decision about speaking is made from.
+The result of one pass, from which every decision about announcing is made.
 """
 
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ from reporter.stages.snapshot.subjects import Subjects
 @dataclass(frozen=True, slots=True)
 class EvaluationSettings:
     """
-    The settings of judging and speaking.
+    The settings of evaluating and announcing.
 
-    *rewrite*: the least time between two rewrites of one Event because its content changed.
+    *rewrite_interval*: the least time between two rewrites of one Event whose content changed.
     """
 
     delays: Delays = field(default_factory=Delays)
@@ -31,11 +31,12 @@ class EvaluationSettings:
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """
-    Every key that is not clear, what is silenced by what, and the order among the rest.
+    Every key that is not clear, what suppresses it, and its rank.
 
-    *at*: of when it is. *roster*: all subjects. *paused*: those that are scaled to zero on purpose.
-    *unwell*: those of whom a ranked reason has not settled or is Unknown, and the paused ones.
-    *notes*: what an operator should set right, by reason and subject.
+    *paused*: subjects that are scaled to zero on purpose.
+    *not_ready*: subjects with a ranked reason that has not settled or is Unknown, and paused ones.
+    *evaluated_at*: the moment of the pass; None before the first one.
+    *notes*: advice to the operator that is no trouble, such as a flag to set, by reason and subject.
     """
 
     gate: Gate = EMPTY_GATE
@@ -53,14 +54,12 @@ class Evaluation:
 
     def finding_state_of(self, key: FindingKey) -> FindingState | None:
         """
-        With its clocks as they stand *at* that moment.
+        Return the state of a key with its clocks as of *evaluated_at*; None if it is clear.
         """
-        found = self.gate.finding_states.get(key)
-        return (
-            found
-            if found is None or self.evaluated_at is None
-            else found.advanced(now=self.evaluated_at)
-        )
+        state = self.gate.finding_states.get(key)
+        if state is None or self.evaluated_at is None:
+            return state
+        return state.advanced(now=self.evaluated_at)
 
     def ranking_of(self, subject: Subject) -> Ranking:
         return self.rankings.get(subject, Ranking((), ()))

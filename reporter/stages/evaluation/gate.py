@@ -1,55 +1,33 @@
 """
-Hold trouble until it has lasted, and its end until that has lasted.
+Apply verdicts: hold a finding until its trouble has lasted, keep it until its end has lasted.
 
-Rule 1: everything that decides whether trouble is old enough, or gone long enough, lives here.
-Rule 2: this file does not know what outranks, suppresses or announces a finding.
+Rule 1: everything that decides whether trouble counts already, or still, is here and in holds.py.
+Rule 2: nothing here knows what outranks, suppresses or announces a finding.
 
-A clock per (key, cause object, kind) adds up the time seen in that kind. Only a settled clear
-resets it, so that flapping is announced. While a key is Unknown its clocks stand still.
+A clock per (key, cause object, kind) adds up the time for which the trouble was seen. Only a settled
+clear resets it, so flapping trouble is announced and not hidden. The clocks of a key stand still
+while it is Unknown.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from msgspec.structs import replace
 
 from reporter.model.entries import CatalogueEntry
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey
-from reporter.model.verdicts import (
-    Active,
-    Clear,
-    Paused,
-    Trouble,
-    Unknown,
-    Verdict,
-)
+from reporter.model.verdicts import Active, Clear, Paused, Unknown, Verdict
 from reporter.stages.evaluation.clocks import (
     READ_BACK_WINDOW,
     ZERO,
-    CauseClock,
     Delays,
     FindingState,
     Gate,
     UnknownState,
 )
-
-
-LONG_UNKNOWN = timedelta(seconds=30)
-"""
-After more than this of Unknown, an unfinished hold has at least the settle left.
-"""
-
-CRASH_SETTLE = timedelta(minutes=10)
-"""
-A crash loop backs off for up to five minutes (kubelet), so its pauses must not end an episode.
-"""
-
-MIN_TRANSITION_TIME = datetime(1971, 1, 1, tzinfo=UTC)
-"""
-Gateway API's CRDs default a condition's transition time to 1970.
-"""
+from reporter.stages.evaluation.holds import LONG_UNKNOWN, HoldRules
 
 
 EntryLookup = Callable[[Reason], CatalogueEntry]
@@ -64,67 +42,90 @@ def apply_verdicts(
     delays: Delays,
 ) -> Gate:
     """
-    Take verdicts; keys without one keep their state.
+    Return the gate after these verdicts; keys without a verdict keep their state.
     """
-    judged = gate.evaluated_reasons.union(
-        v.key.reason for v in verdicts if not isinstance(v, Unknown)
+    evaluated = gate.evaluated_reasons.union(
+        verdict.key.reason for verdict in verdicts if not isinstance(verdict, Unknown)
     )
-    news = [v for v in verdicts if not isinstance(v, Clear) or _is_tracked(v.key, gate)]
-    if not news:
-        return (
-            gate if judged == gate.evaluated_reasons else replace(gate, evaluated_reasons=judged)
-        )
-    records, unseen, ended = (
-        dict(gate.finding_states),
-        dict(gate.unknown_states),
-        dict(gate.settled_at),
+    # Most verdicts of a healthy cluster are Clear for a key that is clear already.
+    relevant = [
+        verdict
+        for verdict in verdicts
+        if not isinstance(verdict, Clear) or _is_tracked(verdict.key, gate)
+    ]
+    if not relevant:
+        if evaluated == gate.evaluated_reasons:
+            return gate
+        return replace(gate, evaluated_reasons=evaluated)
+    update = _GateUpdate(
+        dict(gate.finding_states), dict(gate.unknown_states), dict(gate.settled_at)
     )
-    for verdict in news:
+    for verdict in relevant:
+        reason = verdict.key.reason
+        is_first = reason not in gate.evaluated_reasons
+        update.apply(verdict, HoldRules(entry_of(reason), delays, is_first), now=now)
+    return Gate(update.finding_states, update.unknown_states, evaluated, update.settled_at)
+
+
+@dataclass(slots=True)
+class _GateUpdate:
+    """
+    The parts of a new gate, while verdicts are applied to them.
+    """
+
+    finding_states: dict[FindingKey, FindingState]
+    unknown_states: dict[FindingKey, UnknownState]
+    settled_at: dict[FindingKey, datetime]
+
+    def apply(self, verdict: Verdict, rules: HoldRules, *, now: datetime) -> None:
         key = verdict.key
-        hidden = unseen.pop(key, None)
-        step = _EntryRules(
-            entry_of(key.reason),
-            delays,
-            is_first_evaluation=key.reason not in gate.evaluated_reasons,
-        )
-        before = records.get(key)
-        after = _apply_verdict(before, verdict, now=now, hidden=hidden, step=step)
+        unknown, before = self.unknown_states.pop(key, None), self.finding_states.get(key)
+        after = _apply_verdict(before, verdict, now=now, previous_unknown=unknown, rules=rules)
         if after is not None and before is not None:
-            records[key] = after
+            self.finding_states[key] = after
         elif after is not None:
-            last = step.confirmed_settled_at(ended.pop(key, None), now=now)
-            records[key] = replace(after, last_settled_at=last)
+            last = rules.confirmed_settled_at(self.settled_at.pop(key, None), now=now)
+            self.finding_states[key] = replace(after, last_settled_at=last)
         elif isinstance(verdict, Unknown):
-            hidden = hidden or UnknownState(verdict.why, now)
-            same = hidden.why == verdict.why
-            unseen[key] = hidden if same else UnknownState(verdict.why, hidden.since)
-            ended.pop(key, None)
+            self.unknown_states[key] = _continue_unknown(unknown, verdict, now=now)
+            # Trouble may come and go unseen, so it is no longer certain that the key is clear.
+            self.settled_at.pop(key, None)
         elif before is not None:
-            del records[key]
-            ended[key] = now
-    return Gate(records, unseen, judged, ended)
+            del self.finding_states[key]
+            self.settled_at[key] = now
 
 
 def _is_tracked(key: FindingKey, gate: Gate) -> bool:
     return key in gate.finding_states or key in gate.unknown_states
 
 
+def _continue_unknown(
+    before: UnknownState | None, verdict: Unknown, *, now: datetime
+) -> UnknownState:
+    """
+    Return the same object while the cause of Unknown stays the same.
+    """
+    if before is None:
+        return UnknownState(verdict.why, now)
+    return before if before.why == verdict.why else UnknownState(verdict.why, before.since)
+
+
 def advance_clocks(gate: Gate, *, now: datetime, entry_of: EntryLookup, delays: Delays) -> Gate:
     """
-    Let time pass for keys whose state was not looked at, as it has not changed.
+    Let time pass for all keys, including those that were not evaluated because nothing changed.
     """
 
-    def tick_one(key: FindingKey, record: FindingState) -> FindingState | None:
-        return _EntryRules(entry_of(key.reason), delays).advance(record, now=now)
+    def advance(key: FindingKey, state: FindingState) -> FindingState | None:
+        return HoldRules(entry_of(key.reason), delays).advance(state, now=now)
 
-    moved = {
+    advanced = {
         key: after
-        for key, record in gate.finding_states.items()
-        if (after := record if record.is_steady else tick_one(key, record)) is not None
+        for key, state in gate.finding_states.items()
+        if (after := state if state.is_steady else advance(key, state)) is not None
     }
-    ended = {key: at for key, at in gate.settled_at.items() if now - at < READ_BACK_WINDOW}
-    ended |= dict.fromkeys(gate.finding_states.keys() - moved.keys(), now)
-    return replace(gate, finding_states=moved, settled_at=ended)
+    settled_at = {key: at for key, at in gate.settled_at.items() if now - at < READ_BACK_WINDOW}
+    settled_at |= dict.fromkeys(gate.finding_states.keys() - advanced.keys(), now)
+    return replace(gate, finding_states=advanced, settled_at=settled_at)
 
 
 def extend_holds(
@@ -136,218 +137,135 @@ def extend_holds(
     delays: Delays,
 ) -> Gate:
     """
-    Give what is held, or was never announced, at least the settle to wait: its writers catch up.
+    Hold these keys for at least the settle from now on, also those that outlived their hold.
+
+    Used for keys whose suppression was lifted: what writes their status has yet to catch up with
+    the recovery upstream.
     """
     if not keys:
         return gate
-    records = dict(gate.finding_states)
+    states = dict(gate.finding_states)
     for key in keys:
-        if key in records:
-            step, record = (
-                _EntryRules(entry_of(key.reason), delays),
-                records[key].advanced(now=now),
+        if key in states:
+            rules = HoldRules(entry_of(key.reason), delays)
+            states[key] = rules.with_extended_holds(
+                states[key].advanced(now=now), include_past_hold=True
             )
-            records[key] = step.with_extended_holds(record, all_of_it=True)
-    return replace(gate, finding_states=records)
+    return replace(gate, finding_states=states)
 
 
-def forget_keys(gate: Gate, gone: Callable[[FindingKey], bool]) -> Gate:
+def forget_keys(gate: Gate, is_deleted: Callable[[FindingKey], bool]) -> Gate:
     """
-    Drop what is about subjects that are no more.
+    Drop everything about keys whose subject was deleted.
     """
     return replace(
         gate,
-        finding_states={key: r for key, r in gate.finding_states.items() if not gone(key)},
-        unknown_states={key: why for key, why in gate.unknown_states.items() if not gone(key)},
-        settled_at={key: at for key, at in gate.settled_at.items() if not gone(key)},
+        finding_states={k: each for k, each in gate.finding_states.items() if not is_deleted(k)},
+        unknown_states={k: each for k, each in gate.unknown_states.items() if not is_deleted(k)},
+        settled_at={k: at for k, at in gate.settled_at.items() if not is_deleted(k)},
     )
 
 
 def next_gate_deadline(gate: Gate, *, entry_of: EntryLookup, delays: Delays) -> datetime | None:
     """
-    The next moment at which time alone changes something.
+    Return the next moment at which time alone changes a state.
     """
-    moments = (
-        moment
-        for key, record in gate.finding_states.items()
-        if not record.is_steady
-        for moment in _EntryRules(entry_of(key.reason), delays).deadlines(record)
+    deadlines = (
+        deadline
+        for key, state in gate.finding_states.items()
+        if not state.is_steady
+        for deadline in HoldRules(entry_of(key.reason), delays).deadlines(state)
     )
-    return min(moments, default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class _EntryRules:
-    """
-    The rules of one entry. *first*: whether its reason is judged for the first time.
-    """
-
-    entry: CatalogueEntry
-    delays: Delays
-    is_first_evaluation: bool = False
-
-    def advance(self, record: FindingState, *, now: datetime) -> FindingState | None:
-        """
-        The same record as long as time alone changes nothing.
-        """
-        if record.is_steady or all(moment > now for moment in self.deadlines(record)):
-            return record
-        return self.apply_delays(record.advanced(now=now), now=now)
-
-    def apply_delays(self, record: FindingState, *, now: datetime) -> FindingState | None:
-        """
-        What is through now, and what has settled; None when nothing is left.
-        """
-        if record.why_unknown:
-            return record
-        watches = {
-            ref: replace(
-                w, past_hold=w.past_hold or (w.active and self.hold_left(w, now=now) <= ZERO)
-            )
-            for ref, w in record.clocks.items()
-            if w.active or w.clear_for < self.settle(w)
-        }
-        return replace(record, clocks=watches) if watches else None
-
-    def hold_left(self, watch: CauseClock, *, now: datetime) -> timedelta:
-        """
-        How long the hold still lasts.
-        """
-        left, born = self.hold(watch) - watch.time_in_kind(), watch.trouble.object_created_at
-        if self._grace > ZERO and born is not None:
-            return max(left, min(born - now, ZERO) + self._grace)
-        return left
-
-    def hold(self, watch: CauseClock) -> timedelta:
-        """
-        An object that is missing must be so for the grace.
-        """
-        hold = self.entry.holds.for_kind(watch.trouble.kind, grace=self.delays.grace)
-        return max(hold, self._grace) if watch.trouble.object_created_at is None else hold
-
-    @property
-    def _grace(self) -> timedelta:
-        return self.delays.grace if self.entry.waits_for_grace else ZERO
-
-    def settle(self, watch: CauseClock) -> timedelta:
-        settle = self.delays.settle if self.entry.settle is None else self.entry.settle
-        return max(settle, CRASH_SETTLE) if watch.trouble.is_crash else settle
-
-    def start_clock(
-        self, trouble: Trouble, *, now: datetime, hidden: UnknownState | None
-    ) -> CauseClock:
-        """
-        The clock of new trouble. In a process's first look it started when its writer says.
-        """
-        watch, since, hold = CauseClock(trouble), trouble.since, self.hold(CauseClock(trouble))
-        if self.is_first_evaluation and since is not None and MIN_TRANSITION_TIME < since <= now:
-            return watch.with_time_in_kind(trouble.kind, now - since)
-        if hidden is not None and now - hidden.since > LONG_UNKNOWN and hold > ZERO:
-            return watch.with_time_in_kind(trouble.kind, min(ZERO, hold - self.delays.settle))
-        return watch
-
-    def confirmed_settled_at(self, ended: datetime | None, *, now: datetime) -> datetime | None:
-        """
-        When it last settled, if it was seen to be clear for another settle.
-
-        Who learns late that it came back, by less than that, has not seen it end.
-        """
-        return ended if ended is not None and now - ended >= self.delays.settle else None
-
-    def with_extended_holds(
-        self, record: FindingState, *, all_of_it: bool = False
-    ) -> FindingState:
-        def back(watch: CauseClock) -> CauseClock:
-            if watch.past_hold and not all_of_it:
-                return watch
-            most = self.hold(watch) - self.delays.settle
-            spent = min(watch.time_in_kind(), most)
-            return replace(watch.with_time_in_kind(watch.trouble.kind, spent), past_hold=False)
-
-        return replace(record, clocks={ref: back(w) for ref, w in record.clocks.items()})
-
-    def deadlines(self, record: FindingState) -> Iterable[datetime]:
-        for watch in record.clocks.values():
-            if watch.active and not watch.past_hold:
-                yield record.as_of + self.hold_left(watch, now=record.as_of)
-            if not watch.active:
-                yield record.as_of + self.settle(watch) - watch.clear_for
-                if watch.clear_for < self.delays.settle:
-                    yield record.as_of + self.delays.settle - watch.clear_for
+    return min(deadlines, default=None)
 
 
 def _apply_verdict(
-    record: FindingState | None,
+    state: FindingState | None,
     verdict: Verdict,
     *,
     now: datetime,
-    hidden: UnknownState | None,
-    step: _EntryRules,
+    previous_unknown: UnknownState | None,
+    rules: HoldRules,
 ) -> FindingState | None:
-    if record is not None:
-        if _is_unchanged(record, verdict):
-            return step.advance(record, now=now)
-        record = record.advanced(now=now)
+    if state is not None:
+        if _is_unchanged(state, verdict):
+            return rules.advance(state, now=now)
+        state = state.advanced(now=now)
     match verdict:
         case Unknown(_, why):
-            since = now if record is None else record.unknown_since or now
-            return record and replace(record, why_unknown=why, unknown_since=since)
+            # Unknown neither raises nor clears anything: the clocks stay as they are.
+            since = now if state is None else state.unknown_since or now
+            return state and replace(state, why_unknown=why, unknown_since=since)
         case Clear():
-            return record and step.apply_delays(
-                _deactivate_clocks(_end_unknown(record, now=now, step=step)), now=now
+            return state and rules.apply_delays(
+                _deactivate_clocks(_end_unknown(state, now=now, rules=rules)), now=now
             )
         case Paused():
             return None
-        case Active(_, troubles, involved):
-            before = (
-                _end_unknown(record, now=now, step=step)
-                if record
-                else FindingState({}, involved, now)
-            )
-            watches = dict(_deactivate_clocks(before).clocks)
-            for trouble in troubles:
-                ref = trouble.cause.object
-                old = watches.get(ref) or step.start_clock(trouble, now=now, hidden=hidden)
-                watches[ref] = replace(old, trouble=trouble, active=True, clear_for=ZERO)
-            return step.apply_delays(
-                replace(before, clocks=watches, involved_object=involved), now=now
+        case Active():
+            return _activate(
+                state, verdict, now=now, previous_unknown=previous_unknown, rules=rules
             )
 
 
-def _is_unchanged(record: FindingState, verdict: Verdict) -> bool:
+def _activate(
+    state: FindingState | None,
+    verdict: Active,
+    *,
+    now: datetime,
+    previous_unknown: UnknownState | None,
+    rules: HoldRules,
+) -> FindingState | None:
+    before = (
+        _end_unknown(state, now=now, rules=rules)
+        if state
+        else FindingState({}, verdict.involved_object, now)
+    )
+    clocks = dict(_deactivate_clocks(before).clocks)
+    for trouble in verdict.troubles:
+        ref = trouble.cause.object
+        clock = clocks.get(ref) or rules.start_clock(
+            trouble, now=now, previous_unknown=previous_unknown
+        )
+        clocks[ref] = replace(clock, trouble=trouble, active=True, clear_for=ZERO)
+    return rules.apply_delays(
+        replace(before, clocks=clocks, involved_object=verdict.involved_object), now=now
+    )
+
+
+def _is_unchanged(state: FindingState, verdict: Verdict) -> bool:
     """
-    Whether all is as it was when it was last looked at.
+    Return whether the verdict says the same as the last one, so that only time has passed.
     """
     if isinstance(verdict, Unknown):
-        return record.why_unknown == verdict.why
-    if record.unknown_since is not None or isinstance(verdict, Paused):
+        return state.why_unknown == verdict.why
+    if state.unknown_since is not None or isinstance(verdict, Paused):
         return False
     if isinstance(verdict, Clear):
-        return not record.troubles
-    found = {trouble.cause.object: trouble for trouble in verdict.troubles}
-    seen = {ref: watch.trouble for ref, watch in record.clocks.items() if watch.active}
+        return not state.troubles
+    reported = {trouble.cause.object: trouble for trouble in verdict.troubles}
+    known = {ref: clock.trouble for ref, clock in state.clocks.items() if clock.active}
     return (
-        found == seen
-        and len(seen) == len(record.clocks)
-        and record.involved_object == verdict.involved_object
+        reported == known
+        and len(known) == len(state.clocks)
+        and state.involved_object == verdict.involved_object
     )
 
 
-def _end_unknown(record: FindingState, *, now: datetime, step: _EntryRules) -> FindingState:
+def _end_unknown(state: FindingState, *, now: datetime, rules: HoldRules) -> FindingState:
     """
-    It can be judged again.
+    Return the state of a key that can be evaluated again; see LONG_UNKNOWN.
     """
-    since = record.unknown_since
-    known = replace(record, why_unknown="", unknown_since=None)
-    return (
-        step.with_extended_holds(known)
-        if since is not None and now - since > LONG_UNKNOWN
-        else known
-    )
+    since = state.unknown_since
+    known = replace(state, why_unknown="", unknown_since=None)
+    if since is not None and now - since > LONG_UNKNOWN:
+        return rules.with_extended_holds(known)
+    return known
 
 
-def _deactivate_clocks(record: FindingState) -> FindingState:
-    watches = {
-        ref: replace(w, active=False) if w.active else w for ref, w in record.clocks.items()
+def _deactivate_clocks(state: FindingState) -> FindingState:
+    clocks = {
+        ref: replace(clock, active=False) if clock.active else clock
+        for ref, clock in state.clocks.items()
     }
-    return replace(record, clocks=watches)
+    return replace(state, clocks=clocks)

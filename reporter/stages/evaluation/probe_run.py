@@ -1,5 +1,5 @@
 """
-Asks the probes about subjects: one inquiry a pass, in which what all questions share is found once.
+Run the probes of a pass. What all subjects share is prepared once per pass.
 """
 
 from collections import defaultdict
@@ -9,8 +9,7 @@ from datetime import datetime
 
 from reporter.model.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason
-from reporter.model.kinds.kaito import InferenceSet
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Clear, Paused, Unknown, Verdict
 from reporter.stages.evaluation.clocks import Gate
@@ -26,10 +25,12 @@ NO_KEYS: frozenset[FindingKey] = frozenset()
 @dataclass(frozen=True, slots=True)
 class PreparedProbe:
     """
-    A judged reason with its probe. *blind*: why its kinds cannot be seen now, empty if they can.
+    A catalogue entry with its probe, and what all its calls in one pass share.
 
-    *unserved*: which of the CRDs it demands is missing: objects kept from before may tell of trouble,
-    but not that all is well. *unwatched*: the same by kind of those that sources add, without which it judges all the same.
+    *why_unknown*: why a kind that the probe requires cannot be read now; empty if all can.
+    *why_unserved*: which required CRD is missing. Objects read earlier may still prove trouble, but
+    they cannot prove that all is well.
+    *unwatched*: why a kind that adds detail cannot be read, by resource; the probe runs without it.
     """
 
     entry: CatalogueEntry
@@ -42,7 +43,10 @@ class PreparedProbe:
 @dataclass(frozen=True, slots=True)
 class ProbeRun:
     """
-    *standing*: the keys that have a state, by subject and reason; each gets a verdict.
+    The probes of one pass.
+
+    *tracked_keys*: the keys that are not clear, by subject and reason. Each of them gets a verdict,
+    so that a key that its probe no longer reports becomes Clear.
     """
 
     snapshot: Snapshot
@@ -54,33 +58,33 @@ class ProbeRun:
         return [verdict for subject in subjects for verdict in self._run_subject(subject)]
 
     def _run_subject(self, subject: Subject) -> Iterable[Verdict]:
-        paused, odd = _is_paused(self.snapshot, subject), _why_undecodable(self.snapshot, subject)
-        for asked in self.prepared_probes[subject.layer]:
-            reason = asked.entry.reason
+        paused = _is_paused(self.snapshot, subject)
+        undecodable = _why_undecodable(self.snapshot, subject)
+        for prepared in self.prepared_probes[subject.layer]:
+            reason = prepared.entry.reason
             keys = self.tracked_keys.get((subject, reason), NO_KEYS)
-            if paused and asked.probe.spec.pauses_at_zero_replicas:
+            why = prepared.why_unknown or undecodable
+            if paused and prepared.probe.spec.pauses_at_zero_replicas:
                 yield from map(Paused, keys | {FindingKey(subject, reason)})
-            elif asked.why_unknown or odd:
-                why = asked.why_unknown or odd
+            elif why:
                 yield from (Unknown(key, why) for key in keys | {FindingKey(subject, reason)})
             else:
-                yield from self._run_probe(asked, subject, keys)
+                yield from self._run_probe(prepared, subject, keys)
 
     def _run_probe(
-        self, asked: PreparedProbe, subject: Subject, keys: frozenset[FindingKey]
+        self, prepared: PreparedProbe, subject: Subject, keys: frozenset[FindingKey]
     ) -> Iterable[Verdict]:
-        entry = asked.entry
-        question = ProbeRequest(
-            entry.reason, subject, entry.parameters, self.flags, asked.unwatched
+        entry, why = prepared.entry, prepared.why_unserved
+        request = ProbeRequest(
+            entry.reason, subject, entry.parameters, self.flags, prepared.unwatched
         )
-        verdicts = list(asked.probe.evaluate(self.snapshot, question))
-        if not keys and not asked.why_unserved:
+        verdicts = list(prepared.probe.evaluate(self.snapshot, request))
+        if not keys and not why:
             return verdicts
-        left = keys - {verdict.key for verdict in verdicts}
-        answers = [*verdicts, *map(Clear, left)]
-        if not asked.why_unserved:
-            return answers
-        return [Unknown(a.key, asked.why_unserved) if isinstance(a, Clear) else a for a in answers]
+        verdicts += map(Clear, keys - {verdict.key for verdict in verdicts})
+        if not why:
+            return verdicts
+        return [Unknown(each.key, why) if isinstance(each, Clear) else each for each in verdicts]
 
 
 def prepare_probe_run(
@@ -93,68 +97,74 @@ def prepare_probe_run(
     now: datetime,
 ) -> ProbeRun:
     """
-    What one pass asks, and of what.
+    Build the probe run of one pass, with everything that does not depend on the subject.
     """
-    standing: defaultdict[tuple[Subject, Reason], set[FindingKey]] = defaultdict(set)
+    tracked: defaultdict[tuple[Subject, Reason], set[FindingKey]] = defaultdict(set)
     for key in (*gate.finding_states, *gate.unknown_states):
-        standing[key.subject, key.reason].add(key)
-    asked = {
+        tracked[key.subject, key.reason].add(key)
+    prepared = {
         layer: tuple(
             _prepare_probe(
-                each, catalogue.required_crds(each.reason), probes[each.probe], snapshot, now=now
+                entry,
+                catalogue.required_crds(entry.reason),
+                probes[entry.probe],
+                snapshot,
+                now=now,
             )
-            for each in catalogue.evaluated_entries(layer)
+            for entry in catalogue.evaluated_entries(layer)
         )
         for layer in Layer
     }
     return ProbeRun(
-        snapshot, flags, asked, {pair: frozenset(keys) for pair, keys in standing.items()}
+        snapshot, flags, prepared, {pair: frozenset(keys) for pair, keys in tracked.items()}
     )
 
 
 def _prepare_probe(
     entry: CatalogueEntry,
-    demands: frozenset[str],
+    required_crds: frozenset[str],
     probe: Probe,
     snapshot: Snapshot,
     *,
     now: datetime,
 ) -> PreparedProbe:
-    demanded = [kind for kind in probe.spec.required_kinds if kind.group_resource in demands]
-    missing = check_served(snapshot, *demanded)
+    with_crd = [kind for kind in probe.spec.required_kinds if kind.group_resource in required_crds]
+    unserved = check_served(snapshot, *with_crd)
     whys = (snapshot.why_unknown(kind, now=now) for kind in probe.spec.required_kinds)
-    more = (
+    # A detail source whose kind never synced is not served or switched off: it adds nothing.
+    detail_kinds = (
         kind
         for kinds in probe.spec.kinds_by_source.values()
         for kind in kinds
         if snapshot.has_synced(kind)
     )
-    unwatched = {kind.resource: snapshot.why_unknown(kind, now=now) for kind in more}
+    unwatched = {kind.resource: snapshot.why_unknown(kind, now=now) for kind in detail_kinds}
     return PreparedProbe(
         entry,
         probe,
         next((why for why in whys if why), ""),
-        missing.why if missing is not None else "",
+        unserved.why if unserved is not None else "",
         {resource: why for resource, why in unwatched.items() if why},
     )
 
 
 def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:
     """
-    Whether an InferenceSet is scaled to zero.
+    Return whether the subject is an InferenceSet that is scaled to zero.
     """
+    # With a catalogue that needs no InferenceSets, none are watched.
     if (
         subject.layer is not Layer.MODELDEPLOYMENT
         or INFERENCE_SETS.resource not in snapshot.tables
     ):
         return False
-    found = snapshot.get(INFERENCE_SETS, InferenceSet, subject.namespace, subject.name)
-    return found is not None and found.desired_replicas == 0
+    inference_set = snapshot.get(INFERENCE_SETS, InferenceSet, subject.namespace, subject.name)
+    return inference_set is not None and inference_set.desired_replicas == 0
 
 
 def _why_undecodable(snapshot: Snapshot, subject: Subject) -> str:
     """
-    That nothing is known of an InferenceSet but that it is there.
+    Return why nothing but the name of an InferenceSet is known; empty if more is known.
     """
     if not snapshot.undecodable or not is_never_decoded(snapshot, subject):
         return ""

@@ -1,8 +1,8 @@
 """
-Which finding of a subject speaks.
+Rank the findings of a subject and choose the primary one, which is announced.
 
-Candidates are findings that are not suppressed. One that has been clear for the settle neither
-outranks nor is named, though a longer settle of its own may still keep its episode open.
+Candidates are findings that are not suppressed. A finding that has been clear for the settle neither
+outranks others nor is named, although a longer settle of its own may still keep its episode open.
 """
 
 from collections import defaultdict
@@ -20,10 +20,12 @@ from reporter.stages.evaluation.suppression import Suppressions
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """
-    The order among the findings of one subject.
+    The order of the candidates of one subject.
 
-    *primary*: keys of the highest-ranked reason, one but for missing CRDs. *ranked*: all candidates
-    that have a rank, *orthogonal*: those that have none.
+    *primary*: the keys of the highest-ranked reason. Several only for missing CRDs, which have one
+    key each.
+    *ranked*: all candidates that have a rank, highest first.
+    *orthogonal*: all candidates without a rank, which are announced on their own.
     """
 
     primary: tuple[FindingKey, ...]
@@ -31,12 +33,12 @@ class Ranking:
     orthogonal: tuple[FindingKey, ...] = ()
 
     def keys_to_announce(self, emission: Emission) -> tuple[FindingKey, ...]:
-        loud = self.primary if emission is Emission.PRIMARY else self.ranked
-        return (*loud, *self.orthogonal)
+        announced = self.primary if emission is Emission.PRIMARY else self.ranked
+        return (*announced, *self.orthogonal)
 
     def other_reasons(self, key: FindingKey) -> tuple[Reason, ...]:
         """
-        The other reasons that hold, sorted; orthogonal ones speak for themselves.
+        Return the reasons for the "also" suffix of a key, sorted; none for an orthogonal key.
         """
         if key in self.orthogonal:
             return ()
@@ -45,7 +47,7 @@ class Ranking:
 
 def rank(
     gate: Gate,
-    silence: Suppressions,
+    suppressions: Suppressions,
     catalogue: Catalogue,
     *,
     settle: timedelta,
@@ -53,25 +55,29 @@ def rank(
     changed: Iterable[FindingKey],
 ) -> Mapping[Subject, Ranking]:
     """
-    The standing of each subject that has a candidate: *before*, but for the *changed* keys' subjects.
+    Return the ranking of each subject that has a candidate.
+
+    Only the subjects of *changed* keys are ranked anew; the others keep their ranking from *before*.
     """
     subjects = {key.subject for key in changed}
     if not subjects:
         return before
-    by_subject: defaultdict[Subject, list[FindingKey]] = defaultdict(list)
-    for key, record in gate.finding_states.items():
+    candidates: defaultdict[Subject, list[FindingKey]] = defaultdict(list)
+    for key, state in gate.finding_states.items():
         if (
             key.subject in subjects
-            and key not in silence.suppressed_by
-            and _is_candidate(record, settle=settle)
+            and key not in suppressions.suppressed_by
+            and _is_candidate(state, settle=settle)
         ):
-            by_subject[key.subject].append(key)
-    same = {subject: each for subject, each in before.items() if subject not in subjects}
-    return same | {subject: _rank_subject(keys, catalogue) for subject, keys in by_subject.items()}
+            candidates[key.subject].append(key)
+    unchanged = {subject: each for subject, each in before.items() if subject not in subjects}
+    return unchanged | {
+        subject: _rank_subject(keys, catalogue) for subject, keys in candidates.items()
+    }
 
 
-def _is_candidate(record: FindingState, *, settle: timedelta) -> bool:
-    return record.past_hold and (bool(record.announceable) or record.clear_for < settle)
+def _is_candidate(state: FindingState, *, settle: timedelta) -> bool:
+    return state.past_hold and (bool(state.announceable) or state.clear_for < settle)
 
 
 def _rank_subject(keys: Iterable[FindingKey], catalogue: Catalogue) -> Ranking:
@@ -79,6 +85,6 @@ def _rank_subject(keys: Iterable[FindingKey], catalogue: Catalogue) -> Ranking:
         return (catalogue[key.reason].rank or 0, key)
 
     ordered = sorted(keys, key=order)
-    ranked = tuple(k for k in ordered if not catalogue[k.reason].orthogonal)
-    primary = tuple(k for k in ranked if k.reason == ranked[0].reason)
-    return Ranking(primary, ranked, tuple(k for k in ordered if k not in ranked))
+    ranked = tuple(key for key in ordered if not catalogue[key.reason].orthogonal)
+    primary = tuple(key for key in ranked if key.reason == ranked[0].reason)
+    return Ranking(primary, ranked, tuple(key for key in ordered if key not in ranked))

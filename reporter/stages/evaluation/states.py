@@ -13,31 +13,59 @@ from reporter.stages.evaluation.evaluation import Evaluation
 @unique
 class ReasonState(StrEnum):
     """
-    A key that is none of these is clear.
+    The state of a key. A key without a state is clear.
     """
 
-    HELD = "held"  # trouble that has not lasted yet
-    ANNOUNCED = "announced"  # the finding that speaks for its subject
-    DUE = "due"  # the same, seen by a process that does not lead: the leader announces it
-    OUTRANKED = "outranked"  # a finding that another one speaks for
+    HELD = "held"  # trouble that has not outlived its hold
+    ANNOUNCED = "announced"  # the primary finding of its subject, or an orthogonal one
+    DUE = "due"  # the same on a replica that does not lead: the leader announces it
+    OUTRANKED = "outranked"  # a finding that the primary one names in its suffix
     SUPPRESSED = "suppressed"  # trouble that follows from an upstream that is out
-    SETTLING = "settling"  # gone, but not for long enough
-    UNKNOWN = "unknown"  # cannot be judged now; what was known is kept
+    SETTLING = "settling"  # the trouble is absent, but has not settled
+    UNKNOWN = "unknown"  # cannot be evaluated now; the last known state is kept
 
 
-def reason_states(judged: Evaluation) -> Mapping[FindingKey, ReasonState]:
+def reason_states(evaluation: Evaluation) -> Mapping[FindingKey, ReasonState]:
     """
-    The state of every key that is not clear.
+    Return the state of every key that is not clear.
     """
-    known = {key: reason_state(judged, key) for key in judged.gate.finding_states}
-    return {**known, **dict.fromkeys(judged.gate.unknown_states, ReasonState.UNKNOWN)}
+    known = {key: reason_state(evaluation, key) for key in evaluation.gate.finding_states}
+    return {**known, **dict.fromkeys(evaluation.gate.unknown_states, ReasonState.UNKNOWN)}
+
+
+def reason_state(evaluation: Evaluation, key: FindingKey) -> ReasonState:
+    """
+    Return the state of a key that has a finding state.
+    """
+    state = evaluation.gate.finding_states[key]
+    if state.why_unknown:
+        return ReasonState.UNKNOWN
+    if not state.troubles:
+        return ReasonState.SETTLING
+    if key in evaluation.suppressions.suppressed_by:
+        return ReasonState.SUPPRESSED
+    if not state.announceable:
+        # The trouble that outlived its hold is absent; another one of the same key is still held.
+        return ReasonState.SETTLING if state.past_hold else ReasonState.HELD
+    ranking = evaluation.ranking_of(key.subject)
+    announced = key in ranking.primary or key in ranking.orthogonal
+    return ReasonState.ANNOUNCED if announced else ReasonState.OUTRANKED
+
+
+def apply_leadership(
+    states: Mapping[FindingKey, ReasonState], *, leading: bool
+) -> Mapping[FindingKey, ReasonState]:
+    """
+    Return the states as this replica shows them: only a leader calls a finding announced.
+    """
+    if leading:
+        return states
+    return {k: ReasonState.DUE if s is ReasonState.ANNOUNCED else s for k, s in states.items()}
 
 
 class StateTracker:
     """
-    What may have another state than a moment ago: in an outage most keys have not.
-
-    *before*: the judgement that was looked at last, by a process that *led* or did not.
+    Finds the keys whose state may have changed since the last pass: in an outage most have not.
     """
 
     def __init__(self) -> None:
@@ -47,66 +75,40 @@ class StateTracker:
         self, after: Evaluation, *, leading: bool
     ) -> Iterator[tuple[FindingKey, ReasonState | None]]:
         """
-        Each key that is not certainly as before, with its state now, None if it is clear.
+        Yield each key whose state may have changed, with its state now, None if it is clear.
         """
-        before, led = self._evaluation, self._was_leading
+        before, was_leading = self._evaluation, self._was_leading
         self._evaluation, self._was_leading = after, leading
         keys = (
             _affected_keys(before, after)
-            if led == leading
+            if was_leading == leading
             else _all_keys(before) | _all_keys(after)
         )
         for key in sorted(keys):
             yield key, self.state(key)
 
     def state(self, key: FindingKey) -> ReasonState | None:
-        judged = self._evaluation
-        if key in judged.gate.unknown_states:
+        evaluation = self._evaluation
+        if key in evaluation.gate.unknown_states:
             return ReasonState.UNKNOWN
-        if key not in judged.gate.finding_states:
+        if key not in evaluation.gate.finding_states:
             return None
-        found = reason_state(judged, key)
-        return (
-            ReasonState.DUE if found is ReasonState.ANNOUNCED and not self._was_leading else found
-        )
+        state = reason_state(evaluation, key)
+        if state is ReasonState.ANNOUNCED and not self._was_leading:
+            return ReasonState.DUE
+        return state
 
 
-def _all_keys(judged: Evaluation) -> set[FindingKey]:
-    return judged.gate.finding_states.keys() | judged.gate.unknown_states.keys()
+def _all_keys(evaluation: Evaluation) -> set[FindingKey]:
+    return evaluation.gate.finding_states.keys() | evaluation.gate.unknown_states.keys()
 
 
 def _affected_keys(before: Evaluation, after: Evaluation) -> set[FindingKey]:
-    ranked = changed_keys(before.rankings, after.rankings)
-    standings = [judged.ranking_of(subject) for subject in ranked for judged in (before, after)]
+    subjects = changed_keys(before.rankings, after.rankings)
+    rankings = [each.ranking_of(subject) for subject in subjects for each in (before, after)]
     return (
         changed_keys(before.gate.finding_states, after.gate.finding_states)
         | changed_keys(before.gate.unknown_states, after.gate.unknown_states)
         | (before.suppressions.suppressed_by.keys() ^ after.suppressions.suppressed_by.keys())
-        | {key for each in standings for key in (*each.ranked, *each.orthogonal)}
+        | {key for ranking in rankings for key in (*ranking.ranked, *ranking.orthogonal)}
     )
-
-
-def apply_leadership(
-    states: Mapping[FindingKey, ReasonState], *, leading: bool
-) -> Mapping[FindingKey, ReasonState]:
-    """
-    As a process may put them that announces only while it is *leading*.
-    """
-    if leading:
-        return states
-    return {k: ReasonState.DUE if s is ReasonState.ANNOUNCED else s for k, s in states.items()}
-
-
-def reason_state(judged: Evaluation, key: FindingKey) -> ReasonState:
-    record = judged.gate.finding_states[key]
-    if record.why_unknown:
-        return ReasonState.UNKNOWN
-    if not record.troubles:
-        return ReasonState.SETTLING
-    if key in judged.suppressions.suppressed_by:
-        return ReasonState.SUPPRESSED
-    if not record.announceable:
-        return ReasonState.SETTLING if record.past_hold else ReasonState.HELD
-    standing = judged.ranking_of(key.subject)
-    speaks = key in standing.primary or key in standing.orthogonal
-    return ReasonState.ANNOUNCED if speaks else ReasonState.OUTRANKED

@@ -1,8 +1,8 @@
 """
-Silence what merely follows from an upstream that is out.
+Suppress what merely follows from an upstream that is out.
 
-A row holds while its source is out, also while that is still held, and lifts once the source has
-not been out for the settle. What cannot be seen changes nothing. A suppressed source still suppresses.
+A source suppresses while it is out, also during its own hold, and stops once it has not been out for
+the settle. A source that is Unknown keeps what it did before. A suppressed source still suppresses.
 """
 
 from collections import defaultdict
@@ -13,13 +13,18 @@ from datetime import datetime, timedelta
 from reporter.model.entries import Catalogue, Scope, Suppression
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey
-from reporter.stages.evaluation.clocks import ZERO, FindingState, Gate
+from reporter.stages.evaluation.clocks import ZERO, Gate
 
 
 @dataclass(frozen=True, slots=True)
 class Outage:
     """
-    A source that is *out*, or has not been for *quiet*; accounted until *at*, *blind* since then.
+    A source that suppresses.
+
+    *as_of*: the moment up to which *recovered_for* is accounted.
+    *is_out*: the source was seen out at that moment.
+    *recovered_for*: how long the source was seen not to be out.
+    *is_unknown*: the source could not be evaluated at that moment.
     """
 
     as_of: datetime
@@ -31,9 +36,12 @@ class Outage:
 @dataclass(frozen=True, slots=True)
 class Suppressions:
     """
-    *outages*: the sources whose rows hold. *by*: every suppressed key with its sources, sorted.
+    The sources that suppress, and what they suppress.
 
-    *of*: the other way round, whom each unsuppressed source at the end of all chains silences.
+    *outages*: every source that suppresses now.
+    *suppressed_by*: every suppressed key with its sources, sorted.
+    *suppresses*: every root with all keys behind it. A root is the unsuppressed source at the end of
+    a chain, the only one of the chain that is announced.
     """
 
     outages: Mapping[FindingKey, Outage]
@@ -42,7 +50,7 @@ class Suppressions:
 
     def lifted(self, before: "Suppressions") -> frozenset[FindingKey]:
         """
-        The keys that were suppressed and are not any more.
+        Return the keys that were suppressed and no longer are.
         """
         return frozenset(before.suppressed_by.keys() - self.suppressed_by.keys())
 
@@ -53,26 +61,29 @@ NO_SUPPRESSIONS = Suppressions({}, {})
 def suppress(
     before: Suppressions, gate: Gate, catalogue: Catalogue, *, now: datetime, settle: timedelta
 ) -> Suppressions:
+    """
+    Return the suppressions after this pass, held and Unknown keys included.
+    """
     outages = _update_outages(
         before.outages, gate, now=now, settle=settle, sources=_source_reasons(catalogue)
     )
     if not outages:
         return NO_SUPPRESSIONS
-    reach = _SourceIndex.build(outages, catalogue)
-    by = {}
+    index = _SourceIndex.build(outages, catalogue)
+    suppressed_by = {}
     for key in (*gate.finding_states, *gate.unknown_states):
-        sources = reach.sources_of(key)
+        sources = index.sources_of(key)
         if sources:
-            by[key] = sources
-    return Suppressions(outages, by, _suppressed_by_root(by))
+            suppressed_by[key] = sources
+    return Suppressions(outages, suppressed_by, _suppressed_by_root(suppressed_by))
 
 
 @dataclass(frozen=True, slots=True)
 class _SourceIndex:
     """
-    Which sources silence a reason everywhere, and which in one namespace, so that nobody asks every source.
+    The sources that suppress a reason, so that no key has to be compared with every source.
 
-    *found*: what was asked before: in an outage ten thousand keys have the same few answers.
+    *cache*: the answers so far. In an outage ten thousand keys share a few answers.
     """
 
     cluster_wide: Mapping[Reason, list[FindingKey]]
@@ -81,82 +92,85 @@ class _SourceIndex:
 
     @classmethod
     def build(cls, sources: Iterable[FindingKey], catalogue: Catalogue) -> "_SourceIndex":
-        everywhere: defaultdict[Reason, list[FindingKey]] = defaultdict(list)
-        near: defaultdict[tuple[str, Reason], list[FindingKey]] = defaultdict(list)
+        cluster_wide: defaultdict[Reason, list[FindingKey]] = defaultdict(list)
+        by_namespace: defaultdict[tuple[str, Reason], list[FindingKey]] = defaultdict(list)
         rows: defaultdict[Reason, list[Suppression]] = defaultdict(list)
         for row in catalogue.suppressions:
             rows[row.source].append(row)
         for source in sources:
             for row in rows[source.reason]:
                 if row.scope is Scope.CLUSTER:
-                    everywhere[row.target].append(source)
+                    cluster_wide[row.target].append(source)
                 else:
-                    near[source.subject.namespace, row.target].append(source)
+                    by_namespace[source.subject.namespace, row.target].append(source)
+            # A missing CRD has no rows: it suppresses every reason whose probe requires this CRD.
             if source.reason == catalogue.missing_crd_reason:
-                for target, demanded in catalogue.required_crds_by_reason.items():
-                    if source.item in demanded:
-                        everywhere[target].append(source)
-        return cls(everywhere, near)
+                for target, required in catalogue.required_crds_by_reason.items():
+                    if source.item in required:
+                        cluster_wide[target].append(source)
+        return cls(cluster_wide, by_namespace)
 
     def sources_of(self, key: FindingKey) -> tuple[FindingKey, ...]:
         """
-        The sources of a key, sorted. Never itself: the catalogue refuses such a row.
+        Return the sources of a key, sorted. A key is never its own: the loader refuses cycles.
         """
         place = (key.subject.namespace, key.reason)
-        known = self.cache.get(place)
-        if known is None:
+        sources = self.cache.get(place)
+        if sources is None:
             both = {*self.cluster_wide.get(key.reason, ()), *self.by_namespace.get(place, ())}
-            known = self.cache[place] = tuple(sorted(both))
-        return known
+            sources = self.cache[place] = tuple(sorted(both))
+        return sources
 
 
 def _suppressed_by_root(
-    by: Mapping[FindingKey, tuple[FindingKey, ...]],
+    suppressed_by: Mapping[FindingKey, tuple[FindingKey, ...]],
 ) -> Mapping[FindingKey, tuple[FindingKey, ...]]:
-    """
-    The unsuppressed sources at the end of every chain from a suppressed key, and who they silence.
-    """
-    ends: dict[tuple[FindingKey, ...], frozenset[FindingKey]] = {}
-    silenced: defaultdict[FindingKey, list[FindingKey]] = defaultdict(list)
-    for key, sources in by.items():
-        if sources not in ends:
-            ends[sources] = _find_roots(sources, by)
-        for end in ends[sources]:
-            silenced[end].append(key)
-    return {end: tuple(keys) for end, keys in silenced.items()}
+    roots: dict[tuple[FindingKey, ...], frozenset[FindingKey]] = {}
+    suppressed: defaultdict[FindingKey, list[FindingKey]] = defaultdict(list)
+    for key, sources in suppressed_by.items():
+        if sources not in roots:
+            roots[sources] = _find_roots(sources, suppressed_by)
+        for root in roots[sources]:
+            suppressed[root].append(key)
+    return {root: tuple(keys) for root, keys in suppressed.items()}
 
 
 def _find_roots(
-    sources: tuple[FindingKey, ...], by: Mapping[FindingKey, tuple[FindingKey, ...]]
+    sources: tuple[FindingKey, ...], suppressed_by: Mapping[FindingKey, tuple[FindingKey, ...]]
 ) -> frozenset[FindingKey]:
-    found: set[FindingKey] = set()
+    roots: set[FindingKey] = set()
     visited: set[FindingKey] = set()
     left = list(sources)
     while left:
         source = left.pop()
         if source not in visited:
             visited.add(source)
-            upstream = by.get(source, ())
+            upstream = suppressed_by.get(source, ())
             left += upstream
             if not upstream:
-                found.add(source)
-    return frozenset(found)
+                roots.add(source)
+    return frozenset(roots)
 
 
-def next_suppression_deadline(silence: Suppressions, *, settle: timedelta) -> datetime | None:
+def next_suppression_deadline(suppressions: Suppressions, *, settle: timedelta) -> datetime | None:
     """
-    When the next row lifts by time alone.
+    Return the moment at which time alone lifts the next suppression.
     """
-    fading = (o for o in silence.outages.values() if not o.is_out and not o.is_unknown)
-    lifting = (o.as_of + settle - o.recovered_for for o in fading)
-    return min(lifting, default=None)
+    recovering = (
+        outage
+        for outage in suppressions.outages.values()
+        if not outage.is_out and not outage.is_unknown
+    )
+    return min(
+        (outage.as_of + settle - outage.recovered_for for outage in recovering), default=None
+    )
 
 
 def _source_reasons(catalogue: Catalogue) -> frozenset[str]:
-    rows = {row.source for row in catalogue.suppressions}
-    return frozenset(
-        rows | ({catalogue.missing_crd_reason} if catalogue.missing_crd_reason else set())
-    )
+    reasons = {row.source for row in catalogue.suppressions}
+    if catalogue.missing_crd_reason:
+        reasons.add(catalogue.missing_crd_reason)
+    return frozenset(reasons)
 
 
 def _update_outages(
@@ -165,31 +179,37 @@ def _update_outages(
     *,
     now: datetime,
     settle: timedelta,
-    sources: Iterable[str],
+    sources: frozenset[str],
 ) -> Mapping[FindingKey, Outage]:
-    after = {}
-    wanted = frozenset(sources)
-    for key, record in gate.finding_states.items():
-        if key.reason in wanted and any(trouble.is_out for trouble in record.troubles):
-            after[key] = Outage(now)
+    # A held source suppresses as well: otherwise its consequences, whose holds may be shorter,
+    # would be announced before their cause.
+    after = {
+        key: Outage(now)
+        for key, state in gate.finding_states.items()
+        if key.reason in sources and any(trouble.is_out for trouble in state.troubles)
+    }
     for key, outage in before.items():
-        still = _advance_outage(outage, _is_unknown(gate, key), now=now)
-        if key not in after and still.recovered_for < settle:
-            after[key] = still
+        if key not in after:
+            advanced = _advance_outage(outage, is_unknown=_is_unknown(gate, key), now=now)
+            if advanced.recovered_for < settle:
+                after[key] = advanced
     return after
 
 
 def _is_unknown(gate: Gate, key: FindingKey) -> bool:
-    record: FindingState | None = gate.finding_states.get(key)
-    return key in gate.unknown_states or (record is not None and bool(record.why_unknown))
+    state = gate.finding_states.get(key)
+    return key in gate.unknown_states or (state is not None and bool(state.why_unknown))
 
 
-def _advance_outage(outage: Outage, blind: bool, *, now: datetime) -> Outage:
+def _advance_outage(outage: Outage, *, is_unknown: bool, now: datetime) -> Outage:
     """
-    One that is not seen to be out at *now*.
+    Advance an outage whose source is not seen out at *now*.
+
+    Only time between two passes that both saw the source not out counts as recovery.
     """
-    passed = ZERO if outage.is_out or outage.is_unknown else max(now - outage.as_of, ZERO)
+    recovering = not outage.is_out and not outage.is_unknown
+    elapsed = max(now - outage.as_of, ZERO) if recovering else ZERO
     after = replace(
-        outage, as_of=now, recovered_for=outage.recovered_for + passed, is_unknown=blind
+        outage, as_of=now, recovered_for=outage.recovered_for + elapsed, is_unknown=is_unknown
     )
-    return after if blind else replace(after, is_out=False)
+    return after if is_unknown else replace(after, is_out=False)

@@ -1,5 +1,7 @@
 """
-Every probe there is: the list is here to be read, nothing registers itself.
+The list of all probes.
+
+A probe does not register itself on import: a new one gets its line here.
 """
 
 from collections.abc import Mapping

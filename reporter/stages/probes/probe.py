@@ -1,5 +1,5 @@
 """
-The shape of a probe.
+The interface of a probe.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,16 +17,16 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 class NoParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    Of a probe that needs to be told nothing.
+    The parameters of a probe that takes none.
     """
 
 
 class ProbeRequest(Struct, frozen=True):
     """
-    What a probe is asked: a reason about a subject, with the entry's parameters.
+    One reason and one subject to evaluate, with the parameters of the reason's catalogue entry.
 
-    *flags*: values of the process's flags by name, for parameters that name one. *unwatched*: of
-    the kinds that sources add, those of which nothing was told for too long, with why.
+    *flags*: values of the process's flags by name, for parameters that name one. *unwatched*: the
+    optional sources' kinds whose watch is lost for too long, by resource, with why.
     """
 
     reason: Reason
@@ -45,9 +45,9 @@ EvaluateFunc: TypeAlias = Callable[[Snapshot, ProbeRequest], Iterable[Verdict]]
 @dataclass(frozen=True, slots=True)
 class Probe:
     """
-    A pure function with what the catalogue must know of it.
+    A pure function and its specification, which the catalogue needs to check entries against.
 
-    It is only asked when every required kind can be seen.
+    The function is called only while every required kind is listed and watched.
     """
 
     spec: ProbeSpec

@@ -1,46 +1,94 @@
 """
-How a condition of an API object is read.
+The conditions of API objects: how old, how current, and how to quote them.
 
-Gateway API's conventions: a condition tells of the generation it observed, and before any controller
-wrote, its default is Unknown since 1970.
+Sources: Kubernetes API conventions (typical status properties) and metav1.Condition. Gateway API's
+CRDs default to conditions with status Unknown and lastTransitionTime 1970-01-01T00:00:00Z.
 """
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
-from reporter.model.kinds.objects import Condition, Metadata
-from reporter.stages.resources.workloads.deployments import Inconclusive
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import Metadata
+from reporter.model.verdicts import Trouble
+from reporter.stages.resources.check_result import Inconclusive
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
 MAX_REASON_BYTES = 100
 """
-Bytes of a reason; these are words of others, which nobody checks.
+Limit of a quoted reason in bytes. Controllers choose reasons freely, so their length is not known.
 """
 
 EPOCH_YEAR = 1970
 
 
-def transition_time(found: Condition, meta: Metadata) -> datetime | None:
+def is_condition_true(condition: Condition | None) -> bool:
+    return condition is not None and condition.status == "True"
+
+
+def transition_time(condition: Condition, meta: Metadata) -> datetime | None:
     """
-    When it became so; a default time is none, and then the object was so from the beginning.
+    Return when a condition took its status; the creation of its object if it states no time.
+
+    The time that the CRD's default carries (1970) is none.
     """
-    changed = found.last_transition_time
+    changed = condition.last_transition_time
     return (
         changed if changed is not None and changed.year > EPOCH_YEAR else meta.creation_timestamp
     )
 
 
-def check_observed_generation(found: Condition, meta: Metadata, what: str) -> Inconclusive | None:
+def check_observed_generation(
+    condition: Condition | None, meta: Metadata, object_name: str
+) -> Inconclusive | None:
     """
-    Whether it speaks of an older spec. Some writers tell no generation, which proves nothing.
+    Return an inconclusive result for a condition that describes an older spec.
+
+    Some controllers do not set observedGeneration. 0 therefore proves nothing, and the condition is
+    taken as current.
     """
-    if 0 < found.observed_generation < meta.generation:
-        return Inconclusive(f"condition {found.type} of {what} is older than its spec")
+    if condition is None or not 0 < condition.observed_generation < meta.generation:
+        return None
+    return Inconclusive(f"condition {condition.type} of {object_name} is older than its spec")
+
+
+def check_observed_generations(
+    conditions: Iterable[Condition | None], meta: Metadata, object_name: str
+) -> Inconclusive | None:
+    """
+    Return an inconclusive result for the first condition that describes an older spec.
+    """
+    for condition in conditions:
+        stale = check_observed_generation(condition, meta, object_name)
+        if stale is not None:
+            return stale
     return None
 
 
-def reason_text(found: Condition, otherwise: str = "no reason given") -> str:
+def reason_text(condition: Condition, default: str = "no reason given") -> str:
     """
-    Its reason, for a message.
+    Return the reason of a condition, fit for a message.
     """
-    return truncate_bytes(sanitize(found.reason or ""), MAX_REASON_BYTES) or otherwise
+    return truncate_bytes(sanitize(condition.reason or ""), MAX_REASON_BYTES) or default
+
+
+def describe_condition(condition: Condition) -> str:
+    """
+    Return a condition as ``Type=Status (Reason)``.
+    """
+    return f"{condition.type}={condition.status} ({reason_text(condition)})"
+
+
+def with_condition(trouble: Trouble, condition: Condition | None, meta: Metadata) -> Trouble:
+    """
+    Return a trouble with the time and the message of the condition that states it.
+
+    Without a condition the object, whose metadata is *meta*, has been like this since its creation.
+    """
+    if condition is None:
+        return replace(trouble, since=meta.creation_timestamp)
+    return replace(
+        trouble, since=transition_time(condition, meta), foreign_text=condition.message or ""
+    )

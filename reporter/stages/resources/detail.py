@@ -1,26 +1,29 @@
 """
-What a source adds to a verdict: it never holds up what is told without it.
+The results that an optional source adds to a verdict.
+
+The verdict must not get worse by switching a source on: what the source cannot tell never hides what
+is known without it.
 """
 
 from collections.abc import Iterable, Sequence
 
 from reporter.model.verdicts import Trouble
-from reporter.stages.resources.check_result import CheckResult
-from reporter.stages.resources.workloads.deployments import Inconclusive
+from reporter.stages.resources.check_result import CheckResult, Inconclusive
 
 
 def with_detail(
-    found: Iterable[CheckResult | None],
+    results: Iterable[CheckResult | None],
     detail: Iterable[CheckResult | None],
     *,
     unwatched: str = "",
 ) -> Sequence[CheckResult]:
     """
-    *unwatched*: why *detail* is only as it was last seen, so that trouble in it is not known to last.
+    Add *detail* to *results*; beside known trouble, inconclusive detail is dropped.
 
-    Beside trouble that is known, what could not be looked at is left out.
+    *unwatched*: why the source's kinds are not watched now, empty if they are. Trouble among the
+    objects last seen may be over by then, so it counts as inconclusive.
     """
-    known = [each for each in found if each is not None]
+    known = [each for each in results if each is not None]
     added = [each for each in detail if each is not None]
     if added and unwatched:
         added = [Inconclusive(unwatched)]

@@ -1,37 +1,40 @@
 """
-Whether a download is slow, told from all that a pod said of it within a window.
+Tell from the scrape history of a pod whether its model download is slow.
 
-What KAITO's pods say (presets/workspace/inference/vllm/inference_api.py): the speed is a mean over
-ten seconds. Before the first byte, for a streamed model for ever, and while nothing arrives, speed
-is 0 and what remains is -1; when all is there, what remains is 0 and the speed stays as it last was.
+KAITO's pods report two gauges (presets/workspace/inference/vllm/inference_api.py): the speed, a
+mean over ten seconds, and the remaining seconds. Before the first byte, always for a streamed
+model, and while nothing arrives, the speed is 0 and the remaining seconds are -1. After the last
+byte the remaining seconds are 0 and the speed keeps its last value.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum, unique
 
-from reporter.model.samples import FailedScrape, ScrapedMetrics, ScrapeHistory
+from reporter.model.samples import ScrapedMetrics, ScrapeHistory
 
 
 REMAINING_SECONDS_METRIC = "kaito_model_download_remaining_seconds"
 ENGINE_METRIC_PREFIX = "vllm:"
 """
-How the families of vLLM's engine begin; they are there once the model is loaded.
+The prefix of vLLM's own metric families, which appear once the model is loaded.
 """
 
 MEGABYTE = 1e6
 
 SCRAPE_TOLERANCE = timedelta(seconds=10)
 """
-How much later than two intervals a sample may be and still be the next one.
+The delay beyond two intervals up to which a sample still follows the one before without a gap.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadRules:
     """
-    *speed*: name of the metric. *slow_below*: bytes a second. *interval*: between two scrapes.
+    The rules by which a download is slow.
+
+    *slow_below*: bytes a second. *window*: a download is slow after it was slow for this long.
     """
 
     speed_metric: str
@@ -42,7 +45,7 @@ class DownloadRules:
     @property
     def max_gap(self) -> timedelta:
         """
-        Of two samples further apart, nobody knows what was between them.
+        The longest distance of two samples between which the download counts as observed.
         """
         return 2 * self.scrape_interval + SCRAPE_TOLERANCE
 
@@ -50,11 +53,11 @@ class DownloadRules:
 @unique
 class DownloadState(StrEnum):
     """
-    What a window says of a download.
+    The state of a download by its scrape history.
     """
 
-    NOT_SCRAPED = "unread"  # no page was read in this life
-    NO_METRIC = "absent"  # its page does not tell the speed
+    NOT_SCRAPED = "unread"  # no page was read in this run
+    NO_METRIC = "absent"  # the page lacks the speed
     SLOW_SO_FAR = "filling"  # slow so far, but not for as long as the window
     NOT_STARTED = "not begun"
     FAST = "fast"
@@ -78,9 +81,10 @@ class DownloadState(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Download:
     """
-    *at*: of the newest sample, *since*: of the oldest of those that are slow without a break.
+    The download of one pod; speeds are in bytes a second.
 
-    *speed*, *worst*: now and the lowest of these, in bytes a second. *remaining*: at this speed.
+    *sampled_at*: time of the newest sample. *slow_since*: time of the oldest sample of those that
+    are slow up to the newest. *lowest_speed*: of these. *remaining_time*: at the current speed.
     """
 
     state: DownloadState
@@ -93,7 +97,7 @@ class Download:
     @property
     def remaining_bytes(self) -> float | None:
         """
-        Bytes that have not arrived, as far as that can be told.
+        The bytes that have not arrived; None while the pod does not report the remaining time.
         """
         return (
             None
@@ -102,41 +106,17 @@ class Download:
         )
 
 
-def add_scrape(
-    window: ScrapeHistory, scrape: ScrapedMetrics, *, retention: timedelta
-) -> ScrapeHistory:
+def evaluate_download(history: ScrapeHistory, rules: DownloadRules) -> Download:
     """
-    The window with one more scrape.
-
-    Of those older than *keep* the youngest stays, so that a window is full at any tick.
+    Evaluate the pages that were read, whether or not the last attempt succeeded.
     """
-    before = [each for each in window.scrapes if each.scraped_at < scrape.scraped_at]
-    old = sum(each.scraped_at <= scrape.scraped_at - retention for each in before)
-    positive = {sample.name for sample in scrape.samples if sample.value > 0}
-    risen = dict.fromkeys(positive - window.first_positive.keys(), scrape.scraped_at)
-    return replace(
-        window,
-        scrapes=(*before[max(old - 1, 0) :], scrape),
-        first_positive={**window.first_positive, **risen},
-        last_failure=None,
-    )
-
-
-def add_scrape_failure(window: ScrapeHistory, unread: FailedScrape) -> ScrapeHistory:
-    return replace(window, last_failure=unread)
-
-
-def evaluate_download(window: ScrapeHistory, rules: DownloadRules) -> Download:
-    """
-    What the pages that were read say, whether or not the last attempt brought one.
-    """
-    if not window.scrapes:
+    if not history.scrapes:
         return Download(DownloadState.NOT_SCRAPED)
-    newest, began = window.scrapes[-1], _download_started_at(window, rules)
-    slow = list(_slow_scrapes(window, rules, began=began))
+    newest, started_at = history.scrapes[-1], _download_started_at(history, rules)
+    slow = list(_slow_scrapes(history, rules, started_at=started_at))
     speeds = [_reported_speed(scrape, rules) or 0.0 for scrape in slow]
     return Download(
-        state=_download_state(window, rules, slow, began=began),
+        state=_download_state(history, rules, slow, started_at=started_at),
         sampled_at=newest.scraped_at,
         slow_since=slow[-1].scraped_at if slow else None,
         speed=_reported_speed(newest, rules) or 0.0,
@@ -146,39 +126,39 @@ def evaluate_download(window: ScrapeHistory, rules: DownloadRules) -> Download:
 
 
 def _download_state(
-    window: ScrapeHistory,
+    history: ScrapeHistory,
     rules: DownloadRules,
     slow: list[ScrapedMetrics],
     *,
-    began: datetime | None,
+    started_at: datetime | None,
 ) -> DownloadState:
     """
-    *slow*: the scrapes without a break up to the newest, that one first.
+    *slow*: the uninterrupted slow scrapes up to the newest one, newest first.
     """
-    newest = window.scrapes[-1]
+    newest = history.scrapes[-1]
     if _is_finished(newest):
         return DownloadState.FINISHED
     if _reported_speed(newest, rules) is None:
         return DownloadState.NO_METRIC
-    if began is None:
+    if started_at is None:
         return DownloadState.NOT_STARTED
     if slow and newest.scraped_at - slow[-1].scraped_at >= rules.window:
         arriving = any(_reported_speed(scrape, rules) for scrape in slow)
         return DownloadState.SLOW if arriving else DownloadState.STALLED
     return (
         DownloadState.SLOW_SO_FAR
-        if slow and not _was_fast_before(window, slow, rules)
+        if slow and not _was_fast_before(history, slow, rules)
         else DownloadState.FAST
     )
 
 
 def _slow_scrapes(
-    window: ScrapeHistory, rules: DownloadRules, *, began: datetime | None
+    history: ScrapeHistory, rules: DownloadRules, *, started_at: datetime | None
 ) -> Iterator[ScrapedMetrics]:
-    after = window.scrapes[-1].scraped_at
-    for scrape in reversed(window.scrapes):
+    after = history.scrapes[-1].scraped_at
+    for scrape in reversed(history.scrapes):
         speed = _reported_speed(scrape, rules)
-        early = began is None or scrape.scraped_at < began
+        early = started_at is None or scrape.scraped_at < started_at
         if early or _is_finished(scrape) or speed is None or speed >= rules.slow_below:
             return
         if after - scrape.scraped_at > rules.max_gap:
@@ -188,39 +168,40 @@ def _slow_scrapes(
 
 
 def _was_fast_before(
-    window: ScrapeHistory, slow: list[ScrapedMetrics], rules: DownloadRules
+    history: ScrapeHistory, slow: list[ScrapedMetrics], rules: DownloadRules
 ) -> bool:
     """
-    Whether the scrape right before the slow ones is known, and so was not slow.
+    Return whether a scrape directly precedes the slow ones; it was not slow then.
     """
     before = [
-        scrape.scraped_at for scrape in window.scrapes if scrape.scraped_at < slow[-1].scraped_at
+        scrape.scraped_at for scrape in history.scrapes if scrape.scraped_at < slow[-1].scraped_at
     ]
     return bool(before) and slow[-1].scraped_at - before[-1] <= rules.max_gap
 
 
-def _download_started_at(window: ScrapeHistory, rules: DownloadRules) -> datetime | None:
+def _download_started_at(history: ScrapeHistory, rules: DownloadRules) -> datetime | None:
     """
-    When the first byte arrived, or what remains was first known.
+    Return when the first byte arrived, or the remaining time was first known.
     """
     moments = [
-        window.first_positive[name]
+        history.first_positive[name]
         for name in (rules.speed_metric, REMAINING_SECONDS_METRIC)
-        if name in window.first_positive
+        if name in history.first_positive
     ]
     return min(moments, default=None)
 
 
 def _reported_speed(scrape: ScrapedMetrics, rules: DownloadRules) -> float | None:
     """
-    None if it is not told; there is no negative speed.
+    Return None if the speed is missing or negative.
     """
-    told = scrape.max_value(rules.speed_metric)
-    return told if told is not None and told >= 0 else None
+    speed = scrape.max_value(rules.speed_metric)
+    return speed if speed is not None and speed >= 0 else None
 
 
 def _is_finished(scrape: ScrapedMetrics) -> bool:
-    return scrape.has_engine_metrics or scrape.max_value(REMAINING_SECONDS_METRIC) == 0
+    loaded = ENGINE_METRIC_PREFIX in scrape.present_prefixes
+    return loaded or scrape.max_value(REMAINING_SECONDS_METRIC) == 0
 
 
 def _reported_remaining_time(scrape: ScrapedMetrics) -> timedelta | None:

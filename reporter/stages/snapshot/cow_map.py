@@ -17,7 +17,7 @@ SHARDS = 256
 
 class FrozenMap(Generic[K, V]):
     """
-    The view of one moment.
+    An immutable view of a CowMap.
     """
 
     __slots__ = ("shards",)
@@ -41,21 +41,21 @@ class FrozenMap(Generic[K, V]):
 
     def is_same(self, other: "FrozenMap[K, V]") -> bool:
         """
-        Whether nothing was written between the two; by identity, so it costs next to nothing.
+        Return whether no shard was written between the two views.
         """
         return all(a is b for a, b in zip(self.shards, other.shards, strict=True))
 
 
 def empty_map() -> FrozenMap[Any, Any]:
     """
-    The view of an empty map.
+    Return the view of an empty map.
     """
     return FrozenMap(({},) * SHARDS)
 
 
 class CowMap(Generic[K, V]):
     """
-    The map that is written to, by one writer.
+    A mutable map with one writer.
     """
 
     __slots__ = ("_own", "shards")

@@ -1,14 +1,16 @@
 """
-Which pods may be loading a model.
+Select the model pods that serve a metrics page, while they load their model and afterwards.
 """
 
-from reporter.model.kinds.objects import ApiObject, Pod
-from reporter.stages.snapshot.subjects import CREATED_BY_LABEL
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.ownership import CREATED_BY_LABEL
+from reporter.model.kinds.core.pods import Pod
 
 
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
 """
-The other pods of a model that spans several have no server (KAITO, multi-node inference).
+Set by StatefulSets. Of a model that spans several pods only pod 0 has a server (KAITO, multi-node
+inference).
 """
 
 TERMINAL_PHASES = frozenset({"Succeeded", "Failed"})
@@ -16,17 +18,27 @@ TERMINAL_PHASES = frozenset({"Succeeded", "Failed"})
 
 def is_loading(pod: ApiObject) -> bool:
     """
-    Whether a container of this model pod runs and is not Ready, so that it has a page to say why.
+    Return whether this is a model pod with a running container that is not Ready yet.
     """
+    if not _is_model_server(pod) or not isinstance(pod, Pod) or pod.is_ready:
+        return False
+    statuses = pod.status.container_statuses
+    return not statuses or any(each.state.running is not None for each in statuses)
+
+
+def is_serving(pod: ApiObject) -> bool:
+    """
+    Return whether this is a model pod that is Ready.
+    """
+    return _is_model_server(pod) and isinstance(pod, Pod) and pod.is_ready
+
+
+def _is_model_server(pod: ApiObject) -> bool:
     meta = pod.metadata
     if not meta.label(CREATED_BY_LABEL) or meta.label(POD_INDEX_LABEL) not in {"", "0"}:
         return False
     if not isinstance(pod, Pod) or meta.deletion_timestamp is not None:
         return False
-    if pod.spec.host_network:
-        # Its address is a node's, behind which anything may listen; KAITO makes none such.
-        return False
-    if pod.is_ready or pod.status.phase in TERMINAL_PHASES:
-        return False
-    statuses = pod.status.container_statuses
-    return not statuses or any(each.state.running is not None for each in statuses)
+    # The address of a pod in the host network is its node's, where anything may listen at the
+    # port; KAITO creates no such pods.
+    return not pod.spec.host_network and pod.status.phase not in TERMINAL_PHASES

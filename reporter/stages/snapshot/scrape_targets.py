@@ -1,19 +1,86 @@
 """
-Which pods are read: those that load a model, in namespaces that are judged.
+Find the metrics pages to read: those of pods that a scrape selects, in workload namespaces.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from reporter.model.kinds.objects import Namespace, Pod
-from reporter.model.kinds.resource_kinds import NAMESPACES, PODS
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.scrapes import MetricsPage, PodSelector, Scrape
 from reporter.stages.snapshot.index_keys import loading_pods_key
+from reporter.stages.snapshot.loading import is_loading, is_serving
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import is_workload_namespace
 
 
-def find_scrape_targets(snapshot: Snapshot) -> Iterator[Pod]:
-    for each in snapshot.all(NAMESPACES):
-        if isinstance(each, Namespace) and is_workload_namespace(each):
-            for pod in snapshot.by_index(PODS, Pod, loading_pods_key(each.metadata.name)):
-                if pod.status.pod_ip:
-                    yield pod
+LOADING = PodSelector(is_loading, loading_pods_key)
+"""
+Model pods that run and are not Ready yet.
+"""
+
+READY = PodSelector(is_serving)
+"""
+Model pods that are Ready.
+"""
+
+SCAN_BATCH = 500
+"""
+Pods examined between two pauses, about a millisecond of work.
+"""
+
+
+class TargetFinder:
+    """
+    Finds the pages of all scrapes in the newest snapshot.
+    """
+
+    def __init__(self, scrapes: Collection[Scrape], snapshot: Callable[[], Snapshot]) -> None:
+        self._scrapes, self._snapshot = tuple(scrapes), snapshot
+        self._last: Snapshot | None = None
+
+    def find_if_changed(self) -> Iterator[tuple[MetricsPage, str] | None] | None:
+        """
+        Iterate over the pages and the uids of their pods; None if nothing changed since last time.
+
+        The iterator yields None where a caller with other work should let that run.
+        """
+        before, self._last = self._last, self._snapshot()
+        if before is not None and _has_same_pods(before, self._last):
+            return None
+        return find_scrape_targets(self._last, self._scrapes)
+
+
+def find_scrape_targets(
+    snapshot: Snapshot, scrapes: Collection[Scrape]
+) -> Iterator[tuple[MetricsPage, str] | None]:
+    for scrape in scrapes:
+        for pod in _selected_pods(snapshot, scrape.pods):
+            if pod is None:
+                yield None
+            elif pod.status.pod_ip:
+                meta = pod.metadata
+                yield MetricsPage(meta.namespace, meta.name, scrape.port), meta.uid
+
+
+def _selected_pods(snapshot: Snapshot, selector: PodSelector) -> Iterator[Pod | None]:
+    namespaces = {
+        each.metadata.name
+        for each in snapshot.all(NAMESPACES)
+        if isinstance(each, Namespace) and is_workload_namespace(each)
+    }
+    if selector.index_key is not None:
+        for namespace in sorted(namespaces):
+            yield from snapshot.by_index(PODS, Pod, selector.index_key(namespace))
+        return
+    for number, pod in enumerate(snapshot.all(PODS), start=1):
+        if pod.metadata.namespace in namespaces and isinstance(pod, Pod) and selector.matches(pod):
+            yield pod
+        if not number % SCAN_BATCH:
+            yield None
+
+
+def _has_same_pods(one: Snapshot, other: Snapshot) -> bool:
+    return all(
+        one.tables[kind.resource].objects.is_same(other.tables[kind.resource].objects)
+        for kind in (PODS, NAMESPACES)
+    )

@@ -1,15 +1,19 @@
 """
-What a pass reads: every kept object and how well it is seen, at one moment.
+The input of a pass: every stored object and the state of its watch, at one moment.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeVar
 
-from reporter.model.kinds.objects import ApiObject, Condition, Pod
-from reporter.model.kinds.resource_kinds import ResourceKind
+from reporter.model.enums import Reason
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.pods import Pod
 from reporter.model.observations import (
+    WATCH_LOSS_TOLERANCE,
     CRDPresence,
     NotServed,
     NotSynced,
@@ -22,25 +26,15 @@ from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import FrozenMap, empty_map
 
 
-NamespacedName = tuple[str, str]
-"""
-Namespace ("" for cluster-scoped objects) and name.
-"""
-
-WATCH_LOSS_TOLERANCE = timedelta(seconds=30)
-"""
-How long a kind may be without an open watch before what was last seen no longer counts.
-"""
-
 T = TypeVar("T", bound=ApiObject)
 
 
 @dataclass(frozen=True, slots=True)
 class TableSnapshot:
     """
-    The objects of one kind by name, and by index key, those in the order of their names.
+    The objects of one kind by name and, in the order of their names, by index key.
 
-    *members* is the same object as long as the kind stands for the same subjects.
+    *subjects_token* is the same object as long as the kind stands for the same subjects.
     """
 
     objects: FrozenMap[NamespacedName, ApiObject]
@@ -52,18 +46,22 @@ class TableSnapshot:
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """
-    Immutable, as nothing that it refers to is ever changed.
+    An immutable view: nothing that it refers to ever changes.
 
-    *gone*: uid of what was seen and is not there any more. *spoilt*: objects whose newest version
-    could not be read. *presences*: by ``resource.group``. *windows*: what pods' pages said.
-    *refusals*: why the nodes of a Workspace were refused last, while that is not overcome.
+    *tables*: by plural resource name. *presences*: by ``resource.group``.
+    *deleted_uids*: the UIDs of objects that existed and were deleted.
+    *undecodable*: objects whose newest version could not be decoded.
+    *scrape_histories*: by namespace and name of the pod, and the reason whose probe reads it.
+    *provisioning_errors*: by Workspace, the last error of its nodes while it is not resolved.
     """
 
     tables: Mapping[str, TableSnapshot]
     presences: Mapping[str, CRDPresence]
     deleted_uids: Mapping[ObjectRef, str]
     undecodable: frozenset[ObjectRef]
-    scrape_histories: FrozenMap[NamespacedName, ScrapeHistory] = field(default_factory=empty_map)
+    scrape_histories: FrozenMap[tuple[str, str, Reason], ScrapeHistory] = field(
+        default_factory=empty_map
+    )
     provisioning_errors: FrozenMap[NamespacedName, Condition] = field(default_factory=empty_map)
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
@@ -72,7 +70,7 @@ class Snapshot:
 
     def by_index(self, kind: ResourceKind, type_: type[T], key: str) -> tuple[T, ...]:
         """
-        Objects under an index key, in the order of their names.
+        Return the objects under an index key, in the order of their names.
         """
         found = self.tables[kind.resource].index.get(key) or ()
         return tuple([each for each in found if isinstance(each, type_)])
@@ -80,11 +78,11 @@ class Snapshot:
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
         return self.tables[kind.resource].objects.values()
 
-    def scrape_history(self, pod: Pod) -> ScrapeHistory | None:
+    def scrape_history(self, pod: Pod, reason: Reason) -> ScrapeHistory | None:
         """
-        What the pages of this pod said in its present life; None if none was tried to read.
+        Return what the scrape of this reason read in the pod's current run; None before any attempt.
         """
-        found = self.scrape_histories.get((pod.metadata.namespace, pod.metadata.name))
+        found = self.scrape_histories.get((pod.metadata.namespace, pod.metadata.name, reason))
         return found if found is not None and found.run == ContainerRun.of_pod(pod) else None
 
     def provisioning_error(self, workspace: ApiObject) -> Condition | None:
@@ -97,37 +95,37 @@ class Snapshot:
 
     def has_synced(self, kind: ResourceKind) -> bool:
         """
-        Whether a kind that a source adds is read, served and was listed, so that absence counts.
+        Return whether an optional kind is watched, served and was listed, so that absence counts.
         """
         table = self.tables.get(kind.resource)
         return table is not None and isinstance(table.watch_state, Watching | WatchLost)
 
     def why_unknown(self, kind: ResourceKind, *, now: datetime) -> str:
         """
-        Why what is kept of this kind must not be judged; empty if it may.
+        Return why the stored objects of this kind must not be evaluated, "" if they may.
         """
         match self.tables[kind.resource].watch_state:
             case Watching() | NotServed():
                 return ""
             case NotSynced():
                 return self.why_not_synced(kind)
-            case WatchLost(lost, why) if now - lost >= WATCH_LOSS_TOLERANCE:
+            case WatchLost(since, why) if now - since >= WATCH_LOSS_TOLERANCE:
                 return f"{kind.group_resource} not watched: {why}"
             case WatchLost():
                 return ""
 
     def why_not_synced(self, kind: ResourceKind) -> str:
         """
-        Why nothing was ever seen of this kind, so that an object's absence means nothing.
+        Return why the kind was never listed, so that an object's absence means nothing; else "".
         """
-        sight = self.tables[kind.resource].watch_state
-        if not isinstance(sight, NotSynced):
+        state = self.tables[kind.resource].watch_state
+        if not isinstance(state, NotSynced):
             return ""
-        return f"{kind.group_resource} not listed yet" + (f": {sight.why}" if sight.why else "")
+        return f"{kind.group_resource} not listed yet" + (f": {state.why}" if state.why else "")
 
     def unknown_from(self, kind: ResourceKind) -> datetime | None:
         """
-        The moment from which this kind will be blind if its watch does not come back.
+        Return when the kind becomes unknown if its watch does not reopen; None while it is open.
         """
-        sight = self.tables[kind.resource].watch_state
-        return sight.since + WATCH_LOSS_TOLERANCE if isinstance(sight, WatchLost) else None
+        state = self.tables[kind.resource].watch_state
+        return state.since + WATCH_LOSS_TOLERANCE if isinstance(state, WatchLost) else None

@@ -1,19 +1,16 @@
 """
-What reasons are about, and which of it a changed object touches.
+The subjects that exist in a snapshot.
 
-A subject without a name stands for all of its layer: in its namespace, or everywhere.
+A subject without a name stands for every subject of its layer: in its namespace, or everywhere.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.kaito import InferenceSet
-from reporter.model.kinds.keda import HorizontalPodAutoscaler, ScaledObject
-from reporter.model.kinds.node_claims import INFERENCE_SET_LABEL as NODE_CLAIM_OF
-from reporter.model.kinds.node_claims import NodeClaim
-from reporter.model.kinds.objects import ApiObject, Namespace
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, ResourceKind
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.snapshot import Snapshot
@@ -21,14 +18,8 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 HARNESS_LABEL = ("productionstack.kaito.sh/managed-by", "modelharness")
 """
-What makes a namespace one whose Gateway and models are judged.
+The label that makes a namespace a workload namespace, whose Gateway and models are evaluated.
 """
-
-CREATED_BY_LABEL = "inferenceset.kaito.sh/created-by"
-INFERENCE_SET_LABEL = "kaito.sh/inferenceset"
-GATEWAY_NAME_LABEL = "gateway.networking.k8s.io/gateway-name"
-POOL_SUFFIX = "-inferencepool"
-ENDPOINT_PICKER_SUFFIX = "-inferencepool-epp"
 
 ALL_LAYERS = frozenset(
     {CLUSTER_SUBJECT, Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)}
@@ -38,9 +29,10 @@ ALL_LAYERS = frozenset(
 @dataclass(frozen=True, slots=True)
 class Subjects:
     """
-    All subjects, and the *members* of the tables they were read from, not these: they grow old.
+    The subjects of one moment.
 
-    *odd*: what could not be read of them.
+    *table_tokens* and *undecodable* tell whether another snapshot has the same subjects. The tokens
+    stand for the tables, which are not kept: that would hold old versions of objects in memory.
     """
 
     all: frozenset[Subject] = frozenset()
@@ -50,22 +42,24 @@ class Subjects:
 
 def refresh_subjects(snapshot: Snapshot, before: Subjects) -> Subjects:
     """
-    Who is there now; counted anew only if somebody came or went in namespaces or InferenceSets.
+    Return the subjects of the snapshot; *before* itself if they are the same.
     """
     kinds = (NAMESPACES.resource, INFERENCE_SETS.resource)
-    members = tuple(
+    tokens = tuple(
         snapshot.tables[kind].subjects_token for kind in kinds if kind in snapshot.tables
     )
-    same = bool(before.all) and (members, snapshot.undecodable) == (
+    same = bool(before.all) and (tokens, snapshot.undecodable) == (
         before.table_tokens,
         before.undecodable,
     )
-    return before if same else Subjects(find_subjects(snapshot), members, snapshot.undecodable)
+    return before if same else Subjects(find_subjects(snapshot), tokens, snapshot.undecodable)
 
 
 def find_subjects(snapshot: Snapshot) -> frozenset[Subject]:
     """
-    Everything there is; nothing in a namespace without the label, or that is being deleted.
+    Return the cluster, each workload namespace and each InferenceSet in one.
+
+    Objects that are being deleted are no subjects.
     """
     found = {CLUSTER_SUBJECT}
     if NAMESPACES.resource in snapshot.tables:
@@ -79,14 +73,18 @@ def find_subjects(snapshot: Snapshot) -> frozenset[Subject]:
             if isinstance(each, InferenceSet) and harness in found and not _is_deleting(each):
                 found.add(Subject(Layer.MODELDEPLOYMENT, meta.namespace, meta.name))
         found |= {
-            each for each in _undecoded_inference_sets(snapshot) if _harness_of(each) in found
+            model
+            for model in _never_decoded_models(snapshot)
+            if Subject(Layer.MODELHARNESS, model.namespace) in found
         }
     return frozenset(found)
 
 
-def _undecoded_inference_sets(snapshot: Snapshot) -> Iterator[Subject]:
+def _never_decoded_models(snapshot: Snapshot) -> Iterator[Subject]:
     """
-    InferenceSets of which no version could be read: they are there, and what was said of them lasts.
+    Yield the InferenceSets of which no version could be decoded.
+
+    They exist, so their subjects stay and their episodes do not end.
     """
     for ref in snapshot.undecodable:
         if ref.resource == INFERENCE_SETS.group_resource:
@@ -96,6 +94,9 @@ def _undecoded_inference_sets(snapshot: Snapshot) -> Iterator[Subject]:
 
 
 def is_never_decoded(snapshot: Snapshot, subject: Subject) -> bool:
+    """
+    Return whether the InferenceSet of this subject exists, but none of its versions could be decoded.
+    """
     name = (subject.namespace, subject.name)
     ref = ObjectRef(INFERENCE_SETS.group_resource, *name)
     return (
@@ -106,7 +107,7 @@ def is_never_decoded(snapshot: Snapshot, subject: Subject) -> bool:
 
 def has_subject(each: ApiObject) -> bool:
     """
-    Whether there is a subject because of an object; false for kinds that no subject is about.
+    Return whether a subject exists because of this object; false for kinds that are no subjects.
     """
     if isinstance(each, Namespace):
         return is_workload_namespace(each)
@@ -114,10 +115,13 @@ def has_subject(each: ApiObject) -> bool:
 
 
 def is_workload_namespace(namespace: Namespace) -> bool:
+    """
+    Return whether the namespace has the harness label and is not being deleted.
+    """
     label, value = HARNESS_LABEL
-    going = namespace.metadata.deletion_timestamp is not None
+    deleting = namespace.metadata.deletion_timestamp is not None
     terminating = namespace.status.phase == "Terminating"
-    return namespace.metadata.label(label) == value and not going and not terminating
+    return namespace.metadata.label(label) == value and not deleting and not terminating
 
 
 def _is_deleting(inference_set: InferenceSet) -> bool:
@@ -132,7 +136,7 @@ def expand_placeholders(
     dirty: frozenset[Subject], subjects: frozenset[Subject]
 ) -> frozenset[Subject]:
     """
-    Those that exist, with everyone that an unnamed subject stands for.
+    Return the dirty subjects that exist, and all those that an unnamed dirty one stands for.
     """
     whole = {s for s in dirty if s.layer is Layer.MODELDEPLOYMENT and not s.name}
     layers = {s.layer for s in dirty if s.layer is not Layer.CLUSTER and not s.namespace}
@@ -146,95 +150,3 @@ def expand_placeholders(
         or s.layer in layers
         or (s.layer is Layer.MODELDEPLOYMENT and s.namespace in namespaces)
     )
-
-
-def affected_subjects(kind: ResourceKind, changed: ApiObject) -> Iterable[Subject]:
-    """
-    The subjects whose verdicts may depend on this object.
-    """
-    match kind.resource:
-        case "deployments" | "pods":
-            return _workload_subjects(changed)
-        case "namespaces":
-            name = changed.metadata.name
-            return (
-                CLUSTER_SUBJECT,
-                Subject(Layer.MODELHARNESS),
-                Subject(Layer.MODELDEPLOYMENT, name),
-            )
-        case "inferencesets":
-            return (_model_subject(changed, changed.metadata.name),)
-        case "workspaces" | "inferencepools":
-            return (_model_subject(changed, _owning_inference_set(changed)),)
-        case "gatewayclasses" | "configmaps":
-            return (Subject(Layer.MODELHARNESS),)
-        case "scaledobjects" | "horizontalpodautoscalers" | "nodeclaims":
-            return _subjects_of_source_object(changed)
-        case other:
-            return (_harness_subject(changed), *_models_behind(other, changed))
-
-
-def _models_behind(resource: str, changed: ApiObject) -> Iterable[Subject]:
-    """
-    The models that are reached through an object of the harness.
-    """
-    if resource == "gateways":
-        return (_model_subject(changed, ""),)
-    return (
-        (_model_subject(changed, _owning_inference_set(changed)),)
-        if resource == "httproutes"
-        else ()
-    )
-
-
-def _subjects_of_source_object(changed: ApiObject) -> Iterable[Subject]:
-    """
-    Of the InferenceSet that is scaled, or that a claim names; one that names none may be of any there.
-    """
-    match changed:
-        case ScaledObject() | HorizontalPodAutoscaler():
-            name = changed.spec.inference_set
-            return (_model_subject(changed, name),) if name else ()
-        case NodeClaim(workspace=(namespace, name)) if name:
-            owner = changed.metadata.label(NODE_CLAIM_OF)
-            return (Subject(Layer.MODELDEPLOYMENT, namespace, owner),)
-        case _:
-            return ()
-
-
-def _workload_subjects(changed: ApiObject) -> Iterable[Subject]:
-    """
-    A model's, a Gateway's, or one of the control plane, which may be anywhere.
-    """
-    owner = _owning_inference_set(changed)
-    if owner:
-        return (_model_subject(changed, owner),)
-    if changed.metadata.label(GATEWAY_NAME_LABEL):
-        return (_harness_subject(changed),)
-    return (CLUSTER_SUBJECT,)
-
-
-def _owning_inference_set(changed: ApiObject) -> str:
-    """
-    The InferenceSet that an object is part of, by label or by its chart's naming.
-    """
-    meta = changed.metadata
-    named = (
-        meta.name.removesuffix(ENDPOINT_PICKER_SUFFIX)
-        if meta.name.endswith(ENDPOINT_PICKER_SUFFIX)
-        else ""
-    )
-    pool = meta.label("inferencepool").removesuffix(ENDPOINT_PICKER_SUFFIX)
-    return meta.label(CREATED_BY_LABEL) or meta.label(INFERENCE_SET_LABEL) or pool or named
-
-
-def _harness_of(subject: Subject) -> Subject:
-    return Subject(Layer.MODELHARNESS, subject.namespace)
-
-
-def _harness_subject(changed: ApiObject) -> Subject:
-    return Subject(Layer.MODELHARNESS, changed.metadata.namespace)
-
-
-def _model_subject(changed: ApiObject, name: str) -> Subject:
-    return Subject(Layer.MODELDEPLOYMENT, changed.metadata.namespace, name)

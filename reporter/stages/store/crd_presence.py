@@ -1,8 +1,8 @@
 """
-Whether a resource is served, from repeated discovery.
+The presence of a CRD, derived from repeated discovery.
 
-One answer that lacks a resource proves nothing: it may be that of a server just starting, or one
-whose aggregated APIs fail. A loss counts once a second answer, at least ten seconds later, agrees.
+One discovery that lacks a resource proves nothing: the API server may just be starting. A loss
+counts once a second discovery, at least ten seconds later, agrees.
 """
 
 from dataclasses import replace
@@ -15,14 +15,14 @@ LOSS_CONFIRMED_AFTER = timedelta(seconds=10)
 
 
 def update_presence(
-    before: CRDPresence, answer: DiscoveryResult, crd: str, *, now: datetime
+    before: CRDPresence, result: DiscoveryResult, crd: str, *, now: datetime
 ) -> CRDPresence:
     """
-    Take one answer; *crd* is ``resource.group``.
+    Return the presence of *crd* (``resource.group``) after one more discovery.
     """
-    if crd.partition(".")[2] in answer.failed_groups:
+    if crd.partition(".")[2] in result.failed_groups:
         return replace(before, why_unknown="discovery of its API group failed")
-    versions = answer.served_versions.get(crd, ())
+    versions = result.served_versions.get(crd, ())
     if before.versions is not None and before.versions == versions:
         return replace(before, missing_since=None, why_unknown="")
     if versions and set(versions) >= set(before.versions or ()):
@@ -43,6 +43,6 @@ def update_presence(
 
 def mark_discovery_failed(before: CRDPresence, why: str) -> CRDPresence:
     """
-    Discovery as a whole failed.
+    Return the presence after a discovery that failed as a whole.
     """
     return replace(before, why_unknown=why)

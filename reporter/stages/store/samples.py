@@ -1,78 +1,88 @@
 """
-The windows of all pods, kept by whoever scrapes them and read by passes through a view.
+The scrape histories of all pods: written by the scraper, read by passes through a snapshot.
 """
 
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Mapping
+from typing import TypeAlias
 
-from reporter.model.kinds.objects import Pod
-from reporter.model.samples import ContainerRun, FailedScrape, ScrapedMetrics, ScrapeHistory
-from reporter.stages.resources.downloads import add_scrape, add_scrape_failure
+from reporter.model.enums import Reason
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.samples import (
+    ContainerRun,
+    FailedScrape,
+    ScrapedMetrics,
+    ScrapeHistory,
+    add_scrape_failure,
+)
+from reporter.model.scrapes import Scrape
 from reporter.stages.snapshot.cow_map import CowMap, FrozenMap
 
 
-PodName = tuple[str, str]
+HistoryKey: TypeAlias = tuple[str, str, Reason]
 """
-Namespace and name.
+Namespace and name of the pod, and the reason whose probe reads it.
 """
-
-
-def _whole_history(window: ScrapeHistory) -> object:
-    return window
 
 
 class SampleStore:
     """
-    *keep*: how far back a window reaches.
+    One history for each pod and each scrape that selects it.
 
-    *gist*: what of a window matters; a scrape that leaves that as it was needs no judging.
+    *scrapes*: by the reason whose probe asks for them.
     """
 
-    def __init__(
-        self,
-        keep: timedelta = timedelta(minutes=1),
-        gist: Callable[[ScrapeHistory], object] = _whole_history,
-    ) -> None:
-        self._retention, self._gist = keep, gist
-        self._histories: CowMap[PodName, ScrapeHistory] = CowMap()
-        self._gists: dict[PodName, object] = {}
+    def __init__(self, scrapes: Mapping[Reason, Scrape]) -> None:
+        self._scrapes = scrapes
+        self._histories: CowMap[HistoryKey, ScrapeHistory] = CowMap()
+        self._gists: dict[HistoryKey, object] = {}
 
-    def record_scrape(self, pod: Pod, scrape: ScrapedMetrics) -> bool:
+    def record_scrape(self, pod: Pod, reason: Reason, scrape: ScrapedMetrics) -> bool:
         """
-        Whether this changes anything that matters.
+        Add a scrape and return whether the gist of the history changed.
         """
-        return self._set_history(
-            pod, add_scrape(self._history_of(pod), scrape, retention=self._retention)
-        )
+        history = self._scrapes[reason].keep(self._history_of(pod, reason), scrape)
+        return self._set_history(pod, reason, history)
 
-    def record_scrape_failure(self, pod: Pod, unread: FailedScrape) -> bool:
-        return self._set_history(pod, add_scrape_failure(self._history_of(pod), unread))
+    def record_scrape_failure(self, pod: Pod, reason: Reason, failure: FailedScrape) -> bool:
+        history = add_scrape_failure(self._history_of(pod, reason), failure)
+        return self._set_history(pod, reason, history)
+
+    def is_selected(self, pod: Pod, reason: Reason) -> bool:
+        return self._scrapes[reason].pods.matches(pod)
 
     def forget_if_outdated(self, pod: Pod) -> None:
         """
-        Forget what is not of this life, and of a pod that has loaded its model.
+        Forget the histories of earlier runs, and of scrapes that no longer select this pod.
         """
-        window = self._histories.get(_pod_name(pod))
-        if window is not None and (pod.is_ready or window.run != ContainerRun.of_pod(pod)):
-            self.forget(_pod_name(pod))
+        for reason in self._scrapes:
+            history = self._histories.get(_history_key(pod, reason))
+            if history is not None and (
+                history.run != ContainerRun.of_pod(pod) or not self.is_selected(pod, reason)
+            ):
+                self._forget(_history_key(pod, reason))
 
-    def forget(self, name: PodName) -> None:
-        if name in self._gists:
-            self._histories.pop(name)
-            del self._gists[name]
+    def forget(self, namespace: str, name: str) -> None:
+        for reason in self._scrapes:
+            self._forget((namespace, name, reason))
 
-    def snapshot(self) -> FrozenMap[PodName, ScrapeHistory]:
+    def snapshot(self) -> FrozenMap[HistoryKey, ScrapeHistory]:
         return self._histories.freeze()
 
-    def _history_of(self, pod: Pod) -> ScrapeHistory:
-        return self._histories.get(_pod_name(pod)) or ScrapeHistory(ContainerRun.of_pod(pod))
+    def _forget(self, key: HistoryKey) -> None:
+        if key in self._gists:
+            self._histories.pop(key)
+            del self._gists[key]
 
-    def _set_history(self, pod: Pod, window: ScrapeHistory) -> bool:
-        name, gist = _pod_name(pod), self._gist(window)
-        changed = name not in self._gists or self._gists[name] != gist
-        self._histories[name], self._gists[name] = window, gist
+    def _history_of(self, pod: Pod, reason: Reason) -> ScrapeHistory:
+        found = self._histories.get(_history_key(pod, reason))
+        return found or ScrapeHistory(ContainerRun.of_pod(pod))
+
+    def _set_history(self, pod: Pod, reason: Reason, history: ScrapeHistory) -> bool:
+        key, gist = _history_key(pod, reason), self._scrapes[reason].gist(history)
+        changed = key not in self._gists or self._gists[key] != gist
+        self._histories[key], self._gists[key] = history, gist
         return changed
 
 
-def _pod_name(pod: Pod) -> PodName:
-    return (pod.metadata.namespace, pod.metadata.name)
+def _history_key(pod: Pod, reason: Reason) -> HistoryKey:
+    return (pod.metadata.namespace, pod.metadata.name, reason)

@@ -1,16 +1,19 @@
 """
-All that was observed, kept by the edges and read by passes through an immutable view.
+The store of all observations: watches and scrapes write to it, passes read immutable snapshots.
 
-Decides nothing: a change refreshes what is kept and marks the subjects that it touches.
+The store decides nothing: a change updates it and marks the affected subjects dirty.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 
-from reporter.model.kinds.kaito import Workspace
-from reporter.model.kinds.node_claims import NodeClaim
-from reporter.model.kinds.objects import ApiObject, Condition, Pod
-from reporter.model.kinds.resource_kinds import PODS, WORKSPACES, ResourceKind
+from reporter.model.enums import Reason
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
+from reporter.model.kinds.karpenter.node_claims import NodeClaim
 from reporter.model.observations import CRDPresence, DiscoveryResult, WatchState
 from reporter.model.samples import ContainerRun, FailedScrape, ScrapedMetrics
 from reporter.model.subjects import Subject
@@ -18,8 +21,8 @@ from reporter.model.verdicts import ObjectRef
 from reporter.stages.resources.kaito.node_claims import find_claim_error
 from reporter.stages.resources.kaito.nodes import last_workspace_error
 from reporter.stages.snapshot.cow_map import CowMap
-from reporter.stages.snapshot.snapshot import NamespacedName, Snapshot
-from reporter.stages.snapshot.subjects import ALL_LAYERS, affected_subjects
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.crd_presence import mark_discovery_failed, update_presence
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.table import Table
@@ -27,16 +30,16 @@ from reporter.stages.store.table import Table
 
 BATCH_SIZE = 500
 """
-Objects of a list that are taken in one go: some ten milliseconds.
+The number of objects of a list that are stored at a time: some ten milliseconds.
 """
 
 
 class Store:
     """
-    What the edges write to and passes take views of.
+    The tables of all kinds, the presence of CRDs and the samples of pods.
 
-    *crds*: the resources (``resource.group``) whose presence is followed. *scrapes*: keeps what the
-    pages of pods said.
+    *crds*: the resources (``resource.group``) whose presence discovery reports.
+    *scrapes*: the store of scraped samples.
     """
 
     def __init__(
@@ -48,92 +51,98 @@ class Store:
         self.kinds = tuple(kinds)
         self._tables = {kind.resource: Table(kind) for kind in self.kinds}
         self._presences = {crd: CRDPresence() for crd in crds}
-        self._samples = scrapes or SampleStore()
+        self._samples = scrapes or SampleStore({})
         self._provisioning_errors: CowMap[NamespacedName, Condition] = CowMap()
         self._undecodable: set[ObjectRef] = set()
         self._deleted_uids: dict[ObjectRef, str] | None = None
         self._dirty: set[Subject] = set()
         self._on_change: Callable[[], None] = lambda: None
 
-    def subscribe(self, changed: Callable[[], None]) -> None:
+    def subscribe(self, on_change: Callable[[], None]) -> None:
         """
-        Call this after each change from now on; it must be quick.
+        Call *on_change* after each change from now on; it must be quick.
         """
-        self._on_change = changed
+        self._on_change = on_change
 
     def replace(
         self,
         kind: ResourceKind,
         objects: Iterable[ApiObject],
-        unread: Collection[NamespacedName] = (),
+        undecodable: Collection[NamespacedName] = (),
     ) -> None:
         """
-        Take a complete list: what is not in it is gone. *unread* are in it, but could not be read.
+        Store a complete list; objects that are not in it are deleted.
+
+        *undecodable*: names in the list whose objects could not be decoded.
         """
-        for _ in self.replace_in_batches(kind, objects, unread):
+        for _ in self.replace_in_batches(kind, objects, undecodable):
             pass
 
     def replace_in_batches(
         self,
         kind: ResourceKind,
         objects: Iterable[ApiObject],
-        unread: Collection[NamespacedName] = (),
+        undecodable: Collection[NamespacedName] = (),
     ) -> Iterator[None]:
         """
-        The same, yielding where others may have their turn; what is new comes before what is gone.
+        Store a complete list, yielding after each batch so that other tasks can run.
+
+        New objects are stored before old ones are deleted, so that none seems to be missing meanwhile.
         """
-        kept = self._tables[kind.resource]
-        spoilt = {
+        marked = {
             (r.namespace, r.name) for r in self._undecodable if r.resource == kind.group_resource
         }
-        gone = {*kept.objects.keys(), *spoilt} - set(unread)
+        deleted = {*self._tables[kind.resource].objects.keys(), *marked} - set(undecodable)
         for number, each in enumerate(objects, start=1):
-            gone.discard((each.metadata.namespace, each.metadata.name))
+            deleted.discard((each.metadata.namespace, each.metadata.name))
             self.upsert(kind, each)
             if not number % BATCH_SIZE:
                 yield
-        for number, (namespace, name) in enumerate(gone, start=1):
+        for number, (namespace, name) in enumerate(deleted, start=1):
             self.delete(kind, namespace, name)
             if not number % BATCH_SIZE:
                 yield
-        for namespace, name in unread:
+        for namespace, name in undecodable:
             self.mark_undecodable(kind, namespace, name)
 
     def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
+        """
+        Store a new or changed object.
+        """
         meta = new.metadata
         ref = ObjectRef(kind.group_resource, meta.namespace, meta.name)
-        kept = self._tables[kind.resource]
-        if kept.deleted_uids.pop(ref, None) is not None:
+        table = self._tables[kind.resource]
+        if table.deleted_uids.pop(ref, None) is not None:
             self._deleted_uids = None
-        healed = ref in self._undecodable
+        was_undecodable = ref in self._undecodable
         self._undecodable.discard(ref)
-        old = kept.objects.get((meta.namespace, meta.name))
+        old = table.objects.get((meta.namespace, meta.name))
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
         if isinstance(new, Workspace):
             self._track_workspace_error(new)
         if isinstance(new, NodeClaim):
             self._record_claim_error(new)
-        if kept.upsert((meta.namespace, meta.name), new) or healed:
-            self._mark_dirty(
-                affected_subjects(kind, new),
-                affected_subjects(kind, old) if old is not None else (),
-            )
+        if table.upsert((meta.namespace, meta.name), new) or was_undecodable:
+            self._mark_dirty(kind.affects(new), kind.affects(old) if old is not None else ())
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
-        kept = self._tables[kind.resource]
-        old = kept.delete((namespace, name))
+        """
+        Remove an object; do nothing if it is not known.
+        """
+        table = self._tables[kind.resource]
+        old = table.delete((namespace, name))
         ref = ObjectRef(kind.group_resource, namespace, name)
         if old is None and ref not in self._undecodable:
             return
         self._undecodable.discard(ref)
         if isinstance(old, Pod):
-            self._samples.forget((namespace, name))
+            self._samples.forget(namespace, name)
         if isinstance(old, Workspace):
             self._provisioning_errors.pop((namespace, name))
-        if kept.record_deletion((namespace, name), old.metadata.uid if old is not None else ""):
+        if table.record_deletion((namespace, name), old.metadata.uid if old is not None else ""):
             self._deleted_uids = None
-        self._mark_dirty(affected_subjects(kind, old) if old is not None else ALL_LAYERS)
+        self._mark_dirty(kind.affects(old) if old is not None else ALL_LAYERS)
 
     def _track_workspace_error(self, workspace: Workspace) -> None:
         name = (workspace.metadata.namespace, workspace.metadata.name)
@@ -145,38 +154,41 @@ class Store:
             self._provisioning_errors[name] = after
 
     def _record_claim_error(self, claim: NodeClaim) -> None:
-        """
-        Remember its error as its Workspace's: it may be deleted before that tells of it.
-        """
+        # The claim may be deleted before its Workspace reports the error.
         error = find_claim_error(claim)
-        known = self._tables.get(WORKSPACES.resource)
-        if error is not None and known and known.objects.get(claim.workspace) is not None:
+        workspaces = self._tables.get(WORKSPACES.resource)
+        if (
+            error is not None
+            and workspaces
+            and workspaces.objects.get(claim.workspace) is not None
+        ):
             self._provisioning_errors[claim.workspace] = error
 
     def mark_undecodable(self, kind: ResourceKind, namespace: str, name: str) -> None:
         """
-        Keep the old version, marked: its newest one could not be read.
+        Mark an object whose newest version could not be decoded; its old version is kept.
         """
         ref = ObjectRef(kind.group_resource, namespace, name)
         if ref not in self._undecodable:
             self._undecodable.add(ref)
             self._mark_dirty(ALL_LAYERS)
 
-    def set_watch_state(self, kind: ResourceKind, sight: WatchState) -> None:
-        if self._tables[kind.resource].watch_state != sight:
-            self._tables[kind.resource].watch_state = sight
+    def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None:
+        table = self._tables[kind.resource]
+        if table.watch_state != state:
+            table.watch_state = state
             self._mark_dirty(ALL_LAYERS)
 
     def record_discovery(
-        self, answer: DiscoveryResult | None, why: str = "", *, now: datetime
+        self, result: DiscoveryResult | None, why: str = "", *, now: datetime
     ) -> None:
         """
-        Take an answer of discovery, or None and why there was none.
+        Update the presence of CRDs; *result* is None if discovery failed, with *why*.
         """
         after = {
             crd: mark_discovery_failed(before, why)
-            if answer is None
-            else update_presence(before, answer, crd, now=now)
+            if result is None
+            else update_presence(before, result, crd, now=now)
             for crd, before in self._presences.items()
         }
         if after != self._presences:
@@ -187,34 +199,33 @@ class Store:
         found = self._tables[PODS.resource].objects.get((namespace, name))
         return found if isinstance(found, Pod) else None
 
-    def record_scrape(self, pod: Pod, scrape: ScrapedMetrics) -> None:
+    def record_scrape(self, pod: Pod, reason: Reason, scrape: ScrapedMetrics) -> None:
         """
-        Take what a page said; *pod* is as it was before that was read.
+        Add samples that this reason's probe asked for; *pod* is as it was before the request.
         """
-        if self._is_same_run(pod) and self._samples.record_scrape(pod, scrape):
-            self._mark_dirty(affected_subjects(PODS, pod))
+        if self._is_current(pod, reason) and self._samples.record_scrape(pod, reason, scrape):
+            self._mark_dirty(PODS.affects(pod))
 
-    def record_scrape_failure(self, pod: Pod, unread: FailedScrape) -> None:
-        """
-        Take that a page could not be read.
-        """
-        if self._is_same_run(pod) and self._samples.record_scrape_failure(pod, unread):
-            self._mark_dirty(affected_subjects(PODS, pod))
+    def record_scrape_failure(self, pod: Pod, reason: Reason, failure: FailedScrape) -> None:
+        if self._is_current(pod, reason) and self._samples.record_scrape_failure(
+            pod, reason, failure
+        ):
+            self._mark_dirty(PODS.affects(pod))
 
-    def _is_same_run(self, pod: Pod) -> bool:
+    def _is_current(self, pod: Pod, reason: Reason) -> bool:
         """
-        Whether it is still that pod, not restarted since, and still loads its model.
+        Return whether the pod has not restarted since, and this reason's scrape still selects it.
         """
         now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
         return (
             now is not None
-            and not now.is_ready
+            and self._samples.is_selected(now, reason)
             and ContainerRun.of_pod(now) == ContainerRun.of_pod(pod)
         )
 
     def served_version(self, kind: ResourceKind) -> str | None:
         """
-        The version to read a kind in; None while that is not known or none fits.
+        Return the version in which to watch a kind, None while unknown or if no known one is served.
         """
         if kind.group_resource not in self._presences:
             return kind.versions[0]
@@ -224,20 +235,23 @@ class Store:
     @property
     def watch_states(self) -> tuple[WatchState, ...]:
         """
-        How well each kind is seen. A view would tell it too, after which every write copies.
+        The watch state of each kind. A snapshot has them too, but makes the next writes copy shards.
         """
-        return tuple(kept.watch_state for kept in self._tables.values())
+        return tuple(table.watch_state for table in self._tables.values())
 
     @property
     def has_unconfirmed_loss(self) -> bool:
         """
-        Whether a loss still needs its second answer.
+        True while a CRD was missing from the last discovery and a second one must confirm that.
         """
         return any(p.missing_since is not None for p in self._presences.values())
 
     def snapshot(self) -> Snapshot:
+        """
+        Return an immutable view of this moment.
+        """
         return Snapshot(
-            tables={resource: kept.snapshot() for resource, kept in self._tables.items()},
+            tables={resource: table.snapshot() for resource, table in self._tables.items()},
             presences=dict(self._presences),
             deleted_uids=self._collect_deleted_uids(),
             undecodable=frozenset(self._undecodable),
@@ -246,19 +260,18 @@ class Store:
         )
 
     def _collect_deleted_uids(self) -> dict[ObjectRef, str]:
-        """
-        Put together anew only after a change: a pass over one subject must not pay for thousands.
-        """
+        # Cached until a deletion, as a pass over one subject must not pay for thousands of them.
         if self._deleted_uids is None:
-            kept = self._tables.values()
             self._deleted_uids = {
-                ref: uid for each in kept for ref, uid in each.deleted_uids.items()
+                ref: uid
+                for table in self._tables.values()
+                for ref, uid in table.deleted_uids.items()
             }
         return self._deleted_uids
 
     def take_dirty(self) -> frozenset[Subject]:
         """
-        The subjects touched since the last call.
+        Return the subjects that were marked dirty since the last call.
         """
         dirty = frozenset(self._dirty)
         self._dirty.clear()

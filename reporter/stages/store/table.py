@@ -1,52 +1,45 @@
 """
-The objects of one kind, found by name and by index key, and the names of those that went.
+The objects of one kind by name and by index key, and the UIDs of deleted ones.
 """
 
 from bisect import bisect_left
 
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, PODS, WORKSPACES, ResourceKind
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import NotSynced, WatchState
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import CowMap
-from reporter.stages.snapshot.index_keys import INDEX_FUNCS, no_index_keys
-from reporter.stages.snapshot.snapshot import NamespacedName, TableSnapshot
+from reporter.stages.snapshot.index_keys import index_func
+from reporter.stages.snapshot.snapshot import TableSnapshot
 from reporter.stages.snapshot.subjects import has_subject
 
 
 MAX_DELETED = 10_000
 """
-How many deleted objects of each kind are remembered, oldest forgotten first.
-"""
-
-UNTRACKED_DELETIONS = frozenset({PODS.resource, INFERENCE_SETS.resource, WORKSPACES.resource})
-"""
-Kinds of which no probe asks whether an object of a name ever was there; they have the most objects.
+The number of deleted objects that are remembered of each kind; the oldest are forgotten first.
 """
 
 
 class Table:
     """
-    The objects of one kind. *gone*: uid of those that were deleted.
+    The objects of one kind.
 
-    *members*: another object each time that there are other subjects because of this kind.
+    *deleted_uids*: the UIDs of objects that were deleted, if the kind tracks deletions.
+    *subjects_token*: replaced each time that the kind may stand for other subjects.
     """
 
     def __init__(self, kind: ResourceKind) -> None:
         self.deleted_uids: dict[ObjectRef, str] = {}
-        self._resource, self._tracks_deletions = (
-            kind.group_resource,
-            kind.resource not in UNTRACKED_DELETIONS,
-        )
         self.objects: CowMap[NamespacedName, ApiObject] = CowMap()
         self.index: CowMap[str, tuple[ApiObject, ...]] = CowMap()
         self.watch_state: WatchState = NotSynced()
         self.subjects_token = object()
-        self._index_func = INDEX_FUNCS.get(kind.resource, no_index_keys)
+        self._kind = kind
+        self._index_func = index_func(kind)
 
     def upsert(self, name: NamespacedName, new: ApiObject) -> bool:
         """
-        Whether anything changed that we read.
+        Store an object; return whether any field that is read has changed.
         """
         old = self.objects.get(name)
         if old == new:
@@ -58,6 +51,9 @@ class Table:
         return True
 
     def delete(self, name: NamespacedName) -> ApiObject | None:
+        """
+        Remove an object and return it, None if there was none.
+        """
         old = self.objects.pop(name)
         self._update_index(name, old, None)
         self.subjects_token = object()
@@ -65,11 +61,11 @@ class Table:
 
     def record_deletion(self, name: NamespacedName, uid: str) -> bool:
         """
-        False if nobody will ask.
+        Remember the UID of a deleted object; return False if the kind does not track deletions.
         """
-        if not self._tracks_deletions:
+        if not self._kind.tracks_deletions:
             return False
-        self.deleted_uids[ObjectRef(self._resource, *name)] = uid
+        self.deleted_uids[ObjectRef(self._kind.group_resource, *name)] = uid
         if len(self.deleted_uids) > MAX_DELETED:
             del self.deleted_uids[next(iter(self.deleted_uids))]
         return True
@@ -77,16 +73,14 @@ class Table:
     def _update_index(
         self, name: NamespacedName, old: ApiObject | None, new: ApiObject | None
     ) -> None:
-        """
-        Objects themselves stand under a key: they are looked for more often than they change.
-        """
-        before = self._index_func(old) if old is not None else ()
-        after = self._index_func(new) if new is not None else ()
-        for key in {*before, *after}:
+        # The index holds the objects, not their names: look-ups are more frequent than changes.
+        old_keys = self._index_func(old) if old is not None else ()
+        new_keys = self._index_func(new) if new is not None else ()
+        for key in {*old_keys, *new_keys}:
             listed = self.index.get(key) or ()
-            place = bisect_left(listed, name, key=_namespaced_name)
-            put = (new,) if new is not None and key in after else ()
-            listed = listed[:place] + put + listed[place + (key in before) :]
+            position = bisect_left(listed, name, key=_namespaced_name)
+            inserted = (new,) if new is not None and key in new_keys else ()
+            listed = listed[:position] + inserted + listed[position + (key in old_keys) :]
             if listed:
                 self.index[key] = listed
             else:
@@ -98,5 +92,5 @@ class Table:
         )
 
 
-def _namespaced_name(listed: ApiObject) -> NamespacedName:
-    return (listed.metadata.namespace, listed.metadata.name)
+def _namespaced_name(each: ApiObject) -> NamespacedName:
+    return (each.metadata.namespace, each.metadata.name)

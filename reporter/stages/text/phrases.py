@@ -8,25 +8,25 @@ from datetime import timedelta
 
 MAX_LISTED = 3
 """
-How many of a long list are named.
+The number of names shown of a long list.
 """
 
 
-def abbreviate_list(names: Sequence[str], few: int = MAX_LISTED) -> str:
+def abbreviate_list(names: Sequence[str], limit: int = MAX_LISTED) -> str:
     """
-    A few names, sorted, and how many more there are.
+    Return at most *limit* names, sorted, and the number of the others.
     """
     ordered = sorted(names)
-    if len(ordered) <= few:
+    if len(ordered) <= limit:
         return ", ".join(ordered)
-    return f"{', '.join(ordered[:few])} and {len(ordered) - few} more"
+    return f"{', '.join(ordered[:limit])} and {len(ordered) - limit} more"
 
 
-def human_duration(span: timedelta) -> str:
+def human_duration(duration: timedelta) -> str:
     """
-    As kubectl shows an age, to one unit.
+    Return a duration in one unit, like the ages that kubectl prints: ``119s``, ``2m``, ``3h``, ``5d``.
     """
-    seconds = int(span.total_seconds())
+    seconds = int(duration.total_seconds())
     for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
         if seconds >= 2 * length:
             return f"{seconds // length}{unit}"

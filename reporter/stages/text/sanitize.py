@@ -1,17 +1,20 @@
 """
-Clean text that others wrote, before it goes into a message of ours.
+Clean foreign text before it becomes part of a message.
 
-Cloud errors, kubelet and webhooks put URLs, request ids, times and sometimes credentials into
-their texts; a terminal shows escape sequences as they are.
+Cloud errors, the kubelet and webhooks put URLs, request ids, times and sometimes credentials into
+their texts, and a terminal interprets escape sequences.
 """
 
 import re
 
-from reporter.stages.text.redact import redact
+from reporter.model.redact import redact
 
 
+# ECMA-48 control sequences (CSI), operating system commands (OSC) and two-byte escapes.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CONTROL_CHARACTERS = re.compile(r"[\u0000-\u001f\u007f-\u009f\u2028\u2029]+")
+# Soft hyphens, zero-width and bidirectional controls, lone surrogates and tag characters: they can
+# make a text look different from what it is.
 _INVISIBLE = re.compile(
     r"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     r"\U000e0000-\U000e007f]"
@@ -19,19 +22,21 @@ _INVISIBLE = re.compile(
 _URL = re.compile(
     r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}://(?:[^\s\"'<>()\[\]{}]*@)?(?:\[[0-9a-fA-F:.%]*\])?[^\s\"'<>)\]}]*"
 )
+# RFC 3339 and similar times, and klog's header. A time in a message would make each one look new.
 _TIME = re.compile(
     r"(?<![\d])\d{4}([-/])\d\d\1\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z| ?[+-]\d\d:?\d\d)?"
     r"|\b[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+"
 )
+
 MAX_INPUT_CHARACTERS = 8192
 """
-Characters that are looked at: enough for what is told, and a bound for what cleaning costs.
+The characters that are read: more than any message has room for, and a bound of the cost.
 """
 
 
 def sanitize(text: str) -> str:
     """
-    One line without URLs, times, secrets, control characters and escape sequences.
+    Return one line without URLs, times, secrets, control characters and escape sequences.
     """
     text = _ESCAPES.sub("", text[:MAX_INPUT_CHARACTERS])
     text = _INVISIBLE.sub("", _CONTROL_CHARACTERS.sub(" ", text))
@@ -42,7 +47,7 @@ def sanitize(text: str) -> str:
 
 def truncate_bytes(text: str, limit: int) -> str:
     """
-    At most *limit* bytes of UTF-8, cut between characters, with an ellipsis.
+    Return at most *limit* bytes of UTF-8, cut between characters, with an ellipsis if cut.
     """
     raw = text.encode()
     if len(raw) <= limit:

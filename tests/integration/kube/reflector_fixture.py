@@ -1,5 +1,5 @@
 """
-What the tests of reflectors share: a store, a pace for the impatient, a cluster that is told what to say.
+A store, short timings and a scripted API server for the tests of reflectors.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.kube.watch.timing import WatchTiming
 from reporter.kube.wire.backoff import BackoffParameters
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
-from reporter.model.observations import NotSynced, WatchState
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.observations import NotSynced, Watching, WatchState
 from tests.support.stubs.api_servers import (
     a_json_response,
     a_kubeconfig,
@@ -47,14 +47,14 @@ class LocalClock:
 
 class FakeStore:
     """
-    A store that keeps names and remembers every sight.
+    A store that records every watch state.
     """
 
     def __init__(self, version: str | None = "v1") -> None:
         self.version = version
         self.objects: dict[tuple[str, str], object] = {}
-        self.spoilt: set[tuple[str, str]] = set()
-        self.sights: list[WatchState] = [NotSynced()]
+        self.undecodable: set[tuple[str, str]] = set()
+        self.watch_states: list[WatchState] = [NotSynced()]
 
     @property
     def names(self) -> list[str]:
@@ -65,21 +65,21 @@ class FakeStore:
         listed = {(o.metadata.namespace, o.metadata.name): o for o in objects}
         kept = {name: old for name, old in self.objects.items() if name in unread}
         self.objects = kept | listed
-        self.spoilt = set(unread)
+        self.undecodable = set(unread)
 
     def upsert(self, kind, new) -> None:
         self.objects[(new.metadata.namespace, new.metadata.name)] = new
-        self.spoilt.discard((new.metadata.namespace, new.metadata.name))
+        self.undecodable.discard((new.metadata.namespace, new.metadata.name))
 
     def delete(self, kind, namespace, name) -> None:
         self.objects.pop((namespace, name), None)
 
     def mark_undecodable(self, kind, namespace, name) -> None:
-        self.spoilt.add((namespace, name))
+        self.undecodable.add((namespace, name))
 
-    def set_watch_state(self, kind, sight: WatchState) -> None:
-        if sight != self.sights[-1]:
-            self.sights.append(sight)
+    def set_watch_state(self, kind, state: WatchState) -> None:
+        if state != self.watch_states[-1]:
+            self.watch_states.append(state)
 
     def served_version(self, kind) -> str | None:
         return self.version
@@ -87,16 +87,16 @@ class FakeStore:
 
 class FakeDiscovery:
     """
-    Stands for discovery: counts who asks, answers when told.
+    Counts the refresh requests; a test completes discovery.
     """
 
     def __init__(self) -> None:
-        self.asked = 0
-        self.lacking = False
+        self.refresh_requests = 0
+        self.unserved = False
         self._answer = asyncio.Event()
 
     def request_refresh(self) -> None:
-        self.asked += 1
+        self.refresh_requests += 1
 
     def complete(self) -> None:
         self._answer.set()
@@ -106,7 +106,7 @@ class FakeDiscovery:
         await self._answer.wait()
 
     def is_unserved(self, kind) -> bool:
-        return self.lacking
+        return self.unserved
 
 
 def a_deployment(name, version="1", **spec):
@@ -136,9 +136,9 @@ def a_list_response(*items, version="10", token="") -> web.Response:
 
 class ScriptedServer:
     """
-    Answers lists from *lists* and watches from *watches*, the last of each again and again.
+    Serves *lists* and *watches* in order, and the last of each again and again.
 
-    An answer is a function of the request.
+    Each is a response or a function of the request.
     """
 
     def __init__(self, *, lists=(), watches=()) -> None:
@@ -158,13 +158,13 @@ class ScriptedServer:
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
         if isinstance(answer, web.Response):  # which aiohttp sends only once
             return web.Response(body=answer.body, status=answer.status, headers=answer.headers)
-        said: web.StreamResponse = await answer(request)
-        return said
+        response: web.StreamResponse = await answer(request)
+        return response
 
 
 def a_watch_response(*lines, then="hang"):
     """
-    A watch that sends lines and then hangs, ends or is cut.
+    Make a watch that sends lines and then hangs, ends or is cut.
     """
 
     async def answer(request):
@@ -187,24 +187,28 @@ class ReflectorFixture:
     A reflector at work, and everything around it.
     """
 
-    def __init__(self, cluster, server, reflector, shelf, doubts) -> None:
+    def __init__(self, cluster, server, reflector, store, discovery) -> None:
         self.cluster = cluster
         self.server = server
         self.reflector = reflector
-        self.shelf = shelf
-        self.doubts = doubts
+        self.store = store
+        self.discovery = discovery
 
 
 @asynccontextmanager
-async def running_reflector(folder, cluster, *, pace=FAST_TIMING, kind=DEPLOYMENTS, shelf=None):
-    shelf, doubts = shelf or FakeStore(), FakeDiscovery()
+async def running_reflector(folder, cluster, *, timing=FAST_TIMING, kind=DEPLOYMENTS, store=None):
+    store, discovery = store or FakeStore(), FakeDiscovery()
     async with (
         serving(cluster) as server,
         connected(a_kubeconfig(folder, server.url)) as api,
         asyncio.TaskGroup() as group,
     ):
-        means = WatchContext(api, LocalClock(), pace, Random(7))
-        reflector = Reflector(means, kind, shelf, doubts)
+        context = WatchContext(api, LocalClock(), timing, Random(7))
+        reflector = Reflector(context, kind, store, discovery)
         task = group.create_task(reflector.run())
-        yield ReflectorFixture(cluster, server, reflector, shelf, doubts)
+        yield ReflectorFixture(cluster, server, reflector, store, discovery)
         task.cancel()
+
+
+def is_watched(run):
+    return lambda: run.store.watch_states[-1] == Watching()

@@ -124,7 +124,7 @@ async def test_a_server_that_hangs_up_may_have_got_the_request(tmp_path):
     assert caught.value.may_have_applied is True
 
 
-async def test_the_date_of_each_answer_is_told(tmp_path):
+async def test_the_date_of_each_response_is_reported(tmp_path):
     told = []
 
     def on_date(date, *, sent, received):
@@ -171,7 +171,7 @@ async def read_all(api, **how):
     return read, lines.idle_timed_out
 
 
-async def test_lines_of_a_watch_come_whole_however_long(tmp_path):
+async def test_long_lines_of_a_watch_arrive_whole(tmp_path):
     long = b'"' + b"x" * 5_000_000 + b'"\n'
     async with (
         serving(a_stream(b"{}\n", long[:100], long[100:], end="close")) as server,
@@ -190,7 +190,7 @@ async def test_a_line_that_is_cut_off_is_an_error(tmp_path, end):
             await read_all(api)
 
 
-async def test_a_silent_watch_ends_without_an_error(tmp_path):
+async def test_an_idle_watch_ends_without_an_error(tmp_path):
     async with (
         serving(a_stream(b"{}\n", end="hang")) as server,
         connected(a_kubeconfig(tmp_path, server.url)) as api,
@@ -215,7 +215,7 @@ async def test_a_watch_that_does_not_begin_is_an_error(tmp_path):
             await read_all(api, idle_timeout=SHORT)
 
 
-async def test_many_watches_leave_room_for_requests(tmp_path):
+async def test_many_watches_leave_connections_for_requests(tmp_path):
     async def handler(request):
         return await (a_stream(b"{}\n", end="hang")(request) if request.query else answer())
 

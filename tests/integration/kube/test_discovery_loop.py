@@ -1,5 +1,5 @@
 """
-Discovery over the wire, aggregated and not, and when it is asked.
+Discovery over HTTP, aggregated and not, and the moments at which it runs.
 """
 
 import asyncio
@@ -15,8 +15,9 @@ from reporter.kube.discovery.discovery import discover
 from reporter.kube.discovery.discovery_loop import DiscoveryLoop
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.wire.errors import Refused, Unreachable
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, ResourceKind
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.kaito import workspaces
 from reporter.model.observations import DiscoveryResult
 from tests.integration.kube.reflector_fixture import FAST_TIMING, LocalClock
 from tests.support.stubs.api_servers import (
@@ -30,7 +31,7 @@ from tests.support.stubs.api_servers import (
 )
 
 
-WORKSPACES = ResourceKind("workspaces", "kaito.sh", ("v1",), "Workspace", ApiObject)
+WORKSPACES = replace(workspaces.WORKSPACES, versions=("v1",), type=ApiObject)
 WANTED = ("workspaces.kaito.sh", "gateways.gateway.networking.k8s.io")
 GROUPS = frozenset({"kaito.sh", "gateway.networking.k8s.io"})
 
@@ -121,7 +122,7 @@ def resources(*names):
     )
 
 
-async def test_a_server_without_aggregated_discovery_is_asked_group_by_group(tmp_path):
+async def test_without_aggregated_discovery_each_group_is_requested(tmp_path):
     answers = {
         "/apis/kaito.sh/v1": resources("workspaces", "workspaces/status", "inferencesets"),
         "/apis/kaito.sh/v1beta1": resources("workspaces"),
@@ -181,14 +182,14 @@ class FakePresenceStore:
 
 
 @asynccontextmanager
-async def running_discovery(folder, handler, pace):
+async def running_discovery(folder, handler, timing):
     board = FakePresenceStore()
     async with (
         serving(handler) as server,
         connected(a_kubeconfig(folder, server.url)) as api,
         asyncio.TaskGroup() as group,
     ):
-        lookout = DiscoveryLoop(WatchContext(api, LocalClock(), pace, Random(1)), board, WANTED)
+        lookout = DiscoveryLoop(WatchContext(api, LocalClock(), timing, Random(1)), board, WANTED)
         task = group.create_task(lookout.run())
         yield lookout, board
         task.cancel()
@@ -205,15 +206,15 @@ async def always(request):
     return aggregated(KAITO)
 
 
-async def test_discovery_is_asked_regularly(tmp_path):
+async def test_discovery_runs_regularly(tmp_path):
     async with running_discovery(tmp_path, always, FAST_TIMING) as (_, board):
         await until(lambda: len(board.told) >= 3)
     assert set(map(str, board.told)) == {str(DiscoveryResult(SERVED))}
 
 
-async def test_whoever_doubts_gets_an_answer_soon_but_not_one_each(tmp_path):
-    pace = replace(SELDOM, min_discovery_interval=timedelta(milliseconds=200))
-    async with running_discovery(tmp_path, always, pace) as (lookout, board):
+async def test_refresh_requests_are_served_soon_and_together(tmp_path):
+    timing = replace(SELDOM, min_discovery_interval=timedelta(milliseconds=200))
+    async with running_discovery(tmp_path, always, timing) as (lookout, board):
         await until(lambda: len(board.told) == 1)
         waiting = asyncio.create_task(lookout.wait_for_answer())
         start = asyncio.get_running_loop().time()
@@ -225,8 +226,8 @@ async def test_whoever_doubts_gets_an_answer_soon_but_not_one_each(tmp_path):
 
 
 async def test_a_loss_is_looked_at_a_second_time_soon(tmp_path):
-    pace = replace(SELDOM, loss_confirmation_interval=timedelta(milliseconds=50))
-    async with running_discovery(tmp_path, always, pace) as (_, board):
+    timing = replace(SELDOM, loss_confirmation_interval=timedelta(milliseconds=50))
+    async with running_discovery(tmp_path, always, timing) as (_, board):
         board.has_unconfirmed_loss = True
         await until(lambda: len(board.told) >= 2)
         board.has_unconfirmed_loss = False
@@ -236,7 +237,7 @@ async def test_a_loss_is_looked_at_a_second_time_soon(tmp_path):
         assert len(board.told) == told
 
 
-async def test_a_failure_is_told_and_mended_by_the_next_answer(tmp_path, caplog):
+async def test_a_failure_is_reported_until_the_next_success(tmp_path, caplog):
     caplog.set_level("INFO")
     failures = [a_status_response(503, "ServiceUnavailable", "starting"), an_html_response()]
 
@@ -254,7 +255,7 @@ async def test_a_failure_is_told_and_mended_by_the_next_answer(tmp_path, caplog)
     assert len(told) == 2
 
 
-async def test_only_an_answer_about_its_group_says_that_a_kind_is_lacking(tmp_path):
+async def test_a_kind_is_unserved_only_by_a_response_about_its_group(tmp_path):
     answers = [aggregated(a_group("kaito.sh", v1=["inferencesets"]))]
     answers += [aggregated(a_group("kaito.sh", v1=None), etag="2"), aggregated(KAITO, etag="3")]
 
@@ -262,12 +263,12 @@ async def test_only_an_answer_about_its_group_says_that_a_kind_is_lacking(tmp_pa
         return answers.pop(0)
 
     async with running_discovery(tmp_path, handler, SELDOM) as (lookout, board):
-        lacking = [lookout.is_unserved(WORKSPACES)]
+        unserved = [lookout.is_unserved(WORKSPACES)]
         for _ in range(3):
-            await until(lambda: len(board.told) == len(lacking))
-            lacking.append(lookout.is_unserved(WORKSPACES))
+            await until(lambda: len(board.told) == len(unserved))
+            unserved.append(lookout.is_unserved(WORKSPACES))
             lookout.request_refresh()
             if not answers:
                 break
-        assert lacking == [False, True, False, False]
+        assert unserved == [False, True, False, False]
         assert not lookout.is_unserved(DEPLOYMENTS)

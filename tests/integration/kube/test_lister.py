@@ -1,5 +1,5 @@
 """
-How all objects of a kind are asked for, of small API servers on real sockets.
+Lists and pages of one kind, from small API servers on real sockets.
 """
 
 import pytest
@@ -7,7 +7,7 @@ from aiohttp import web
 
 from reporter.kube.watch.lister import ListResult, list_all
 from reporter.kube.wire.errors import Expired, KubeError, Unreachable
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from tests.integration.kube.reflector_fixture import (
     FAST_TIMING,
     ScriptedServer,
@@ -55,7 +55,7 @@ async def breaks_off(request) -> web.StreamResponse:
     return response
 
 
-async def test_a_list_is_asked_for_as_a_whole(tmp_path):
+async def test_a_list_is_requested_as_a_whole(tmp_path):
     listing, asked = await listed(tmp_path, a_list_response(a_deployment("a"), a_deployment("b")))
     assert (names(listing), listing.resource_version) == (["a", "b"], "10")
     assert asked == [{}]
@@ -64,7 +64,7 @@ async def test_a_list_is_asked_for_as_a_whole(tmp_path):
 @pytest.mark.parametrize(
     "broken", [breaks_off, a_json_response(b'{"metadata":{},"items":[')], ids=["cut", "cut short"]
 )
-async def test_one_that_breaks_off_is_asked_for_in_pages(tmp_path, broken):
+async def test_a_list_that_breaks_off_is_requested_in_pages(tmp_path, broken):
     listing, asked = await listed(
         tmp_path,
         broken,
@@ -97,7 +97,7 @@ async def test_pages_whose_token_always_expires_are_no_list(tmp_path):
     assert len(asked) == 1 + 3 * 2
 
 
-async def test_a_server_that_makes_pages_unasked_hides_nothing(tmp_path):
+async def test_pages_that_were_not_requested_are_read_to_the_end(tmp_path):
     listing, asked = await listed(
         tmp_path, a_list_response(a_deployment("a"), token="1"), a_list_response(a_deployment("b"))
     )
@@ -109,7 +109,7 @@ async def test_a_server_that_makes_pages_unasked_hides_nothing(tmp_path):
     "answer",
     [a_status_response(500), a_status_response(503), an_html_response(502), an_html_response(200)],
 )
-async def test_what_does_not_begin_is_not_asked_for_twice(tmp_path, answer):
+async def test_a_list_without_a_first_byte_is_not_requested_again(tmp_path, answer):
     failed, asked = await listed(tmp_path, answer)
     assert isinstance(failed, Unreachable)
     assert asked == [{}]

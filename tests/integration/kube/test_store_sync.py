@@ -4,7 +4,7 @@ Reflectors, discovery and the real store together follow an API server through i
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import pytest
@@ -14,15 +14,18 @@ from reporter.embedded.server import EmbeddedServer
 from reporter.kube.discovery.discovery_loop import DiscoveryLoop
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, NAMESPACES, PODS, ResourceKind
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito import workspaces
 from reporter.model.observations import NotServed, Watching, WatchLost
 from reporter.stages.store.store import Store
 from tests.integration.kube.reflector_fixture import FAST_TIMING, LocalClock
 from tests.support.stubs.api_servers import connected, until
 
 
-WORKSPACES = ResourceKind("workspaces", "kaito.sh", ("v1", "v1beta1"), "Workspace", ApiObject)
+WORKSPACES = replace(workspaces.WORKSPACES, versions=("v1", "v1beta1"), type=ApiObject)
 WORKSPACES_CRD = crd("workspaces.kaito.sh")
 BUILT_IN = (NAMESPACES, PODS, DEPLOYMENTS)
 
@@ -60,9 +63,9 @@ async def running_sync(server, folder):
     store = Store(kinds, [WORKSPACES.group_resource])
     kubeconfig = str(server.write_kubeconfig(folder / "kubeconfig"))
     async with connected(kubeconfig) as api, asyncio.TaskGroup() as group:
-        means = WatchContext(api, LocalClock(), FAST_TIMING, Random(5))
-        lookout = DiscoveryLoop(means, store, [WORKSPACES.group_resource])
-        reflectors = [Reflector(means, kind, store, lookout) for kind in kinds]
+        context = WatchContext(api, LocalClock(), FAST_TIMING, Random(5))
+        lookout = DiscoveryLoop(context, store, [WORKSPACES.group_resource])
+        reflectors = [Reflector(context, kind, store, lookout) for kind in kinds]
         tasks = [group.create_task(each.run()) for each in reflectors]
         tasks.append(group.create_task(lookout.run()))
         yield StoreSync(server, store)
@@ -120,7 +123,7 @@ def a_workspace(name, version):
     }
 
 
-async def test_a_server_that_was_away_is_followed_again_with_what_happened_meanwhile(synced_store):
+async def test_changes_during_an_outage_are_in_the_store_afterwards(synced_store):
     cluster = synced_store.server.cluster
     cluster.upsert(a_deployment("old"))
     await until(lambda: "old" in synced_store.names(DEPLOYMENTS))
@@ -135,7 +138,7 @@ async def test_a_server_that_was_away_is_followed_again_with_what_happened_meanw
     await until(lambda: synced_store.names(DEPLOYMENTS) == {"new"})
 
 
-async def test_a_right_that_is_taken_away_and_given_back_needs_no_restart(synced_store):
+async def test_a_permission_that_is_revoked_and_granted_needs_no_restart(synced_store):
     await synced_store.is_watched(*BUILT_IN)
     denial = synced_store.server.deny(resource="deployments")
     synced_store.server.end_watches("deployments.apps")

@@ -12,6 +12,7 @@ from reporter.model.enums import DetailSource
 from reporter.model.event_record import EventRecord
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchLost
 from reporter.runtime.permissions import kinds_to_watch
+from reporter.runtime.scraping import find_scrapes
 from reporter.settings.parsers import choice_set_parser
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator
@@ -52,14 +53,14 @@ class CaseReplay(Replay):
 
     def __post_init__(self):
         flags = {**DEFAULT_FLAGS, **self.case.get("flags", {})}
-        self.court = Evaluator(self.catalogue, PROBES, flags, self.settings)
+        self.evaluator = Evaluator(self.catalogue, PROBES, flags, self.settings)
         self.subjects = ALL_LAYERS
         self._kinds = kinds_to_watch(
             self.catalogue, SPECS, choice_set_parser(DetailSource)(flags["sources"])
         )
-        self._window = _seconds(flags["weight-download-window-seconds"])
+        self._scrapes = find_scrapes(self.catalogue, SPECS, flags)
         self.store = self._empty()
-        self.pages = MetricsPages(flags["weight-download-metric"])
+        self.pages = MetricsPages(flags["weight-download-metric"], self._scrapes)
         self._interval = _seconds(flags["scrape-interval-seconds"])
         self._sample_at = NOON + self._interval
         given = self.case.get("given", {})
@@ -70,7 +71,7 @@ class CaseReplay(Replay):
         self._discover()
 
     def _empty(self) -> Store:
-        store = Store(self._kinds, HEALTHY_STACK["crds"], SampleStore(self._window))
+        store = Store(self._kinds, HEALTHY_STACK["crds"], SampleStore(self._scrapes))
         for kind in self._kinds:
             store.set_watch_state(kind, Watching())
         return store

@@ -1,5 +1,8 @@
 """
-What the metrics pages of a story's pods show, from the few words that a case file says of each.
+The metrics pages of a story's pods, made from the few words of each in a case file.
+
+``speed``, ``left`` and ``remaining`` describe a download, ``engine: true`` adds vLLM's families,
+``samples`` maps names of other gauges to their values, ``unreadable`` is why no page can be read.
 """
 
 import re
@@ -7,9 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from reporter.model.enums import Reason
 from reporter.model.samples import FailedScrape, Sample, ScrapedMetrics
-from reporter.stages.resources.downloads import MEGABYTE, REMAINING_SECONDS_METRIC
-from reporter.stages.snapshot.loading import is_loading
+from reporter.model.scrapes import Scrape
+from reporter.stages.resources.downloads import (
+    ENGINE_METRIC_PREFIX,
+    MEGABYTE,
+    REMAINING_SECONDS_METRIC,
+)
 from reporter.stages.store.store import Store
 from tests.support.cases.syntax import apply_merge_patch, expand_numbered, parse_duration
 
@@ -20,7 +28,7 @@ UNKNOWN = -1.0
 """
 What remains before the first byte, while nothing arrives, and when the size is not known.
 """
-WORDS = frozenset({"speed", "left", "remaining", "engine", "metric", "unreadable"})
+WORDS = frozenset({"speed", "left", "remaining", "engine", "metric", "samples", "unreadable"})
 
 
 def parse_amount(text: str) -> float:
@@ -35,10 +43,11 @@ def parse_amount(text: str) -> float:
 @dataclass
 class MetricsPages:
     """
-    What was said of each page so far, by ``Pod namespace/name``; *left*: bytes, at that time.
+    The words of each page by ``Pod namespace/name``; *bytes_left*: with the time they are of.
     """
 
     metric: str
+    scrapes: Mapping[Reason, Scrape]
     words: dict[str, dict] = field(default_factory=dict)
     bytes_left: dict[str, tuple[float, datetime]] = field(default_factory=dict)
 
@@ -59,32 +68,40 @@ class MetricsPages:
 
     def scrape_into(self, store: Store, *, now: datetime) -> None:
         """
-        Those of pods that load a model, as the process does.
+        Record what each scrape reads of the pods that it selects, as the process does.
         """
         for name, words in self.words.items():
             pod = store.get_pod(*name.removeprefix("Pod ").split("/"))
-            if pod is None or not is_loading(pod):
+            if pod is None:
                 continue
-            if words.get("unreadable"):
-                store.record_scrape_failure(pod, FailedScrape(now, words["unreadable"]))
-            else:
-                store.record_scrape(pod, self._scrape(name, now=now))
+            for reason, scrape in self.scrapes.items():
+                if not scrape.pods.matches(pod):
+                    continue
+                if words.get("unreadable"):
+                    failure = FailedScrape(now, words["unreadable"])
+                    store.record_scrape_failure(pod, reason, failure)
+                else:
+                    store.record_scrape(pod, reason, self._scrape(name, scrape, now=now))
 
-    def _scrape(self, name: str, *, now: datetime) -> ScrapedMetrics:
-        samples = tuple(Sample(each, {}, value) for each, value in self._gauges(name, now=now))
-        return ScrapedMetrics(
-            now, samples, has_engine_metrics=self.words[name].get("engine", False)
+    def _scrape(self, name: str, scrape: Scrape, *, now: datetime) -> ScrapedMetrics:
+        gauges = dict(self._gauges(name, now=now))
+        samples = tuple(
+            Sample(each, {}, gauges[each]) for each in scrape.families if each in gauges
         )
+        loaded = self.words[name].get("engine", False)
+        present = frozenset({ENGINE_METRIC_PREFIX} if loaded else ())
+        return ScrapedMetrics(now, samples, present & set(scrape.prefixes))
 
     def _gauges(self, name: str, *, now: datetime) -> Iterator[tuple[str, float]]:
         words = self.words[name]
+        yield from words.get("samples", {}).items()
         if words.get("metric", True):
             yield self.metric, parse_amount(words["speed"]) if "speed" in words else 0.0
             yield REMAINING_SECONDS_METRIC, self._remaining(name, now=now)
 
     def _remaining(self, name: str, *, now: datetime) -> float:
         """
-        As the pod estimates it. Once all is there, it is 0 whatever the speed was last.
+        Return the pod's estimate in seconds; it is 0 after the last byte, whatever the last speed.
         """
         words = self.words[name]
         if "remaining" in words:

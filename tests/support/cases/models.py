@@ -5,8 +5,9 @@ Workspaces and model pods of a story, from the few words that a case file says o
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from reporter.model.kinds.kaito import Workspace
-from reporter.model.kinds.objects import Condition, Pod
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.kaito.workspaces import Workspace
 from tests.support.model_builders import (
     SERVING_CONDITIONS,
     a_model_pod,

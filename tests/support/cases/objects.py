@@ -8,17 +8,15 @@ from datetime import datetime
 
 import msgspec
 
-from reporter.model.kinds.objects import ApiObject, Condition
-from reporter.model.kinds.resource_kinds import (
-    DEFAULT_KINDS,
-    DEPLOYMENTS,
-    NAMESPACES,
-    OPTIONAL_KINDS,
-    PODS,
-    WORKSPACES,
-    ResourceKind,
-)
-from reporter.stages.snapshot.subjects import ENDPOINT_PICKER_SUFFIX, GATEWAY_NAME_LABEL
+from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX, GATEWAY_NAME_LABEL
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from tests.support.builders import NOON, a_deployment, a_namespace, a_pod
 from tests.support.cases import models
 from tests.support.cases.syntax import (
@@ -132,7 +130,7 @@ class CaseObjects:
         before = self.conditions.get(address, ())
         if "upgrade" in words:
             words["upgrade"] = (NOON + parse_duration(words["upgrade"])).isoformat()
-        meta = {"namespace": address.namespace, "born": born}
+        meta = {"namespace": address.namespace, "created_at": born}
         made = models.case_workspace(address.name, words, before, now=now, **meta)
         self.conditions[address] = made.status.conditions or ()
         return made
@@ -154,7 +152,9 @@ def _deployment(
     if words.pop("deleting", False):
         words["deleted"] = now
     words.setdefault("replicas", 1)
-    return a_deployment(address.name, address.namespace, born=born, conditions=conditions, **words)
+    return a_deployment(
+        address.name, address.namespace, created_at=born, conditions=conditions, **words
+    )
 
 
 def _pod(
@@ -178,7 +178,7 @@ def _pod(
         conditions.append(("DisruptionTarget", "True", words.pop("disrupted")))
     if words.pop("deleting", False):
         words["deleted"] = now
-    times = {"born": born, "started": born, "since": since, "running": running}
+    times = {"created_at": born, "started": born, "since": since, "running": running}
     plain = {key.replace("-", "_"): value for key, value in words.items()}
     if "model" in plain:
         made = {**times, **plain, "conditions": conditions}

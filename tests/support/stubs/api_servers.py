@@ -1,5 +1,5 @@
 """
-Small API servers that misbehave as told, on real sockets.
+Small API servers on real sockets, which misbehave as a test says.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """
-Pods that load a model, or what their ports say of it: no model, no GPU.
+A stub of the metrics pages of pods that load a model; it needs no model and no GPU.
 
-Each address plays a scene; ``python -m tests.support.stubs.exporter stall --port 5000`` plays one by itself.
+Each address plays a scene; ``python -m tests.support.stubs.exporter stall --port 5000`` serves one.
 """
 
 import argparse
@@ -17,13 +17,13 @@ from tests.support.stubs import metrics_pages
 
 DownloadScene = Callable[[float], bytes | None]
 """
-From seconds since the container's start to its page; None while nothing answers.
+Returns the page at so many seconds after the container's start; None while nothing answers.
 """
 
 MB, GB = 1e6, 1e9
 MEAN = 10.0
 """
-Seconds over which KAITO's speed is a mean.
+Seconds over which KAITO averages the speed.
 """
 
 WARM_UP = 290.0
@@ -35,7 +35,7 @@ Seconds from the last byte until vLLM serves: compilation and benchmark.
 @dataclass(frozen=True)
 class SimulatedDownload:
     """
-    *steps*: from which second on at how many bytes a second. *sized*: whether its size is known.
+    *steps*: a second and the bytes a second from then on. *sized*: whether the size is known.
     """
 
     total: float
@@ -65,7 +65,7 @@ class SimulatedDownload:
     @property
     def end(self) -> float:
         """
-        When the last byte arrives; never, if the last step is a stall.
+        The second of the last byte; infinite if the last step is a stall.
         """
         arrived = 0.0
         for begin, end, speed in self._spans:
@@ -106,14 +106,14 @@ class StubExporter:
     """
     ``async with StubExporter({"127.0.0.11": SCENES["slow"]}) as stub:`` serves at ``stub.port``.
 
-    *haste*: how many seconds of a scene pass in one.
+    *haste*: seconds of a scene that pass in one second.
     """
 
     def __init__(
         self, scenes: Mapping[str, DownloadScene], *, port: int = 0, haste: float = 1.0
     ) -> None:
         self.scenes, self.port, self.haste = dict(scenes), port, haste
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self._began = 0.0
         self._runner = web.ServerRunner(web.Server(self._answer), shutdown_timeout=0.1)
 
@@ -130,14 +130,14 @@ class StubExporter:
 
     def restart(self) -> None:
         """
-        Begin all scenes anew.
+        Start all scenes anew.
         """
         self._began = asyncio.get_running_loop().time()
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         assert request.transport is not None
         address = request.transport.get_extra_info("sockname")[0]
-        self.asked.append(address)
+        self.requested.append(address)
         scene = self.scenes.get(address) or next(iter(self.scenes.values()))
         page = scene((asyncio.get_running_loop().time() - self._began) * self.haste)
         if page is None:

@@ -1,5 +1,5 @@
 """
-Pages of metrics as the containers of a model pod serve them while they load and when they serve.
+Metrics pages as model pods serve them while they load a model and afterwards.
 """
 
 from prometheus_client import (
@@ -15,7 +15,7 @@ SPEED = "kaito_model_download_speed_bytes_per_second"
 REMAINING = "kaito_model_download_remaining_seconds"
 UNKNOWN = -1.0
 """
-What remains before the first byte, while nothing arrives, and when the size is not known.
+The remaining seconds before the first byte, while nothing arrives, and of an unknown size.
 """
 
 _GAUGES = (
@@ -44,7 +44,7 @@ _HISTOGRAMS = (
 
 def pre_download(speed: float = 0.0, remaining: float = UNKNOWN) -> bytes:
     """
-    Of the small server that has vLLM's port until vLLM itself takes it.
+    The page of the small server that uses vLLM's port until vLLM itself starts.
     """
     registry = CollectorRegistry()
     _download(registry, speed, remaining)
@@ -53,7 +53,7 @@ def pre_download(speed: float = 0.0, remaining: float = UNKNOWN) -> bytes:
 
 def engine(model: str = "qwen", *, engines: int = 1) -> bytes:
     """
-    Of vLLM; the gauges of the download are still there, and zero.
+    The page of vLLM, on which the gauges of the download are still present and zero.
     """
     registry = CollectorRegistry()
     labels = ("model_name", "engine")

@@ -107,7 +107,7 @@ Loading = Callable[..., Catalogue]
 @pytest.fixture
 def loading(tmp_path: Path) -> Loading:
     """
-    Loads the small catalogue, with the first *old* replaced by *new*.
+    Load the small catalogue, with the first *old* replaced by *new*.
     """
 
     def load_it(old: str = "", new: str = "", *, overlay: str | None = None) -> Catalogue:
@@ -120,7 +120,6 @@ def loading(tmp_path: Path) -> Loading:
             tmp_path,
             over if overlay is not None else None,
             specs=SPECS,
-            pending=frozenset({"later"}),
             flags=FLAGS,
         )
 
@@ -130,7 +129,7 @@ def loading(tmp_path: Path) -> Loading:
 @pytest.fixture
 def refused(loading: Loading, tmp_path: Path) -> Callable[..., list[str]]:
     """
-    The problems of what is not loaded, with file names only.
+    Return the problems of a refused catalogue, with file names only.
     """
 
     def problems(old: str = "", new: str = "", *, overlay: str | None = None) -> list[str]:

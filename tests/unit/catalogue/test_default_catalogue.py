@@ -1,5 +1,7 @@
 """
-The catalogue that is shipped, with the probes that there are.
+The shipped catalogue, with the probes that exist.
+
+Its reasons, ranks and suppressions are pinned by the rendered pages, which are compared with it.
 """
 
 import json
@@ -8,91 +10,59 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from reporter.catalogue.loader import default_folder, load_catalogue
+from reporter.catalogue.publish.entries import read_entries
 from reporter.catalogue.publish.readme import renew_tables
+from reporter.catalogue.publish.reasons import render_reasons
 from reporter.catalogue.publish.schema import SCHEMAS, render_schema
 from reporter.model.entries import Catalogue, Scope
-from reporter.model.enums import Layer, Reason
+from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES
-from reporter.stages.probes import PROBES
-from reporter.stages.probes.pending import PENDING
-from reporter.stages.probes.specs import PENDING_NAMES, SPECS
+from reporter.stages.probes.specs import SPECS
+from tests.support.cases.case_replay import CASES, expected_announcements
 
 
-FOLDER = Path(__file__).parents[3] / "catalogue"
-CHAINS = {
-    Layer.CLUSTER: (
-        "clusterCRDMissing clusterIstioControlPlaneNotReady clusterGatewayAuthNotReady "
-        "clusterBBRNotReady clusterKaitoControllerNotReady clusterNodeProvisionerNotReady "
-        "clusterKedaNotReady clusterKedaKaitoScalerNotReady"
-    ),
-    Layer.MODELHARNESS: (
-        "modelharnessGatewayClassMissing modelharnessGatewayProgrammingFailed "
-        "modelharnessGatewayDataPlaneNotReady modelharnessExtAuthzProviderMissing "
-        "modelharnessAPIKeyReconcileFailed modelharnessCatchAllFilterRejected "
-        "modelharnessNetworkPolicyMisconfigured"
-    ),
-    Layer.MODELDEPLOYMENT: (
-        "inferencesetScalingMisconfigured inferencesetInfraProvisioningFailed "
-        "inferencesetModelPodsNotReady inferencesetRouteNotReady inferencesetEPPNotReady"
-    ),
-}
-READY = {"clusterReady", "modelharnessReady", "inferencesetReady"}
-ORTHOGONAL = {"inferencesetWeightDownloadSlow", "inferencesetNodeUnderPressure"}
-ROWS = {
-    ("clusterIstioControlPlaneNotReady", "modelharnessGatewayClassMissing", "cluster"),
-    ("clusterIstioControlPlaneNotReady", "modelharnessGatewayProgrammingFailed", "cluster"),
-    ("clusterGatewayAuthNotReady", "modelharnessExtAuthzProviderMissing", "cluster"),
-    ("clusterGatewayAuthNotReady", "modelharnessAPIKeyReconcileFailed", "cluster"),
-    ("clusterKaitoControllerNotReady", "inferencesetInfraProvisioningFailed", "cluster"),
-    ("clusterKaitoControllerNotReady", "inferencesetModelPodsNotReady", "cluster"),
-    ("clusterNodeProvisionerNotReady", "inferencesetInfraProvisioningFailed", "cluster"),
-    ("modelharnessGatewayClassMissing", "inferencesetRouteNotReady", "namespace"),
-    ("modelharnessGatewayProgrammingFailed", "inferencesetRouteNotReady", "namespace"),
-    ("modelharnessGatewayDataPlaneNotReady", "inferencesetRouteNotReady", "namespace"),
-}
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "catalogue"
+DOCS = ROOT / "docs"
 
 
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
-    return load_catalogue(FOLDER, specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES)
+    return load_catalogue(FOLDER, specs=SPECS, flags=FLAG_NAMES)
 
 
-@pytest.mark.parametrize("layer", list(Layer))
-def test_the_chain_of_a_layer_is_the_promised_one(catalogue, layer):
-    entries = [e for e in catalogue.entries.values() if e.layer is layer and e.rank is not None]
-    assert [e.reason for e in sorted(entries, key=lambda e: e.rank)] == CHAINS[layer].split()
+@pytest.fixture(scope="module")
+def announced() -> list[str]:
+    """
+    All that is announced in the cases.
+    """
+    cases = (yaml.safe_load(file.read_text("utf-8")) for file in CASES.glob("*.yaml"))
+    return [text for case in cases for _, text in expected_announcements(case)]
 
 
-def test_there_are_twenty_five_reasons(catalogue):
-    chains = {reason for chain in CHAINS.values() for reason in chain.split()}
-    assert set(catalogue.entries) == chains | READY | ORTHOGONAL
-    assert len(catalogue.entries) == 25
+def test_the_missing_crd_is_the_highest_reason_of_all(catalogue):
+    highest = catalogue.evaluated_entries(Layer.CLUSTER)[0]
+    assert highest.reason == catalogue.missing_crd_reason == "clusterCRDMissing"
 
 
-def test_the_rows_are_the_promised_ones(catalogue):
-    rows = {(r.source, r.target, str(r.scope)) for r in catalogue.suppressions}
-    assert rows == ROWS
-    assert catalogue.missing_crd_reason == "clusterCRDMissing"
-
-
-def test_a_missing_kind_of_inferencesets_silences_all_that_is_about_them(catalogue):
+def test_the_missing_crd_of_inferencesets_suppresses_every_reason_of_their_layer(catalogue):
     about = {e.reason for e in catalogue.entries.values() if e.layer is Layer.MODELDEPLOYMENT}
-    silent = {
+    suppressed = {
         r for r in catalogue.entries if "inferencesets.kaito.sh" in catalogue.required_crds(r)
     }
-    assert silent == about - READY
+    assert suppressed == about - {catalogue.ready_entry(Layer.MODELDEPLOYMENT).reason}
 
 
-def test_whatever_a_row_of_missing_crds_can_name_is_required(catalogue):
-    required = {r.crd for r in catalogue["clusterCRDMissing"].parameters.required}
-    demanded = {crd for r in catalogue.entries for crd in catalogue.required_crds(r)}
-    assert demanded <= required
+def test_every_crd_that_a_probe_requires_is_among_those_checked(catalogue):
+    checked = {r.crd for r in catalogue["clusterCRDMissing"].parameters.required}
+    required_by_probes = {crd for r in catalogue.entries for crd in catalogue.required_crds(r)}
+    assert required_by_probes <= checked
 
 
-def test_every_probe_is_real_or_pending_and_never_both(catalogue):
-    assert not PROBES.keys() & {spec.name for spec in PENDING}
+def test_every_probe_has_a_reason(catalogue):
     assert {e.probe for e in catalogue.entries.values() if e.probe} == SPECS.keys()
 
 
@@ -108,7 +78,7 @@ def test_every_remedy_is_a_sentence_that_begins_with_what_to_do(catalogue):
             assert re.fullmatch(r"[A-Z].*\.", remedy), f"{entry.reason} {code}: {remedy}"
 
 
-def test_nothing_of_what_it_says_is_long(catalogue):
+def test_messages_leave_room_for_names_and_texts_of_others(catalogue):
     """
     The API server takes 1024 bytes, and names and texts of others need their share.
     """
@@ -126,11 +96,38 @@ def test_the_published_schema_is_that_of_the_types(name):
     assert json.loads(published)["$schema"].startswith("https://json-schema.org/")
 
 
-def test_the_tables_of_the_readme_are_those_of_the_files():
+def test_the_tables_of_the_readme_are_those_of_the_files(catalogue):
     page = (FOLDER / "README.md").read_text("utf-8")
     assert page == renew_tables(page, FOLDER), "run python -m reporter.catalogue.publish.readme"
-    for reason in READY | ORTHOGONAL | {r for c in CHAINS.values() for r in c.split()}:
+    for reason in catalogue.entries:
         assert f"| `{reason}` |" in page
+
+
+def test_the_reference_of_reasons_is_that_of_the_files(catalogue):
+    page = (DOCS / "reasons.md").read_text("utf-8")
+    assert page == render_reasons(FOLDER), (
+        "run python -m reporter.catalogue.publish.reasons docs/reasons.md"
+    )
+    for reason in catalogue.entries:
+        assert f"\n### {reason}\n" in page
+
+
+@pytest.mark.parametrize("entry", read_entries(FOLDER), ids=lambda entry: entry.reason)
+def test_every_reason_has_a_meaning_and_an_example_that_a_case_announces(entry, announced):
+    assert re.fullmatch(r"[A-Za-z].*\.", entry.meaning)
+    begin = f"{entry.type} {entry.reason} "
+    assert any(text.startswith(begin) and entry.example in text for text in announced)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [entry for entry in read_entries(FOLDER) if entry.type is EventType.WARNING],
+    ids=lambda entry: entry.reason,
+)
+def test_every_runbook_has_three_to_six_steps_with_commands(entry):
+    assert 3 <= len(entry.runbook) <= 6
+    assert sum("`kubectl " in step for step in entry.runbook) >= 2
+    assert all(step.endswith(".") for step in entry.runbook)
 
 
 def test_the_overlay_of_the_readme_is_accepted(tmp_path):
@@ -139,7 +136,7 @@ def test_the_overlay_of_the_readme_is_accepted(tmp_path):
     assert example is not None
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text(example[1])
-    made = load_catalogue(FOLDER, overlay, specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES)
+    made = load_catalogue(FOLDER, overlay, specs=SPECS, flags=FLAG_NAMES)
     assert not made[Reason("clusterKedaNotReady")].enabled
     assert made[Reason("clusterDashboardNotReady")].is_evaluated
 
@@ -150,5 +147,5 @@ def test_it_is_found_in_a_checkout():
 
 def test_it_is_loaded_without_delay():
     started = time.perf_counter()
-    load_catalogue(FOLDER, specs=SPECS, pending=PENDING_NAMES, flags=FLAG_NAMES)
+    load_catalogue(FOLDER, specs=SPECS, flags=FLAG_NAMES)
     assert time.perf_counter() - started < 0.45

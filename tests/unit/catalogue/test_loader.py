@@ -4,7 +4,7 @@ from reporter.model.entries import Scope, Suppression
 from reporter.model.enums import EventType, Layer, Owner, Reason
 
 
-def test_an_entry_has_what_its_file_says(loading):
+def test_an_entry_has_the_values_of_its_file(loading):
     entry = loading()["clusterScalerNotReady"]
     assert (entry.layer, entry.type, entry.owner) == (
         Layer.CLUSTER,
@@ -17,7 +17,7 @@ def test_an_entry_has_what_its_file_says(loading):
     assert entry.remedies == {"default": "Mend it."}
 
 
-def test_what_a_hold_does_not_say_has_its_default(loading):
+def test_absent_holds_have_their_default(loading):
     holds = loading()["clusterRouterNotReady"].holds
     assert holds.declared == timedelta(0)
     assert holds.failed == timedelta(seconds=15)
@@ -27,12 +27,6 @@ def test_what_a_hold_does_not_say_has_its_default(loading):
 def test_parameters_are_those_of_the_probe(loading):
     parameters = loading()["clusterRouterNotReady"].parameters
     assert (parameters.name_flag, parameters.sizes) == ("router-deployment", (1, 2))
-
-
-def test_a_reason_whose_probe_is_pending_is_not_judged(loading):
-    catalogue = loading()
-    assert catalogue.pending == ("modelharnessDoorNotReady",)
-    assert not catalogue["modelharnessDoorNotReady"].is_evaluated
 
 
 def test_a_row_is_kept_with_its_why(loading):
@@ -46,7 +40,7 @@ def test_a_row_is_kept_with_its_why(loading):
     )
 
 
-def test_what_a_probe_demands_is_known_by_reason(loading):
+def test_the_crds_that_a_probe_requires_are_known_by_reason(loading):
     catalogue = loading()
     assert catalogue.required_crds("clusterRouterNotReady") == {"things.test"}
     assert catalogue.required_crds("clusterScalerNotReady") == frozenset()
@@ -60,7 +54,7 @@ def test_the_row_of_missing_crds_names_its_source_alone(loading):
     assert catalogue.suppressions == ()
 
 
-def test_reasons_stand_by_layer_and_rank_with_the_ready_last(loading):
+def test_reasons_are_ordered_by_layer_and_rank_with_the_ready_last(loading):
     assert list(loading().entries) == [
         "clusterRouterNotReady",
         "clusterScalerNotReady",

@@ -50,7 +50,7 @@ def test_an_empty_overlay_changes_nothing(loading):
 
 
 @pytest.mark.parametrize(
-    ("overlay", "said"),
+    ("overlay", "expected"),
     [
         pytest.param(
             "reasons:\n  clusterRuterNotReady: { enabled: false }\n",
@@ -66,7 +66,7 @@ def test_an_empty_overlay_changes_nothing(loading):
         ),
         pytest.param(
             "reasons:\n  clusterRouterNotReady:\n    rank: 20\n",
-            "over.overlay:3: clusterRouterNotReady: rank 20 is that of clusterScalerNotReady",
+            "over.overlay:3: clusterRouterNotReady: rank 20 is taken by clusterScalerNotReady",
             id="a rank that is taken",
         ),
         pytest.param(
@@ -92,7 +92,7 @@ def test_an_empty_overlay_changes_nothing(loading):
         ),
         pytest.param(
             "reasons:\n  clusterReady: { enabled: false }\n",
-            "over.overlay:2: clusterReady: it closes the episodes of its layer",
+            "over.overlay:2: clusterReady: it ends the episodes of its layer",
             id="a Ready switched off",
         ),
         pytest.param(
@@ -102,22 +102,22 @@ def test_an_empty_overlay_changes_nothing(loading):
         ),
         pytest.param(
             "- a\n",
-            "over.overlay:1: here is a list; it must be a mapping with the keys reasons, add",
+            "over.overlay:1: this is a list; it must be a mapping with the keys reasons, add",
             id="a list",
         ),
         pytest.param(
             "add:\n  - reason: clusterMeshNotReady\n",
-            "over.overlay:2: `layer` is missing: where it lives",
+            "over.overlay:2: `layer` is missing: the layer that it belongs to",
             id="an added reason that is not whole",
         ),
     ],
 )
-def test_what_is_wrong_with_it_is_told_with_its_line(refused, overlay, said):
+def test_errors_name_the_line_of_the_overlay(refused, overlay, expected):
     problems = refused(overlay=overlay)
-    assert any(problem.startswith(said) for problem in problems), problems
+    assert any(problem.startswith(expected) for problem in problems), problems
 
 
-def test_a_fault_of_an_overlay_is_told_once(refused):
+def test_an_error_of_an_overlay_is_reported_once(refused):
     assert len(refused(overlay="reasons:\n  clusterRouterNotReady: { settle: soon }\n")) == 1
 
 

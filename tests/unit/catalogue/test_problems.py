@@ -14,7 +14,7 @@ GATE_ROW = """
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected"),
     [
         pytest.param(
             "    rank: 10\n",
@@ -97,13 +97,13 @@ GATE_ROW = """
         pytest.param(
             "reason: clusterScalerNotReady",
             "reason: clusterRouterNotReady",
-            "cluster.yaml:15: clusterRouterNotReady: this reason stands at",
+            "cluster.yaml:15: clusterRouterNotReady: this reason is defined at",
             id="a reason twice",
         ),
         pytest.param(
             "    rank: 20\n    probe: things\n    hold",
             "    rank: 10\n    probe: things\n    hold",
-            "cluster.yaml:19: clusterScalerNotReady: rank 10 is that of clusterRouterNotReady",
+            "cluster.yaml:19: clusterScalerNotReady: rank 10 is taken by clusterRouterNotReady",
             id="a rank twice",
         ),
         pytest.param(
@@ -122,7 +122,7 @@ GATE_ROW = """
             "        why: It is what the gate is made of.\n",
             "",
             "cluster.yaml:12: `suppresses[0].why` is missing: "
-            "what the silent check definitionally lacks meanwhile",
+            "what the suppressed check lacks meanwhile",
             id="a suppression without why",
         ),
         pytest.param(
@@ -149,8 +149,8 @@ GATE_ROW = """
             "    remedy: { default: Mend it. }\n    suppresses:\n"
             "      - { reason: clusterScalerNotReady, scope: namespace, why: No. }\n"
             "  - reason: modelharnessDoorNotReady\n",
-            "modelharness.yaml:11: modelharnessGateNotReady: suppresses: clusterScalerNotReady is "
-            "of the higher layer cluster; a row leads downwards: remove it",
+            "modelharness.yaml:11: modelharnessGateNotReady: suppresses: clusterScalerNotReady "
+            "belongs to the higher layer cluster; remove the row",
             id="a suppression upwards",
         ),
         pytest.param(
@@ -190,7 +190,7 @@ GATE_ROW = """
         pytest.param(
             "default: Mend it., Broken",
             "default: See https://example.test., Broken",
-            "cluster.yaml:10: clusterRouterNotReady: remedy.default: an Event carries no URL",
+            "cluster.yaml:10: clusterRouterNotReady: remedy.default: an Event must not contain a URL",
             id="a URL",
         ),
         pytest.param(
@@ -210,8 +210,8 @@ GATE_ROW = """
         pytest.param(
             "    message: All is well.\n",
             "    message: All is well.\n    probe: things\n",
-            "cluster.yaml:30: clusterReady: a Normal reason is judged by no probe and has no "
-            "`probe`; remove it",
+            "cluster.yaml:30: clusterReady: a Normal reason has no probe and no `probe`; "
+            "remove it",
             id="a Ready with a probe",
         ),
         pytest.param(
@@ -229,7 +229,7 @@ GATE_ROW = """
         pytest.param(
             "    rank: 10\n",
             "    rank: 10\n    rank: 11\n",
-            "cluster.yaml:7: `rank` stands here again after line 6; remove one",
+            "cluster.yaml:7: duplicate key `rank`, first in line 6; remove one",
             id="a key twice",
         ),
         pytest.param(
@@ -241,7 +241,7 @@ GATE_ROW = """
         pytest.param(
             "sizes: [1, 2]",
             "sizes: &sizes [*sizes]",
-            "cluster.yaml:8: an alias refers to what contains it; write it out",
+            "cluster.yaml:8: this alias contains itself; write its value out",
             id="an alias of itself",
         ),
         pytest.param(
@@ -253,11 +253,11 @@ GATE_ROW = """
         ),
     ],
 )
-def test_it_is_refused_with_file_line_and_what_to_do(refused, old, new, said):
-    assert any(problem.startswith(said) for problem in refused(old, new)), refused(old, new)
+def test_an_error_names_file_line_and_what_to_do(refused, old, new, expected):
+    assert any(problem.startswith(expected) for problem in refused(old, new)), refused(old, new)
 
 
-def test_all_problems_are_told_at_once_in_the_order_of_the_files(refused):
+def test_all_problems_are_reported_at_once_in_the_order_of_the_files(refused):
     problems = refused("rank: 10\n    probe: things", "rank: x\n    probe: thngs")
     both = refused(
         "rank: 20\n    probe: things",
@@ -268,7 +268,99 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_files(refused):
     assert [p.partition(":")[0] for p in both] == ["cluster.yaml", "over.overlay"]
 
 
-def test_a_circle_is_told_once_with_its_way(refused):
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        pytest.param(
+            "sizes: [1, 2]",
+            "sizes: [one, 2, three]",
+            [
+                (
+                    "cluster.yaml:8: clusterRouterNotReady: parameters: `sizes[0]` is `one`; "
+                    "it must be a whole number"
+                ),
+                (
+                    "cluster.yaml:8: clusterRouterNotReady: parameters: `sizes[2]` is `three`; "
+                    "it must be a whole number"
+                ),
+            ],
+            id="two items of a list",
+        ),
+        pytest.param(
+            "hold: { lost: 1m, starting: grace }",
+            "hold: { lost: 1, lst: 1m, starting: [] }",
+            [
+                (
+                    "cluster.yaml:21: `hold.lost` is `1`; "
+                    "it must be a duration such as 15s, 5m or 1h30m, or the word grace"
+                ),
+                (
+                    "cluster.yaml:21: `hold.starting` is a list; "
+                    "it must be a duration such as 15s, 5m or 1h30m, or the word grace"
+                ),
+                "cluster.yaml:21: unknown key `hold.lst`: did you mean `lost`?",
+            ],
+            id="three keys of a mapping",
+        ),
+        pytest.param(
+            "{ default: Mend it., Broken: Replace it. }",
+            "{ default: [], Lost: Fine., Broken: 3 }",
+            [
+                (
+                    "cluster.yaml:10: `remedy.Broken` is `3`; "
+                    "it must be a sentence of at most 300 characters"
+                ),
+                (
+                    "cluster.yaml:10: `remedy.default` is a list; "
+                    "it must be a sentence of at most 300 characters"
+                ),
+            ],
+            id="two values of a mapping with any keys",
+        ),
+        pytest.param(
+            "        scope: cluster\n        why: It is what the gate is made of.\n",
+            "",
+            [
+                (
+                    "cluster.yaml:12: `suppresses[0].scope` is missing: `cluster` for reasons of the "
+                    "cluster layer: all subjects. `namespace` for the others: the subjects of the "
+                    "same namespace"
+                ),
+                (
+                    "cluster.yaml:12: `suppresses[0].why` is missing: "
+                    "what the suppressed check lacks meanwhile"
+                ),
+            ],
+            id="two missing keys",
+        ),
+        pytest.param(
+            "    rank: 10\n",
+            "    ? 'a - at `$.b[...].c'\n    : 1\n",
+            ["cluster.yaml:2: Object contains unknown field `a - at `$.b[...].c`"],
+            id="a key that looks like a path",
+        ),
+        pytest.param(
+            "    rank: 10\n",
+            "    ? 'a - at `$.suppresses.b'\n    : 1\n",
+            ["cluster.yaml:2: Object contains unknown field `a - at `$.suppresses.b`"],
+            id="a key that looks like a path into a list",
+        ),
+        pytest.param(
+            "    rank: 10\n",
+            "    rank: 10\n    ? 'a - at `$.rank'\n    : 1\n",
+            [
+                "cluster.yaml:2: Object contains unknown field `a - at `$.rank`",
+                "cluster.yaml:6: `rank` is `10`; it must be a whole number, 0 or more",
+            ],
+            id="a key that looks like the path of another",
+        ),
+    ],
+)
+def test_every_problem_of_an_entry_is_reported(refused, old, new, expected):
+    assert refused(old, new) == expected
+
+
+def test_a_cycle_is_reported_once_with_its_path(refused):
     back = (
         "    settle: 5m\n    suppresses:\n"
         "      - { reason: clusterRouterNotReady, scope: cluster, why: Round. }\n"
@@ -284,21 +376,21 @@ def test_a_circle_is_told_once_with_its_way(refused):
         "    remedy: { default: Mend it. }\n    suppresses:\n"
         "      - { reason: clusterMeshNotReady, scope: cluster, why: Round. }\n"
     )
-    told = (
-        "over.overlay:12: clusterMeshNotReady: suppresses: a circle: clusterMeshNotReady > "
+    expected = (
+        "over.overlay:12: clusterMeshNotReady: suppresses: a cycle: clusterMeshNotReady > "
         "clusterMirrorNotReady > clusterMeshNotReady; remove one of its rows"
     )
-    assert refused("    settle: 5m\n", back, overlay=there) == [told]
+    assert refused("    settle: 5m\n", back, overlay=there) == [expected]
 
 
 def test_only_one_reason_has_the_row_of_missing_crds(refused):
     row = "      - { crd-of: true, scope: cluster, why: Nothing to read. }\n"
     problems = refused(GATE_ROW, f"\n    suppresses:\n{row}{row}")
-    told = (
-        "cluster.yaml:13: clusterRouterNotReady: suppresses: clusterRouterNotReady has the row of "
-        "missing CRDs; remove this one"
+    expected = (
+        "cluster.yaml:13: clusterRouterNotReady: suppresses: clusterRouterNotReady has "
+        "`crd-of: true` already; remove this row"
     )
-    assert problems == [told]
+    assert problems == [expected]
 
 
 def test_a_folder_without_files_is_refused(tmp_path):

@@ -30,14 +30,14 @@ def test_help_is_readable_in_eighty_columns(argv):
     assert max(len(line) for line in shown.stdout.splitlines()) <= 80
 
 
-def test_help_tells_every_flag_with_its_default():
+def test_help_lists_every_flag_with_its_default():
     lines = reporter("--help").stdout.splitlines()
     for flag in FLAGS:
         assert f"  --{flag.name}={flag.default}" in lines
 
 
 @pytest.mark.parametrize(
-    ("argv", "said"),
+    ("argv", "expected"),
     [
         (["run", "--resync-seconds=never"], "--resync-seconds=never: must be a whole number"),
         (["--resync-seconds=never"], "--resync-seconds=never: must be a whole number"),
@@ -47,20 +47,20 @@ def test_help_tells_every_flag_with_its_default():
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-def test_what_is_refused_ends_with_two_and_its_name(argv, said):
+def test_a_refused_command_line_exits_with_two_and_names_the_flag(argv, expected):
     ended = reporter(*argv)
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert said in ended.stderr
+    assert expected in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_a_bad_variable_ends_with_two_and_its_name():
+def test_a_bad_variable_exits_with_two_and_its_name():
     ended = reporter("check-config", STATUS_REPORTER_EMISSION="some")
     assert ended.returncode == 2
     assert "STATUS_REPORTER_EMISSION=some: must be one of primary, all" in ended.stderr
 
 
-def test_a_bad_overlay_ends_with_two_and_its_line(tmp_path):
+def test_a_bad_overlay_exits_with_two_and_its_line(tmp_path):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("reasons:\n  clusterBBRNotRedy: { enabled: false }\n")
     ended = reporter("check-config", f"--catalogue-overlay={overlay}")
@@ -69,7 +69,7 @@ def test_a_bad_overlay_ends_with_two_and_its_line(tmp_path):
     assert f"{overlay}:2: unknown reason `clusterBBRNotRedy`" in ended.stderr
 
 
-def test_check_config_tells_what_is_in_effect(tmp_path):
+def test_check_config_prints_what_is_in_effect(tmp_path):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("reasons: { clusterKedaNotReady: { enabled: false } }\n")
     shown = reporter(
@@ -81,14 +81,14 @@ def test_check_config_tells_what_is_in_effect(tmp_path):
     assert "--leader-elect" not in shown.stdout
 
 
-def test_version_is_told():
+def test_version_is_printed():
     shown = reporter("version")
     assert shown.returncode == 0
     assert shown.stdout[0].isdigit()
     assert reporter("--version").stdout == shown.stdout
 
 
-def test_a_reader_that_has_seen_enough_is_no_failure():
+def test_a_closed_pipe_is_no_failure():
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "wb") as closed:

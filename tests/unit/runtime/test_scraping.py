@@ -12,21 +12,25 @@ from reporter.kube.objects.access_review import Permission
 from reporter.model.entries import Catalogue
 from reporter.model.samples import ScrapeResult
 from reporter.runtime.permissions import POD_PROXY_PERMISSION, required_permissions
-from reporter.runtime.scraping import make_sample_store, make_scrape_config, scraping_reasons
+from reporter.runtime.scraping import find_scrapes, make_scrape_config, scraping_reasons
 from reporter.settings import ScrapeMode, Settings, load_settings
 from reporter.sinks.metrics import Metrics
 from reporter.stages.probes.specs import SPECS
+from reporter.stages.store.samples import SampleStore
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.downloads import a_scrape_result
-from tests.support.loading_pods import a_loading_pod
+from tests.support.loading_pods import REASON, a_loading_pod
 
 
-REASON = "inferencesetWeightDownloadSlow"
 AUTO, DIRECT, PROXY = ScrapeMode.AUTO, ScrapeMode.DIRECT, ScrapeMode.PROXY
 
 
 def settings(*flags: str) -> Settings:
     return load_settings(flags, {}, hostname="laptop", namespace_file=Path("/nowhere"))
+
+
+def scrapes_for(*flags: str):
+    return find_scrapes(DEFAULT_CATALOGUE, SPECS, settings(*flags).flag_texts)
 
 
 def without_it() -> Catalogue:
@@ -40,6 +44,7 @@ def without_it() -> Catalogue:
 def test_pages_are_read_only_while_a_reason_needs_them():
     assert scraping_reasons(DEFAULT_CATALOGUE, SPECS) == (REASON,)
     assert scraping_reasons(without_it(), SPECS) == ()
+    assert find_scrapes(without_it(), SPECS, settings().flag_texts) == {}
 
 
 @pytest.mark.parametrize(
@@ -54,7 +59,8 @@ def test_pages_are_read_only_while_a_reason_needs_them():
     ],
 )
 def test_from_outside_auto_is_through_the_api_server(flag, inside, mode):
-    assert make_scrape_config(settings(f"--scrape-mode={flag}"), inside=inside).mode is mode
+    config = make_scrape_config(settings(f"--scrape-mode={flag}"), {}, inside=inside)
+    assert config.mode is mode
 
 
 def test_metric_port_and_interval_are_flags():
@@ -63,22 +69,23 @@ def test_metric_port_and_interval_are_flags():
         "--weight-download-metric-port=8000",
         "--scrape-interval-seconds=30",
     )
-    plan = make_scrape_config(settings(*flags), inside=True)
-    assert plan.families == ("rate", "kaito_model_download_remaining_seconds")
-    assert (plan.port, plan.interval) == (8000, timedelta(seconds=30))
+    scrapes = scrapes_for(*flags)
+    (scrape,) = scrapes.values()
+    assert scrape.families == ("rate", "kaito_model_download_remaining_seconds")
+    config = make_scrape_config(settings(*flags), scrapes, inside=True)
+    assert (scrape.port, config.interval) == (8000, timedelta(seconds=30))
 
 
 def test_what_is_slow_by_the_flags_is_what_wakes_the_judge():
     pod = a_loading_pod()
-    kept = make_sample_store(settings("--weight-download-min-mbps=1"))
-    assert [kept.record_scrape(pod, a_scrape_result(at, 3)) for at in range(0, 75, 15)] == [
-        True,
-        *[False] * 4,
-    ]
-    kept = make_sample_store(settings("--weight-download-window-seconds=30"))
-    assert [kept.record_scrape(pod, a_scrape_result(at, 3)) for at in (0, 15, 30, 45)] == [
-        *(True, False, True, False)
-    ]
+    store = SampleStore(scrapes_for("--weight-download-min-mbps=1"))
+    assert [
+        store.record_scrape(pod, REASON, a_scrape_result(at, 3)) for at in range(0, 75, 15)
+    ] == [True, *[False] * 4]
+    store = SampleStore(scrapes_for("--weight-download-window-seconds=30"))
+    assert [
+        store.record_scrape(pod, REASON, a_scrape_result(at, 3)) for at in (0, 15, 30, 45)
+    ] == [True, False, True, False]
 
 
 @pytest.mark.parametrize(("mode", "needed"), [(AUTO, True), (PROXY, True), (DIRECT, False)])

@@ -74,7 +74,7 @@ def refusal(*argv: str, **environ: str) -> str:
 
 
 @pytest.mark.parametrize(("name", "default"), [*OF_THE_CHART.items(), *OF_OURS.items()])
-def test_every_promised_flag_is_there_with_its_default(name, default):
+def test_every_documented_flag_has_its_default(name, default):
     assert settings().flag_text(name) == default
 
 
@@ -88,10 +88,17 @@ def test_besides_there_are_the_logging_flags_of_zap_alone():
     }
 
 
-def test_every_flag_has_a_field_or_is_one_of_logging():
+def test_every_flag_is_a_field_whose_default_its_parser_accepts():
     attributes = {field.name for field in fields(Settings)}
-    missing = {flag.name for flag in FLAGS if flag.settings_field not in attributes}
-    assert {name for name in missing if not name.startswith("zap-")} == set()
+    assert {flag.settings_field for flag in FLAGS} <= attributes
+    for flag in FLAGS:
+        flag.parse(flag.default)
+
+
+@pytest.mark.parametrize("flag", FLAGS, ids=lambda flag: flag.name)
+def test_the_help_of_a_flag_is_one_sentence_that_fits_a_line(flag):
+    assert flag.help.endswith(".")
+    assert len(flag.help) <= 74
 
 
 @pytest.mark.parametrize(
@@ -149,7 +156,7 @@ def test_a_flag_wins_over_its_variable():
 
 
 @pytest.mark.parametrize(
-    ("argv", "said"),
+    ("argv", "expected"),
     [
         (["--resync-seconds=0"], "--resync-seconds=0: must be a whole number of seconds, 1 to"),
         (["--resync-seconds=1.5"], "--resync-seconds=1.5: must be a whole number"),
@@ -200,8 +207,8 @@ def test_a_flag_wins_over_its_variable():
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value)[:60],
 )
-def test_a_bad_value_is_refused_by_its_flag_with_what_to_do(argv, said):
-    assert said in refusal(*argv)
+def test_a_bad_value_is_refused_by_its_flag_with_what_to_do(argv, expected):
+    assert expected in refusal(*argv)
 
 
 def test_a_bad_variable_is_refused_by_its_name():
@@ -227,7 +234,7 @@ def test_an_address_is_a_host_and_a_port_or_off(text, address):
     assert address is None or str(address) == text
 
 
-def test_two_servers_on_any_free_port_do_not_meet():
+def test_two_servers_on_any_free_port_do_not_conflict():
     made = settings("--metrics-bind-address=:0", "--health-probe-bind-address=:0")
     assert made.health_probe_bind_address == BindAddress("", 0)
 
@@ -267,8 +274,8 @@ def test_the_flags_of_zap_are_mapped(argv, format_, level):
 def test_the_lease_is_where_the_pod_is(tmp_path):
     file = tmp_path / "namespace"
     file.write_text("from-file\n")
-    told = {"POD_NAMESPACE": "from-variable"}
-    assert load_settings([], told, namespace_file=file).lease_namespace == "from-variable"
+    environ = {"POD_NAMESPACE": "from-variable"}
+    assert load_settings([], environ, namespace_file=file).lease_namespace == "from-variable"
     assert load_settings([], {}, namespace_file=file).lease_namespace == "from-file"
     assert settings("--release-namespace=release").lease_namespace == "release"
 
@@ -278,7 +285,7 @@ def test_an_instance_is_its_pod_or_its_host():
     assert settings().instance == "laptop"
 
 
-def test_a_pod_is_told_by_which_deployment_it_runs():
+def test_the_deployment_of_the_pod_comes_from_its_variable():
     assert (
         settings(DEPLOYMENT_NAME="stack-status-reporter").deployment_name
         == "stack-status-reporter"
@@ -286,7 +293,7 @@ def test_a_pod_is_told_by_which_deployment_it_runs():
     assert settings().deployment_name == ""
 
 
-def test_azure_authorization_is_where_gateway_auth_is_unless_told():
+def test_azure_authorization_is_in_the_namespace_of_gateway_auth_by_default():
     made = settings("--azure-authz-namespace=", "--gateway-auth-namespace=auth")
     assert (made.azure_authz_namespace, made.flag_text("azure-authz-namespace")) == (
         "auth",
@@ -295,7 +302,7 @@ def test_azure_authorization_is_where_gateway_auth_is_unless_told():
 
 
 @pytest.mark.parametrize("half", ["name", "namespace"])
-def test_half_a_node_provisioner_is_not_checked_and_told(half):
+def test_half_a_node_provisioner_is_not_checked_and_noted(half):
     made = settings(f"--node-provisioner-{half}=karpenter")
     assert made.node_provisioner_name == made.flag_text("node-provisioner-name") == ""
     assert f"--node-provisioner-{half} is set" in made.notes[0]
@@ -306,18 +313,18 @@ def test_a_whole_node_provisioner_is_checked():
     assert (made.flag_text("node-provisioner-name"), made.notes) == ("a", ())
 
 
-def test_a_quick_heartbeat_is_taken_and_told():
+def test_a_frequent_heartbeat_is_accepted_and_noted():
     made = settings("--heartbeat-seconds=10")
     assert made.heartbeat == timedelta(seconds=10)
     assert made.notes[0].startswith("--heartbeat-seconds=10 writes each Event more than once")
 
 
-def test_a_slip_in_a_variable_is_told_and_what_kubernetes_sets_is_not():
+def test_a_misspelled_variable_is_noted_and_those_of_a_service_are_not():
     made = settings(STATUS_REPORTER_RESYNC_SECOND="3", STATUS_REPORTER_SERVICE_HOST="10.0.0.1")
     (note,) = made.notes
     assert note.startswith("environment variable STATUS_REPORTER_RESYNC_SECOND is not ours")
     assert note.endswith("did you mean STATUS_REPORTER_RESYNC_SECONDS?")
 
 
-def test_a_source_is_nothing_to_set_right():
+def test_a_source_needs_no_note():
     assert settings("--sources=keda").notes == ()

@@ -1,5 +1,5 @@
 """
-A record is one line, whatever is in it.
+Log records as one line each, whatever they contain.
 """
 
 import json
@@ -19,7 +19,7 @@ HOSTILE = (
     "",
 )
 FORMATS = pytest.mark.parametrize(
-    "lines", [TextFormatter(), JsonFormatter()], ids=["text", "json"]
+    "formatter", [TextFormatter(), JsonFormatter()], ids=["text", "json"]
 )
 
 
@@ -58,19 +58,19 @@ def test_a_json_line_has_the_fields_of_a_change_as_keys_of_their_own():
 
 @FORMATS
 @pytest.mark.parametrize("text", HOSTILE)
-def test_texts_of_others_forge_no_line_and_no_colour(lines, text):
-    shown = lines.format(a_record("%s", text, reason=text, namespace=text))
-    assert len(shown.splitlines()) == 1
-    assert "\x1b" not in shown
-    assert "\u202e" not in shown
-    assert shown.encode()
+def test_foreign_text_forges_no_line_and_no_colour(formatter, text):
+    line = formatter.format(a_record("%s", text, reason=text, namespace=text))
+    assert len(line.splitlines()) == 1
+    assert "\x1b" not in line
+    assert "\u202e" not in line
+    assert line.encode()
 
 
 @given(st.text())
 def test_a_json_line_is_one_line_that_parses_whatever_the_text(text):
-    shown = JsonFormatter().format(a_record("%s", text, reason=text))
-    assert shown.splitlines() == [shown]
-    assert "message" in json.loads(shown)
+    line = JsonFormatter().format(a_record("%s", text, reason=text))
+    assert line.splitlines() == [line]
+    assert "message" in json.loads(line)
 
 
 def test_ordinary_text_of_any_language_is_left_as_it_is():
@@ -79,15 +79,17 @@ def test_ordinary_text_of_any_language_is_left_as_it_is():
     assert TextFormatter().format(a_record(text)).endswith(text)
 
 
-def test_a_failure_is_one_json_line_with_its_trace():
-    shown = JsonFormatter().format(a_failure("bad\nERROR forged"))
-    assert len(shown.splitlines()) == 1
-    assert "RuntimeError: bad" in json.loads(shown)["exception"]
+def test_a_failure_is_one_json_line_with_its_traceback():
+    line = JsonFormatter().format(a_failure("bad\nERROR forged"))
+    assert len(line.splitlines()) == 1
+    assert "RuntimeError: bad" in json.loads(line)["exception"]
 
 
-def test_a_trace_in_text_cannot_be_taken_for_lines_of_ours():
-    first, *trace = TextFormatter().format(a_failure("bad\nERROR forged\r\x1b[2J")).splitlines()
+def test_the_lines_of_a_traceback_cannot_be_taken_for_records():
+    first, *traceback = (
+        TextFormatter().format(a_failure("bad\nERROR forged\r\x1b[2J")).splitlines()
+    )
     assert first.endswith("CRITICAL reporter.states: stopping after a failure")
-    assert all(line.startswith("    ") for line in trace)
-    assert "\x1b" not in "".join(trace)
-    assert any("RuntimeError: bad" in line for line in trace)
+    assert all(line.startswith("    ") for line in traceback)
+    assert "\x1b" not in "".join(traceback)
+    assert any("RuntimeError: bad" in line for line in traceback)

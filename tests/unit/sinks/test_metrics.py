@@ -1,5 +1,5 @@
 """
-The metrics page, as a Prometheus server reads it.
+The metrics page, as a Prometheus server reads it, and the declarations behind it.
 """
 
 import re
@@ -9,8 +9,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.model.enums import Layer, TroubleKind
+from reporter.model.event_record import WriteResult
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.sinks.metrics import WRITE_RESULTS, Metrics, WatchReport
+from reporter.sinks.metrics import Metrics, WatchReport
+from reporter.sinks.metrics.declarations import FINDING_LABELS, METRICS
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.builders import (
     a_catalogue,
@@ -82,7 +84,7 @@ def a_play() -> Replay:
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_every_reason_that_is_shipped_is_there_from_the_start_and_zero(name):
+def test_every_reason_of_the_catalogue_is_zero_from_the_start(name):
     page = MetricsPage(Metrics(DEFAULT_CATALOGUE, list))
     found = [s for s in page.samples if s.name == PREFIX + name]
     wanted = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason}
@@ -91,12 +93,12 @@ def test_every_reason_that_is_shipped_is_there_from_the_start_and_zero(name):
     assert {s.value for s in found} == {0.0}
 
 
-def test_every_result_of_a_write_is_there_from_the_start_and_counted():
+def test_every_write_result_is_zero_from_the_start_and_counted():
     metrics = Metrics(SOME, list)
     page = MetricsPage(metrics)
-    assert all(page.value("event_writes_total", result=result) == 0 for result in WRITE_RESULTS)
-    metrics.count_write("created")
-    metrics.count_write("created")
+    assert all(page.value("event_writes_total", result=result) == 0 for result in WriteResult)
+    metrics.count_write(WriteResult.CREATED)
+    metrics.count_write(WriteResult.CREATED)
     assert MetricsPage(metrics).value("event_writes_total", result="created") == 2
 
 
@@ -115,14 +117,14 @@ def test_each_state_of_a_reason_is_a_one_in_its_own_metric():
     assert (page.high("held"), page.high("unknown")) == (set(), {("clusterBBR", "")})
 
 
-def test_a_finding_that_cannot_be_seen_any_more_stays_one():
+def test_a_finding_that_becomes_unknown_stays_one():
     play, metrics = a_play(), Metrics(SOME, list)
     play.set_verdicts(an_active_verdict(BBR)).set_unknown(BBR)
     page = after(play.advance(600), metrics)
     assert page.high("finding") == page.high("unknown") == {("clusterBBR", "")}
 
 
-def test_what_has_gone_reads_zero_and_does_not_vanish():
+def test_trouble_that_ended_reads_zero_and_its_series_stays():
     play, metrics = a_play(), Metrics(SOME, list)
     assert after(play.set_verdicts(an_active_verdict(PODS)), metrics).state("finding", PODS) == 1
     assert after(play.set_clear(PODS).advance(31), metrics).state("finding", PODS) == 0
@@ -130,7 +132,7 @@ def test_what_has_gone_reads_zero_and_does_not_vanish():
     assert after(play.run_pass(), metrics).state("finding", PODS) == 0
 
 
-def test_many_of_one_namespace_are_one_series():
+def test_many_inference_sets_of_one_namespace_are_one_series():
     sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i}") for i in range(30)]
     play = Replay(SOME, subjects=frozenset({CLUSTER_SUBJECT, *sets}))
     play.set_verdicts(*(an_active_verdict(a_key("inferencesetPods", each)) for each in sets))
@@ -148,7 +150,7 @@ def test_labels_come_from_closed_sets_and_namespaces_alone():
     assert "qwen" not in page.text
 
 
-def test_passes_are_timed_and_the_last_is_dated():
+def test_passes_are_timed_and_the_last_has_its_timestamp():
     metrics = Metrics(SOME, list)
     for number in (1, 3, 700):
         metrics.on_pass(Evaluation(), Evaluation(), number * MILLISECOND)
@@ -159,7 +161,7 @@ def test_passes_are_timed_and_the_last_is_dated():
     assert page.value("last_pass_timestamp_seconds") > 1e9
 
 
-def test_holds_of_the_loop_are_counted_by_their_length():
+def test_event_loop_lag_is_counted_by_its_length():
     metrics = Metrics(SOME, list)
     for seconds in (0.001, 0.02, 0.3):
         metrics.observe_loop_lag(seconds)
@@ -168,7 +170,7 @@ def test_holds_of_the_loop_are_counted_by_their_length():
     assert page.value("event_loop_lag_seconds_count") == 3
 
 
-def test_who_leads_is_asked_at_each_scrape():
+def test_the_leader_function_is_called_at_each_scrape():
     metrics, leading = Metrics(SOME, list), [True]
     metrics.set_leader_function(lambda: leading[-1])
     assert MetricsPage(metrics).value("leader") == 1
@@ -176,7 +178,7 @@ def test_who_leads_is_asked_at_each_scrape():
     assert MetricsPage(metrics).value("leader") == 0
 
 
-def test_watches_tell_how_they_fare():
+def test_the_state_of_every_watch_is_shown():
     lost = a_watch(kind="deployments.apps", watching=False, last_event_age=None)
     page = MetricsPage(Metrics(SOME, lambda: [a_watch(), lost]))
     assert page.value("watch_up", kind="pods") == 1
@@ -217,7 +219,32 @@ def test_each_series_is_there_once():
     assert len(series) == len(set(series))
 
 
-def test_the_reasons_without_a_probe_are_counted():
-    assert MetricsPage(Metrics(DEFAULT_CATALOGUE, list)).value("pending_reasons") == len(
-        DEFAULT_CATALOGUE.pending
-    )
+def test_the_page_shows_exactly_the_declared_metrics():
+    page = MetricsPage(Metrics(SOME, lambda: [a_watch()]))
+    shown = {
+        (
+            family.name + ("_total" if family.type == "counter" else ""),
+            family.type,
+            family.documentation,
+            tuple(sorted({name for sample in family.samples for name in sample.labels} - {"le"})),
+        )
+        for family in page.families
+        if family.name.startswith(PREFIX)
+    }
+    assert shown == {
+        (each.full_name, each.type, each.help, tuple(sorted(each.labels))) for each in METRICS
+    }
+
+
+def test_a_help_text_is_one_sentence_and_all_differ():
+    helps = [each.help for each in METRICS]
+    assert all(re.fullmatch(r"[A-Z0-9].*\.", text) for text in helps)
+    assert len(set(helps)) == len(helps)
+
+
+def test_what_is_about_a_subject_has_the_same_labels_in_every_metric():
+    for each in METRICS:
+        if "reason" in each.labels:
+            assert each.labels == FINDING_LABELS
+        # A ServiceMonitor would rename these to exported_…
+        assert not {"namespace", "pod", "container", "service", "job"} & set(each.labels)

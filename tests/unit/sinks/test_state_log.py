@@ -1,5 +1,5 @@
 """
-One line for each change of state, none for a pass.
+One log line for each change of state, none for a pass.
 """
 
 import logging
@@ -36,11 +36,11 @@ TOOK = timedelta(milliseconds=1)
 
 class LogCapture:
     """
-    A play of which the log is told after each of its steps.
+    A replay, and the lines that the state log writes about it.
     """
 
     def __init__(self, caplog: pytest.LogCaptureFixture) -> None:
-        self.play = Replay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, SET}))
+        self.replay = Replay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, SET}))
         self.leading = True
         self.log = StateLog(lambda: self.leading)
         self._caplog, self._before = caplog, Evaluation()
@@ -49,11 +49,11 @@ class LogCapture:
     @property
     def lines(self) -> list[str]:
         """
-        What was logged of what happened since the last look.
+        Return the lines logged for what happened since the last call.
         """
         self._caplog.clear()
-        self.log.on_pass(self._before, self.play.evaluation, TOOK)
-        self._before = self.play.evaluation
+        self.log.on_pass(self._before, self.replay.evaluation, TOOK)
+        self._before = self.replay.evaluation
         return [record.getMessage() for record in self._caplog.records]
 
     @property
@@ -66,44 +66,44 @@ def log_capture(caplog: pytest.LogCaptureFixture) -> LogCapture:
     return LogCapture(caplog)
 
 
-def test_each_state_is_told_once_with_what_it_was(log_capture):
+def test_each_state_is_logged_once_with_the_one_before(log_capture):
     assert log_capture.lines == []
-    log_capture.play.set_verdicts(an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST)))
+    log_capture.replay.set_verdicts(an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST)))
     assert log_capture.lines == ["cluster clusterBBR: held, was clear: things system/thing Broken"]
-    log_capture.play.advance(10)
+    log_capture.replay.advance(10)
     assert log_capture.lines == []
-    log_capture.play.advance(21)
+    log_capture.replay.advance(21)
     assert log_capture.lines == [
         "cluster clusterBBR: announced, was held: things system/thing Broken"
     ]
-    log_capture.play.advance(3600)
+    log_capture.replay.advance(3600)
     assert log_capture.lines == []
-    log_capture.play.set_clear(BBR)
+    log_capture.replay.set_clear(BBR)
     assert log_capture.lines == ["cluster clusterBBR: settling, was announced"]
-    log_capture.play.advance(40)
+    log_capture.replay.advance(40)
     assert log_capture.lines == ["cluster clusterBBR: clear, was settling"]
     assert log_capture.lines == []
 
 
 def test_a_pass_that_changes_nothing_is_no_line(log_capture):
-    log_capture.play.set_verdicts(an_active_verdict(BBR))
+    log_capture.replay.set_verdicts(an_active_verdict(BBR))
     assert len(log_capture.lines) == 1
     for _ in range(100):
-        log_capture.play.run_pass()
+        log_capture.replay.run_pass()
         assert log_capture.lines == []
 
 
-def test_what_must_be_heard_is_a_warning_and_the_rest_is_not(log_capture):
-    log_capture.play.set_verdicts(an_active_verdict(BBR))
+def test_an_announced_finding_is_a_warning_and_the_rest_is_not(log_capture):
+    log_capture.replay.set_verdicts(an_active_verdict(BBR))
     assert log_capture.lines
     assert [record.levelname for record in log_capture.records] == ["WARNING"]
-    log_capture.play.set_clear(BBR)
+    log_capture.replay.set_clear(BBR)
     assert log_capture.lines
     assert [record.levelname for record in log_capture.records] == ["INFO"]
 
 
-def test_a_suppressed_reason_names_what_it_follows_from(log_capture):
-    log_capture.play.set_verdicts(
+def test_a_suppressed_reason_names_its_source(log_capture):
+    log_capture.replay.set_verdicts(
         an_active_verdict(KAITO, a_trouble("kaito", is_out=True)), an_active_verdict(PODS)
     )
     line = next(line for line in log_capture.lines if "inferencesetPods" in line)
@@ -112,39 +112,39 @@ def test_a_suppressed_reason_names_what_it_follows_from(log_capture):
     )
 
 
-def test_unknown_is_told_with_why_once_it_has_lasted(log_capture):
-    log_capture.play.set_unknown(BBR)
-    log_capture.play.advance(4)
+def test_unknown_is_logged_with_its_cause_once_it_has_lasted(log_capture):
+    log_capture.replay.set_unknown(BBR)
+    log_capture.replay.advance(4)
     assert log_capture.lines == []
-    log_capture.play.advance(1)
-    assert log_capture.lines == ["cluster clusterBBR: unknown, was clear: blind"]
-    log_capture.play.run_pass()
+    log_capture.replay.advance(1)
+    assert log_capture.lines == ["cluster clusterBBR: unknown, was clear: forbidden"]
+    log_capture.replay.run_pass()
     assert log_capture.lines == []
-    log_capture.play.set_clear(BBR)
+    log_capture.replay.set_clear(BBR)
     assert log_capture.lines == ["cluster clusterBBR: clear, was unknown"]
 
 
-def test_a_status_that_lags_for_one_pass_is_no_news(log_capture):
-    log_capture.play.set_verdicts(an_active_verdict(BBR))
+def test_unknown_for_one_pass_is_not_logged(log_capture):
+    log_capture.replay.set_verdicts(an_active_verdict(BBR))
     assert len(log_capture.lines) == 1
-    log_capture.play.set_unknown(BBR)
+    log_capture.replay.set_unknown(BBR)
     assert log_capture.lines == []
-    log_capture.play.set_verdicts(an_active_verdict(BBR))
+    log_capture.replay.set_verdicts(an_active_verdict(BBR))
     assert log_capture.lines == []
 
 
 def test_a_deleted_subject_is_clear(log_capture):
-    log_capture.play.set_verdicts(an_active_verdict(PODS))
+    log_capture.replay.set_verdicts(an_active_verdict(PODS))
     assert len(log_capture.lines) == 1
-    log_capture.play.subjects = frozenset({CLUSTER_SUBJECT})
-    log_capture.play.run_pass()
+    log_capture.replay.subjects = frozenset({CLUSTER_SUBJECT})
+    log_capture.replay.run_pass()
     assert log_capture.lines == [
         "modeldeployment/team-a/qwen inferencesetPods: clear, was announced"
     ]
 
 
-def test_the_fields_of_a_line_are_its_own(log_capture):
-    log_capture.play.set_verdicts(an_active_verdict(PODS))
+def test_a_line_has_the_fields_of_its_key(log_capture):
+    log_capture.replay.set_verdicts(an_active_verdict(PODS))
     assert log_capture.lines
     (record,) = log_capture.records
     fields = ("reason", "layer", "namespace", "inferenceset", "state", "was")
@@ -158,45 +158,45 @@ def test_the_fields_of_a_line_are_its_own(log_capture):
     ]
 
 
-def test_one_that_does_not_lead_tells_what_is_due_and_its_lead_as_a_change(log_capture):
+def test_a_follower_logs_due_and_becoming_leader_is_a_change(log_capture):
     log_capture.leading = False
-    log_capture.play.set_verdicts(an_active_verdict(BBR))
+    log_capture.replay.set_verdicts(an_active_verdict(BBR))
     assert log_capture.lines == ["cluster clusterBBR: due, was clear: things system/thing Broken"]
     (record,) = log_capture.records
     assert record.levelname == "INFO"
     log_capture.leading = True
-    log_capture.play.run_pass()
+    log_capture.replay.run_pass()
     assert log_capture.lines == [
         "cluster clusterBBR: announced, was due: things system/thing Broken"
     ]
 
 
-def test_a_note_for_the_operator_is_told_once(log_capture):
+def test_a_note_for_the_operator_is_logged_once(log_capture):
     noted = replace(an_active_verdict(BBR), notes=("set --bbr-namespace=kaito-system",))
-    log_capture.play.set_verdicts(noted)
+    log_capture.replay.set_verdicts(noted)
     line = "clusterBBR: set --bbr-namespace=kaito-system"
     assert line in log_capture.lines
-    log_capture.play.run_pass()
+    log_capture.replay.run_pass()
     assert log_capture.lines == []
-    log_capture.play.set_verdicts(an_active_verdict(BBR))
+    log_capture.replay.set_verdicts(an_active_verdict(BBR))
     assert log_capture.lines == []
-    log_capture.play.set_verdicts(noted)
+    log_capture.replay.set_verdicts(noted)
     assert log_capture.lines == [line]
 
 
-def test_what_happens_to_many_subjects_at_once_is_one_line(caplog):
+def test_the_same_change_of_many_subjects_is_one_line(caplog):
     sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"qwen-{n}") for n in range(9)]
-    play = Replay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, *sets}))
+    replay = Replay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, *sets}))
     log = StateLog(lambda: True)
-    play.set_unknown(*(a_key("inferencesetPods", each) for each in sets)).advance(6)
-    log.on_pass(Evaluation(), play.evaluation, TOOK)
-    play.set_clear(*(a_key("inferencesetPods", each) for each in sets)).set_verdicts(
+    replay.set_unknown(*(a_key("inferencesetPods", each) for each in sets)).advance(6)
+    log.on_pass(Evaluation(), replay.evaluation, TOOK)
+    replay.set_clear(*(a_key("inferencesetPods", each) for each in sets)).set_verdicts(
         an_active_verdict(a_key("inferencesetPods", sets[3]))
     )
-    log.on_pass(Evaluation(), play.evaluation, TOOK)
+    log.on_pass(Evaluation(), replay.evaluation, TOOK)
     one, other = [r.getMessage() for r in caplog.records if r.levelno > logging.INFO]
     where = "modeldeployment/team-a"
-    assert one == f"{where}/qwen-0 inferencesetPods and 8 more: unknown, was clear: blind"
+    assert one == f"{where}/qwen-0 inferencesetPods and 8 more: unknown, was clear: forbidden"
     assert other.startswith(f"{where}/qwen-3 inferencesetPods: announced, was unknown: things")
 
 
@@ -204,12 +204,14 @@ def test_what_happens_to_many_subjects_at_once_is_one_line(caplog):
     ("number", "lines"),
     [(SUMMARIZE_CHANGE_ABOVE, SUMMARIZE_CHANGE_ABOVE), (SUMMARIZE_CHANGE_ABOVE + 1, 1)],
 )
-def test_what_happens_to_a_crowd_is_one_line_whatever_the_causes(caplog, number, lines):
+def test_the_same_change_of_very_many_subjects_is_one_line_whatever_the_causes(
+    caplog, number, lines
+):
     sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"qwen-{n}") for n in range(number)]
-    play = Replay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, *sets}))
+    replay = Replay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, *sets}))
     log = StateLog(lambda: True)
     keys = [a_key("inferencesetPods", each) for each in sets]
-    play.set_verdicts(*(an_active_verdict(key, a_trouble(key.subject.name)) for key in keys))
-    log.on_pass(Evaluation(), play.evaluation, TOOK)
+    replay.set_verdicts(*(an_active_verdict(key, a_trouble(key.subject.name)) for key in keys))
+    log.on_pass(Evaluation(), replay.evaluation, TOOK)
     assert len(caplog.records) == lines
     assert ("and 50 more: announced" in caplog.records[0].getMessage()) is (lines == 1)

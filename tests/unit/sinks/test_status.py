@@ -1,5 +1,5 @@
 """
-The status page: every subject, in which state each reason is, since when and why.
+The status page: every subject with the state of each reason, since when and why.
 """
 
 import json
@@ -9,7 +9,9 @@ from time import perf_counter
 import pytest
 
 from reporter.model.enums import Layer, TroubleKind
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, NAMESPACES, PODS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, WatchLost
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Clear
@@ -41,24 +43,24 @@ CATALOGUE = a_catalogue(
 
 class StatusPage:
     """
-    A play, and the page that goes with it.
+    A replay, and the status page about it.
     """
 
     def __init__(self, subjects=frozenset({CLUSTER_SUBJECT, SET})) -> None:
-        self.play = Replay(CATALOGUE, subjects=subjects)
+        self.replay = Replay(CATALOGUE, subjects=subjects)
         self.leading = True
-        self.history = StateHistory(lambda: self.play.now, lambda: self.leading)
+        self.history = StateHistory(lambda: self.replay.now, lambda: self.leading)
         self.store = a_store(crds=("gateways.gateway.networking.k8s.io",))
 
     def page(self):
-        self.history.on_pass(self.play.evaluation, self.play.evaluation, timedelta(0))
-        shown = render_status(
-            self.play.stage,
+        self.history.on_pass(self.replay.evaluation, self.replay.evaluation, timedelta(0))
+        chunks = render_status(
+            self.replay.context,
             self.store.snapshot(),
             since=self.history.freeze(),
             process={"identity": "reporter-0", "leading": self.leading},
         )
-        return json.loads("".join(shown))
+        return json.loads("".join(chunks))
 
     def subject(self, subject: Subject = CLUSTER_SUBJECT):
         (found,) = (
@@ -83,7 +85,7 @@ def at(span: float) -> str:
     return (NOON + timedelta(seconds=span)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def test_every_subject_is_there_with_what_is_clear(status_page):
+def test_every_subject_is_listed_with_its_clear_reasons(status_page):
     assert status_page.page()["identity"] == "reporter-0"
     assert status_page.subject()["clear"] == ["clusterIstio", "clusterBBR", "clusterKaito"]
     assert status_page.subject(SET)["clear"] == ["inferencesetPods"]
@@ -91,11 +93,11 @@ def test_every_subject_is_there_with_what_is_clear(status_page):
     assert not status_page.subject()["readyOwed"]
 
 
-def test_one_that_does_not_lead_announces_nothing(status_page):
+def test_a_follower_shows_due_instead_of_announced(status_page):
     status_page.leading = False
-    status_page.play.advance(5).set_verdicts(an_active_verdict(BBR))
+    status_page.replay.advance(5).set_verdicts(an_active_verdict(BBR))
     assert status_page.verdict(BBR)["state"] == "due"
-    status_page.play.advance(10)
+    status_page.replay.advance(10)
     status_page.leading = True
     assert (status_page.verdict(BBR)["state"], status_page.verdict(BBR)["since"]) == (
         "announced",
@@ -103,12 +105,12 @@ def test_one_that_does_not_lead_announces_nothing(status_page):
     )
 
 
-def test_what_is_held_tells_since_when_and_until_when(status_page):
-    status_page.play.advance(5).set_verdicts(
+def test_a_held_reason_has_its_since_and_held_until(status_page):
+    status_page.replay.advance(5).set_verdicts(
         an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST))
     )
     status_page.page()
-    status_page.play.advance(10)
+    status_page.replay.advance(10)
     verdict = status_page.verdict(BBR)
     assert (verdict["state"], verdict["since"]) == ("held", at(5))
     assert verdict["heldUntil"] == at(35)
@@ -124,13 +126,13 @@ def test_what_is_held_tells_since_when_and_until_when(status_page):
         "quietSeconds": 0.0,
     }
     assert status_page.subject()["clear"] == ["clusterIstio", "clusterKaito"]
-    status_page.play.advance(20)
+    status_page.replay.advance(20)
     verdict = status_page.verdict(BBR)
     assert (verdict["state"], verdict["since"]) == ("announced", at(35))
 
 
-def test_what_is_announced_tells_its_event(status_page):
-    status_page.play.set_verdicts(an_active_verdict(BBR))
+def test_an_announced_reason_has_its_event(status_page):
+    status_page.replay.set_verdicts(an_active_verdict(BBR))
     verdict = status_page.verdict(BBR)
     assert (verdict["state"], verdict["heldUntil"]) == ("announced", None)
     assert (verdict["episode"], verdict["count"]) == (at(0), 1)
@@ -138,8 +140,8 @@ def test_what_is_announced_tells_its_event(status_page):
     assert status_page.subject()["readyOwed"]
 
 
-def test_what_another_one_speaks_for_is_shown_with_its_own_text(status_page):
-    status_page.play.set_verdicts(
+def test_an_outranked_reason_has_its_own_text(status_page):
+    status_page.replay.set_verdicts(
         an_active_verdict(ISTIO, a_trouble("istiod")), an_active_verdict(BBR, a_trouble("router"))
     )
     verdict = status_page.verdict(BBR)
@@ -147,8 +149,8 @@ def test_what_another_one_speaks_for_is_shown_with_its_own_text(status_page):
     assert verdict["text"] == "Thing router is broken. Platform: look at it."
 
 
-def test_what_is_suppressed_tells_by_what_and_its_own_text(status_page):
-    status_page.play.set_verdicts(
+def test_a_suppressed_reason_has_its_sources_and_its_own_text(status_page):
+    status_page.replay.set_verdicts(
         an_active_verdict(KAITO, a_trouble("kaito", is_out=True)), an_active_verdict(PODS_OF)
     )
     verdict = status_page.verdict(PODS_OF)
@@ -157,9 +159,9 @@ def test_what_is_suppressed_tells_by_what_and_its_own_text(status_page):
     assert verdict["text"].startswith("Thing thing is broken.")
 
 
-def test_texts_of_others_are_as_clean_as_in_an_event(status_page):
+def test_foreign_text_is_sanitized_as_in_an_event(status_page):
     foreign = "see https://example.com/x?sig=abcd1234 \x1b[31mtoken=abcdefghij\nnow"
-    status_page.play.set_verdicts(
+    status_page.replay.set_verdicts(
         an_active_verdict(ISTIO), an_active_verdict(BBR, a_trouble(foreign_text=foreign))
     )
     text = json.dumps(status_page.page())
@@ -168,40 +170,40 @@ def test_texts_of_others_are_as_clean_as_in_an_event(status_page):
     assert "\\u001b" not in text
 
 
-def test_what_settles_is_shown_until_it_has(status_page):
-    status_page.play.set_verdicts(an_active_verdict(BBR)).advance(10)
+def test_a_settling_reason_is_shown_until_it_has_settled(status_page):
+    status_page.replay.set_verdicts(an_active_verdict(BBR)).advance(10)
     status_page.page()
-    status_page.play.set_clear(BBR).advance(10)
+    status_page.replay.set_clear(BBR).advance(10)
     verdict = status_page.verdict(BBR)
     assert verdict["state"] == "settling"
     assert verdict["causes"][0]["quietSeconds"] == 10.0
-    status_page.play.advance(21)
+    status_page.replay.advance(21)
     assert status_page.subject()["verdicts"] == []
 
 
-def test_what_cannot_be_seen_says_why_and_since_when(status_page):
-    status_page.play.advance(7).set_unknown(BBR, PODS_OF)
-    assert status_page.verdict(BBR)["unknown"] == "blind"
+def test_an_unknown_reason_has_its_cause_and_since(status_page):
+    status_page.replay.advance(7).set_unknown(BBR, PODS_OF)
+    assert status_page.verdict(BBR)["unknown"] == "forbidden"
     assert (status_page.verdict(PODS_OF)["state"], status_page.verdict(PODS_OF)["since"]) == (
         "unknown",
         at(7),
     )
-    status_page.play.set_verdicts(an_active_verdict(ISTIO)).set_unknown(ISTIO)
+    status_page.replay.set_verdicts(an_active_verdict(ISTIO)).set_unknown(ISTIO)
     verdict = status_page.verdict(ISTIO)
-    assert (verdict["state"], verdict["unknown"]) == ("unknown", "blind")
+    assert (verdict["state"], verdict["unknown"]) == ("unknown", "forbidden")
     assert verdict["causes"][0]["code"] == "Broken"
 
 
-def test_a_state_begins_anew_when_it_comes_back(status_page):
-    status_page.play.set_verdicts(an_active_verdict(BBR))
+def test_a_state_that_returns_begins_anew(status_page):
+    status_page.replay.set_verdicts(an_active_verdict(BBR))
     assert status_page.verdict(BBR)["since"] == at(0)
-    status_page.play.set_clear(BBR).advance(40)
+    status_page.replay.set_clear(BBR).advance(40)
     assert status_page.subject()["verdicts"] == []
-    status_page.play.set_verdicts(an_active_verdict(BBR))
+    status_page.replay.set_verdicts(an_active_verdict(BBR))
     assert status_page.verdict(BBR)["since"] == at(40)
 
 
-def test_each_kind_and_crd_tells_how_well_it_is_seen(status_page):
+def test_each_kind_and_crd_has_its_watch_state(status_page):
     status_page.store.set_watch_state(PODS, WatchLost(NOON, "connection refused"))
     status_page.store.set_watch_state(DEPLOYMENTS, NotSynced("may not list deployments.apps"))
     status_page.store.set_watch_state(NAMESPACES, NotSynced())
@@ -221,73 +223,76 @@ def test_each_kind_and_crd_tells_how_well_it_is_seen(status_page):
     assert status_page.page()["crds"] == {name: "unknown: HTTP 503"}
 
 
-def test_a_page_of_thousands_is_made_at_once():
+def test_a_page_of_thousands_is_rendered_within_two_seconds():
     sets = [Subject(Layer.MODELDEPLOYMENT, f"team-{i % 50}", f"model-{i}") for i in range(2000)]
-    shown = StatusPage(frozenset({CLUSTER_SUBJECT, *sets}))
-    shown.play.announcing = False
+    status_page = StatusPage(frozenset({CLUSTER_SUBJECT, *sets}))
+    status_page.replay.announcing = False
     lost = [
         an_active_verdict(a_key("inferencesetPods", s), a_trouble(kind=TroubleKind.LOST))
         for s in sets
     ]
-    shown.play.set_verdicts(*lost)
+    status_page.replay.set_verdicts(*lost)
     begun = perf_counter()
-    assert len(shown.page()["subjects"]) == 2001
+    assert len(status_page.page()["subjects"]) == 2001
     assert perf_counter() - begun < 2
 
 
-def test_what_is_said_of_a_subject_stands_in_the_order_of_reasons():
-    shown = StatusPage()
-    shown.play.set_verdicts(
+def test_the_verdicts_of_a_subject_are_sorted_by_reason():
+    status_page = StatusPage()
+    status_page.replay.set_verdicts(
         *(an_active_verdict(key, a_trouble(kind=TroubleKind.LOST)) for key in (KAITO, ISTIO, BBR))
     )
-    reasons = [verdict["reason"] for verdict in shown.subject()["verdicts"]]
+    reasons = [verdict["reason"] for verdict in status_page.subject()["verdicts"]]
     assert reasons == ["clusterBBR", "clusterIstio", "clusterKaito"]
 
 
-def test_a_page_is_made_in_small_parts_and_tells_of_one_moment_whatever_comes_meanwhile():
+def test_a_page_is_rendered_in_chunks_and_shows_one_moment_whatever_happens_meanwhile():
     sets = [
         Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i}")
         for i in range(10 * SUBJECTS_PER_CHUNK)
     ]
-    shown = StatusPage(frozenset({CLUSTER_SUBJECT, *sets}))
+    status_page = StatusPage(frozenset({CLUSTER_SUBJECT, *sets}))
     pods = [a_key("inferencesetPods", each) for each in sets]
 
-    def say(verdict) -> None:
-        before = shown.play.evaluation
-        shown.play.set_verdicts(*map(verdict, pods))
-        shown.history.on_pass(before, shown.play.evaluation, timedelta(0))
+    def set_all(verdict) -> None:
+        before = status_page.replay.evaluation
+        status_page.replay.set_verdicts(*map(verdict, pods))
+        status_page.history.on_pass(before, status_page.replay.evaluation, timedelta(0))
 
-    def parts():
-        since, process = shown.history.freeze(), {"leading": True}
+    def chunks():
+        since, process = status_page.history.freeze(), {"leading": True}
         return render_status(
-            shown.play.stage, shown.store.snapshot(), since=since, process=process
+            status_page.replay.context, status_page.store.snapshot(), since=since, process=process
         )
 
-    say(lambda key: an_active_verdict(key, a_trouble(kind=TroubleKind.LOST)))
-    shown.play.advance(120)
+    set_all(lambda key: an_active_verdict(key, a_trouble(kind=TroubleKind.LOST)))
+    status_page.replay.advance(120)
     whole, found, changes = (
-        "".join(parts()),
+        "".join(chunks()),
         [],
         [Clear, lambda key: an_active_verdict(key, a_trouble())],
     )
-    for number, part in enumerate(parts()):
-        found.append(part)
-        shown.play.advance(50)
-        say(changes[number % 2])
-    assert "".join(found) == whole != "".join(parts())
+    for number, chunk in enumerate(chunks()):
+        found.append(chunk)
+        status_page.replay.advance(50)
+        set_all(changes[number % 2])
+    assert "".join(found) == whole != "".join(chunks())
     assert len(json.loads(whole)["subjects"]) == len(sets) + 1
-    assert max(part.count('"verdicts": [') for part in found) == SUBJECTS_PER_CHUNK
+    assert max(chunk.count('"verdicts": [') for chunk in found) == SUBJECTS_PER_CHUNK
 
 
-def test_a_page_between_a_pass_and_the_telling_of_it_dates_no_state_by_the_one_before():
-    shown = StatusPage()
-    shown.play.set_verdicts(an_active_verdict(ISTIO, a_trouble(kind=TroubleKind.LOST)))
-    shown.page()
-    shown.play.advance(60)
-    since = shown.history.freeze()
-    parts = render_status(
-        shown.play.stage, shown.store.snapshot(), since=since, process={"leading": True}
+def test_a_new_state_that_the_history_has_not_seen_is_not_dated_by_the_one_before():
+    status_page = StatusPage()
+    status_page.replay.set_verdicts(an_active_verdict(ISTIO, a_trouble(kind=TroubleKind.LOST)))
+    status_page.page()
+    status_page.replay.advance(60)
+    since = status_page.history.freeze()
+    chunks = render_status(
+        status_page.replay.context,
+        status_page.store.snapshot(),
+        since=since,
+        process={"leading": True},
     )
-    untold = json.loads("".join(parts))
-    (verdict,) = untold["subjects"][0]["verdicts"]
+    page = json.loads("".join(chunks))
+    (verdict,) = page["subjects"][0]["verdicts"]
     assert (verdict["state"], verdict["since"]) == ("announced", "2026-05-01T12:01:00Z")

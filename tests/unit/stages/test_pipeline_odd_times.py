@@ -9,7 +9,7 @@ import pytest
 from reporter.kube.watch.watch_events import UndecodableObject, Upsert, decode_watch_event
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 from tests.support.replay import Replay
 
@@ -31,8 +31,8 @@ def test_a_time_without_its_zone_cannot_be_decoded(zone, outcome):
 
 def test_what_is_made_at_the_end_of_time_is_young_until_then():
     key = a_key("clusterBBRNotReady")
-    play = Replay(a_catalogue(an_entry("clusterBBRNotReady", 10)))
-    play.set_verdicts(
+    replay = Replay(a_catalogue(an_entry("clusterBBRNotReady", 10)))
+    replay.set_verdicts(
         an_active_verdict(key, a_trouble(kind=TroubleKind.LOST, object_created_at=LAST))
     ).advance(timedelta(minutes=10))
-    assert play.state(key) == "held"
+    assert replay.state(key) == "held"

@@ -1,8 +1,8 @@
 """
-Whether a required CRD is served, each missing one with an Event of its own.
+Probe for required CRDs that the API server does not serve; each missing CRD has its own Event.
 
-Presence comes from discovery alone, so no right to read CRDs is needed, and one that is being
-deleted counts from the moment it is not served any more.
+Presence comes from discovery alone. So no right to read CRDs is needed, and a CRD that is being deleted
+counts as missing from the moment it is no longer served.
 """
 
 from collections.abc import Iterable
@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import Namespace
-from reporter.model.kinds.resource_kinds import NAMESPACES
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.observations import CRDPresence
 from reporter.model.verdicts import (
     Active,
@@ -30,10 +29,11 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 class RequiredCRD(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *crd*: ``resource.group``. *versions*: any of these will do; none given: whichever is served.
+    One CRD without which the stack does not work.
 
-    *chart*: what ships it. *with_flag*: required only while this flag is not empty, and
-    *with_namespace_flag*: only while the namespace that this flag names exists.
+    *crd*: ``resource.group``. *versions*: one of these must be served; if empty, any version will do.
+    *chart*: the chart that ships it. *with_flag*: required only while this flag is set.
+    *with_namespace_flag*: required only while the namespace that this flag names exists.
     """
 
     crd: str
@@ -45,72 +45,74 @@ class RequiredCRD(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab
 
 class CRDParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    The CRDs without which the stack cannot work.
+    The CRDs without which the stack does not work.
     """
 
     required: tuple[RequiredCRD, ...]
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    for wanted in question.parameters.required:
-        if not wanted.with_flag or question.flags[wanted.with_flag]:
-            yield from _evaluate_crd(snapshot, wanted, question)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    for required in request.parameters.required:
+        if not required.with_flag or request.flags[required.with_flag]:
+            yield from _evaluate_crd(snapshot, required, request)
 
 
 def _evaluate_crd(
-    snapshot: Snapshot, wanted: RequiredCRD, question: ProbeRequest
+    snapshot: Snapshot, required: RequiredCRD, request: ProbeRequest
 ) -> Iterable[Verdict]:
-    key, presence = question.key(wanted.crd), snapshot.presence(wanted.crd)
-    if wanted.with_namespace_flag:
-        unlisted = snapshot.why_not_synced(NAMESPACES)
-        namespace = question.flags[wanted.with_namespace_flag]
-        if not unlisted and snapshot.get(NAMESPACES, Namespace, "", namespace) is None:
+    key, presence = request.key(required.crd), snapshot.presence(required.crd)
+    if required.with_namespace_flag:
+        not_listed = snapshot.why_not_synced(NAMESPACES)
+        namespace = request.flags[required.with_namespace_flag]
+        if not not_listed and snapshot.get(NAMESPACES, Namespace, "", namespace) is None:
             return
-        if unlisted and not _is_served(presence, wanted):
-            yield Unknown(key, f"{wanted.crd}: {unlisted}")
+        if not_listed and not _is_served(presence, required):
+            yield Unknown(key, f"{required.crd}: {not_listed}")
             return
     if not presence.is_known:
         why = presence.why_unknown or "one answer of discovery lacks it, a second is awaited"
-        yield Unknown(key, f"{wanted.crd}: {why}")
-    elif _is_served(presence, wanted):
+        yield Unknown(key, f"{required.crd}: {why}")
+    elif _is_served(presence, required):
         yield Clear(key)
     else:
-        uid = snapshot.deleted_uids.get(_crd_ref(wanted), "")
+        uid = snapshot.deleted_uids.get(_crd_ref(required), "")
         involved = InvolvedObject(
-            "apiextensions.k8s.io/v1", "CustomResourceDefinition", wanted.crd, uid
+            "apiextensions.k8s.io/v1", "CustomResourceDefinition", required.crd, uid
         )
-        yield Active(key, (_missing_trouble(presence, wanted),), involved)
+        yield Active(key, (_missing_trouble(presence, required),), involved)
 
 
-def _is_served(presence: CRDPresence, wanted: RequiredCRD) -> bool:
+def _is_served(presence: CRDPresence, required: RequiredCRD) -> bool:
     served = presence.versions or ()
-    return bool(set(wanted.versions) & set(served)) if wanted.versions else bool(served)
+    return bool(set(required.versions) & set(served)) if required.versions else bool(served)
 
 
-def _missing_trouble(presence: CRDPresence, wanted: RequiredCRD) -> Trouble:
-    lost = bool(
-        presence.ever_served & set(wanted.versions) if wanted.versions else presence.ever_served
+def _missing_trouble(presence: CRDPresence, required: RequiredCRD) -> Trouble:
+    was_served = bool(
+        presence.ever_served & set(required.versions)
+        if required.versions
+        else presence.ever_served
     )
     if presence.versions:
         code = "VersionNotServed"
         state = (
             f"is served as {', '.join(presence.versions)} only,"
-            f" needed is {' or '.join(wanted.versions)}"
+            f" needed is {' or '.join(required.versions)}"
         )
     else:
         code = "Removed" if presence.ever_served else "NotInstalled"
         state = "was removed" if presence.ever_served else "is not installed"
     return Trouble(
-        cause=Cause(_crd_ref(wanted), code),
-        kind=TroubleKind.LOST if lost else TroubleKind.DECLARED,
+        cause=Cause(_crd_ref(required), code),
+        kind=TroubleKind.LOST if was_served else TroubleKind.DECLARED,
         is_out=True,
         since=presence.since,
-        message_fields={"object": f"CRD {wanted.crd}", "state": state, "chart": wanted.chart},
+        message_fields={"object": f"CRD {required.crd}", "state": state, "chart": required.chart},
     )
 
 
-def _crd_ref(wanted: RequiredCRD) -> ObjectRef:
-    return ObjectRef("customresourcedefinitions.apiextensions.k8s.io", "", wanted.crd)
+def _crd_ref(required: RequiredCRD) -> ObjectRef:
+    return ObjectRef("customresourcedefinitions.apiextensions.k8s.io", "", required.crd)
 
 
 PROBE = Probe(

@@ -1,5 +1,5 @@
 """
-Whether the Deployments of one component of the control plane do their work.
+Probe for the Deployments of one control-plane component.
 """
 
 from collections.abc import Iterable, Sequence
@@ -7,18 +7,16 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kinds.objects import Deployment, Namespace, Pod
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, NAMESPACES, PODS
-from reporter.model.verdicts import (
-    Active,
-    Clear,
-    InvolvedObject,
-    ObjectRef,
-    Trouble,
-    Unknown,
-    Verdict,
-)
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.verdicts import Active, Clear, Trouble, Unknown, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
+from reporter.stages.resources.check_result import (
+    Inconclusive,
+    check_decoded,
+    involved_namespace,
+)
 from reporter.stages.resources.workloads.components import (
     ComponentSpec,
     LocatedDeployment,
@@ -27,96 +25,84 @@ from reporter.stages.resources.workloads.components import (
 )
 from reporter.stages.resources.workloads.deployments import (
     DEPLOYMENT_CODES,
-    Inconclusive,
-    deployment_ref,
-    evaluate_deployment,
+    check_deployment,
     missing_deployment_trouble,
 )
-from reporter.stages.snapshot.index_keys import workload_key
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
 class DeploymentsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *components*: all must work. *revisions*: of each, any one that works suffices.
+    *components*: all of them must work. *revisions*: of each, one working revision suffices.
     """
 
     components: tuple[ComponentSpec, ...]
     revisions: bool = False
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     troubles: list[Trouble] = []
     notes: list[str] = []
-    for component in question.parameters.components:
-        find = locate_revisions if question.parameters.revisions else locate_component
-        located = find(snapshot, component, question.flags)
+    locate = locate_revisions if request.parameters.revisions else locate_component
+    for component in request.parameters.components:
+        located = locate(snapshot, component, request.flags)
         if located is None:
             continue
         notes += [located.note] if located.note else []
-        read = _evaluate_component(snapshot, component, located)
-        if isinstance(read, Inconclusive):
-            yield Unknown(question.key(), read.why)
+        result = _evaluate_component(snapshot, component, located)
+        if isinstance(result, Inconclusive):
+            yield Unknown(request.key(), result.why)
             return
-        troubles += read
+        troubles += result
     if not troubles:
-        yield Clear(question.key(), tuple(notes))
+        yield Clear(request.key(), tuple(notes))
         return
-    namespace = troubles[0].cause.object.namespace
-    yield Active(
-        question.key(), tuple(troubles), _involved_namespace(snapshot, namespace), tuple(notes)
-    )
+    involved = involved_namespace(snapshot, troubles[0].cause.object.namespace)
+    yield Active(request.key(), tuple(troubles), involved, tuple(notes))
 
 
 def _evaluate_component(
     snapshot: Snapshot, component: ComponentSpec, located: LocatedDeployment
 ) -> Sequence[Trouble] | Inconclusive:
+    """
+    Return the troubles of a component.
+
+    Of several revisions one that works suffices, and one that still serves makes it no outage.
+    """
     if not located.deployments:
-        return _missing_trouble(snapshot, component, located)
-    readings = [_evaluate_one(snapshot, deployment) for deployment in located.deployments]
-    if len(readings) > 1 and None in readings:
+        return _evaluate_missing(snapshot, component, located)
+    results = [check_deployment(snapshot, deployment) for deployment in located.deployments]
+    if len(results) > 1 and None in results:
         return ()
-    troubles = [r for r in readings if isinstance(r, Trouble)]
-    serving = [t for t in troubles if not t.is_out]
-    stale = next((r for r in readings if isinstance(r, Inconclusive)), None)
-    return serving or stale or troubles
+    troubles = [result for result in results if isinstance(result, Trouble)]
+    degraded = [trouble for trouble in troubles if not trouble.is_out]
+    inconclusive = next((r for r in results if isinstance(r, Inconclusive)), None)
+    return degraded or inconclusive or troubles
 
 
-def _missing_trouble(
+def _evaluate_missing(
     snapshot: Snapshot, component: ComponentSpec, located: LocatedDeployment
 ) -> Sequence[Trouble] | Inconclusive:
     """
-    What is missing, unless it need not be there or may be there unseen.
+    Return the trouble of a missing Deployment, unless it is optional or its absence is not certain.
     """
     if component.optional:
         return ()
-    if deployment_ref(located.namespace, located.name) in snapshot.undecodable:
-        return Inconclusive(f"Deployment {located.namespace}/{located.name} could not be decoded")
-    if component.absent_with_namespace and not located.seen:
-        unlisted = snapshot.why_not_synced(NAMESPACES)
-        if unlisted:
-            return Inconclusive(unlisted)
-        if snapshot.get(NAMESPACES, Namespace, "", located.namespace) is None:
+    namespace, name = located.namespace, located.name
+    undecodable = check_decoded(snapshot, DEPLOYMENTS, namespace, name)
+    if undecodable is not None:
+        return undecodable
+    if component.absent_with_namespace and not located.was_deleted:
+        not_listed = snapshot.why_not_synced(NAMESPACES)
+        if not_listed:
+            return Inconclusive(not_listed)
+        if snapshot.get(NAMESPACES, Namespace, "", namespace) is None:
             return ()
     return (
         missing_deployment_trouble(
-            located.namespace, located.name, seen=located.seen, hint=located.hint
+            namespace, name, was_deleted=located.was_deleted, hint=located.hint
         ),
     )
-
-
-def _evaluate_one(snapshot: Snapshot, deployment: Deployment) -> Trouble | Inconclusive | None:
-    meta = deployment.metadata
-    if deployment_ref(meta.namespace, meta.name) in snapshot.undecodable:
-        return Inconclusive(f"Deployment {meta.namespace}/{meta.name} could not be decoded")
-    key = workload_key(meta.namespace, meta.name)
-    return evaluate_deployment(deployment, snapshot.by_index(PODS, Pod, key))
-
-
-def _involved_namespace(snapshot: Snapshot, namespace: str) -> InvolvedObject:
-    found = snapshot.get(NAMESPACES, Namespace, "", namespace)
-    gone = snapshot.deleted_uids.get(ObjectRef(NAMESPACES.group_resource, "", namespace), "")
-    return InvolvedObject("v1", "Namespace", namespace, found.metadata.uid if found else gone)
 
 
 PROBE = Probe(

@@ -1,27 +1,27 @@
 """
-Whether the endpoint picker of an InferenceSet works: without it, its InferencePool refuses requests.
+Probe for an InferenceSet whose endpoint picker does not work, so that its pool refuses requests.
 
-Where several elect a leader, only that one is ever Ready, so one suffices (llm-d-router).
+With leader election only the leader is Ready (llm-d-router: the other replicas' health checks fail on
+purpose). One Ready replica is therefore enough, whatever the desired number is.
 """
 
 from collections.abc import Iterable
 
 from reporter.model.entries import ProbeSpec
-from reporter.model.kinds.gateway_api import InferencePool
-from reporter.model.kinds.objects import Deployment, Pod
-from reporter.model.kinds.resource_kinds import (
-    DEPLOYMENTS,
-    HTTP_ROUTES,
-    INFERENCE_POOLS,
-    INFERENCE_SETS,
-    NAMESPACES,
-    PODS,
-)
+from reporter.model.kinds.base.keys import inference_set_key, workload_key
+from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
-from reporter.stages.resources.gateway.routes import exclude_deleting, find_pools, find_routes
+from reporter.stages.resources.existence import absence_of, exclude_deleting
+from reporter.stages.resources.gateway.routes import find_pools, find_routes
 from reporter.stages.resources.kaito.inference_sets import check_all_decoded, get_inference_set
 from reporter.stages.resources.workloads.deployments import (
     DEPLOYMENT_CODES,
@@ -29,78 +29,86 @@ from reporter.stages.resources.workloads.deployments import (
     evaluate_deployment,
     missing_deployment_trouble,
 )
-from reporter.stages.snapshot.index_keys import inference_set_key, workload_key
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import ENDPOINT_PICKER_SUFFIX
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, question.key(), _find_troubles(snapshot, question.subject))
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, request.key(), _check_pickers(snapshot, request.subject))
 
 
-def _find_troubles(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult | None]:
+def _check_pickers(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult | None]:
     if get_inference_set(snapshot, subject) is None:
         return []
-    found = exclude_deleting(
+    # Following the routes costs more, and finds only pools that a chart named differently.
+    pools = exclude_deleting(
         find_pools(snapshot, subject, ())
         or find_pools(snapshot, subject, find_routes(snapshot, subject))
     )
-    late = check_all_decoded(snapshot, INFERENCE_POOLS, subject, found)
-    if late:
-        return [late]
-    named = sorted({each for each in map(_picker_name, found) if each})
-    usual = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
+    undecodable = check_all_decoded(snapshot, INFERENCE_POOLS, subject, pools)
+    if undecodable:
+        return [undecodable]
+    names = sorted({name for name in map(_picker_name, pools) if name})
+    default = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
     return [
-        _evaluate_picker(snapshot, subject, name, wanted=bool(named)) for name in named or [usual]
+        _check_picker(snapshot, subject, name, is_referenced=bool(names))
+        for name in names or [default]
     ]
 
 
 def _picker_name(pool: InferencePool) -> str:
     """
-    The Service that it asks, which has its Deployment's name; empty for a pool without one.
+    Return the Service in a pool's endpointPickerRef, empty if the pool has none.
+
+    The chart gives the Service the name of its Deployment.
     """
     picker = pool.spec.endpoint_picker_ref
     return picker.name if picker is not None else ""
 
 
-def _evaluate_picker(
-    snapshot: Snapshot, subject: Subject, name: str, *, wanted: bool
+def _check_picker(
+    snapshot: Snapshot, subject: Subject, name: str, *, is_referenced: bool
 ) -> CheckResult | None:
     """
-    *wanted*: whether a pool asks it. A set may be deployed without any, to be reached otherwise.
+    Check one endpoint picker.
+
+    *is_referenced*: a pool refers to it. An InferenceSet may be deployed without pool and picker.
     """
-    late = check_decoded(snapshot, DEPLOYMENTS, subject.namespace, name)
-    if late:
-        return late
-    found = _find_deployment(snapshot, subject, name)
-    if found is not None:
-        return _evaluate_replicas(snapshot, found)
-    usual = name == f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
-    seen = deployment_ref(subject.namespace, name) in snapshot.deleted_uids
-    if not wanted or not (usual or seen):
+    undecodable = check_decoded(snapshot, DEPLOYMENTS, subject.namespace, name)
+    if undecodable:
+        return undecodable
+    deployment = _find_deployment(snapshot, subject, name)
+    if deployment is not None:
+        return _evaluate_replicas(snapshot, deployment)
+    # A Service of another name may belong to a picker that is no Deployment of this chart.
+    is_default = name == f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
+    ref = deployment_ref(subject.namespace, name)
+    was_deleted = absence_of(snapshot, ref).was_deleted
+    if not is_referenced or not (is_default or was_deleted):
         return None
-    return missing_deployment_trouble(subject.namespace, name, seen=seen)
+    return missing_deployment_trouble(subject.namespace, name, was_deleted=was_deleted)
 
 
 def _find_deployment(snapshot: Snapshot, subject: Subject, name: str) -> Deployment | None:
     """
-    By name, else the one that the chart labelled: a Service may be named otherwise.
+    Find a picker by name, else by label, since a Service may have another name than its Deployment.
     """
-    found = snapshot.get(DEPLOYMENTS, Deployment, subject.namespace, name)
-    labelled = snapshot.by_index(
+    by_name = snapshot.get(DEPLOYMENTS, Deployment, subject.namespace, name)
+    by_label = snapshot.by_index(
         DEPLOYMENTS, Deployment, inference_set_key(subject.namespace, subject.name)
     )
-    return found or next(iter(exclude_deleting(labelled)), None)
+    return by_name or next(iter(exclude_deleting(by_label)), None)
 
 
 def _evaluate_replicas(snapshot: Snapshot, picker: Deployment) -> CheckResult | None:
+    """
+    Evaluate a picker's Deployment; a single Ready replica suffices.
+    """
     meta, status = picker.metadata, picker.status
-    current = status.observed_generation >= meta.generation
-    if picker.desired_replicas and current and status.ready_replicas:
+    is_current = status.observed_generation >= meta.generation
+    if picker.desired_replicas and is_current and status.ready_replicas:
         return None
-    return evaluate_deployment(
-        picker, snapshot.by_index(PODS, Pod, workload_key(meta.namespace, meta.name))
-    )
+    pods = snapshot.by_index(PODS, Pod, workload_key(meta.namespace, meta.name))
+    return evaluate_deployment(picker, pods)
 
 
 PROBE = Probe(

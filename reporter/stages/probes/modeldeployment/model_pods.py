@@ -1,15 +1,17 @@
 """
-Whether every replica of an InferenceSet has model pods that serve.
+Probe for replicas of an InferenceSet whose model pods do not serve.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.kaito import InferenceSet
-from reporter.model.kinds.objects import find_condition
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, PODS, WORKSPACES
+from reporter.model.kinds.base.conditions import find_condition
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
@@ -22,72 +24,68 @@ from reporter.stages.resources.kaito.inference_sets import (
     get_inference_set,
     pods_of_workspace,
 )
-from reporter.stages.resources.kaito.workspaces import (
-    POD_REASON_CODES,
-    ModelReplica,
-    evaluate_replica,
-)
+from reporter.stages.resources.kaito.replicas import ModelReplica
+from reporter.stages.resources.kaito.workspaces import POD_REASON_CODES, evaluate_replica
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
 INFERENCE_SET_FAILED = "inferencesetFailed"
 """
-KAITO could not act on the InferenceSet; its next try overwrites it.
+The reason of InferenceSetReady=False for an error of KAITO's own; the next reconcile overwrites it.
 """
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, question.key(), _find_troubles(snapshot, question.subject))
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, request.key(), _check_replicas(snapshot, request.subject))
 
 
-def _find_troubles(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult | None]:
-    wanted = get_inference_set(snapshot, subject)
-    late = check_decoded(snapshot, INFERENCE_SETS, subject.namespace, subject.name)
-    if late or wanted is None:
-        return [late]
-    pods, replicas = find_model_pods(snapshot, subject), find_workspaces(snapshot, subject)
-    late = check_all_decoded(snapshot, WORKSPACES, subject, replicas) or check_all_decoded(
-        snapshot, PODS, subject, pods
-    )
-    if late:
-        return [late]
-    models = [ModelReplica(each, pods_of_workspace(pods, each)) for each in replicas]
-    failing = [model for model in models if not model.is_serving]
-    spare = len(models) - len(failing) >= wanted.desired_replicas
-    found = [evaluate_replica(replace(model, is_spare=spare)) for model in failing]
-    return [*found, _missing_workspaces_trouble(wanted, models)]
+def _check_replicas(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult | None]:
+    inference_set = get_inference_set(snapshot, subject)
+    undecodable = check_decoded(snapshot, INFERENCE_SETS, subject.namespace, subject.name)
+    if undecodable or inference_set is None:
+        return [undecodable]
+    pods, workspaces = find_model_pods(snapshot, subject), find_workspaces(snapshot, subject)
+    undecodable = check_all_decoded(snapshot, WORKSPACES, subject, workspaces)
+    undecodable = undecodable or check_all_decoded(snapshot, PODS, subject, pods)
+    if undecodable:
+        return [undecodable]
+    replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
+    failing = [replica for replica in replicas if not replica.is_serving]
+    # A scale-down or a surge upgrade has more Workspaces than replicas for a while.
+    is_spare = len(replicas) - len(failing) >= inference_set.desired_replicas
+    results = [evaluate_replica(replace(replica, is_spare=is_spare)) for replica in failing]
+    return [*results, _missing_workspaces_trouble(inference_set, len(replicas))]
 
 
-def _missing_workspaces_trouble(
-    wanted: InferenceSet, models: Sequence[ModelReplica]
-) -> CheckResult | None:
+def _missing_workspaces_trouble(inference_set: InferenceSet, existing: int) -> CheckResult | None:
     """
-    KAITO makes a Workspace for each replica, within seconds; a set that scales up lacks some.
+    Return the trouble of an InferenceSet with fewer Workspaces than replicas.
+
+    KAITO creates a Workspace for each replica within seconds, so some are missing during a scale-up.
     """
-    if len(models) >= wanted.desired_replicas:
+    if existing >= inference_set.desired_replicas:
         return None
-    meta = wanted.metadata
-    ready = find_condition(wanted.status.conditions, "InferenceSetReady")
-    failed = ready is not None and ready.status == "False" and ready.reason == INFERENCE_SET_FAILED
-    if (
-        failed
-        and ready is not None
-        and (late := check_observed_generation(ready, meta, f"InferenceSet {meta.name}"))
-    ):
-        return late
-    made = f"has made {len(models)}/{wanted.desired_replicas} Workspaces"
+    meta = inference_set.metadata
+    ready = find_condition(inference_set.status.conditions, "InferenceSetReady")
+    not_ready = ready if ready is not None and ready.status == "False" else None
+    failed = not_ready if not_ready and not_ready.reason == INFERENCE_SET_FAILED else None
+    stale = check_observed_generation(failed, meta, f"InferenceSet {meta.name}")
+    if stale:
+        return stale
     return Trouble(
         cause=Cause(
             ObjectRef(INFERENCE_SETS.group_resource, meta.namespace, meta.name), "NoWorkspace"
         ),
         kind=TroubleKind.FAILED if failed else TroubleKind.STARTING,
-        is_out=not models,
+        is_out=not existing,
         object_created_at=meta.creation_timestamp,
-        since=transition_time(ready, meta)
-        if ready is not None and ready.status == "False"
-        else None,
-        message_fields={"object": "KAITO", "state": made, "pods": ""},
-        foreign_text=(ready.message or "") if failed and ready is not None else "",
+        since=transition_time(not_ready, meta) if not_ready else None,
+        message_fields={
+            "object": "KAITO",
+            "state": f"has made {existing}/{inference_set.desired_replicas} Workspaces",
+            "pods": "",
+        },
+        foreign_text=(failed.message or "") if failed else "",
     )
 
 

@@ -1,8 +1,9 @@
 """
-Whether a node that hosts a model runs short of memory, disk or process ids.
+Probe for nodes of a model that run short of memory, disk or process ids.
 
-By default no right to read Nodes is had: KAITO appends what kubelet reports to the message of a
-Workspace's NodesReady condition, whose status and transition time do not change.
+The reporter has no right to read Nodes. KAITO appends their pressure conditions to the message of a
+Workspace's NodesReady condition, whatever its status is: the status and the transition time do not
+change with it.
 """
 
 import re
@@ -11,13 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.kaito import Workspace
-from reporter.model.kinds.objects import Pod, find_condition
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, PODS, WORKSPACES
+from reporter.model.kinds.base.conditions import find_condition
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, to_verdict
+from reporter.stages.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.stages.resources.conditions import check_observed_generation
 from reporter.stages.resources.kaito.inference_sets import (
     check_all_decoded,
@@ -28,7 +31,6 @@ from reporter.stages.resources.kaito.inference_sets import (
     workspace_ref,
 )
 from reporter.stages.resources.kaito.nodes import NODES_READY
-from reporter.stages.resources.workloads.deployments import Inconclusive
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.phrases import abbreviate_list
 
@@ -36,33 +38,38 @@ from reporter.stages.text.phrases import abbreviate_list
 PRESSURE_MARKER = "worker node(s) under resource pressure:"
 PRESSURES = ("Memory", "Disk", "PID")
 """
-Worst first: kubelet evicts for each, and kills for the first.
+The pressures in the order of a cause code's parts, worst first.
+
+Kubelet evicts pods under each of them; under memory pressure the kernel may kill a process first.
 """
 
 _PRESSURE = "(?:Disk|Memory|PID)Pressure"
 NODE_PATTERN = re.compile(rf"([a-z0-9][a-z0-9.-]{{0,252}}) \(({_PRESSURE}(?:, {_PRESSURE})*)\)")
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, question.key(), _find_troubles(snapshot, question.subject))
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, request.key(), _check_nodes(snapshot, request.subject))
 
 
-def _find_troubles(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult]:
+def _check_nodes(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult]:
     if get_inference_set(snapshot, subject) is None:
         return []
-    replicas = find_workspaces(snapshot, subject)
-    late = check_all_decoded(snapshot, WORKSPACES, subject, replicas)
-    if late:
-        return [late]
+    workspaces = find_workspaces(snapshot, subject)
+    undecodable = check_all_decoded(snapshot, WORKSPACES, subject, workspaces)
+    if undecodable:
+        return [undecodable]
     nodes: defaultdict[str, set[str]] = defaultdict(set)
     unnamed: list[Trouble] = []
-    for each in replicas:
-        read = _parse_pressures(each)
-        if isinstance(read, Inconclusive):
-            return [read]
-        for name, pressures in (read or {}).items():
+    for workspace in workspaces:
+        by_node = _parse_pressures(workspace)
+        if isinstance(by_node, Inconclusive):
+            return [by_node]
+        if by_node is None:
+            continue
+        if not by_node:
+            unnamed.append(_unnamed_node_trouble(workspace))
+        for name, pressures in by_node.items():
             nodes[name] |= pressures
-        unnamed += [_unnamed_node_trouble(each)] if read is not None and not read else []
     if not nodes:
         return unnamed
     pods = without_leftover_pods(find_model_pods(snapshot, subject))
@@ -71,21 +78,24 @@ def _find_troubles(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult
 
 def _parse_pressures(workspace: Workspace) -> Mapping[str, set[str]] | Inconclusive | None:
     """
-    Pressures by node; empty if KAITO says that there are some and the names are cut off.
+    Return the pressures of each node under pressure, None if KAITO reports no pressure.
+
+    The mapping is empty if KAITO reports pressure but the names are cut off the message.
     """
-    meta, found = workspace.metadata, find_condition(workspace.status.conditions, NODES_READY)
-    if found is None:
+    meta = workspace.metadata
+    nodes_ready = find_condition(workspace.status.conditions, NODES_READY)
+    if nodes_ready is None:
         return None
-    late = check_observed_generation(found, meta, f"Workspace {meta.namespace}/{meta.name}")
-    _, marked, text = (found.message or "").partition(PRESSURE_MARKER)
-    if late or not marked:
-        return late
+    stale = check_observed_generation(nodes_ready, meta, f"Workspace {meta.namespace}/{meta.name}")
+    _, marker, text = (nodes_ready.message or "").partition(PRESSURE_MARKER)
+    if stale or not marker:
+        return stale
     return {name: set(kinds.split(", ")) for name, kinds in NODE_PATTERN.findall(text)}
 
 
 def _pressure_trouble(node: str, pressures: set[str], pods: Sequence[Pod]) -> Trouble:
-    here = [pod.metadata.name for pod in pods if pod.spec.node_name == node]
-    plural = "pods" if len(here) > 1 else "pod"
+    on_node = [pod.metadata.name for pod in pods if pod.spec.node_name == node]
+    plural = "pods" if len(on_node) > 1 else "pod"
     code = ".".join(kind for kind in PRESSURES if f"{kind}Pressure" in pressures)
     return Trouble(
         cause=Cause(ObjectRef("nodes", "", node), code),
@@ -93,7 +103,7 @@ def _pressure_trouble(node: str, pressures: set[str], pods: Sequence[Pod]) -> Tr
         message_fields={
             "node": node,
             "pressure": ", ".join(sorted(pressures)),
-            "pod": f"{plural} {abbreviate_list(here)}" if here else "its model pods",
+            "pod": f"{plural} {abbreviate_list(on_node)}" if on_node else "its model pods",
         },
     )
 

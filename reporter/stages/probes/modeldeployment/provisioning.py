@@ -1,8 +1,8 @@
 """
-Whether the GPU nodes of an InferenceSet come.
+Probe for GPU nodes of an InferenceSet that a cloud refuses, or that do not come.
 
-A node takes minutes on its way, so only what a cloud refuses counts soon. What it refused last is
-remembered while the next try waits. With Karpenter as a source, the NodeClaims themselves are told of.
+A node takes minutes to come, so only an error counts soon. The last error is remembered while the next
+attempt waits. With the source ``karpenter`` the message quotes the NodeClaim instead of KAITO's copy.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,23 +10,22 @@ from dataclasses import replace
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.kinds.kaito import Workspace
-from reporter.model.kinds.node_claims import NodeClaim
-from reporter.model.kinds.objects import Condition, find_condition
-from reporter.model.kinds.resource_kinds import (
-    INFERENCE_SETS,
-    NAMESPACES,
-    NODE_CLAIMS,
-    PODS,
-    WORKSPACES,
-)
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.base.keys import workspace_key
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
+from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS, NodeClaim
 from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, to_verdict
 from reporter.stages.resources.conditions import (
     check_observed_generation,
+    describe_condition,
+    is_condition_true,
     reason_text,
-    transition_time,
+    with_condition,
 )
 from reporter.stages.resources.kaito.inference_sets import (
     check_all_decoded,
@@ -46,152 +45,161 @@ from reporter.stages.resources.kaito.nodes import (
     NODE_CLAIM_READY,
     NODES_READY,
     find_workspace_error,
-    is_condition_true,
 )
-from reporter.stages.resources.kaito.workspaces import ModelReplica
-from reporter.stages.snapshot.index_keys import workspace_key
+from reporter.stages.resources.kaito.replicas import ModelReplica
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, question.key(), _find_troubles(snapshot, question))
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, request.key(), _check_replicas(snapshot, request))
 
 
-def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
-    subject = question.subject
+def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    subject = request.subject
     if get_inference_set(snapshot, subject) is None:
         return []
-    replicas = find_workspaces(snapshot, subject)
-    late = check_all_decoded(snapshot, WORKSPACES, subject, replicas)
-    if late:
-        return [late]
+    workspaces = find_workspaces(snapshot, subject)
+    undecodable = check_all_decoded(snapshot, WORKSPACES, subject, workspaces)
+    if undecodable:
+        return [undecodable]
     pods = find_model_pods(snapshot, subject)
-    return [
-        _evaluate_replica(snapshot, question, ModelReplica(each, pods_of_workspace(pods, each)))
-        for each in replicas
-    ]
+    replicas = (ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces)
+    return [_evaluate_replica(snapshot, request, replica) for replica in replicas]
 
 
 def _evaluate_replica(
-    snapshot: Snapshot, question: ProbeRequest, model: ModelReplica
+    snapshot: Snapshot, request: ProbeRequest, replica: ModelReplica
 ) -> CheckResult | None:
     """
-    The Workspace's trouble, told by the NodeClaim that it comes from where these are read.
+    Evaluate a replica's Workspace, with the words of the NodeClaim behind it where these are read.
+
+    An error of a claim counts even before KAITO has copied it, except over NodeClaimReady=True.
     """
-    workspace, claims = model.workspace, _find_node_claims(snapshot, question, model.workspace)
-    found = _evaluate_workspace(
-        model, _remembered_error(model, snapshot.provisioning_error(workspace), claims)
-    )
-    first = find_stuck_claim(claims)
-    if first is None or not isinstance(found, Trouble):
-        return found
-    stated = is_condition_true(find_condition(workspace.status.conditions, NODE_CLAIM_READY))
-    if first.has_error and not stated:
-        since = first.pending.last_transition_time
-        found = replace(found, cause=_cause(workspace, _error_code(first.pending)), since=since)
-        return _with_claim(replace(found, kind=TroubleKind.FAILED), first)
-    return _with_claim(found, first) if found.kind is TroubleKind.STARTING else found
+    workspace = replica.workspace
+    claims = _find_node_claims(snapshot, request, workspace)
+    error = _unresolved_error(replica, snapshot.provisioning_error(workspace), claims)
+    result = _evaluate_workspace(replica, error)
+    stuck = find_stuck_claim(claims)
+    if stuck is None or not isinstance(result, Trouble):
+        return result
+    claim_ready = find_condition(workspace.status.conditions, NODE_CLAIM_READY)
+    if stuck.has_error and not is_condition_true(claim_ready):
+        return _with_claim(
+            replace(
+                result,
+                cause=_cause(workspace, _error_code(stuck.pending)),
+                kind=TroubleKind.FAILED,
+                since=stuck.pending.last_transition_time,
+            ),
+            stuck,
+        )
+    return _with_claim(result, stuck) if result.kind is TroubleKind.STARTING else result
 
 
-def _remembered_error(
-    model: ModelReplica, refused: Condition | None, claims: Sequence[NodeClaim]
+def _unresolved_error(
+    replica: ModelReplica, error: Condition | None, claims: Sequence[NodeClaim]
 ) -> Condition | None:
     """
-    Until there is a machine; what only a claim told of counts while pods wait for it.
+    Return the last error unless it is overcome: all machines are launched.
+
+    An error that only a claim stated is also overcome when the replica serves.
     """
-    told_by_claim = refused is not None and refused.type in LIFECYCLE_CONDITIONS
-    overcome = has_launched_machines(claims, model.workspace.status.target_node_count)
-    return None if overcome or (told_by_claim and model.is_serving) else refused
+    is_from_claim = error is not None and error.type in LIFECYCLE_CONDITIONS
+    is_launched = has_launched_machines(claims, replica.workspace.status.target_node_count)
+    return None if is_launched or (is_from_claim and replica.is_serving) else error
 
 
 def _find_node_claims(
-    snapshot: Snapshot, question: ProbeRequest, of: Workspace
+    snapshot: Snapshot, request: ProbeRequest, workspace: Workspace
 ) -> tuple[NodeClaim, ...]:
-    if not snapshot.has_synced(NODE_CLAIMS) or NODE_CLAIMS.resource in question.unwatched:
+    if not snapshot.has_synced(NODE_CLAIMS) or NODE_CLAIMS.resource in request.unwatched:
         return ()
-    key = workspace_key(of.metadata.namespace, of.metadata.name)
+    key = workspace_key(workspace.metadata.namespace, workspace.metadata.name)
     return snapshot.by_index(NODE_CLAIMS, NodeClaim, key)
 
 
-def _with_claim(found: Trouble, by: StuckNodeClaim) -> Trouble:
-    about = f"NodeClaim {by.name} of {found.message_fields['object']}"
+def _with_claim(trouble: Trouble, claim: StuckNodeClaim) -> Trouble:
+    """
+    Return a Workspace's trouble in the words of a NodeClaim.
+    """
+    about = f"NodeClaim {claim.name} of {trouble.message_fields['object']}"
     return replace(
-        found,
-        message_fields={"object": about, "state": _describe_condition(by.pending)},
-        foreign_text=by.pending.message or "",
+        trouble,
+        message_fields={"object": about, "state": describe_condition(claim.pending)},
+        foreign_text=claim.pending.message or "",
     )
 
 
-def _evaluate_workspace(model: ModelReplica, refused: Condition | None) -> CheckResult | None:
+def _evaluate_workspace(replica: ModelReplica, last_error: Condition | None) -> CheckResult | None:
     """
-    *refused*: the last real error that is not overcome.
+    Evaluate the conditions of a Workspace.
+
+    *last_error*: the last provisioning error that is not overcome. It counts again while the next
+    attempt waits.
     """
-    workspace = model.workspace
+    workspace = replica.workspace
     meta, conditions = workspace.metadata, workspace.status.conditions
-    claims, nodes = (
-        find_condition(conditions, NODE_CLAIM_READY),
-        find_condition(conditions, NODES_READY),
-    )
-    told = claims if claims is not None and not is_condition_true(claims) else nodes
-    late = (
-        check_observed_generation(told, meta, f"Workspace {meta.namespace}/{meta.name}")
-        if told
-        else None
-    )
-    if late:
-        return late
-    error = find_workspace_error(workspace) or (refused if not is_condition_true(claims) else None)
+    claim_ready = find_condition(conditions, NODE_CLAIM_READY)
+    nodes_ready = find_condition(conditions, NODES_READY)
+    is_claimed = is_condition_true(claim_ready)
+    decisive = nodes_ready if claim_ready is None or is_claimed else claim_ready
+    stale = check_observed_generation(decisive, meta, f"Workspace {meta.namespace}/{meta.name}")
+    if stale:
+        return stale
+    error = find_workspace_error(workspace) or (None if is_claimed else last_error)
     if error is not None:
-        return _error_trouble(workspace, claims or error, error)
-    if (is_condition_true(claims) and is_condition_true(nodes)) or model.is_serving:
-        # Whatever still waits under Ready pods is in nobody's way.
+        return _error_trouble(workspace, claim_ready or error, error)
+    if (is_claimed and is_condition_true(nodes_ready)) or replica.is_serving:
+        # Under Ready pods, a condition that still waits harms nobody.
         return None
     if not conditions:
-        return _waiting_trouble(
-            workspace, "NoNodeClaim", None, "was not taken up by KAITO's controller yet"
-        )
-    if claims is not None and not is_condition_true(claims):
-        return _waiting_trouble(workspace, "NoProgress", claims, _describe_condition(claims))
-    if nodes is not None and not is_condition_true(nodes):
-        return _waiting_trouble(workspace, "NodesNotReady", nodes, _describe_condition(nodes))
-    return None
+        state = "was not taken up by KAITO's controller yet"
+        return _waiting_trouble(workspace, "NoNodeClaim", None, state)
+    if decisive is None or is_condition_true(decisive):
+        return None
+    code = "NoProgress" if decisive is claim_ready else "NodesNotReady"
+    return _waiting_trouble(workspace, code, decisive, describe_condition(decisive))
 
 
-def _error_trouble(workspace: Workspace, now: Condition, error: Condition) -> Trouble:
-    state = _describe_condition(error)
-    if now.type == NODE_CLAIM_READY and now != error and now.reason != error.reason:
-        state = f"{_describe_condition(now)[:-1]}, before that {reason_text(error)})"
+def _error_trouble(workspace: Workspace, current: Condition, error: Condition) -> Trouble:
+    """
+    Build the trouble of an error; *current* is the condition of now, which may only be waiting.
+    """
+    state = describe_condition(error)
+    is_earlier = current != error and current.reason != error.reason
+    if current.type == NODE_CLAIM_READY and is_earlier:
+        state = f"{describe_condition(current)[:-1]}, before that {reason_text(error)})"
     return replace(
-        _waiting_trouble(workspace, _error_code(error), now, state),
+        _waiting_trouble(workspace, _error_code(error), current, state),
         kind=TroubleKind.FAILED,
         foreign_text=error.message or "",
     )
 
 
-def _waiting_trouble(workspace: Workspace, code: str, by: Condition | None, state: str) -> Trouble:
+def _waiting_trouble(
+    workspace: Workspace, code: str, condition: Condition | None, state: str
+) -> Trouble:
     meta = workspace.metadata
-    return Trouble(
+    trouble = Trouble(
         cause=_cause(workspace, code),
         kind=TroubleKind.STARTING,
         is_out=True,
-        since=transition_time(by, meta) if by is not None else meta.creation_timestamp,
         object_created_at=meta.creation_timestamp,
         message_fields={"object": f"Workspace {meta.name}", "state": state},
-        foreign_text=(by.message or "") if by is not None else "",
     )
+    return with_condition(trouble, condition, meta)
 
 
 def _cause(workspace: Workspace, code: str) -> Cause:
     return Cause(workspace_ref(workspace), code)
 
 
-def _describe_condition(found: Condition) -> str:
-    return f"{found.type}={found.status} ({reason_text(found)})"
-
-
 def _error_code(error: Condition) -> str:
     """
-    Which kind of refusal; the reasons are those of Karpenter and of Azure's provider.
+    Classify an error by its reason, or by its message if the reason is the general LaunchFailed.
+
+    The reasons are Karpenter's and those of its provider for Azure, such as SubscriptionQuotaReached,
+    SKUNotAvailable and ZonalAllocationFailure.
     """
     reason = (error.reason or "").lower()
     text = (error.message or "").lower() if reason == "launchfailed" else ""

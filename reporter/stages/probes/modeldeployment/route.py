@@ -1,218 +1,169 @@
 """
-Whether requests find their way from the Gateway to the model pods: route, Gateway, pool, selector.
+Probe for a route from the Gateway to the model pods that is interrupted: route, Gateway, pool, selector.
 
-Statuses are frozen while their writer is down, and old entries stay. So what a route refers to is
-looked up first, and a status is believed only from the Gateway's own controller about a Gateway that
-exists.
+A status is frozen while its controller is down, and entries about deleted Gateways stay: Istio leaves
+Accepted=True on an InferencePool. So the references of a route are checked first, and a status counts
+only if the Gateway exists and its own controller wrote it.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import (
-    BackendReference,
-    Gateway,
-    HTTPRoute,
-    InferencePool,
-    ParentReference,
-)
-from reporter.model.kinds.objects import Deployment, Pod
-from reporter.model.kinds.resource_kinds import (
-    DEPLOYMENTS,
-    GATEWAY_CLASSES,
-    GATEWAYS,
-    HTTP_ROUTES,
-    INFERENCE_POOLS,
-    INFERENCE_SETS,
-    NAMESPACES,
-    PODS,
-    ResourceKind,
-)
+from reporter.model.kinds.base.keys import inference_set_key
+from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, BackendReference, HTTPRoute
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
+from reporter.model.kinds.gateway_api.parents import ParentReference
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
-from reporter.stages.resources.gateway.route_status import (
-    evaluate_pool_status,
-    evaluate_route_status,
-    routing_trouble,
+from reporter.stages.resources.existence import absence_of, exclude_deleting
+from reporter.stages.resources.gateway.parents import (
+    ParentControllers,
+    find_parent_controllers,
+    find_parent_statuses,
+    select_parent_status,
 )
+from reporter.stages.resources.gateway.pools import evaluate_pool
+from reporter.stages.resources.gateway.route_status import evaluate_route_status, routing_trouble
 from reporter.stages.resources.gateway.routes import (
     ROUTE_SUFFIX,
-    exclude_deleting,
-    find_parent_statuses,
     find_pools,
     find_routes,
-    gateway_controller_name,
     gateway_parents,
     pool_backends,
-    select_parent_status,
 )
 from reporter.stages.resources.kaito.inference_sets import (
     check_all_decoded,
     find_model_pods,
     get_inference_set,
-    is_leader_pod,
     without_leftover_pods,
 )
-from reporter.stages.snapshot.index_keys import inference_set_key
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import ENDPOINT_PICKER_SUFFIX
 
 
-ParentControllers: TypeAlias = Sequence[tuple[ParentReference, str]]
-"""
-What a route refers to, each with who writes about it.
-"""
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, request.key(), _check_routing(snapshot, request.subject))
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, question.key(), _find_troubles(snapshot, question.subject))
-
-
-def _find_troubles(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult | None]:
+def _check_routing(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult | None]:
+    """
+    Check the routes of an InferenceSet and, if they are all well, the pools behind them.
+    """
     if get_inference_set(snapshot, subject) is None:
         return []
-    every = find_routes(snapshot, subject)
-    behind = find_pools(snapshot, subject, every)
-    late = check_all_decoded(snapshot, HTTP_ROUTES, subject, every)
-    late = late or check_all_decoded(snapshot, INFERENCE_POOLS, subject, behind)
-    if late:
-        return [late]
-    if not every:
-        return [_missing_route_trouble(snapshot, subject, exclude_deleting(behind))]
-    here = [(route, _parent_controllers(snapshot, route)) for route in exclude_deleting(every)]
-    found = [found for each in here if (found := _evaluate_route(snapshot, *each)) is not None]
-    if found or not here:
+    all_routes = find_routes(snapshot, subject)
+    pools = find_pools(snapshot, subject, all_routes)
+    undecodable = check_all_decoded(snapshot, HTTP_ROUTES, subject, all_routes)
+    undecodable = undecodable or check_all_decoded(snapshot, INFERENCE_POOLS, subject, pools)
+    if undecodable:
+        return [undecodable]
+    if not all_routes:
+        return [_missing_route_trouble(snapshot, subject, exclude_deleting(pools))]
+    routes = [
+        (route, find_parent_controllers(snapshot, route)) for route in exclude_deleting(all_routes)
+    ]
+    results = [_evaluate_route(snapshot, route, parents) for route, parents in routes]
+    found = [result for result in results if result is not None]
+    if found or not routes:
         return found
     pods = without_leftover_pods(find_model_pods(snapshot, subject))
-    return [_evaluate_pool(pool, here, pods) for pool in exclude_deleting(behind)]
+    return [evaluate_pool(pool, routes, pods) for pool in exclude_deleting(pools)]
 
 
 def _missing_route_trouble(
-    snapshot: Snapshot, subject: Subject, behind: Sequence[InferencePool]
+    snapshot: Snapshot, subject: Subject, pools: Sequence[InferencePool]
 ) -> Trouble | None:
     """
-    A set with neither pool nor endpoint picker was deployed to be reached otherwise.
+    Return the trouble of a missing route.
+
+    An InferenceSet with neither pool nor endpoint picker was deployed to be reached in another way.
     """
-    labelled = snapshot.by_index(
-        DEPLOYMENTS, Deployment, inference_set_key(subject.namespace, subject.name)
-    )
-    name = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
-    picker = snapshot.get(DEPLOYMENTS, Deployment, subject.namespace, name)
-    if not behind and not exclude_deleting(
-        (*labelled, *((picker,) if picker is not None else ()))
-    ):
+    if not pools and not _has_endpoint_picker(snapshot, subject):
         return None
     route = ObjectRef(
         HTTP_ROUTES.group_resource, subject.namespace, f"{subject.name}{ROUTE_SUFFIX}"
     )
-    seen = route in snapshot.deleted_uids
+    absence = absence_of(snapshot, route)
     return Trouble(
         cause=Cause(route, "RouteNotFound"),
-        kind=TroubleKind.LOST if seen else TroubleKind.DECLARED,
+        kind=absence.trouble_kind,
         is_out=True,
-        message_fields={"object": f"HTTPRoute {route.name}", "state": _absence_text(seen=seen)},
+        message_fields={"object": f"HTTPRoute {route.name}", "state": absence.describe()},
     )
 
 
-def _absence_text(*, seen: bool) -> str:
-    return "was deleted" if seen else "does not exist"
+def _has_endpoint_picker(snapshot: Snapshot, subject: Subject) -> bool:
+    by_label = snapshot.by_index(
+        DEPLOYMENTS, Deployment, inference_set_key(subject.namespace, subject.name)
+    )
+    name = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
+    by_name = snapshot.get(DEPLOYMENTS, Deployment, subject.namespace, name)
+    return bool(exclude_deleting((*by_label, *((by_name,) if by_name is not None else ()))))
 
 
 # ---------------------------------------------------------------- one route
 
 
-def _parent_controllers(snapshot: Snapshot, route: HTTPRoute) -> ParentControllers:
-    """
-    One on its way out accepts nothing any more, and its entries stay as they were.
-    """
-    found = []
-    for parent in gateway_parents(route):
-        namespace = parent.namespace or route.metadata.namespace
-        gateway = snapshot.get(GATEWAYS, Gateway, namespace, parent.name)
-        if gateway is not None and gateway.metadata.deletion_timestamp is None:
-            found.append((parent, gateway_controller_name(snapshot, gateway)))
-    return found
-
-
 def _evaluate_route(
-    snapshot: Snapshot, route: HTTPRoute, gateways: ParentControllers
+    snapshot: Snapshot, route: HTTPRoute, parents: ParentControllers
 ) -> CheckResult | None:
+    """
+    Return the first trouble of a route: its references, then what the Gateways' controllers report.
+    """
     if not route.spec.parent_refs:
         return routing_trouble(
             HTTP_ROUTES, route, "GatewayNotFound", TroubleKind.DECLARED, "names no Gateway"
         )
-    for parent in gateway_parents(route):
-        found = _missing_reference_trouble(snapshot, route, GATEWAYS, parent)
-        if found is not None:
-            return found
+    for gateway_reference in gateway_parents(route):
+        result = _check_reference(snapshot, route, GATEWAYS, gateway_reference)
+        if result is not None:
+            return result
     for backend in pool_backends(route):
-        found = _missing_reference_trouble(snapshot, route, INFERENCE_POOLS, backend)
-        if found is not None:
-            return found
-    for parent, writer in gateways:
+        result = _check_reference(snapshot, route, INFERENCE_POOLS, backend)
+        if result is not None:
+            return result
+    for parent, controller_name in parents:
         entries = find_parent_statuses(route.status, parent, route.metadata.namespace)
-        found = evaluate_route_status(route, select_parent_status(entries, writer), parent.name)
-        if found is not None:
-            return found
+        entry = select_parent_status(entries, controller_name)
+        result = evaluate_route_status(route, entry, parent.name)
+        if result is not None:
+            return result
     return None
 
 
-def _missing_reference_trouble(
+def _check_reference(
     snapshot: Snapshot,
     route: HTTPRoute,
     kind: ResourceKind,
-    wanted: ParentReference | BackendReference,
+    reference: ParentReference | BackendReference,
 ) -> CheckResult | None:
     """
-    A reference to what is not there is trouble as young as the absence.
+    Check that a Gateway or a pool that a route refers to exists.
     """
-    namespace = wanted.namespace or route.metadata.namespace
-    late = check_decoded(snapshot, kind, namespace, wanted.name)
-    if late or snapshot.get(kind, kind.type, namespace, wanted.name) is not None:
-        return late
-    seen = ObjectRef(kind.group_resource, namespace, wanted.name) in snapshot.deleted_uids
-    here = namespace == route.metadata.namespace
-    name = wanted.name if here else f"{namespace}/{wanted.name}"
-    what = "parent" if kind is GATEWAYS else "backend"
-    state = f"{what} {kind.kind} {name} {_absence_text(seen=seen)}"
+    namespace = reference.namespace or route.metadata.namespace
+    undecodable = check_decoded(snapshot, kind, namespace, reference.name)
+    if undecodable or snapshot.get(kind, kind.type, namespace, reference.name) is not None:
+        return undecodable
+    absence = absence_of(snapshot, ObjectRef(kind.group_resource, namespace, reference.name))
+    is_local = namespace == route.metadata.namespace
+    name = reference.name if is_local else f"{namespace}/{reference.name}"
+    role = "parent" if kind is GATEWAYS else "backend"
     code = "GatewayNotFound" if kind is GATEWAYS else "PoolNotFound"
-    lost = TroubleKind.LOST if seen else TroubleKind.DECLARED
-    return replace(routing_trouble(HTTP_ROUTES, route, code, lost, state), object_created_at=None)
-
-
-# ---------------------------------------------------------------- one pool
-
-
-def _evaluate_pool(
-    pool: InferencePool, here: Iterable[tuple[HTTPRoute, ParentControllers]], pods: Sequence[Pod]
-) -> CheckResult | None:
-    for route, gateways in here:
-        for parent, writer in gateways:
-            namespace = parent.namespace or route.metadata.namespace
-            wanted = ParentReference(name=parent.name, namespace=namespace)
-            entries = find_parent_statuses(pool.status, wanted, pool.metadata.namespace)
-            found = evaluate_pool_status(pool, select_parent_status(entries, writer), parent.name)
-            if found is not None:
-                return found
-    return _selector_trouble(pool, pods)
-
-
-def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | None:
-    """
-    No writer tells that a selector matches nothing.
-    """
-    wanted = (pool.spec.selector.match_labels or {}).items()
-    running = sum(pod.status.phase == "Running" and is_leader_pod(pod) for pod in pods)
-    if not running or any(wanted <= (pod.metadata.labels or {}).items() for pod in pods):
-        return None
-    models = "1 model pod is" if running == 1 else f"{running} model pods are"
-    state = f"selector matches no pod while {models} running"
-    return routing_trouble(INFERENCE_POOLS, pool, "SelectsNothing", TroubleKind.FAILED, state)
+    state = f"{role} {kind.kind} {name} {absence.describe()}"
+    trouble = routing_trouble(HTTP_ROUTES, route, code, absence.trouble_kind, state)
+    # The startup grace counts from when the object went missing, not from the route's creation.
+    return replace(trouble, object_created_at=None)
 
 
 PROBE = Probe(

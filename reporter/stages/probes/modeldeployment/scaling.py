@@ -1,21 +1,19 @@
 """
-Whether keda-kaito-scaler can act on the scaling annotations of an InferenceSet.
+Probe for scaling annotations of an InferenceSet that keda-kaito-scaler ignores.
 
-With KEDA as a source also whether it did, and whether KEDA can.
+With the source ``keda`` the probe also checks the ScaledObject that the scaler creates from them, and
+the HorizontalPodAutoscaler behind it.
 """
 
 from collections.abc import Iterable
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.kinds.kaito import InferenceSet
-from reporter.model.kinds.resource_kinds import (
-    HORIZONTAL_POD_AUTOSCALERS,
-    INFERENCE_SETS,
-    NAMESPACES,
-    SCALED_OBJECTS,
-    WORKSPACES,
-)
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_AUTOSCALERS
+from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
@@ -35,46 +33,45 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 MAX_LISTED_PROBLEMS = 3
 """
-How many complaints one message tells.
+Number of annotation problems that one message lists.
 """
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, question.key(), _find_troubles(snapshot, question))
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, request.key(), _check_scaling(snapshot, request))
 
 
-def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
-    subject, unwatched = question.subject, question.unwatched
-    unread = check_decoded(snapshot, INFERENCE_SETS, subject.namespace, subject.name)
-    scaled = get_inference_set(snapshot, subject)
-    if unread or scaled is None:
-        return [unread]
+def _check_scaling(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    subject, unwatched = request.subject, request.unwatched
+    undecodable = check_decoded(snapshot, INFERENCE_SETS, subject.namespace, subject.name)
+    inference_set = get_inference_set(snapshot, subject)
+    if undecodable or inference_set is None:
+        return [undecodable]
     nodes = (each.status.target_node_count for each in find_workspaces(snapshot, subject))
-    limit = ReplicaLimit(scaled.spec.node_count_limit or 0, max(nodes, default=0))
-    wrong = _annotation_trouble(scaled, limit)
-    # What the scaler does not take it does not pass on, so that KEDA's state is of older annotations.
-    detail = () if wrong is not None else find_autoscaling_troubles(snapshot, scaled, unwatched)
-    return with_detail([wrong], detail, unwatched=unwatched.get(SCALED_OBJECTS.resource, ""))
+    limit = ReplicaLimit(inference_set.spec.node_count_limit or 0, max(nodes, default=0))
+    trouble = _annotation_trouble(inference_set, limit)
+    if trouble is not None:
+        # The scaler ignores invalid annotations, so KEDA's state belongs to older ones.
+        return [trouble]
+    detail = find_autoscaling_troubles(snapshot, inference_set, unwatched)
+    return with_detail([], detail, unwatched=unwatched.get(SCALED_OBJECTS.resource, ""))
 
 
-def _annotation_trouble(scaled: InferenceSet, limit: ReplicaLimit) -> Trouble | None:
-    meta = scaled.metadata
-    wrong = find_annotation_problems(meta.annotations or {}, limit)
-    if not wrong:
+def _annotation_trouble(inference_set: InferenceSet, limit: ReplicaLimit) -> Trouble | None:
+    meta = inference_set.metadata
+    problems = find_annotation_problems(meta.annotations or {}, limit)
+    if not problems:
         return None
-    state = "; ".join(each.text for each in wrong[:MAX_LISTED_PROBLEMS])
-    more = (
-        f"; and {len(wrong) - MAX_LISTED_PROBLEMS} more"
-        if len(wrong) > MAX_LISTED_PROBLEMS
-        else ""
-    )
+    state = "; ".join(each.text for each in problems[:MAX_LISTED_PROBLEMS])
+    if len(problems) > MAX_LISTED_PROBLEMS:
+        state += f"; and {len(problems) - MAX_LISTED_PROBLEMS} more"
     return Trouble(
         cause=Cause(
-            ObjectRef(INFERENCE_SETS.group_resource, meta.namespace, meta.name), wrong[0].code
+            ObjectRef(INFERENCE_SETS.group_resource, meta.namespace, meta.name), problems[0].code
         ),
         kind=TroubleKind.DECLARED,
         object_created_at=meta.creation_timestamp,
-        message_fields={"state": state + more},
+        message_fields={"state": state},
     )
 
 

@@ -1,27 +1,38 @@
 """
-Whether the weights of a model arrive too slowly, as the pods that load it say themselves.
+Detect that the weights of a model download too slowly, by the metrics of the pods that load it.
 
-Each pod is judged alone, so that a slow one does not hide behind those that are fast.
+Each pod is evaluated alone, so that a slow one is not hidden by fast ones.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import Pod
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, PODS
+from reporter.model.kinds.base.keys import inference_set_key
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.samples import ScrapeHistory, add_scrape
+from reporter.model.scrapes import Scrape
 from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import involved_namespace
-from reporter.stages.resources.downloads import MEGABYTE, Download, DownloadRules, DownloadState
-from reporter.stages.resources.downloads import evaluate_download as judge_window
-from reporter.stages.snapshot.index_keys import inference_set_key
+from reporter.stages.resources.downloads import (
+    ENGINE_METRIC_PREFIX,
+    MEGABYTE,
+    REMAINING_SECONDS_METRIC,
+    Download,
+    DownloadRules,
+    DownloadState,
+    evaluate_download,
+)
 from reporter.stages.snapshot.loading import is_loading
+from reporter.stages.snapshot.scrape_targets import LOADING
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.phrases import human_duration
 
@@ -29,7 +40,7 @@ from reporter.stages.text.phrases import human_duration
 GIGABYTE = 1e9
 STARTUP_PROBE_BUDGET = timedelta(minutes=30)
 """
-What the startup probe of KAITO's pods allows: 180 times 10 seconds.
+The time that the startup probe of KAITO's pods allows: 180 attempts, 10 seconds apart.
 """
 
 WHY_UNKNOWN = {
@@ -41,19 +52,22 @@ WHY_UNKNOWN = {
 
 class WeightDownloadParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    The flags that hold what is slow, and how often it is read.
+    Names of the flags that say what is slow, and what is read where and how often.
     """
 
     window_flag: str
     min_mbps_flag: str
     metric_flag: str
     interval_flag: str
+    port_flag: str = "weight-download-metric-port"
 
 
 @dataclass(frozen=True, slots=True)
 class PodDownload:
     """
-    A pod and its download. *unknown*: why that cannot be judged now, empty if it can.
+    A pod and its download.
+
+    *why_unknown*: why the download cannot be evaluated now; empty if it can.
     """
 
     pod: Pod
@@ -61,14 +75,19 @@ class PodDownload:
     why_unknown: str = ""
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    subject, key = question.subject, question.key()
-    rules = download_rules(question)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    subject, key = request.subject, request.key()
+    rules = download_rules(request.parameters, request.flags)
     pods = snapshot.by_index(PODS, Pod, inference_set_key(subject.namespace, subject.name))
-    found = [_evaluate_pod(snapshot, pod, rules) for pod in pods if is_loading(pod)]
+    found = [
+        _evaluate_pod(snapshot, pod, snapshot.scrape_history(pod, request.reason), rules)
+        for pod in pods
+        if is_loading(pod)
+    ]
     slow = [each for each in found if each.download.state.is_slow]
     if any(not each.why_unknown for each in slow):
-        # One that cannot be read now is still what it was, as long as another one speaks.
+        # Slow pods whose page cannot be read now stay in the list while another one is known to
+        # be slow, so that a single failed scrape does not change the message.
         troubles = tuple(_new_trouble(each, rules) for each in slow)
         return [Active(key, troubles, involved_namespace(snapshot, subject.namespace))]
     unknown = [
@@ -77,8 +96,32 @@ def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
     return [Unknown(key, unknown[0]) if unknown else Clear(key)]
 
 
-def download_rules(question: ProbeRequest) -> DownloadRules:
-    parameters, flags = question.parameters, question.flags
+def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str]) -> Scrape:
+    """
+    Build the request for the two gauges of loading pods.
+    """
+    rules = download_rules(parameters, flags)
+    return Scrape(
+        families=(rules.speed_metric, REMAINING_SECONDS_METRIC),
+        prefixes=(ENGINE_METRIC_PREFIX,),
+        pods=LOADING,
+        port=int(flags[parameters.port_flag]),
+        keep=partial(add_scrape, retention=rules.window),
+        gist=partial(summarize_history, rules),
+    )
+
+
+def summarize_history(rules: DownloadRules, history: ScrapeHistory) -> tuple[str, DownloadState]:
+    """
+    Return what of a history changes a verdict, so that other scrapes cause no evaluation.
+    """
+    why = history.last_failure.why if history.last_failure is not None else ""
+    return why, evaluate_download(history, rules).state
+
+
+def download_rules(
+    parameters: WeightDownloadParameters, flags: Mapping[str, str]
+) -> DownloadRules:
     return _parse_rules(
         flags[parameters.metric_flag],
         flags[parameters.window_flag],
@@ -97,17 +140,19 @@ def _parse_rules(metric: str, window: str, interval: str, min_mbps: str) -> Down
     )
 
 
-def _evaluate_pod(snapshot: Snapshot, pod: Pod, rules: DownloadRules) -> PodDownload:
-    meta, window = pod.metadata, snapshot.scrape_history(pod)
-    if window is None:
+def _evaluate_pod(
+    snapshot: Snapshot, pod: Pod, history: ScrapeHistory | None, rules: DownloadRules
+) -> PodDownload:
+    meta = pod.metadata
+    if history is None:
         return PodDownload(
             pod, Download(DownloadState.NOT_SCRAPED), WHY_UNKNOWN[DownloadState.NOT_SCRAPED]
         )
-    download = judge_window(window, rules)
+    download = evaluate_download(history, rules)
     if ObjectRef(PODS.group_resource, meta.namespace, meta.name) in snapshot.undecodable:
         return PodDownload(pod, download, "its newest version could not be decoded")
-    if window.last_failure is not None:
-        return PodDownload(pod, download, window.last_failure.why)
+    if history.last_failure is not None:
+        return PodDownload(pod, download, history.last_failure.why)
     return PodDownload(pod, download, WHY_UNKNOWN.get(download.state, ""))
 
 
@@ -132,7 +177,7 @@ def _new_trouble(loading: PodDownload, rules: DownloadRules) -> Trouble:
 
 def _describe_outlook(loading: PodDownload) -> str:
     """
-    What remains and how long that takes, against what the startup probe leaves.
+    Describe the remaining time of the download and that of the startup probe.
     """
     download, parts = loading.download, [""]
     if download.state is DownloadState.STALLED:
@@ -153,7 +198,7 @@ def _describe_outlook(loading: PodDownload) -> str:
 
 def _started_at(pod: Pod) -> datetime | None:
     """
-    When the container that loads the model did; of several, the last one.
+    Return when the container that loads the model started; of several, the last one.
     """
     running = (each.state.running for each in pod.status.container_statuses or ())
     return max((r.started_at for r in running if r is not None and r.started_at), default=None)
@@ -161,7 +206,7 @@ def _started_at(pod: Pod) -> datetime | None:
 
 def format_speed(bytes_a_second: float) -> str:
     """
-    Rounded down, so that what is below a limit does not read like it.
+    Format in MB/s, rounded down so that a speed below the limit never reads like the limit.
     """
     tenths = int(bytes_a_second / MEGABYTE * 10 + 1e-6) / 10
     return f"{tenths:g} MB/s"
@@ -177,7 +222,7 @@ PROBE = Probe(
         optional_kinds=(NAMESPACES,),
         required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
         pauses_at_zero_replicas=True,
-        reads_metrics=True,
+        scrape=build_scrape,
     ),
     evaluate,
 )

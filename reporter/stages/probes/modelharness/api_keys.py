@@ -1,20 +1,24 @@
 """
-Whether the operator of gateway auth has made the API keys of a workload namespace.
+Probe for API keys of a workload namespace that gateway auth's operator has not reconciled.
 
-What its conditions are called is not published, so any that is False counts, but for those that
-by their name are well when False. What it says may quote a key, which must not be passed on.
+The operator does not document its condition types. So every condition with status False counts,
+except types whose name describes something bad or transient. Messages of the operator may quote a
+key, which must not get into an Event.
 """
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.kaito import APIKey
-from reporter.model.kinds.objects import Condition
-from reporter.model.kinds.resource_kinds import API_KEYS, NAMESPACES
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.keys import namespace_key
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.kaito.api_keys import API_KEYS, APIKey
+from reporter.model.redact import REMOVED
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -24,19 +28,18 @@ from reporter.stages.resources.check_result import (
     to_verdict,
 )
 from reporter.stages.resources.conditions import (
-    check_observed_generation,
+    check_observed_generations,
     reason_text,
-    transition_time,
+    with_condition,
 )
+from reporter.stages.resources.existence import exclude_deleting
 from reporter.stages.resources.gateway.gateways import is_owned_by_harness
-from reporter.stages.snapshot.index_keys import namespace_key
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.text.redact import REMOVED
 
 
 class APIKeysParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *well_when_false*: words in a condition's type that name something bad or passing.
+    *well_when_false*: words in a condition's type by which False is its good status.
     """
 
     well_when_false: tuple[str, ...] = ()
@@ -48,56 +51,49 @@ KEY_PATTERN = re.compile(
     r"|[0-9a-f]{24,}"
 )
 """
-Mixed letters and digits, or long hexadecimal numbers, as no Kubernetes name has them.
+Text that may be key material: a long word of mixed case with digits, or a long hexadecimal number.
+
+Names of Kubernetes objects have no capital letters and do not match.
 """
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    found = [] if check_served(snapshot, API_KEYS) else _find_troubles(snapshot, question)
-    yield to_verdict(snapshot, question.key(), found)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    # Without the CRD, gateway auth is not installed: no trouble of this namespace.
+    results = [] if check_served(snapshot, API_KEYS) else _check_keys(snapshot, request)
+    yield to_verdict(snapshot, request.key(), results)
 
 
-def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
-    namespace = question.subject.namespace
-    for key in snapshot.by_index(API_KEYS, APIKey, namespace_key(namespace)):
-        if key.metadata.deletion_timestamp is None:
-            yield check_decoded(snapshot, API_KEYS, namespace, key.metadata.name)
-            yield _evaluate_key(key, question.parameters.well_when_false)
+def _check_keys(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    namespace = request.subject.namespace
+    keys = snapshot.by_index(API_KEYS, APIKey, namespace_key(namespace))
+    for key in exclude_deleting(keys):
+        yield check_decoded(snapshot, API_KEYS, namespace, key.metadata.name)
+        yield _evaluate_key(key, request.parameters.well_when_false)
 
 
 def _evaluate_key(key: APIKey, well_when_false: Iterable[str]) -> CheckResult | None:
-    """
-    A key that someone made for a while may expire; that of the harness is renewed before.
-    """
     if key.status.phase == EXPIRED:
-        return (
-            _new_trouble(key, EXPIRED, TroubleKind.FAILED, "has expired")
-            if is_owned_by_harness(key)
-            else None
-        )
-    where = f"APIKey {key.metadata.namespace}/{key.metadata.name}"
+        # The harness's key is rotated before it expires. A key of a user's own may expire on purpose.
+        if not is_owned_by_harness(key):
+            return None
+        return _new_trouble(key, EXPIRED, TroubleKind.FAILED, "has expired")
     conditions = [
         c for c in key.status.conditions or () if not _has_negative_polarity(c, well_when_false)
     ]
-    for each in conditions:
-        late = check_observed_generation(each, key.metadata, where)
-        if late is not None:
-            return late
-    failed = next(
-        (c for c in sorted(conditions, key=_condition_type) if c.status == "False"), None
-    )
-    if failed is not None:
-        reason = _redact_keys(reason_text(failed))
-        return _new_trouble(
-            key, "NotReconciled", TroubleKind.FAILED, f"is not reconciled ({reason})", failed
-        )
+    name = f"APIKey {key.metadata.namespace}/{key.metadata.name}"
+    stale = check_observed_generations(conditions, key.metadata, name)
+    if stale is not None:
+        return stale
+    false_conditions = sorted((c for c in conditions if c.status == "False"), key=_condition_type)
+    if false_conditions:
+        return _condition_trouble(key, false_conditions[0])
     if key.status.phase == "Pending" or not (key.status.phase or conditions):
         return _new_trouble(key, "Pending", TroubleKind.STARTING, "is still Pending")
     return None
 
 
-def _has_negative_polarity(condition: Condition, words: Iterable[str]) -> bool:
-    return any(word in condition.type for word in words)
+def _has_negative_polarity(condition: Condition, well_when_false: Iterable[str]) -> bool:
+    return any(word in condition.type for word in well_when_false)
 
 
 def _condition_type(condition: Condition) -> str:
@@ -108,18 +104,22 @@ def _redact_keys(text: str) -> str:
     return KEY_PATTERN.sub(REMOVED, text)
 
 
-def _new_trouble(
-    key: APIKey, code: str, kind: TroubleKind, state: str, by: Condition | None = None
-) -> Trouble:
+def _condition_trouble(key: APIKey, condition: Condition) -> Trouble:
+    state = f"is not reconciled ({_redact_keys(reason_text(condition))})"
+    trouble = with_condition(
+        _new_trouble(key, "NotReconciled", TroubleKind.FAILED, state), condition, key.metadata
+    )
+    return replace(trouble, foreign_text=_redact_keys(trouble.foreign_text))
+
+
+def _new_trouble(key: APIKey, code: str, kind: TroubleKind, state: str) -> Trouble:
     meta = key.metadata
     return Trouble(
         cause=Cause(ObjectRef(API_KEYS.group_resource, meta.namespace, meta.name), code),
         kind=kind,
         is_out=True,
         object_created_at=meta.creation_timestamp,
-        since=transition_time(by, meta) if by is not None else None,
         message_fields={"object": f"APIKey {meta.name}", "state": state},
-        foreign_text=_redact_keys(by.message or "") if by is not None else "",
     )
 
 

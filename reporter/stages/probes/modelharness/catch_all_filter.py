@@ -1,8 +1,8 @@
 """
-Whether the filters of a harness are there, apply to its Gateway, and Istio does not object to them.
+Probe for EnvoyFilters of a harness that are missing, select no Gateway, or are rejected by Istio.
 
-Without the catch-all an unknown model bypasses authorization. Their status is normally empty, and
-warnings in it are normal; only errors tell.
+Without the catch-all filter a request for an unknown model bypasses authorization. Istio writes a
+status only with PILOT_ENABLE_ANALYSIS, so an empty one is normal.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -11,34 +11,31 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import Gateway
-from reporter.model.kinds.istio_cilium import EnvoyFilter
-from reporter.model.kinds.resource_kinds import ENVOY_FILTERS, GATEWAYS, HTTP_ROUTES, NAMESPACES
+from reporter.model.kinds.base.keys import namespace_key
+from reporter.model.kinds.base.ownership import GATEWAY_NAME_LABEL
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS, EnvoyFilter
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
     CheckResult,
+    Inconclusive,
     check_decoded,
-    check_served,
     to_verdict,
 )
+from reporter.stages.resources.existence import absence_of, exclude_deleting
 from reporter.stages.resources.gateway.envoy_filters import envoy_filter_trouble
-from reporter.stages.resources.gateway.gateways import (
-    exclude_deleting_gateways,
-    find_gateways,
-    is_owned_by_harness,
-)
-from reporter.stages.resources.workloads.deployments import Inconclusive
-from reporter.stages.snapshot.index_keys import namespace_key
+from reporter.stages.resources.gateway.gateways import find_gateways, is_owned_by_harness
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import GATEWAY_NAME_LABEL
 from reporter.stages.text.phrases import abbreviate_list
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
 class CatchAllFilterParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *filters*: names of the EnvoyFilters that every harness has.
+    *filters*: the names of the EnvoyFilters that every harness has.
     """
 
     filters: tuple[str, ...]
@@ -46,105 +43,103 @@ class CatchAllFilterParameters(Struct, frozen=True, forbid_unknown_fields=True, 
 
 MAX_NAME_BYTES = 100
 """
-Bytes of a name that others gave.
+Limit of a quoted name in bytes.
 """
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    blind = check_served(snapshot, ENVOY_FILTERS, GATEWAYS)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     yield to_verdict(
-        snapshot, question.key(), [blind] if blind else _find_troubles(snapshot, question)
+        snapshot,
+        request.key(),
+        _check_filters(snapshot, request),
+        requires=(ENVOY_FILTERS, GATEWAYS),
     )
 
 
-def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
+def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     """
-    Only where a Gateway is: without one there is no harness, or its absence is told already.
+    Check the filters of a namespace that has a Gateway.
+
+    Without a Gateway there is no harness, or the probe of the Gateway reports it as missing.
     """
-    namespace, wanted = question.subject.namespace, question.parameters.filters
-    serving = exclude_deleting_gateways(find_gateways(snapshot, namespace))
-    if not serving:
+    namespace, expected = request.subject.namespace, request.parameters.filters
+    gateways = exclude_deleting(find_gateways(snapshot, namespace))
+    if not gateways:
         return
-    made = snapshot.by_index(ENVOY_FILTERS, EnvoyFilter, namespace_key(namespace))
-    if any(is_owned_by_harness(gateway) for gateway in serving):
-        names = {each.metadata.name for each in made}
-        yield from (
-            check_decoded(snapshot, ENVOY_FILTERS, namespace, name)
-            or _missing_trouble(snapshot, namespace, name)
-            for name in wanted
-            if name not in names
-        )
-    names = {each.metadata.name for each in _all_gateways(snapshot, namespace)}
-    for each in made:
-        if _is_harness_filter(each, wanted):
+    filters = snapshot.by_index(ENVOY_FILTERS, EnvoyFilter, namespace_key(namespace))
+    if any(is_owned_by_harness(gateway) for gateway in gateways):
+        existing = {each.metadata.name for each in filters}
+        for name in expected:
+            if name not in existing:
+                yield check_decoded(snapshot, ENVOY_FILTERS, namespace, name) or _missing_trouble(
+                    snapshot, namespace, name
+                )
+    # A filter may be meant for a Gateway that does not belong to the harness, so all of them count.
+    all_gateways = snapshot.by_index(GATEWAYS, Gateway, namespace_key(namespace))
+    gateway_names = {each.metadata.name for each in all_gateways}
+    for each in exclude_deleting(filters):
+        if each.metadata.name in expected or is_owned_by_harness(each):
             yield check_decoded(snapshot, ENVOY_FILTERS, namespace, each.metadata.name)
-            yield _selector_trouble(each, names, serving) or _rejected_trouble(each)
-
-
-def _all_gateways(snapshot: Snapshot, namespace: str) -> Sequence[Gateway]:
-    """
-    Those that are not the harness's too: a filter may be meant for one of them.
-    """
-    return snapshot.by_index(GATEWAYS, Gateway, namespace_key(namespace))
-
-
-def _is_harness_filter(made: EnvoyFilter, wanted: Collection[str]) -> bool:
-    going = made.metadata.deletion_timestamp is not None
-    return not going and (made.metadata.name in wanted or is_owned_by_harness(made))
+            yield _selector_trouble(each, gateway_names, gateways) or _rejected_trouble(each)
 
 
 def _missing_trouble(snapshot: Snapshot, namespace: str, name: str) -> Trouble:
     ref = ObjectRef(ENVOY_FILTERS.group_resource, namespace, name)
-    seen = ref in snapshot.deleted_uids
+    absence = absence_of(snapshot, ref)
     return Trouble(
         cause=Cause(ref, "FilterNotFound"),
-        kind=TroubleKind.LOST if seen else TroubleKind.DECLARED,
+        kind=absence.trouble_kind,
         is_out=True,
-        message_fields={
-            "object": f"EnvoyFilter {name}",
-            "state": "was deleted" if seen else "does not exist",
-        },
+        message_fields={"object": f"EnvoyFilter {name}", "state": absence.describe()},
     )
 
 
 def _selector_trouble(
-    made: EnvoyFilter, existing: Collection[str], serving: Sequence[Gateway]
+    envoy_filter: EnvoyFilter, gateway_names: Collection[str], gateways: Sequence[Gateway]
 ) -> Trouble | None:
     """
-    Whether it selects the pods of a Gateway that is not there.
+    Return the trouble of a filter that selects the pods of a Gateway that does not exist.
 
-    Pods need not run yet: the label is that of every pod a Gateway will ever have. By other labels
-    nothing can be told, and no selector means all pods of the namespace.
+    The pods need not run yet: Istio labels all pods of a Gateway with its name. No selector means all
+    pods of the namespace, and of other labels nothing is known.
     """
-    selector = made.spec.workload_selector
-    wanted = ((selector.labels if selector is not None else None) or {}).get(GATEWAY_NAME_LABEL)
-    if wanted is None or wanted in existing:
+    selector = envoy_filter.spec.workload_selector
+    labels = (selector.labels if selector is not None else None) or {}
+    selected = labels.get(GATEWAY_NAME_LABEL)
+    if selected is None or selected in gateway_names:
         return None
-    names = abbreviate_list([gateway.metadata.name for gateway in serving])
-    selected = truncate_bytes(sanitize(wanted), MAX_NAME_BYTES)
-    state = f'selects the pods of Gateway "{selected}", which does not exist, and none of {names}'
-    return envoy_filter_trouble(made, "SelectsNothing", TroubleKind.DECLARED, state)
+    existing = abbreviate_list([gateway.metadata.name for gateway in gateways])
+    quoted = truncate_bytes(sanitize(selected), MAX_NAME_BYTES)
+    state = f'selects the pods of Gateway "{quoted}", which does not exist, and none of {existing}'
+    return envoy_filter_trouble(envoy_filter, "SelectsNothing", TroubleKind.DECLARED, state)
 
 
-def _rejected_trouble(made: EnvoyFilter) -> CheckResult | None:
-    errors = [m for m in made.status.validation_messages or () if m.level == "ERROR"]
+def _rejected_trouble(envoy_filter: EnvoyFilter) -> CheckResult | None:
+    """
+    Return the trouble of a filter that Istio's analysis rejects.
+
+    Only level ERROR counts: the harness's filters normally have the warning IST0151
+    (EnvoyFilterUsesRelativeOperation).
+    """
+    errors = [m for m in envoy_filter.status.validation_messages or () if m.level == "ERROR"]
     if not errors:
         return None
-    if 0 < _observed_generation(made) < made.metadata.generation:
-        return Inconclusive(f"status of EnvoyFilter {made.metadata.name} is older than its spec")
-    told = {f"{m.type.code or ''} {m.type.name or ''}".strip() for m in errors if m.type}
-    why = truncate_bytes(sanitize(abbreviate_list([*told])), MAX_NAME_BYTES) or "no reason given"
+    meta = envoy_filter.metadata
+    if 0 < _observed_generation(envoy_filter) < meta.generation:
+        return Inconclusive(f"status of EnvoyFilter {meta.name} is older than its spec")
+    types = {f"{m.type.code or ''} {m.type.name or ''}".strip() for m in errors if m.type}
+    why = truncate_bytes(sanitize(abbreviate_list([*types])), MAX_NAME_BYTES) or "no reason given"
     return envoy_filter_trouble(
-        made, "Rejected", TroubleKind.FAILED, f"is rejected by Istio's analysis ({why})"
+        envoy_filter, "Rejected", TroubleKind.FAILED, f"is rejected by Istio's analysis ({why})"
     )
 
 
-def _observed_generation(made: EnvoyFilter) -> int:
+def _observed_generation(envoy_filter: EnvoyFilter) -> int:
     """
-    Istio writes it as a number or as a text; 0 if it is neither.
+    Return the observed generation, 0 if unknown; IstioStatus has it as a number or as a string.
     """
-    seen = str(made.status.observed_generation)
-    return int(seen) if seen.isdecimal() else 0
+    text = str(envoy_filter.status.observed_generation)
+    return int(text) if text.isdecimal() else 0
 
 
 PROBE = Probe(

@@ -1,8 +1,8 @@
 """
-Whether the proxies of a Gateway run.
+Probe for a Gateway whose proxies do not run.
 
-Programmed tells of the Gateway's Service, not of the pods behind it. The Deployments are found by
-their label, as their name may be overridden and there may be several of them.
+Istio derives Programmed from the Gateway's Service, not from the pods behind it. The Deployments are
+found by label, because their name can be overridden and a Gateway may have several.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,137 +12,128 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import Gateway, GatewayClass
-from reporter.model.kinds.objects import Deployment, Pod
-from reporter.model.kinds.resource_kinds import (
-    DEPLOYMENTS,
-    GATEWAY_CLASSES,
-    GATEWAYS,
-    HTTP_ROUTES,
-    NAMESPACES,
-    PODS,
-)
+from reporter.model.kinds.base.keys import gateway_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES, GatewayClass
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.verdicts import Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
-from reporter.stages.resources.check_result import (
-    CheckResult,
-    check_decoded,
-    check_served,
-    to_verdict,
-)
+from reporter.stages.resources.check_result import CheckResult, to_verdict
 from reporter.stages.resources.conditions import check_observed_generation, transition_time
-from reporter.stages.resources.gateway.gateways import (
-    accepted_condition,
-    exclude_deleting_gateways,
-    find_gateways,
+from reporter.stages.resources.existence import absence_of, exclude_deleting
+from reporter.stages.resources.gateway.gateways import accepted_condition, find_gateways
+from reporter.stages.resources.workloads.deployments import (
+    DEPLOYMENT_CODES,
+    check_deployment,
+    deployment_ref,
+    missing_deployment_trouble,
 )
-from reporter.stages.resources.workloads import deployments
-from reporter.stages.resources.workloads.deployments import DEPLOYMENT_CODES
-from reporter.stages.snapshot.index_keys import gateway_key, workload_key
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
 class GatewayDataPlaneParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *controllers*: those that make a Deployment for each Gateway, by the name in its class.
+    *controllers*: the controllerNames that create a Deployment for each Gateway.
 
-    *builtin_classes*: theirs, which work without an object.
+    *builtin_classes*: their classes that work without a GatewayClass object.
     """
 
     controllers: tuple[str, ...]
     builtin_classes: tuple[str, ...] = ()
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    blind = check_served(snapshot, GATEWAYS)
-    yield to_verdict(
-        snapshot, question.key(), [blind] if blind else _find_troubles(snapshot, question)
-    )
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    results = _check_gateways(snapshot, request)
+    yield to_verdict(snapshot, request.key(), results, requires=(GATEWAYS,))
 
 
-def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
-    for gateway in exclude_deleting_gateways(find_gateways(snapshot, question.subject.namespace)):
-        yield from (
-            _with_gateway_name(each, gateway)
-            for each in _evaluate_proxies(snapshot, gateway, question.parameters)
-        )
+def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
+    for gateway in exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
+        for result in _check_proxies(snapshot, gateway, request.parameters):
+            yield _with_gateway_name(result, gateway)
 
 
-def _with_gateway_name(found: CheckResult, gateway: Gateway) -> CheckResult:
-    if isinstance(found, Trouble):
-        return replace(
-            found, message_fields={**found.message_fields, "gateway": gateway.metadata.name}
-        )
-    return found
+def _with_gateway_name(result: CheckResult, gateway: Gateway) -> CheckResult:
+    if not isinstance(result, Trouble):
+        return result
+    fields = {**result.message_fields, "gateway": gateway.metadata.name}
+    return replace(result, message_fields=fields)
 
 
-def _evaluate_proxies(
-    snapshot: Snapshot, gateway: Gateway, told: GatewayDataPlaneParameters
+def _check_proxies(
+    snapshot: Snapshot, gateway: Gateway, parameters: GatewayDataPlaneParameters
 ) -> Sequence[CheckResult]:
+    """
+    Check the proxy Deployments of a Gateway; while one of them serves, the others are no outage.
+    """
     meta = gateway.metadata
-    key = gateway_key(meta.namespace, meta.name)
-    made = snapshot.by_index(DEPLOYMENTS, Deployment, key)
-    if not made:
-        missing = _missing_proxy_trouble(snapshot, gateway, told)
+    proxies = snapshot.by_index(DEPLOYMENTS, Deployment, gateway_key(meta.namespace, meta.name))
+    if not proxies:
+        missing = _missing_proxy_trouble(snapshot, gateway, parameters)
         return [missing] if missing is not None else []
-    staying = [each for each in made if each.metadata.deletion_timestamp is None]
-    read = [_evaluate_proxy(snapshot, each) for each in staying]
-    used = [each for each in read if each is None or not _is_unused(each)] or read
-    serving = any(each is None or (isinstance(each, Trouble) and not each.is_out) for each in used)
+    results = [check_deployment(snapshot, each) for each in exclude_deleting(proxies)]
+    used = [each for each in results if each is None or not _is_unused(each)] or results
+    is_serving = any(
+        each is None or (isinstance(each, Trouble) and not each.is_out) for each in used
+    )
     found = [each for each in used if each is not None]
-    return [_as_degraded(each) for each in found] if serving else found
+    return [_as_degraded(each) for each in found] if is_serving else found
 
 
-def _evaluate_proxy(snapshot: Snapshot, deployment: Deployment) -> CheckResult | None:
-    meta = deployment.metadata
-    unread = check_decoded(snapshot, DEPLOYMENTS, meta.namespace, meta.name)
-    pods = snapshot.by_index(PODS, Pod, workload_key(meta.namespace, meta.name))
-    return unread or deployments.evaluate_deployment(deployment, pods)
-
-
-def _is_unused(found: CheckResult) -> bool:
+def _is_unused(result: CheckResult) -> bool:
     """
-    One that was scaled to zero beside another is left over from a change of class or revision.
+    Return whether a proxy is scaled to zero: beside another one it is left from an old revision.
     """
-    return isinstance(found, Trouble) and found.cause.code == "ScaledToZero"
+    return isinstance(result, Trouble) and result.cause.code == "ScaledToZero"
 
 
-def _as_degraded(found: CheckResult) -> CheckResult:
-    return replace(found, is_out=False) if isinstance(found, Trouble) else found
+def _as_degraded(result: CheckResult) -> CheckResult:
+    return replace(result, is_out=False) if isinstance(result, Trouble) else result
 
 
 # ---------------------------------------------------------------- no Deployment
 
 
 def _missing_proxy_trouble(
-    snapshot: Snapshot, gateway: Gateway, told: GatewayDataPlaneParameters
+    snapshot: Snapshot, gateway: Gateway, parameters: GatewayDataPlaneParameters
 ) -> CheckResult | None:
     """
-    None where there need not be one: not accepted yet, by another controller, or deployed by hand.
+    Return the trouble of a Gateway without proxies, if its controller ought to create them.
+
+    A controller creates proxies only for a Gateway that it has accepted.
     """
     meta = gateway.metadata
-    usual = f"{meta.name}-{gateway.spec.gateway_class_name}"
-    seen = deployments.deployment_ref(meta.namespace, usual) in snapshot.deleted_uids
-    taken = accepted_condition(gateway)
-    if taken is None or not (seen or _is_managed(snapshot, gateway, told)):
+    # Istio's default name (pilot/pkg/config/kube/gateway/deploymentcontroller.go).
+    name = f"{meta.name}-{gateway.spec.gateway_class_name}"
+    was_deleted = absence_of(snapshot, deployment_ref(meta.namespace, name)).was_deleted
+    accepted = accepted_condition(gateway)
+    if accepted is None or not (was_deleted or _is_managed(snapshot, gateway, parameters)):
         return None
-    lacks = deployments.missing_deployment_trouble(meta.namespace, usual, seen=seen)
-    kind = lacks.kind if seen else TroubleKind.STARTING
-    late = check_observed_generation(taken, meta, f"Gateway {meta.namespace}/{meta.name}")
-    return late or replace(lacks, kind=kind, is_out=True, since=transition_time(taken, meta))
+    missing = missing_deployment_trouble(meta.namespace, name, was_deleted=was_deleted)
+    kind = missing.kind if was_deleted else TroubleKind.STARTING
+    stale = check_observed_generation(accepted, meta, f"Gateway {meta.namespace}/{meta.name}")
+    return stale or replace(missing, kind=kind, is_out=True, since=transition_time(accepted, meta))
 
 
-def _is_managed(snapshot: Snapshot, gateway: Gateway, told: GatewayDataPlaneParameters) -> bool:
+def _is_managed(
+    snapshot: Snapshot, gateway: Gateway, parameters: GatewayDataPlaneParameters
+) -> bool:
     """
-    With addresses in its spec, a Gateway stands for a Service that someone else has made (Istio).
+    Return whether the controller of a Gateway creates its proxies.
+
+    A Gateway with spec.addresses stands for a Service that somebody deployed by hand (Istio, manual
+    deployment of a Gateway).
     """
     name = gateway.spec.gateway_class_name
-    made = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
+    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
     if gateway.spec.addresses:
         return False
-    if made is None:
-        return name in told.builtin_classes
-    return made.spec.controller_name in told.controllers
+    if gateway_class is None:
+        return name in parameters.builtin_classes
+    return gateway_class.spec.controller_name in parameters.controllers
 
 
 PROBE = Probe(

@@ -1,212 +1,145 @@
 """
-Whether the configuration of an accepted Gateway got through: its address and each of its listeners.
+Probe for an accepted Gateway without an address, and for listeners that were not programmed.
 
-Istio tells of a missing certificate at the listener alone and leaves the Gateway Programmed. That
-no proxy runs is told too, as an address that was not assigned; that is the data plane's trouble.
+Istio reports a missing certificate at the listener only and leaves the Gateway Programmed. It reports
+missing proxies as AddressNotAssigned, too; these are the data plane probe's to report
+(Istio, pilot/pkg/config/kube/gateway/conditions.go).
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import Gateway, ListenerStatus
-from reporter.model.kinds.objects import Condition, Deployment, find_condition
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, GATEWAYS, HTTP_ROUTES, NAMESPACES
-from reporter.model.verdicts import Cause, Trouble, Verdict
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.base.keys import gateway_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
+from reporter.model.verdicts import Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
-from reporter.stages.resources.check_result import (
-    CheckResult,
-    check_decoded,
-    check_served,
-    to_verdict,
-)
+from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
 from reporter.stages.resources.conditions import (
-    check_observed_generation,
+    check_observed_generations,
+    is_condition_true,
     reason_text,
-    transition_time,
+    with_condition,
 )
+from reporter.stages.resources.existence import exclude_deleting
 from reporter.stages.resources.gateway.gateways import (
     accepted_condition,
-    exclude_deleting_gateways,
     find_gateways,
-    gateway_ref,
+    gateway_trouble,
 )
-from reporter.stages.snapshot.index_keys import gateway_key
+from reporter.stages.resources.gateway.listeners import (
+    PENDING,
+    find_listener_failures,
+    listener_trouble,
+)
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.text.phrases import abbreviate_list
 
 
 class GatewayProgrammingParameters(
     Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
 ):
     """
-    *load_balancers*: false where a cluster has none, so that no Gateway will ever get an address.
+    *load_balancers*: false for a cluster without any, where no Gateway ever gets an address.
     """
 
     load_balancers: bool = True
 
 
-FAILING_STATUS = {
-    "ResolvedRefs": "False",
-    "Accepted": "False",
-    "Conflicted": "True",
-    "Programmed": "False",
-}
-"""
-The status in which a listener's condition tells of trouble, causes before what follows from them.
-"""
-
-CERTIFICATE_REASONS = frozenset(
-    {
-        "InvalidCertificateRef",
-        "RefNotPermitted",
-        "InvalidCACertificateRef",
-        "InvalidCACertificateKind",
-        "NoValidCACertificate",
-    }
-)
 ADDRESS_UNUSABLE_REASONS = frozenset({"AddressNotUsable", "UnsupportedAddress"})
 ADDRESS_NOT_ASSIGNED = "AddressNotAssigned"
-PENDING = "Pending"
 NO_PROXIES_TEXT = "no instances found"
 ADDRESS_PENDING_TEXT = "address pending"
 """
-What Istio says of a Service without endpoints, and of one without an address.
+Parts of Istio's messages about a Service without endpoints and about one without an address.
+
+Both have the reason AddressNotAssigned, so only the message tells them apart.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ListenerFailure:
-    """
-    The condition that tells what is wrong with a listener.
-    """
-
-    listener: str
-    condition: Condition
-
-    @property
-    def is_starting(self) -> bool:
-        return self.condition.reason == PENDING
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    results = _check_gateways(snapshot, request)
+    yield to_verdict(snapshot, request.key(), results, requires=(GATEWAYS,))
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    blind = check_served(snapshot, GATEWAYS)
-    yield to_verdict(
-        snapshot, question.key(), [blind] if blind else _find_troubles(snapshot, question)
-    )
-
-
-def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
-    for gateway in exclude_deleting_gateways(find_gateways(snapshot, question.subject.namespace)):
+def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    for gateway in exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
         meta = gateway.metadata
         yield check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
-        yield _evaluate_gateway(snapshot, gateway, question.parameters)
+        yield _evaluate_gateway(snapshot, gateway, request.parameters)
 
 
 def _evaluate_gateway(
-    snapshot: Snapshot, gateway: Gateway, told: GatewayProgrammingParameters
+    snapshot: Snapshot, gateway: Gateway, parameters: GatewayProgrammingParameters
 ) -> CheckResult | None:
     """
-    Of one that nobody has accepted there is nothing to be said yet.
+    Return the trouble of a Gateway's configuration; None before a controller has accepted it.
+
+    Errors of listeners come first, since Istio may report the Gateway itself as Programmed.
     """
-    taken = accepted_condition(gateway)
-    if taken is None:
+    accepted = accepted_condition(gateway)
+    if accepted is None:
         return None
-    where = f"Gateway {gateway.metadata.namespace}/{gateway.metadata.name}"
     programmed = find_condition(gateway.status.conditions, "Programmed")
-    failures = _listener_failures(gateway)
-    for each in (taken, programmed, *(failure.condition for failure in failures)):
-        late = (
-            check_observed_generation(each, gateway.metadata, where) if each is not None else None
-        )
-        if late is not None:
-            return late
-    hard = [failure for failure in failures if not failure.is_starting]
-    if hard:
-        return _listener_trouble(gateway, hard)
-    own = _gateway_trouble(gateway, programmed)
-    if own is None or _is_missing_address_expected(snapshot, gateway, programmed, told):
-        return _listener_trouble(gateway, failures)
-    return own
-
-
-# ---------------------------------------------------------------- its listeners
-
-
-def _listener_failures(gateway: Gateway) -> Sequence[ListenerFailure]:
-    """
-    In the order of their names; listeners that were taken out of the spec do not count.
-    """
-    wanted = {listener.name for listener in gateway.spec.listeners or ()}
-    stated = sorted(gateway.status.listeners or (), key=lambda each: each.name)
-    found = ((each.name, _failing_condition(each)) for each in stated if each.name in wanted)
-    return [ListenerFailure(name, failed) for name, failed in found if failed is not None]
-
-
-def _failing_condition(listener: ListenerStatus) -> Condition | None:
-    for kind, status in FAILING_STATUS.items():
-        found = find_condition(listener.conditions, kind)
-        if found is not None and found.status == status:
-            return found
-    return None
-
-
-def _listener_trouble(gateway: Gateway, failures: Sequence[ListenerFailure]) -> Trouble | None:
-    if not failures:
-        return None
-    first = failures[0].condition
-    certificate = any(each.condition.reason in CERTIFICATE_REASONS for each in failures)
-    what = abbreviate_list(
-        [f"{reason_text(each.condition)} on listener {each.listener}" for each in failures]
+    failures = find_listener_failures(gateway)
+    stale = check_observed_generations(
+        (accepted, programmed, *(failure.condition for failure in failures)),
+        gateway.metadata,
+        f"Gateway {gateway.metadata.namespace}/{gateway.metadata.name}",
     )
-    return Trouble(
-        cause=Cause(gateway_ref(gateway), "Certificate" if certificate else "Listener"),
-        kind=TroubleKind.STARTING
-        if all(each.is_starting for each in failures)
-        else TroubleKind.FAILED,
-        is_out=True,
-        object_created_at=gateway.metadata.creation_timestamp,
-        since=transition_time(first, gateway.metadata),
-        message_fields={"gateway": gateway.metadata.name, "state": f"programming failed ({what})"},
-        foreign_text=first.message or "",
-    )
+    if stale is not None:
+        return stale
+    errors = [failure for failure in failures if not failure.is_starting]
+    if errors:
+        return listener_trouble(gateway, errors)
+    trouble = _programmed_trouble(gateway, programmed)
+    if trouble is None or _is_missing_address_expected(snapshot, gateway, programmed, parameters):
+        return listener_trouble(gateway, failures)
+    return trouble
 
 
 # ---------------------------------------------------------------- the Gateway itself
 
 
-def _gateway_trouble(gateway: Gateway, programmed: Condition | None) -> Trouble | None:
-    if programmed is None or programmed.status == "Unknown":
-        return _new_trouble(
-            gateway, "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
-        )
-    if programmed.status == "True":
+def _programmed_trouble(gateway: Gateway, programmed: Condition | None) -> Trouble | None:
+    if is_condition_true(programmed):
         return None
-    if programmed.reason == ADDRESS_NOT_ASSIGNED:
-        return _new_trouble(gateway, "AddressPending", TroubleKind.STARTING, "has no address yet")
-    if programmed.reason == PENDING:
-        return _new_trouble(
-            gateway, "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
-        )
-    code = "AddressNotUsable" if programmed.reason in ADDRESS_UNUSABLE_REASONS else "NotProgrammed"
-    return _new_trouble(
-        gateway, code, TroubleKind.FAILED, f"programming failed ({reason_text(programmed)})"
+    code, kind, state = _classify_programmed(programmed)
+    return with_condition(
+        gateway_trouble(gateway, code, kind, state), programmed, gateway.metadata
     )
+
+
+def _classify_programmed(programmed: Condition | None) -> tuple[str, TroubleKind, str]:
+    """
+    Return cause code, kind and message of a Programmed condition that is not True.
+    """
+    if programmed is None or programmed.status == "Unknown":
+        return "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
+    if programmed.reason == ADDRESS_NOT_ASSIGNED:
+        return "AddressPending", TroubleKind.STARTING, "has no address yet"
+    if programmed.reason == PENDING:
+        return "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
+    code = "AddressNotUsable" if programmed.reason in ADDRESS_UNUSABLE_REASONS else "NotProgrammed"
+    return code, TroubleKind.FAILED, f"programming failed ({reason_text(programmed)})"
 
 
 def _is_missing_address_expected(
     snapshot: Snapshot,
     gateway: Gateway,
     programmed: Condition | None,
-    told: GatewayProgrammingParameters,
+    parameters: GatewayProgrammingParameters,
 ) -> bool:
     """
-    Whether it has no address because it cannot have one here, or only because no proxy runs.
+    Return whether a missing address is no trouble here: there are no load balancers, or no proxy.
 
-    Proxies that someone deployed by hand are known to nobody else, so these are told of here.
+    Missing proxies are the data plane probe's to report. Only proxies that somebody deployed by hand
+    are unknown to it, and their absence is reported here.
     """
     if (
         programmed is None
@@ -215,27 +148,10 @@ def _is_missing_address_expected(
     ):
         return False
     message, meta = programmed.message or "", gateway.metadata
-    unmanned = NO_PROXIES_TEXT in message and ADDRESS_PENDING_TEXT not in message
-    key = gateway_key(meta.namespace, meta.name)
-    judged = not gateway.spec.addresses or bool(snapshot.by_index(DEPLOYMENTS, Deployment, key))
-    return judged if unmanned else not told.load_balancers
-
-
-def _new_trouble(gateway: Gateway, code: str, kind: TroubleKind, state: str) -> Trouble:
-    """
-    As the Gateway's own condition tells.
-    """
-    meta = gateway.metadata
-    said = find_condition(gateway.status.conditions, "Programmed")
-    return Trouble(
-        cause=Cause(gateway_ref(gateway), code),
-        kind=kind,
-        is_out=True,
-        object_created_at=meta.creation_timestamp,
-        since=transition_time(said, meta) if said is not None else meta.creation_timestamp,
-        message_fields={"gateway": meta.name, "state": state},
-        foreign_text=(said.message or "") if said is not None else "",
-    )
+    if NO_PROXIES_TEXT in message and ADDRESS_PENDING_TEXT not in message:
+        key = gateway_key(meta.namespace, meta.name)
+        return not gateway.spec.addresses or bool(snapshot.by_index(DEPLOYMENTS, Deployment, key))
+    return not parameters.load_balancers
 
 
 PROBE = Probe(

@@ -1,7 +1,7 @@
 """
-Whether the policy that guards the model pods lets in who must come in.
+Probe for a CiliumNetworkPolicy of the model pods that is invalid or keeps out who must come in.
 
-Where there is no Cilium, or the policy is switched off, there is nothing to judge.
+A cluster without Cilium, or a harness with the policy switched off, has no such trouble.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,9 +10,14 @@ from msgspec import Struct
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.istio_cilium import CiliumNetworkPolicy, EndpointSelector
-from reporter.model.kinds.objects import Namespace, find_condition
-from reporter.model.kinds.resource_kinds import CILIUM_NETWORK_POLICIES, DEPLOYMENTS, NAMESPACES
+from reporter.model.kinds.base.conditions import find_condition
+from reporter.model.kinds.cilium.network_policies import (
+    CILIUM_NETWORK_POLICIES,
+    CiliumNetworkPolicy,
+    EndpointSelector,
+)
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -21,7 +26,8 @@ from reporter.stages.resources.check_result import (
     check_served,
     to_verdict,
 )
-from reporter.stages.resources.conditions import reason_text, transition_time
+from reporter.stages.resources.conditions import reason_text, with_condition
+from reporter.stages.resources.existence import absence_of, is_deleting
 from reporter.stages.resources.workloads.components import ComponentSpec, locate_component
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.suggest import did_you_mean
@@ -29,9 +35,9 @@ from reporter.stages.text.suggest import did_you_mean
 
 class NetworkPolicyParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *name*: of the policy. *stock*: namespaces that its chart allows whether they exist or not.
+    *name*: the policy's name. *scaler*: the Deployment whose requests the policy must allow.
 
-    *scaler*: the Deployment that must be let in.
+    *stock*: namespaces that the chart's default allows, whether they exist in this cluster or not.
     """
 
     name: str
@@ -43,30 +49,27 @@ LABEL_SOURCES = ("k8s:", "any:", "")
 POD_NAMESPACE_LABEL = "io.kubernetes.pod.namespace"
 NAMESPACE_LABELS = frozenset(f"{source}{POD_NAMESPACE_LABEL}" for source in LABEL_SOURCES)
 """
-The label by which Cilium knows a pod's namespace; a source may stand before it.
+The label that Cilium gives each endpoint for its namespace, with or without a label source prefix.
 """
 
 
-def evaluate(snapshot: Snapshot, question: ProbeRequest) -> Iterable[Verdict]:
-    found = (
-        []
-        if check_served(snapshot, CILIUM_NETWORK_POLICIES)
-        else _find_troubles(snapshot, question)
-    )
-    yield to_verdict(snapshot, question.key(), found)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    # Without the CRD there is no Cilium in this cluster.
+    is_absent = check_served(snapshot, CILIUM_NETWORK_POLICIES) is not None
+    results = [] if is_absent else _check_policy(snapshot, request)
+    yield to_verdict(snapshot, request.key(), results)
 
 
-def _find_troubles(snapshot: Snapshot, question: ProbeRequest) -> Iterable[CheckResult | None]:
-    namespace, told = question.subject.namespace, question.parameters
-    yield check_decoded(snapshot, CILIUM_NETWORK_POLICIES, namespace, told.name)
-    policy = snapshot.get(CILIUM_NETWORK_POLICIES, CiliumNetworkPolicy, namespace, told.name)
-    if policy is None or policy.metadata.deletion_timestamp is not None:
+def _check_policy(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    namespace, parameters = request.subject.namespace, request.parameters
+    yield check_decoded(snapshot, CILIUM_NETWORK_POLICIES, namespace, parameters.name)
+    policy = snapshot.get(CILIUM_NETWORK_POLICIES, CiliumNetworkPolicy, namespace, parameters.name)
+    if policy is None or is_deleting(policy):
         return
-    allowed = _allowed_namespaces(policy)
-    yield _invalid_trouble(policy) or _scaler_blocked_trouble(snapshot, question, policy)
-    for name in sorted(allowed - {*told.stock}):
+    yield _invalid_trouble(policy) or _scaler_blocked_trouble(snapshot, request, policy)
+    for name in sorted(_allowed_namespaces(policy) - {*parameters.stock}):
         if snapshot.get(NAMESPACES, Namespace, "", name) is None:
-            yield _unknown_namespace_trouble(snapshot, policy, name)
+            yield _missing_namespace_trouble(snapshot, policy, name)
 
 
 def _endpoint_selectors(policy: CiliumNetworkPolicy) -> Iterable[EndpointSelector]:
@@ -76,7 +79,7 @@ def _endpoint_selectors(policy: CiliumNetworkPolicy) -> Iterable[EndpointSelecto
 
 def _allowed_namespaces(policy: CiliumNetworkPolicy) -> frozenset[str]:
     """
-    The namespaces that are allowed by name.
+    Return the namespaces that a policy allows by name.
     """
     return frozenset(
         name for each in _endpoint_selectors(policy) for name in _selected_namespaces(each)
@@ -91,9 +94,12 @@ def _selected_namespaces(selector: EndpointSelector) -> Iterable[str]:
             yield from each.values or ()
 
 
-def _is_open(policy: CiliumNetworkPolicy) -> bool:
+def _has_other_sources(policy: CiliumNetworkPolicy) -> bool:
     """
-    Whether pods may come in by anything but a namespace's name, so that the names prove nothing.
+    Return whether a policy allows sources other than namespaces by name.
+
+    Rules without fromEndpoints (fromCIDR, fromEntities) and operators other than In may let the scaler
+    in, so the names do not prove that it is kept out.
     """
     rules = policy.spec.ingress or ()
     return any(not rule.from_endpoints for rule in rules) or any(
@@ -107,61 +113,43 @@ def _invalid_trouble(policy: CiliumNetworkPolicy) -> Trouble | None:
     valid = find_condition(policy.status.conditions, "Valid")
     if valid is None or valid.status != "False":
         return None
-    return Trouble(
-        cause=Cause(_policy_ref(policy), "Invalid"),
-        kind=TroubleKind.FAILED,
-        is_out=True,
-        object_created_at=policy.metadata.creation_timestamp,
-        since=transition_time(valid, policy.metadata),
-        message_fields=_message_fields(
-            policy, f"is not valid ({reason_text(valid, 'Cilium refuses it')})"
-        ),
-        foreign_text=valid.message or "",
+    state = f"is not valid ({reason_text(valid, 'Cilium refuses it')})"
+    trouble = _new_trouble(
+        policy, Cause(_policy_ref(policy), "Invalid"), TroubleKind.FAILED, state
     )
+    return with_condition(trouble, valid, policy.metadata)
 
 
 def _scaler_blocked_trouble(
-    snapshot: Snapshot, question: ProbeRequest, policy: CiliumNetworkPolicy
+    snapshot: Snapshot, request: ProbeRequest, policy: CiliumNetworkPolicy
 ) -> Trouble | None:
     """
-    Whether the scaler, where it really runs, is kept out; told only if others are let in by name.
+    Return the trouble of a policy that keeps out the scaler, wherever the scaler really runs.
     """
     allowed = _allowed_namespaces(policy)
-    located = locate_component(snapshot, question.parameters.scaler, question.flags)
-    if not allowed or located is None or not located.deployments or _is_open(policy):
+    located = locate_component(snapshot, request.parameters.scaler, request.flags)
+    if not allowed or located is None or not located.deployments or _has_other_sources(policy):
         return None
-    home = located.deployments[0].metadata
-    if home.namespace in {*allowed, policy.metadata.namespace}:
+    scaler = located.deployments[0].metadata
+    if scaler.namespace in {*allowed, policy.metadata.namespace}:
         return None
-    state = f"does not let in namespace {home.namespace}, where {home.name} runs"
-    return Trouble(
-        cause=Cause(_policy_ref(policy), "ScalerNotAllowed"),
-        kind=TroubleKind.DECLARED,
-        is_out=True,
-        object_created_at=policy.metadata.creation_timestamp,
-        message_fields=_message_fields(policy, state),
-    )
+    state = f"does not let in namespace {scaler.namespace}, where {scaler.name} runs"
+    cause = Cause(_policy_ref(policy), "ScalerNotAllowed")
+    return _new_trouble(policy, cause, TroubleKind.DECLARED, state)
 
 
-def _unknown_namespace_trouble(
+def _missing_namespace_trouble(
     snapshot: Snapshot, policy: CiliumNetworkPolicy, name: str
 ) -> Trouble:
     """
-    Each name is a cause of its own.
+    Build the trouble of an allowed namespace that does not exist; each one is a cause of its own.
     """
     ref = ObjectRef(NAMESPACES.group_resource, "", name)
-    seen = ref in snapshot.deleted_uids
+    absence = absence_of(snapshot, ref)
     existing = (each.metadata.name for each in snapshot.all(NAMESPACES))
-    lacks = "was deleted" if seen else f"does not exist{did_you_mean(name, existing)}"
-    return Trouble(
-        cause=Cause(ref, "NamespaceNotFound"),
-        kind=TroubleKind.LOST if seen else TroubleKind.DECLARED,
-        is_out=True,
-        object_created_at=policy.metadata.creation_timestamp,
-        message_fields=_message_fields(
-            policy, f'allows ingress from namespace "{name}", which {lacks}'
-        ),
-    )
+    lacks = absence.describe(did_you_mean(name, existing))
+    state = f'allows ingress from namespace "{name}", which {lacks}'
+    return _new_trouble(policy, Cause(ref, "NamespaceNotFound"), absence.trouble_kind, state)
 
 
 def _policy_ref(policy: CiliumNetworkPolicy) -> ObjectRef:
@@ -170,8 +158,17 @@ def _policy_ref(policy: CiliumNetworkPolicy) -> ObjectRef:
     )
 
 
-def _message_fields(policy: CiliumNetworkPolicy, state: str) -> Mapping[str, str]:
-    return {"object": f"CiliumNetworkPolicy {policy.metadata.name}", "state": state}
+def _new_trouble(
+    policy: CiliumNetworkPolicy, cause: Cause, kind: TroubleKind, state: str
+) -> Trouble:
+    meta = policy.metadata
+    return Trouble(
+        cause=cause,
+        kind=kind,
+        is_out=True,
+        object_created_at=meta.creation_timestamp,
+        message_fields={"object": f"CiliumNetworkPolicy {meta.name}", "state": state},
+    )
 
 
 PROBE = Probe(

@@ -1,25 +1,25 @@
 """
-Whether the provider that an AuthorizationPolicy asks is one of MeshConfig's.
+AuthorizationPolicies whose extension provider MeshConfig does not define.
 
-Istio denies every request of a policy whose provider it does not know, and says so only in its log.
+Istio denies every request that such a policy covers, and reports it in istiod's log only.
+Sources: security.istio.io/v1 AuthorizationPolicy (action CUSTOM, spec.provider.name) and MeshConfig's
+extensionProviders, in Istio's API reference.
 """
 
 from collections.abc import Iterable
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.istio_cilium import AuthorizationPolicy
-from reporter.model.kinds.mesh_config import MeshConfigMap
-from reporter.model.kinds.objects import Deployment
-from reporter.model.kinds.resource_kinds import (
+from reporter.model.kinds.base.keys import label_key, namespace_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.istio.authorization_policies import (
     AUTHORIZATION_POLICIES,
-    DEPLOYMENTS,
-    MESH_CONFIG_MAPS,
+    AuthorizationPolicy,
 )
+from reporter.model.kinds.istio.mesh_config import MESH_CONFIG_MAPS, MeshConfigMap
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
-from reporter.stages.resources.check_result import CheckResult, check_decoded
+from reporter.stages.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.stages.resources.conditions import MAX_REASON_BYTES
-from reporter.stages.resources.workloads.deployments import Inconclusive
-from reporter.stages.snapshot.index_keys import label_key, namespace_key
+from reporter.stages.resources.existence import absence_of, is_deleting
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 from reporter.stages.text.suggest import did_you_mean
@@ -31,59 +31,56 @@ ISTIOD_LABEL, REVISION_LABEL = ("app", "istiod"), "istio.io/rev"
 
 def find_provider_policies(snapshot: Snapshot, namespace: str) -> tuple[AuthorizationPolicy, ...]:
     """
-    The policies there that ask a provider; none where policies are not seen.
+    Return the policies of a namespace that name a provider; none if policies are not watched.
     """
     if not snapshot.has_synced(AUTHORIZATION_POLICIES):
         return ()
-    found = snapshot.by_index(
+    policies = snapshot.by_index(
         AUTHORIZATION_POLICIES, AuthorizationPolicy, namespace_key(namespace)
     )
-    return tuple(
-        each for each in found if each.provider_name and each.metadata.deletion_timestamp is None
-    )
+    return tuple(each for each in policies if each.provider_name and not is_deleting(each))
 
 
 def find_provider_troubles(
-    snapshot: Snapshot, namespace: str, home: str
+    snapshot: Snapshot, namespace: str, istio_namespace: str
 ) -> Iterable[CheckResult | None]:
     """
-    *home*: the namespace of istiod, where its MeshConfig is.
+    Check the providers of a namespace's policies against the MeshConfig in *istio_namespace*.
     """
     policies = find_provider_policies(snapshot, namespace)
     if not policies or not snapshot.has_synced(MESH_CONFIG_MAPS) or _has_revisions(snapshot):
         return []
-    blind = check_decoded(snapshot, MESH_CONFIG_MAPS, home, MESH_CONFIG_MAPS.object_name)
-    config = snapshot.get(MESH_CONFIG_MAPS, MeshConfigMap, home, MESH_CONFIG_MAPS.object_name)
-    if blind is not None or (config is None and _was_mesh_config_deleted(snapshot, home)):
-        return [
-            blind or Inconclusive(f"ConfigMap {home}/{MESH_CONFIG_MAPS.object_name} was deleted")
-        ]
-    known = config.providers if config is not None else None
-    if known is None:
+    name = MESH_CONFIG_MAPS.object_name
+    undecodable = check_decoded(snapshot, MESH_CONFIG_MAPS, istio_namespace, name)
+    if undecodable is not None:
+        return [undecodable]
+    config = snapshot.get(MESH_CONFIG_MAPS, MeshConfigMap, istio_namespace, name)
+    if config is None:
+        ref = ObjectRef(MESH_CONFIG_MAPS.group_resource, istio_namespace, name)
+        deleted = absence_of(snapshot, ref).was_deleted
+        # A MeshConfig never seen may be under a name that is not read, so its absence proves nothing.
+        return [Inconclusive(f"ConfigMap {istio_namespace}/{name} was deleted")] if deleted else []
+    providers = config.providers
+    if providers is None:
         return []
     return [
-        _unknown_provider_trouble(each, known)
+        _unknown_provider_trouble(each, providers)
         for each in policies
-        if each.provider_name not in known
+        if each.provider_name not in providers
     ]
 
 
 def _has_revisions(snapshot: Snapshot) -> bool:
     """
-    Whether an istiod has a revision, and with it a MeshConfig of its own that is not read.
+    Return whether any istiod runs as a named revision.
+
+    Each revision reads a ConfigMap of its own (``istio-<revision>``), and these are not watched.
     """
-    found = snapshot.by_index(DEPLOYMENTS, Deployment, label_key(*ISTIOD_LABEL))
-    return any(each.metadata.label(REVISION_LABEL) not in {"", "default"} for each in found)
+    istiods = snapshot.by_index(DEPLOYMENTS, Deployment, label_key(*ISTIOD_LABEL))
+    return any(each.metadata.label(REVISION_LABEL) not in {"", "default"} for each in istiods)
 
 
-def _was_mesh_config_deleted(snapshot: Snapshot, home: str) -> bool:
-    return (
-        ObjectRef(MESH_CONFIG_MAPS.group_resource, home, MESH_CONFIG_MAPS.object_name)
-        in snapshot.deleted_uids
-    )
-
-
-def _unknown_provider_trouble(policy: AuthorizationPolicy, known: Iterable[str]) -> Trouble:
+def _unknown_provider_trouble(policy: AuthorizationPolicy, providers: Iterable[str]) -> Trouble:
     meta, provider = policy.metadata, policy.provider_name
     asks = f'asks provider "{truncate_bytes(sanitize(provider), MAX_REASON_BYTES)}"'
     return Trouble(
@@ -96,6 +93,6 @@ def _unknown_provider_trouble(policy: AuthorizationPolicy, known: Iterable[str])
         object_created_at=meta.creation_timestamp,
         message_fields={
             "object": f"AuthorizationPolicy {meta.name}",
-            "state": f"{asks}, which MeshConfig does not have{did_you_mean(provider, known)}",
+            "state": f"{asks}, which MeshConfig does not have{did_you_mean(provider, providers)}",
         },
     )

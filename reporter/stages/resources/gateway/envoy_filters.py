@@ -1,15 +1,16 @@
 """
-Trouble with an EnvoyFilter, as every probe of one tells it.
+Trouble with an EnvoyFilter, in the shape that all probes of EnvoyFilters share.
 """
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.istio_cilium import EnvoyFilter
-from reporter.model.kinds.resource_kinds import ENVOY_FILTERS
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS, EnvoyFilter
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 
 
-def envoy_filter_trouble(made: EnvoyFilter, code: str, kind: TroubleKind, state: str) -> Trouble:
-    meta = made.metadata
+def envoy_filter_trouble(
+    envoy_filter: EnvoyFilter, code: str, kind: TroubleKind, state: str
+) -> Trouble:
+    meta = envoy_filter.metadata
     return Trouble(
         cause=Cause(ObjectRef(ENVOY_FILTERS.group_resource, meta.namespace, meta.name), code),
         kind=kind,

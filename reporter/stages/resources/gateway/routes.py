@@ -1,90 +1,74 @@
 """
-The routes and InferencePools of an InferenceSet, and what controllers say of them.
+The routes and InferencePools of an InferenceSet.
 
-Found by label, by the modeldeployment chart's naming, and by following a route to its pool, which
-survives renamed charts.
+Both are found by label, by the modeldeployment chart's names, and by following a route's backendRefs,
+which also works where a chart names its objects differently.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from reporter.model.kinds.gateway_api import (
-    BackendReference,
-    Gateway,
-    GatewayClass,
-    HTTPRoute,
-    InferencePool,
-    ParentReference,
-    ParentsStatus,
-    ParentStatus,
-)
-from reporter.model.kinds.objects import ApiObject
-from reporter.model.kinds.resource_kinds import GATEWAY_CLASSES, HTTP_ROUTES, INFERENCE_POOLS
+from reporter.model.kinds.base.keys import backend_pool_key, inference_set_key
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.ownership import POOL_SUFFIX
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, BackendReference, HTTPRoute
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
+from reporter.model.kinds.gateway_api.parents import ParentReference
 from reporter.model.subjects import Subject
 from reporter.stages.resources.gateway.gateways import is_gateway_parent
-from reporter.stages.snapshot.index_keys import backend_pool_key, inference_set_key
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import POOL_SUFFIX
 
 
 ROUTE_SUFFIX = "-route"
-ISTIO_CONTROLLER = "istio.io/gateway-controller"
 
 T = TypeVar("T", bound=ApiObject)
 
 
 def find_routes(snapshot: Snapshot, subject: Subject) -> tuple[HTTPRoute, ...]:
     """
-    Those on their way out too.
+    Return the routes of an InferenceSet, those being deleted included.
     """
     namespace, name = subject.namespace, subject.name
-    usual = snapshot.get(HTTP_ROUTES, HTTPRoute, namespace, f"{name}{ROUTE_SUFFIX}")
-    return _unique(
-        (
-            *snapshot.by_index(HTTP_ROUTES, HTTPRoute, inference_set_key(namespace, name)),
-            *snapshot.by_index(
-                HTTP_ROUTES, HTTPRoute, backend_pool_key(namespace, f"{name}{POOL_SUFFIX}")
-            ),
-            *((usual,) if usual is not None else ()),
-        )
-    )
+    by_label = snapshot.by_index(HTTP_ROUTES, HTTPRoute, inference_set_key(namespace, name))
+    pool_key = backend_pool_key(namespace, f"{name}{POOL_SUFFIX}")
+    by_backend = snapshot.by_index(HTTP_ROUTES, HTTPRoute, pool_key)
+    by_name = snapshot.get(HTTP_ROUTES, HTTPRoute, namespace, f"{name}{ROUTE_SUFFIX}")
+    return _unique((*by_label, *by_backend, *((by_name,) if by_name is not None else ())))
 
 
 def find_pools(
-    snapshot: Snapshot, subject: Subject, led_by: Iterable[HTTPRoute]
+    snapshot: Snapshot, subject: Subject, routes: Iterable[HTTPRoute]
 ) -> tuple[InferencePool, ...]:
     """
-    Those on their way out too; *led_by*: the routes to follow.
+    Return the pools of an InferenceSet, also the backends of *routes* and those being deleted.
     """
     namespace, name = subject.namespace, subject.name
-    usual = snapshot.get(INFERENCE_POOLS, InferencePool, namespace, f"{name}{POOL_SUFFIX}")
-    behind = (
+    by_label = snapshot.by_index(
+        INFERENCE_POOLS, InferencePool, inference_set_key(namespace, name)
+    )
+    by_name = snapshot.get(INFERENCE_POOLS, InferencePool, namespace, f"{name}{POOL_SUFFIX}")
+    backends = (
         snapshot.get(INFERENCE_POOLS, InferencePool, each.namespace or namespace, each.name)
-        for route in led_by
+        for route in routes
         for each in pool_backends(route)
     )
-    return _unique(
-        (
-            *snapshot.by_index(INFERENCE_POOLS, InferencePool, inference_set_key(namespace, name)),
-            *(each for each in (usual, *behind) if each is not None),
-        )
-    )
+    return _unique((*by_label, *(each for each in (by_name, *backends) if each is not None)))
 
 
-def _unique(found: tuple[T, ...]) -> tuple[T, ...]:
-    if all(each is found[0] for each in found):
-        return found[:1]
-    named = {(each.metadata.namespace, each.metadata.name): each for each in found}
-    return tuple(named[name] for name in sorted(named))
-
-
-def exclude_deleting(found: Iterable[T]) -> tuple[T, ...]:
-    return tuple(each for each in found if each.metadata.deletion_timestamp is None)
+def _unique(objects: tuple[T, ...]) -> tuple[T, ...]:
+    """
+    Return each object once, by namespace and name.
+    """
+    # The usual case, one object found in several ways, needs no sorting.
+    if all(each is objects[0] for each in objects):
+        return objects[:1]
+    by_name = {(each.metadata.namespace, each.metadata.name): each for each in objects}
+    return tuple(by_name[name] for name in sorted(by_name))
 
 
 def pool_backends(route: HTTPRoute) -> Iterator[BackendReference]:
     """
-    The InferencePools that it leads to, whether they exist or not.
+    Yield the backendRefs of a route that name an InferencePool, existing or not.
     """
     for rule in route.spec.rules or ():
         for each in rule.backend_refs or ():
@@ -94,51 +78,6 @@ def pool_backends(route: HTTPRoute) -> Iterator[BackendReference]:
 
 def gateway_parents(route: HTTPRoute) -> tuple[ParentReference, ...]:
     """
-    Its Gateways; a Service as parent is none of ours.
+    Return the parentRefs that name a Gateway. A mesh route has a Service as parent, for example.
     """
     return tuple(each for each in route.spec.parent_refs or () if is_gateway_parent(each))
-
-
-def find_parent_statuses(
-    status: ParentsStatus, wanted: ParentReference, namespace: str
-) -> list[ParentStatus]:
-    """
-    What was written about one parent, by whomever; the placeholder of a fresh pool is of no Gateway.
-    """
-    return [
-        each
-        for each in status.parents or ()
-        if _is_same_parent(each.parent_ref, wanted, namespace)
-        and is_gateway_parent(each.parent_ref)
-    ]
-
-
-def _is_same_parent(one: ParentReference, other: ParentReference, namespace: str) -> bool:
-    return (
-        one.name == other.name
-        and (one.namespace or namespace) == (other.namespace or namespace)
-        and one.section_name == other.section_name
-        and one.port == other.port
-    )
-
-
-def gateway_controller_name(snapshot: Snapshot, gateway: Gateway) -> str:
-    """
-    Who writes about this Gateway; empty if its class has no object that tells.
-    """
-    name = gateway.spec.gateway_class_name
-    found = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
-    return found.spec.controller_name if found is not None else ""
-
-
-def select_parent_status(entries: Sequence[ParentStatus], writer: str) -> ParentStatus | None:
-    """
-    Of all that was written about one Gateway, what its controller wrote; others may have left theirs.
-
-    Istio names itself on routes and not on InferencePools. *writer* is empty if it is not known.
-    """
-    named = {each.controller_name or "": each for each in reversed(entries)}
-    for name in (writer or ISTIO_CONTROLLER, ""):
-        if name in named:
-            return named[name]
-    return entries[0] if entries and not writer else None

@@ -1,25 +1,31 @@
 """
-What belongs to one InferenceSet, found by index: a look costs no more than what it has.
+The objects of one InferenceSet, each found by an index.
+
+The cost of a lookup depends on the size of this set, not on the number of sets.
 """
 
 from collections.abc import Iterable, Sequence
 
-from reporter.model.kinds.kaito import InferenceSet, Workspace
-from reporter.model.kinds.objects import ApiObject, Pod, find_condition
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, PODS, WORKSPACES, ResourceKind
+from reporter.model.kinds.base.conditions import find_condition
+from reporter.model.kinds.base.keys import inference_set_key
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.pods import PODS, Pod, workload_name
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
+from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.resources.check_result import check_decoded
-from reporter.stages.resources.workloads.deployments import Inconclusive
+from reporter.stages.resources.check_result import Inconclusive, check_decoded
+from reporter.stages.resources.conditions import is_condition_true
+from reporter.stages.resources.existence import is_deleting
 from reporter.stages.resources.workloads.pods import is_leftover_pod
-from reporter.stages.snapshot.index_keys import inference_set_key, workload_name
 from reporter.stages.snapshot.loading import POD_INDEX_LABEL
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
 WORKSPACE_LABEL = "kaito.sh/workspace"
 """
-By this label KAITO marks the pods of a Workspace, whose StatefulSet has the Workspace's name.
+The label of a Workspace's pods (KAITO, api/v1beta1/labels.go). Their StatefulSet has its name.
 """
 
 
@@ -29,24 +35,24 @@ def get_inference_set(snapshot: Snapshot, subject: Subject) -> InferenceSet | No
 
 def find_workspaces(snapshot: Snapshot, subject: Subject) -> tuple[Workspace, ...]:
     """
-    One for each replica; without those on their way out, whose other conditions stay as they were.
+    Return the Workspaces of an InferenceSet, one for each replica, without those being deleted.
+
+    KAITO does not update the other conditions of a Workspace once it is being deleted.
     """
-    found = snapshot.by_index(
+    workspaces = snapshot.by_index(
         WORKSPACES, Workspace, inference_set_key(subject.namespace, subject.name)
     )
-    return tuple(each for each in found if not _is_deleting(each))
+    return tuple(each for each in workspaces if not _is_being_removed(each))
 
 
-def _is_deleting(workspace: Workspace) -> bool:
+def _is_being_removed(workspace: Workspace) -> bool:
     deleting = find_condition(workspace.status.conditions, "WorkspaceDeleting")
-    return workspace.metadata.deletion_timestamp is not None or (
-        deleting is not None and deleting.status == "True"
-    )
+    return is_deleting(workspace) or is_condition_true(deleting)
 
 
 def find_model_pods(snapshot: Snapshot, subject: Subject) -> tuple[Pod, ...]:
     """
-    All of them, those that do not count as well.
+    Return all pods of an InferenceSet, leftover pods included.
     """
     return snapshot.by_index(PODS, Pod, inference_set_key(subject.namespace, subject.name))
 
@@ -58,32 +64,36 @@ def pods_of_workspace(pods: Iterable[Pod], workspace: Workspace) -> tuple[Pod, .
 
 def without_leftover_pods(pods: Iterable[Pod]) -> tuple[Pod, ...]:
     """
-    Without those on their way out and what is left behind; each pod of a StatefulSet is one of its kind.
+    Exclude pods that are being deleted or stay behind after an eviction.
+
+    Unlike a ReplicaSet's, a failed pod of a StatefulSet counts: no other pod takes its place.
     """
     return tuple(pod for pod in pods if not is_leftover_pod(pod))
 
 
 def is_serving(workspace: Workspace, pods: Sequence[Pod]) -> bool:
     """
-    Whether every pod that counts is Ready, and KAITO does not miss one.
+    Return whether every pod is Ready and none is missing.
 
-    KAITO's own word is not asked for otherwise: it takes Ready pods for pending while a NodeClaim
-    changes, and in older releases crashing ones for ready.
+    InferenceReady=True alone does not count: old KAITO releases keep it while pods crash. Nor does
+    its False: KAITO reports pending whenever a NodeClaim changes, although the pods serve on
+    (pkg/workspace/controllers/workspace_controller.go). It only replaces the count of nodes.
     """
-    ready = find_condition(workspace.status.conditions, "InferenceReady")
-    stated = ready is not None and ready.status == "True"
+    inference_ready = is_condition_true(
+        find_condition(workspace.status.conditions, "InferenceReady")
+    )
     return (
         bool(pods)
         and all(pod.is_ready for pod in pods)
-        and (stated or len(pods) >= workspace.status.target_node_count)
+        and (inference_ready or len(pods) >= workspace.status.target_node_count)
     )
 
 
 def is_leader_pod(pod: Pod) -> bool:
     """
-    Whether it takes requests; the other pods of a replica that spans several nodes have no server.
+    Return whether a pod takes requests; in a replica of several nodes only pod 0 runs a server.
 
-    Before Kubernetes 1.28 only the name tells.
+    Kubernetes sets the pod-index label since 1.28; before that only the pod's name has the index.
     """
     index = pod.metadata.label(POD_INDEX_LABEL) or pod.metadata.name.rpartition("-")[2]
     return index == "0" or not index.isdecimal()
@@ -95,19 +105,22 @@ def workspace_ref(workspace: Workspace) -> ObjectRef:
 
 
 def check_all_decoded(
-    snapshot: Snapshot, kind: ResourceKind, subject: Subject, known: Iterable[ApiObject]
+    snapshot: Snapshot, kind: ResourceKind, subject: Subject, objects: Iterable[ApiObject]
 ) -> Inconclusive | None:
     """
-    That an object of the set could not be decoded, or one whose name begins as those of the set do.
+    Return an inconclusive result if an object of the set could not be decoded.
+
+    An object that never could be decoded has no known labels. It is taken for one of the set if its
+    name begins with the set's name, as KAITO and the charts name their objects.
     """
     if not snapshot.undecodable:
         return None
-    names = {each.metadata.name for each in known}
+    known_names = {each.metadata.name for each in objects}
     for ref in sorted(snapshot.undecodable):
         if (ref.resource, ref.namespace) != (kind.group_resource, subject.namespace):
             continue
         name = (ref.namespace, ref.name)
-        unknown = snapshot.tables[kind.resource].objects.get(name) is None
-        if ref.name in names or (unknown and ref.name.startswith(subject.name)):
+        never_decoded = snapshot.tables[kind.resource].objects.get(name) is None
+        if ref.name in known_names or (never_decoded and ref.name.startswith(subject.name)):
             return check_decoded(snapshot, kind, *name)
     return None

@@ -1,17 +1,19 @@
 """
-What the NodeClaims of a Workspace say, which is earlier and more than KAITO copies of it.
+The NodeClaims of a Workspace, which report earlier and more than what KAITO copies of them.
 
-Karpenter launches a machine, which registers as a Node, which is initialized then. A claim that
-could not be launched may be deleted at once, and another one made.
+Karpenter launches a machine, which registers as a Node and is then initialized. It deletes a claim
+that could not be launched for lack of capacity, and another claim follows
+(Karpenter, pkg/controllers/nodeclaim/lifecycle).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from reporter.model.kinds.node_claims import NodeClaim
-from reporter.model.kinds.objects import Condition, find_condition
-from reporter.stages.resources.conditions import check_observed_generation
-from reporter.stages.resources.kaito.nodes import TRANSIENT_REASONS, is_condition_true
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.karpenter.node_claims import NodeClaim
+from reporter.stages.resources.conditions import check_observed_generation, is_condition_true
+from reporter.stages.resources.existence import exclude_deleting
+from reporter.stages.resources.kaito.nodes import TRANSIENT_REASONS
 
 
 LAUNCHED = "Launched"
@@ -21,7 +23,7 @@ LIFECYCLE_CONDITIONS = (LAUNCHED, "Registered", "Initialized")
 @dataclass(frozen=True, slots=True)
 class StuckNodeClaim:
     """
-    A claim, and the step that it has not taken.
+    A claim whose lifecycle has not got further; *pending* is the condition that is not True.
     """
 
     name: str
@@ -34,57 +36,62 @@ class StuckNodeClaim:
 
 def find_stuck_claim(claims: Iterable[NodeClaim]) -> StuckNodeClaim | None:
     """
-    Of several claims one with a real error, else the first; none if every claim is well.
+    Return a claim with an error, else the first that waits; None if every claim is initialized.
     """
-    steps = (
+    conditions = (
         (each.metadata.name, _pending_condition(each)) for each in exclude_deleting_claims(claims)
     )
-    found = [StuckNodeClaim(name, step) for name, step in steps if step is not None]
-    return next((each for each in found if each.has_error), found[0] if found else None)
+    stuck = [StuckNodeClaim(name, pending) for name, pending in conditions if pending is not None]
+    return next((each for each in stuck if each.has_error), stuck[0] if stuck else None)
 
 
 def find_claim_error(claim: NodeClaim) -> Condition | None:
     """
-    The condition that states a real error, if it is not on its way out anyhow.
+    Return the condition that states an error; None for a claim that is being deleted.
     """
-    step = _pending_condition(claim) if exclude_deleting_claims([claim]) else None
-    return step if step is not None and _is_error(step) else None
+    pending = _pending_condition(claim) if exclude_deleting_claims([claim]) else None
+    return pending if pending is not None and _is_error(pending) else None
 
 
 def has_launched_machines(claims: Iterable[NodeClaim], nodes: int) -> bool:
     """
-    Whether there is a machine for each of so many nodes, so that no older error stands any more.
+    Return whether each of so many nodes has a machine, so that older errors are overcome.
     """
-    there = exclude_deleting_claims(claims)
-    steps = [find_condition(each.status.conditions, LAUNCHED) for each in there]
-    return len(steps) >= max(nodes, 1) and all(map(is_condition_true, steps))
+    launched = [
+        find_condition(each.status.conditions, LAUNCHED)
+        for each in exclude_deleting_claims(claims)
+    ]
+    return len(launched) >= max(nodes, 1) and all(map(is_condition_true, launched))
 
 
 def exclude_deleting_claims(claims: Iterable[NodeClaim]) -> list[NodeClaim]:
     """
-    Without those on their way out, which another one replaces.
+    Exclude claims that are being deleted or whose machine terminates; new claims replace them.
     """
     return [
         each
-        for each in claims
-        if each.metadata.deletion_timestamp is None
-        and not is_condition_true(find_condition(each.status.conditions, "InstanceTerminating"))
+        for each in exclude_deleting(claims)
+        if not is_condition_true(find_condition(each.status.conditions, "InstanceTerminating"))
     ]
 
 
 def _pending_condition(claim: NodeClaim) -> Condition | None:
-    stated = (find_condition(claim.status.conditions, step) for step in LIFECYCLE_CONDITIONS)
-    left = [each for each in stated if each is not None and not is_condition_true(each)]
-    fresh = [
+    """
+    Return the first error among the conditions that are not True, else the first of these.
+    """
+    conditions = (find_condition(claim.status.conditions, type_) for type_ in LIFECYCLE_CONDITIONS)
+    current = [
         each
-        for each in left
-        if not check_observed_generation(each, claim.metadata, claim.metadata.name)
+        for each in conditions
+        if each is not None
+        and not is_condition_true(each)
+        and not check_observed_generation(each, claim.metadata, claim.metadata.name)
     ]
-    return next(filter(_is_error, fresh), fresh[0] if fresh else None)
+    return next(filter(_is_error, current), current[0] if current else None)
 
 
-def _is_error(step: Condition) -> bool:
+def _is_error(condition: Condition) -> bool:
     """
-    One without a text is none, as KAITO has it.
+    Return whether a condition states an error. One without a message is none to KAITO either.
     """
-    return (step.reason or "") not in TRANSIENT_REASONS and bool(step.message)
+    return (condition.reason or "") not in TRANSIENT_REASONS and bool(condition.message)

@@ -1,13 +1,15 @@
 """
-What a Workspace says of the nodes that it asked for.
+The conditions of a Workspace about the nodes that it requested.
 
-KAITO copies the NodeClaim's reason into NodeClaimReady, and into ResourceReady. While a cloud refuses,
-the provisioner deletes the claim and makes another, so that the reason changes to and fro between the
-error and waiting; and a transition time moves with the status only.
+KAITO copies reason and message of a NodeClaim into NodeClaimReady, and from there into ResourceReady
+(KAITO, pkg/workspace/resource/node_claim.go and node.go). While a cloud has no capacity, Karpenter deletes the
+claim and another one follows, so the reason alternates between the error and waiting. The transition
+time moves with the status only and does not show this.
 """
 
-from reporter.model.kinds.kaito import Workspace
-from reporter.model.kinds.objects import Condition, find_condition
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.kaito.workspaces import Workspace
+from reporter.stages.resources.conditions import is_condition_true
 
 
 NODE_CLAIM_READY = "NodeClaimReady"
@@ -23,7 +25,7 @@ WAITING_REASONS = frozenset(
     }
 )
 """
-Nothing is known yet; what was refused before may be so again.
+Reasons for which no outcome is known yet. They do not end an error that was reported before.
 """
 
 NODE_STARTING_REASONS = frozenset(
@@ -39,64 +41,67 @@ NODE_STARTING_REASONS = frozenset(
     }
 )
 """
-The cloud has given a machine; on every healthy GPU node some of these last for five minutes.
+Reasons after the cloud has provided a machine; healthy GPU nodes have them for about five minutes.
+
+Karpenter writes most of them (pkg/controllers/nodeclaim/lifecycle), KAITO the one about plugins.
 """
 
 MODEL_REASONS = frozenset({"ModelMirrorNotReady", "ModelMirrorPending"})
 """
-Reasons of ResourceReady that are not about nodes.
+Reasons of ResourceReady that are about the model's files, not about nodes.
 """
 
 TRANSIENT_REASONS = WAITING_REASONS | NODE_STARTING_REASONS | MODEL_REASONS
 
 
-def is_condition_true(found: Condition | None) -> bool:
-    return found is not None and found.status == "True"
-
-
 def find_workspace_error(workspace: Workspace) -> Condition | None:
     """
-    The condition that states a real error, of NodeClaimReady and ResourceReady.
+    Return the condition that states a provisioning error: NodeClaimReady, else ResourceReady.
     """
     conditions = workspace.status.conditions
-    claims, resources = (
-        find_condition(conditions, NODE_CLAIM_READY),
-        find_condition(conditions, RESOURCE_READY),
-    )
-    if is_condition_true(claims) or (
-        claims is not None and claims.reason in NODE_STARTING_REASONS
+    claim_ready = find_condition(conditions, NODE_CLAIM_READY)
+    resource_ready = find_condition(conditions, RESOURCE_READY)
+    # Once there is a machine, ResourceReady repeats what the node or the model waits for.
+    if is_condition_true(claim_ready) or (
+        claim_ready is not None and claim_ready.reason in NODE_STARTING_REASONS
     ):
         return None
-    stated = (
-        each for each in (claims, resources) if each is not None and not is_condition_true(each)
-    )
-    return next((each for each in stated if (each.reason or "") not in TRANSIENT_REASONS), None)
+    for condition in (claim_ready, resource_ready):
+        if (
+            condition is not None
+            and not is_condition_true(condition)
+            and (condition.reason or "") not in TRANSIENT_REASONS
+        ):
+            return condition
+    return None
 
 
 def last_workspace_error(before: Condition | None, workspace: Workspace) -> Condition | None:
     """
-    The last real error, for as long as it is not overcome.
+    Return the provisioning error of now, or the one of *before* while its outcome is open.
+
+    It stays for as long as NodeClaimReady only reports waiting, because the next attempt may fail
+    in the same way.
     """
-    claims = find_condition(workspace.status.conditions, NODE_CLAIM_READY)
-    waits = (
-        claims is not None
-        and not is_condition_true(claims)
-        and (claims.reason or "") in WAITING_REASONS
+    claim_ready = find_condition(workspace.status.conditions, NODE_CLAIM_READY)
+    is_waiting = (
+        claim_ready is not None
+        and not is_condition_true(claim_ready)
+        and (claim_ready.reason or "") in WAITING_REASONS
     )
-    return find_workspace_error(workspace) or (before if waits else None)
+    return find_workspace_error(workspace) or (before if is_waiting else None)
 
 
 def nodes_ready(workspace: Workspace) -> bool:
     """
-    Whether the nodes are there, so that a pod that fits none of them never will.
+    Return whether all nodes are there, so that a pod that fits none of them stays Pending.
 
-    Without a NodeClaimReady condition they are brought by the user, once KAITO has looked at all.
+    KAITO writes no NodeClaimReady for nodes that users bring themselves. Its absence counts as that
+    once KAITO has written any condition.
     """
     conditions = workspace.status.conditions
-    claims, nodes = (
-        find_condition(conditions, NODE_CLAIM_READY),
-        find_condition(conditions, NODES_READY),
-    )
+    claim_ready = find_condition(conditions, NODE_CLAIM_READY)
+    nodes = find_condition(conditions, NODES_READY)
     if nodes is not None and nodes.status != "True":
         return False
-    return is_condition_true(claims) or (claims is None and bool(conditions))
+    return is_condition_true(claim_ready) or (claim_ready is None and bool(conditions))

@@ -1,39 +1,38 @@
 """
-What keeps the model pods of one Workspace from serving.
+The reason why one replica of an InferenceSet does not serve.
 
-The pods' own states decide. KAITO's InferenceReady is asked only where pods tell nothing: it is
-pending while a NodeClaim changes under Ready pods, calls a pod unschedulable whose node is on its way,
-keeps an OOMKilled container's last end and an evicted pod's name, and in older releases calls crashing
-pods ready.
+The pods' own status decides. KAITO's InferenceReady is used only where the pods report nothing,
+because it lags and misleads (KAITO, pkg/workspace/controllers/workspace_controller.go): it is pending
+while a NodeClaim changes under Ready pods, calls a pod unschedulable whose node is still on its way,
+keeps an OOMKilled of a container's last run and the name of an evicted pod, and in old releases stays
+True while pods crash.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.kaito import Workspace
-from reporter.model.kinds.objects import Condition, Pod, find_condition
-from reporter.model.verdicts import Cause, Trouble
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.verdicts import Trouble
 from reporter.stages.resources.check_result import CheckResult
 from reporter.stages.resources.conditions import (
     check_observed_generation,
-    reason_text,
+    describe_condition,
+    is_condition_true,
     transition_time,
-)
-from reporter.stages.resources.kaito.inference_sets import (
-    is_serving,
-    without_leftover_pods,
-    workspace_ref,
+    with_condition,
 )
 from reporter.stages.resources.kaito.nodes import (
     NODE_CLAIM_READY,
     RESOURCE_READY,
     TRANSIENT_REASONS,
-    is_condition_true,
     nodes_ready,
 )
-from reporter.stages.resources.workloads.pods import MIN_TIME, PodProblem, find_pod_problems
+from reporter.stages.resources.kaito.replica_pods import find_replica_problems, pod_trouble
+from reporter.stages.resources.kaito.replicas import (
+    ModelReplica,
+    replica_trouble,
+    upgrade_started_at,
+)
 
 
 INFERENCE_READY = "InferenceReady"
@@ -50,221 +49,114 @@ POD_REASON_CODES = {
     "Unschedulable": "Unschedulable",
 }
 """
-Reasons of InferenceReady that KAITO reads off the pods, with their code; the pods tell it better.
+Reasons of InferenceReady that KAITO derives from the pods, with the cause code of each.
+
+They count only where no pod is seen, as the pods state the same earlier and more exactly.
 """
 
-UPGRADE_KEYS = ("kaito.sh/upgrade-to-version", "kaito.sh/upgrade-start-time")
-"""
-Label and annotation of an upgrade in place. KAITO leaves both there when it is over.
-"""
 
-REVISION_LABEL = "controller-revision-hash"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelReplica:
+def evaluate_replica(replica: ModelReplica) -> CheckResult | None:
     """
-    A Workspace with its pods. *spare*: enough others serve, so this one is being replaced or removed.
+    Return why a replica does not serve; None for a replica that serves or waits for a node.
     """
-
-    workspace: Workspace
-    pods: Sequence[Pod]
-    is_spare: bool = False
-
-    @property
-    def counted_pods(self) -> tuple[Pod, ...]:
-        return without_leftover_pods(self.pods)
-
-    @property
-    def is_serving(self) -> bool:
-        return is_serving(self.workspace, self.counted_pods)
-
-
-def evaluate_replica(model: ModelReplica) -> CheckResult | None:
-    """
-    None for one whose pods are Ready.
-    """
-    if model.is_serving:
+    if replica.is_serving:
         return None
-    ailing = _pod_problems(model)
-    if ailing and ailing[0].kind is TroubleKind.FAILED:
-        return _pod_trouble(model, ailing)
-    stated = _stated_trouble(model)
-    if isinstance(stated, Trouble) or not ailing:
-        return stated or _unless_awaiting_node(model, _missing_pods_trouble(model))
-    return _unless_awaiting_node(model, _pod_trouble(model, ailing))
+    problems = find_replica_problems(replica)
+    if problems and problems[0].kind is TroubleKind.FAILED:
+        return pod_trouble(replica, problems)
+    stated = _stated_trouble(replica)
+    if isinstance(stated, Trouble) or not problems:
+        return stated or _unless_awaiting_node(replica, _missing_pods_trouble(replica))
+    return _unless_awaiting_node(replica, pod_trouble(replica, problems))
 
 
-def _unless_awaiting_node(model: ModelReplica, found: Trouble) -> Trouble | None:
+def _unless_awaiting_node(replica: ModelReplica, trouble: Trouble) -> Trouble | None:
     """
-    What has no node yet is for the provisioning to judge.
+    Drop the trouble of a pod without a node while nodes are on their way.
 
-    The time that a model may take to start begins when its node came.
+    That is the provisioning probe's to report. The time that a model may take to start begins when
+    its node is there.
     """
-    waits = found.kind is TroubleKind.STARTING and found.cause.code in {"Missing", "Unschedulable"}
-    return None if waits and not nodes_ready(model.workspace) else found
+    is_waiting = trouble.kind is TroubleKind.STARTING and trouble.cause.code in {
+        "Missing",
+        "Unschedulable",
+    }
+    return None if is_waiting and not nodes_ready(replica.workspace) else trouble
 
 
-# ---------------------------------------------------------------- what the pods tell
+# ---------------------------------------------------------------- KAITO's conditions
 
 
-def _pod_problems(model: ModelReplica) -> list[PodProblem]:
-    pods = model.counted_pods
-    born = {pod.metadata.name: pod.metadata.creation_timestamp or MIN_TIME for pod in pods}
-    upgrade, rolling = _upgrade_started_at(model.workspace), _is_rolling_out(pods)
-    found = []
-    for each in find_pod_problems(pods, wanted=len(pods)):
-        change = rolling or model.is_spare or (upgrade is not None and born[each.pod] < upgrade)
-        if each.kind is TroubleKind.LOST and change:
-            each = replace(each, kind=TroubleKind.STARTING)
-        if each.code == "Unschedulable" and nodes_ready(model.workspace):
-            each = replace(each, kind=TroubleKind.LOST)
-        found.append(each)
-    return sorted(found, key=lambda each: each.sort_key)
-
-
-def _upgrade_started_at(workspace: Workspace) -> datetime | None:
+def _stated_trouble(replica: ModelReplica) -> CheckResult | None:
     """
-    When it was last told to upgrade in place; a pod from before is replaced by it.
+    Return an error that only KAITO states: of no pod, or of pods that are not seen.
     """
-    label, annotation = UPGRADE_KEYS
-    try:
-        started = datetime.fromisoformat(workspace.metadata.annotation(annotation) or "")
-    except ValueError:
-        return None
-    if not workspace.metadata.label(label):
-        return None
-    return started if started.tzinfo is not None else started.replace(tzinfo=UTC)
-
-
-def _is_rolling_out(pods: Sequence[Pod]) -> bool:
-    """
-    Whether the StatefulSet's pods are of two revisions.
-    """
-    revisions = {pod.metadata.label(REVISION_LABEL) for pod in pods} - {""}
-    return len(revisions) > 1
-
-
-def _pod_trouble(model: ModelReplica, ailing: Sequence[PodProblem]) -> Trouble:
-    worst, others = ailing[0], len(ailing) - 1
-    state = "is not ready" if worst.text == "not Ready" else f"is not ready: {worst.text}"
-    more = f", {others} more pod{'s' if others > 1 else ''} not ready" if others else ""
-    found = _new_trouble(model, _cause_code(worst), worst.kind)
-    return replace(
-        found,
-        is_crash=worst.is_crash,
-        since=worst.since
-        or (_pod_created_at(model, worst) if worst.kind is TroubleKind.STARTING else None),
-        message_fields={"object": f"model pod {worst.pod}", "state": state, "pods": more},
-        foreign_text=worst.foreign_text,
-    )
-
-
-def _cause_code(worst: PodProblem) -> str:
-    if "OOMKilled" in worst.text:
-        return "OutOfMemory"
-    return "Lost" if worst.kind is TroubleKind.LOST and worst.code == "NotReady" else worst.code
-
-
-def _pod_created_at(model: ModelReplica, worst: PodProblem) -> datetime | None:
-    found = (p.metadata for p in model.counted_pods if p.metadata.name == worst.pod)
-    return next((meta.creation_timestamp for meta in found), None)
-
-
-# ---------------------------------------------------------------- what KAITO tells
-
-
-def _stated_trouble(model: ModelReplica) -> CheckResult | None:
-    """
-    An error that no pod can tell, or that of pods which are not seen.
-    """
-    meta, conditions = model.workspace.metadata, model.workspace.status.conditions
-    inference, resources = (
-        find_condition(conditions, INFERENCE_READY),
-        find_condition(conditions, RESOURCE_READY),
-    )
-    what = f"Workspace {meta.namespace}/{meta.name}"
-    if (
-        inference is not None
-        and not model.counted_pods
-        and (late := check_observed_generation(inference, meta, what))
-    ):
-        return late
-    if inference is not None and _is_error(model, inference):
-        return check_observed_generation(inference, meta, what) or _condition_trouble(
-            model, inference
-        )
-    claimed = is_condition_true(find_condition(conditions, NODE_CLAIM_READY))
-    if claimed and resources is not None and _is_error(model, resources):
-        return check_observed_generation(resources, meta, what) or _condition_trouble(
-            model, resources
+    meta, conditions = replica.workspace.metadata, replica.workspace.status.conditions
+    inference = find_condition(conditions, INFERENCE_READY)
+    resources = find_condition(conditions, RESOURCE_READY)
+    name = f"Workspace {meta.namespace}/{meta.name}"
+    stale = check_observed_generation(inference, meta, name)
+    if stale and not replica.counted_pods:
+        return stale
+    if inference is not None and _is_error(replica, inference):
+        return stale or _condition_trouble(replica, inference)
+    has_claims = is_condition_true(find_condition(conditions, NODE_CLAIM_READY))
+    if has_claims and resources is not None and _is_error(replica, resources):
+        return check_observed_generation(resources, meta, name) or _condition_trouble(
+            replica, resources
         )
     return None
 
 
-def _is_error(model: ModelReplica, found: Condition) -> bool:
-    reason = found.reason or ""
-    if is_condition_true(found) or reason in TRANSIENT_REASONS or reason == INFERENCE_PENDING:
+def _is_error(replica: ModelReplica, condition: Condition) -> bool:
+    reason = condition.reason or ""
+    is_pending = reason in TRANSIENT_REASONS or reason == INFERENCE_PENDING
+    if is_condition_true(condition) or is_pending:
         return False
-    if reason == "Unschedulable" and not nodes_ready(model.workspace):
+    if reason == "Unschedulable" and not nodes_ready(replica.workspace):
         return False
-    return reason not in POD_REASON_CODES or not model.pods
+    return reason not in POD_REASON_CODES or not replica.pods
 
 
-def _condition_trouble(model: ModelReplica, stated: Condition) -> Trouble:
-    code = POD_REASON_CODES.get(stated.reason or "", "Workspace")
-    found = _new_trouble(model, code, TroubleKind.FAILED)
-    state = f"{stated.type}={stated.status} ({reason_text(stated)})"
-    return replace(
-        found,
+def _condition_trouble(replica: ModelReplica, condition: Condition) -> Trouble:
+    code = POD_REASON_CODES.get(condition.reason or "", "Workspace")
+    trouble = replica_trouble(replica, code, TroubleKind.FAILED)
+    trouble = replace(
+        trouble,
         is_crash=code in {"Crash", "OutOfMemory"},
-        since=transition_time(stated, model.workspace.metadata),
-        message_fields={**found.message_fields, "state": state},
-        foreign_text=stated.message or "",
+        message_fields={**trouble.message_fields, "state": describe_condition(condition)},
     )
+    return with_condition(trouble, condition, replica.workspace.metadata)
 
 
-# ---------------------------------------------------------------- no pods
+# ---------------------------------------------------------------- missing pods
 
 
-def _missing_pods_trouble(model: ModelReplica) -> Trouble:
+def _missing_pods_trouble(replica: ModelReplica) -> Trouble:
     """
-    Fewer pods than nodes, or none.
+    Build the trouble of a replica with fewer pods than nodes, or none.
+
+    Missing pods are LOST only if the replica has served before and no change explains them.
     """
-    workspace, seen = model.workspace, len(model.counted_pods)
+    workspace, present = replica.workspace, len(replica.counted_pods)
     wanted = max(workspace.status.target_node_count, 1)
     inference = find_condition(workspace.status.conditions, INFERENCE_READY)
-    served = workspace.status.state in {"Ready", "NotReady"} or is_condition_true(inference)
-    going = len(model.pods) > seen
-    changing = going or model.is_spare or _upgrade_started_at(workspace) is not None
-    found = _new_trouble(
-        model, "Missing", TroubleKind.LOST if served and not changing else TroubleKind.STARTING
+    # KAITO's state NotReady means that the Workspace was Ready before.
+    has_served = workspace.status.state in {"Ready", "NotReady"} or is_condition_true(inference)
+    is_replacing = len(replica.pods) > present
+    is_changing = is_replacing or replica.is_spare or upgrade_started_at(workspace) is not None
+    is_lost = has_served and not is_changing
+    trouble = replica_trouble(
+        replica, "Missing", TroubleKind.LOST if is_lost else TroubleKind.STARTING
     )
-    state = f"has {seen}/{wanted} model pods" if seen else "has no model pod"
-    began = (
-        transition_time(inference, workspace.metadata)
-        if inference is not None
-        else found.object_created_at
-    )
+    state = f"has {present}/{wanted} model pods" if present else "has no model pod"
+    if is_replacing:
+        state += ", the old one is being replaced"
+    since = workspace.metadata.creation_timestamp
+    if inference is not None:
+        since = transition_time(inference, workspace.metadata)
     return replace(
-        found,
-        since=began if found.kind is TroubleKind.STARTING else None,
-        message_fields={
-            **found.message_fields,
-            "state": f"{state}, the old one is being replaced" if going else state,
-        },
-    )
-
-
-def _new_trouble(model: ModelReplica, code: str, kind: TroubleKind) -> Trouble:
-    return Trouble(
-        cause=Cause(workspace_ref(model.workspace), code),
-        kind=kind,
-        is_out=not model.is_spare,
-        object_created_at=model.workspace.metadata.creation_timestamp,
-        message_fields={
-            "object": f"Workspace {model.workspace.metadata.name}",
-            "state": "",
-            "pods": "",
-        },
+        trouble,
+        since=None if is_lost else since,
+        message_fields={**trouble.message_fields, "state": state},
     )

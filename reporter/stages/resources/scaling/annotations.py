@@ -1,8 +1,8 @@
 """
-Whether the scaling annotations of an InferenceSet are such that keda-kaito-scaler acts on them.
+Problems of an InferenceSet's scaling annotations for which keda-kaito-scaler ignores them.
 
-Rules: keda-kaito-scaler, pkg/scaledobject and pkg/controllers/autoprovision. What it cannot accept it
-leaves lying, without an Event, so that a typo looks like a model that merely does not scale.
+The scaler mostly ignores an invalid annotation without an Event, so that a typo looks like a model
+that never scales. Source: keda-kaito-scaler, pkg/scaledobject and pkg/controllers/autoprovision.
 """
 
 import re
@@ -20,14 +20,14 @@ MAX_SECONDS = 2**31 - 1
 INTEGER = re.compile(r"[+-]?[0-9]{1,30}")
 MAX_VALUE_BYTES = 40
 """
-Bytes of a value in a message; these are typed by hand, or by a template.
+Limit of a quoted value in bytes. The values are free text, typed by hand or rendered by a template.
 """
 
 
 @unique
 class AnnotationCode(StrEnum):
     """
-    What kind of annotation is wrong.
+    The group of annotations with a problem; a cause code of the scaling probe.
     """
 
     REPLICAS = "Replicas"
@@ -38,7 +38,7 @@ class AnnotationCode(StrEnum):
 @dataclass(frozen=True, slots=True)
 class AnnotationProblem:
     """
-    *text* names the annotation and says why.
+    One problem; *text* names the annotation and says what it must be.
     """
 
     code: AnnotationCode
@@ -48,7 +48,9 @@ class AnnotationProblem:
 @dataclass(frozen=True, slots=True)
 class ReplicaLimit:
     """
-    ``spec.nodeCountLimit``, 0 for none, and the nodes of one replica, 0 while KAITO has not said.
+    The limit that ``spec.nodeCountLimit`` sets, which the scaler prefers to max-replicas.
+
+    *node_count_limit*: 0 for no limit. *nodes_per_replica*: 0 while KAITO has not computed it.
     """
 
     node_count_limit: int = 0
@@ -71,7 +73,7 @@ def find_annotation_problems(
     annotations: Mapping[str, str], limit: ReplicaLimit
 ) -> tuple[AnnotationProblem, ...]:
     """
-    All that is wrong; nothing for a set that did not ask to be scaled.
+    Return all problems; none for an InferenceSet that does not ask to be scaled.
     """
     if not is_auto_provision_enabled(annotations):
         return ()
@@ -91,24 +93,28 @@ def find_annotation_problems(
 
 
 def _replica_problems(given: Mapping[str, str], limit: ReplicaLimit) -> Iterable[str]:
-    said, least = given.get("max-replicas"), max(_parse_int(given.get("min-replicas", "")) or 1, 1)
-    if said is None and not limit.node_count_limit:
+    max_text = given.get("max-replicas")
+    # The scaler reads a min-replicas that is no number, or below 1, as 1.
+    min_replicas = max(_parse_int(given.get("min-replicas", "")) or 1, 1)
+    if max_text is None and not limit.node_count_limit:
         yield f"{ANNOTATION_PREFIX}max-replicas is missing, and spec.nodeCountLimit is not set"
         return
-    most = _parse_int(said) if said is not None else None
-    if said is not None and most is None:
-        yield f"{_format_annotation('max-replicas', said)} must be a whole number greater than 1"
-    elif most is not None and most <= 1:
-        yield f"{_format_annotation('max-replicas', said)} must be greater than 1"
+    max_replicas = _parse_int(max_text) if max_text is not None else None
+    if max_text is not None and max_replicas is None:
+        must = "must be a whole number greater than 1"
+        yield f"{_format_annotation('max-replicas', max_text)} {must}"
+    elif max_replicas is not None and max_replicas <= 1:
+        yield f"{_format_annotation('max-replicas', max_text)} must be greater than 1"
     elif limit.node_count_limit:
-        if limit.max_replicas is not None and limit.max_replicas < least:
+        if limit.max_replicas is not None and limit.max_replicas < min_replicas:
             yield (
-                f"{_format_annotation('min-replicas', given['min-replicas'])} must not be greater than the"
-                f" {limit.max_replicas} that spec.nodeCountLimit={limit.node_count_limit} allows"
+                f"{_format_annotation('min-replicas', given['min-replicas'])}"
+                f" must not be greater than the {limit.max_replicas}"
+                f" that spec.nodeCountLimit={limit.node_count_limit} allows"
             )
-    elif most is not None and most < least:
+    elif max_replicas is not None and max_replicas < min_replicas:
         less = f"less than min-replicas={_quoted(given['min-replicas'])}"
-        yield f"{_format_annotation('max-replicas', said)} must not be {less}"
+        yield f"{_format_annotation('max-replicas', max_text)} must not be {less}"
 
 
 def _metric_problems(given: Mapping[str, str]) -> Iterable[str]:
@@ -119,21 +125,21 @@ def _metric_problems(given: Mapping[str, str]) -> Iterable[str]:
     if not text.strip():
         yield f"{ANNOTATION_PREFIX}metrics is missing; it lists what to scale by"
         return
-    for why in find_metric_problems(text):
-        yield f"{ANNOTATION_PREFIX}metrics: {why}"
+    for problem in find_metric_problems(text):
+        yield f"{ANNOTATION_PREFIX}metrics: {problem}"
 
 
 def _duration_problems(given: Mapping[str, str]) -> Iterable[str]:
     for name in DURATION_ANNOTATIONS:
-        said = given.get(name, "")
-        span = _parse_int(said)
-        if said and (span is None or not 0 <= span <= MAX_SECONDS):
-            yield f"{_format_annotation(name, said)} must be a whole number of seconds, 0 or more"
+        text = given.get(name, "")
+        seconds = _parse_int(text)
+        if text and (seconds is None or not 0 <= seconds <= MAX_SECONDS):
+            yield f"{_format_annotation(name, text)} must be a whole number of seconds, 0 or more"
 
 
 def _parse_int(text: str) -> int | None:
     """
-    As Go's strconv.Atoi reads it: no blanks, no underscores, 64 bits.
+    Parse like Go's strconv.Atoi: 64 bits, no blanks, no underscores. Python's int() accepts more.
     """
     if not INTEGER.fullmatch(text):
         return None

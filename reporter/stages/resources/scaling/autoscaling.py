@@ -1,28 +1,29 @@
 """
-What KEDA makes of an InferenceSet's scaling annotations, and whether that scales.
+Trouble of the ScaledObject and the HorizontalPodAutoscaler that scale an InferenceSet.
 
-KEDA's conditions tell no time and no generation. Its triggers ask the model for metrics, so that
-before the model is ready they fail rightly.
+KEDA's conditions carry neither a transition time nor a generation (KEDA,
+apis/keda/v1alpha1/condition_types.go). Its triggers ask the model for metrics, so a trigger error is
+normal until the model is ready.
 """
 
 from collections.abc import Iterable, Mapping
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.kaito import InferenceSet
-from reporter.model.kinds.keda import HorizontalPodAutoscaler, ScaledObject
-from reporter.model.kinds.objects import ApiObject, Condition, find_condition
-from reporter.model.kinds.resource_kinds import (
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.base.keys import inference_set_key
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.kaito.inference_sets import InferenceSet
+from reporter.model.kinds.keda.horizontal_pod_autoscalers import (
     HORIZONTAL_POD_AUTOSCALERS,
-    SCALED_OBJECTS,
-    ResourceKind,
+    HorizontalPodAutoscaler,
 )
+from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS, ScaledObject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
-from reporter.stages.resources.check_result import CheckResult, check_decoded
-from reporter.stages.resources.conditions import reason_text
-from reporter.stages.resources.kaito.nodes import is_condition_true
+from reporter.stages.resources.check_result import CheckResult, Inconclusive, check_decoded
+from reporter.stages.resources.conditions import describe_condition, is_condition_true
+from reporter.stages.resources.existence import absence_of, is_deleting
 from reporter.stages.resources.scaling.annotations import is_auto_provision_enabled
-from reporter.stages.resources.workloads.deployments import Inconclusive
-from reporter.stages.snapshot.index_keys import inference_set_key
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -46,122 +47,140 @@ BENIGN_REASONS = frozenset(
     {"ScalingDisabled", "BackoffBoth", "BackoffDownscale", "BackoffUpscale"}
 )
 """
-Why an autoscaler rests: there are zero replicas, or it has just scaled.
+Reasons of an HPA's False conditions that are normal: zero replicas, or a scaling just before.
 """
 
 
 def find_autoscaling_troubles(
-    snapshot: Snapshot, scaled: InferenceSet, unwatched: Mapping[str, str]
+    snapshot: Snapshot, inference_set: InferenceSet, unwatched: Mapping[str, str]
 ) -> Iterable[CheckResult | None]:
     """
-    *unwatched*: kinds that are only as they were last seen, with why.
+    Check what scales an InferenceSet; nothing if ScaledObjects are not watched.
+
+    *unwatched*: kinds whose watch is lost, with why.
     """
     if not snapshot.has_synced(SCALED_OBJECTS):
         return
-    meta = scaled.metadata
-    made = snapshot.by_index(
+    meta = inference_set.metadata
+    scaled_objects = snapshot.by_index(
         SCALED_OBJECTS, ScaledObject, inference_set_key(meta.namespace, meta.name)
     )
-    if not made:
+    if not scaled_objects:
         yield check_decoded(
             snapshot, SCALED_OBJECTS, meta.namespace, meta.name
-        ) or _missing_scaled_object_trouble(snapshot, scaled)
-    for each in made:
-        rests = each.metadata.deletion_timestamp is not None or _is_paused(each)
-        if not rests:
-            yield _scaled_object_trouble(each, scaled) or _autoscaler_trouble(
-                snapshot, each, scaled, unwatched
+        ) or _missing_scaled_object_trouble(snapshot, inference_set)
+    for each in scaled_objects:
+        if not is_deleting(each) and not _is_paused(each):
+            yield _scaled_object_trouble(each, inference_set) or _autoscaler_trouble(
+                snapshot, each, inference_set, unwatched
             )
 
 
-def _missing_scaled_object_trouble(snapshot: Snapshot, scaled: InferenceSet) -> Trouble | None:
-    meta = scaled.metadata
+def _missing_scaled_object_trouble(
+    snapshot: Snapshot, inference_set: InferenceSet
+) -> Trouble | None:
+    meta = inference_set.metadata
     if not is_auto_provision_enabled(meta.annotations or {}):
         return None
     ref = ObjectRef(SCALED_OBJECTS.group_resource, meta.namespace, meta.name)
-    seen = ref in snapshot.deleted_uids
-    lacks = "was deleted, and not made again" if seen else "does not exist"
+    absence = absence_of(snapshot, ref)
+    lacks = "was deleted, and not made again" if absence.was_deleted else "does not exist"
     state = f"ScaledObject {meta.name} {lacks}, although auto-provision asks for it"
     return Trouble(
         cause=Cause(ref, SCALED_OBJECT_NOT_FOUND),
-        kind=TroubleKind.LOST if seen else TroubleKind.STARTING,
+        # Not DECLARED: the scaler needs a moment to create it.
+        kind=TroubleKind.LOST if absence.was_deleted else TroubleKind.STARTING,
         message_fields={"state": state},
     )
 
 
-def _is_paused(made: ScaledObject) -> bool:
+def _is_paused(scaled_object: ScaledObject) -> bool:
     """
-    By its annotations, or as KEDA says.
+    Return whether a user paused the scaling, by annotation or as KEDA's Paused condition confirms.
     """
-    stated = is_condition_true(find_condition(made.status.conditions, "Paused"))
-    values = (made.metadata.annotation(each) for each in PAUSED_ANNOTATIONS)
-    return stated or any(value not in {None, "false"} for value in values)
+    confirmed = is_condition_true(find_condition(scaled_object.status.conditions, "Paused"))
+    values = (scaled_object.metadata.annotation(each) for each in PAUSED_ANNOTATIONS)
+    return confirmed or any(value not in {None, "false"} for value in values)
 
 
-def _scaled_object_trouble(made: ScaledObject, scaled: InferenceSet) -> Trouble | None:
-    ready = find_condition(made.status.conditions, "Ready")
+def _scaled_object_trouble(
+    scaled_object: ScaledObject, inference_set: InferenceSet
+) -> Trouble | None:
+    ready = find_condition(scaled_object.status.conditions, "Ready")
     if ready is None or ready.status != "False":
         return None
-    if ready.reason == TRIGGER_ERROR:
-        lasts = _all_replicas_ready(scaled)
-        return (
-            _new_trouble(SCALED_OBJECTS, made, TRIGGER_ERROR, TroubleKind.LOST, ready)
-            if lasts
-            else None
+    if ready.reason != TRIGGER_ERROR:
+        return _condition_trouble(
+            SCALED_OBJECTS, scaled_object, SCALED_OBJECT_REJECTED, TroubleKind.FAILED, ready
         )
-    return _new_trouble(SCALED_OBJECTS, made, SCALED_OBJECT_REJECTED, TroubleKind.FAILED, ready)
+    if not _all_replicas_ready(inference_set):
+        return None
+    return _condition_trouble(
+        SCALED_OBJECTS, scaled_object, TRIGGER_ERROR, TroubleKind.LOST, ready
+    )
 
 
-def _all_replicas_ready(scaled: InferenceSet) -> bool:
+def _all_replicas_ready(inference_set: InferenceSet) -> bool:
     """
-    Whether every replica can be asked for metrics.
+    Return whether every replica can answer a request for metrics.
     """
-    return 0 < scaled.desired_replicas <= scaled.status.ready_replicas
+    return 0 < inference_set.desired_replicas <= inference_set.status.ready_replicas
 
 
 def _autoscaler_trouble(
-    snapshot: Snapshot, made: ScaledObject, scaled: InferenceSet, unwatched: Mapping[str, str]
+    snapshot: Snapshot,
+    scaled_object: ScaledObject,
+    inference_set: InferenceSet,
+    unwatched: Mapping[str, str],
 ) -> CheckResult | None:
-    name, namespace = made.status.hpa_name or "", made.metadata.namespace
+    name, namespace = scaled_object.status.hpa_name or "", scaled_object.metadata.namespace
     if not name or not snapshot.has_synced(HORIZONTAL_POD_AUTOSCALERS):
         return None
-    blind = check_decoded(snapshot, HORIZONTAL_POD_AUTOSCALERS, namespace, name)
-    found = snapshot.get(HORIZONTAL_POD_AUTOSCALERS, HorizontalPodAutoscaler, namespace, name)
-    if blind is not None or found is None or found.metadata.deletion_timestamp is not None:
-        return blind
-    trouble = _condition_trouble(found, scaled)
-    old = unwatched.get(HORIZONTAL_POD_AUTOSCALERS.resource)
-    return Inconclusive(old) if trouble is not None and old else trouble
+    undecodable = check_decoded(snapshot, HORIZONTAL_POD_AUTOSCALERS, namespace, name)
+    autoscaler = snapshot.get(HORIZONTAL_POD_AUTOSCALERS, HorizontalPodAutoscaler, namespace, name)
+    if undecodable is not None or autoscaler is None or is_deleting(autoscaler):
+        return undecodable
+    trouble = _hpa_trouble(autoscaler, inference_set)
+    why_unwatched = unwatched.get(HORIZONTAL_POD_AUTOSCALERS.resource)
+    return Inconclusive(why_unwatched) if trouble is not None and why_unwatched else trouble
 
 
-def _condition_trouble(found: HorizontalPodAutoscaler, scaled: InferenceSet) -> Trouble | None:
-    able = find_condition(found.status.conditions, "AbleToScale")
+def _hpa_trouble(
+    autoscaler: HorizontalPodAutoscaler, inference_set: InferenceSet
+) -> Trouble | None:
+    able = find_condition(autoscaler.status.conditions, "AbleToScale")
     if able is not None and _is_failing(able):
-        return _new_trouble(
-            HORIZONTAL_POD_AUTOSCALERS, found, SCALE_FAILED, TroubleKind.FAILED, able
+        return _condition_trouble(
+            HORIZONTAL_POD_AUTOSCALERS, autoscaler, SCALE_FAILED, TroubleKind.FAILED, able
         )
-    active = find_condition(found.status.conditions, "ScalingActive")
-    if active is not None and _is_failing(active) and _all_replicas_ready(scaled):
-        return _new_trouble(
-            HORIZONTAL_POD_AUTOSCALERS, found, METRICS_UNAVAILABLE, TroubleKind.LOST, active
+    active = find_condition(autoscaler.status.conditions, "ScalingActive")
+    if active is not None and _is_failing(active) and _all_replicas_ready(inference_set):
+        return _condition_trouble(
+            HORIZONTAL_POD_AUTOSCALERS, autoscaler, METRICS_UNAVAILABLE, TroubleKind.LOST, active
         )
     return None
 
 
-def _is_failing(found: Condition) -> bool:
-    return found.status == "False" and found.reason not in BENIGN_REASONS
+def _is_failing(condition: Condition) -> bool:
+    return condition.status == "False" and condition.reason not in BENIGN_REASONS
 
 
-def _new_trouble(
-    kind: ResourceKind, about: ApiObject, code: str, why: TroubleKind, stated: Condition
+def _condition_trouble(
+    resource: ResourceKind,
+    about: ApiObject,
+    code: str,
+    kind: TroubleKind,
+    condition: Condition,
 ) -> Trouble:
     meta = about.metadata
-    said = f"{stated.type}={stated.status} ({reason_text(stated)})"
     return Trouble(
-        cause=Cause(ObjectRef(kind.group_resource, meta.namespace, meta.name), code),
-        kind=why,
+        cause=Cause(ObjectRef(resource.group_resource, meta.namespace, meta.name), code),
+        kind=kind,
         object_created_at=meta.creation_timestamp,
-        since=stated.last_transition_time,
-        message_fields={"state": f"{kind.kind} {meta.name} has {said}"},
-        foreign_text=stated.message or "",
+        # None for KEDA's conditions. The object's creation is no substitute: the error may be recent.
+        since=condition.last_transition_time,
+        message_fields={
+            "state": f"{resource.kind} {meta.name} has {describe_condition(condition)}"
+        },
+        foreign_text=condition.message or "",
     )

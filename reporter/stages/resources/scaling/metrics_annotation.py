@@ -1,8 +1,9 @@
 """
-The list of metrics in an annotation, as keda-kaito-scaler reads it.
+Problems of the list of metrics in the scaling annotations, as keda-kaito-scaler reads it.
 
-YAML or JSON, keys in any case, unknown keys ignored (Go's encoding/json). Only what is surely wrong is
-told: what Go and Python read differently, such as merged keys, is let pass.
+The list is YAML or JSON. Keys match in any case and unknown keys are ignored (Go's encoding/json).
+Whatever Go and Python read differently, such as YAML merge keys, is accepted: only certain mistakes
+may be reported.
 """
 
 import math
@@ -18,12 +19,12 @@ from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 MAX_PARSED_CHARS = 16_384
 """
-Characters of an annotation that are read; nobody scales by that many metrics.
+Limit of an annotation in characters, far above a real list of metrics; a longer one is not parsed.
 """
 
 MAX_VALUE_BYTES = 60
 """
-Bytes of a name or value in a message.
+Limit of a quoted name or value in bytes.
 """
 
 METRIC_TYPES = ("gauge", "histogram")
@@ -35,7 +36,7 @@ PREFIXED_INTEGER = re.compile(r"[-+]?0[xob][0-9a-fA-F_]+")
 
 FieldProblem: TypeAlias = tuple[str, str]
 """
-A field with its value, and what it must be.
+A field with its value, and the rule that the value breaks.
 """
 
 Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
@@ -44,7 +45,9 @@ Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 @lru_cache(maxsize=4096)
 def find_metric_problems(text: str) -> tuple[str, ...]:
     """
-    Why this list cannot be scaled by; empty if it can.
+    Return the reasons why the scaler refuses this list; empty if it accepts it.
+
+    Cached, because a pass over thousands of InferenceSets meets the same few texts.
     """
     if len(text) > MAX_PARSED_CHARS:
         return ()
@@ -75,7 +78,7 @@ def _list_problems(root: yaml.Node | None) -> Iterator[str]:
 
 def _entry_problems(entry: yaml.Node, number: int, variables: dict[str, str]) -> Iterator[str]:
     """
-    *variables*: the names so far, by what KEDA's formula calls them.
+    Check one entry and add its name to *variables*, the names so far by their formula variable.
     """
     if not isinstance(entry, yaml.MappingNode):
         yield f"entry {number} must have a name, a type and thresholds"
@@ -87,16 +90,16 @@ def _entry_problems(entry: yaml.Node, number: int, variables: dict[str, str]) ->
     if not name:
         yield f"entry {number} has no name"
         return
-    called = truncate_bytes(sanitize(name), MAX_VALUE_BYTES)
-    other = variables.setdefault(_formula_variable(name), called)
-    if other is not called:
-        yield f"{called} and {other} are one and the same to KEDA's formula"
-    for field, must in (
+    quoted_name = truncate_bytes(sanitize(name), MAX_VALUE_BYTES)
+    other = variables.setdefault(_formula_variable(name), quoted_name)
+    if other is not quoted_name:
+        yield f"{quoted_name} and {other} are one and the same to KEDA's formula"
+    for field, rule in (
         *_type_problems(fields),
         *_threshold_problems(fields),
         *_window_problems(fields),
     ):
-        yield f"{field} of {called} {must}"
+        yield f"{field} of {quoted_name} {rule}"
 
 
 def _fields(entry: yaml.MappingNode) -> Mapping[str, yaml.Node]:
@@ -109,15 +112,17 @@ def _fields(entry: yaml.MappingNode) -> Mapping[str, yaml.Node]:
 
 def _formula_variable(name: str) -> str:
     """
-    The name as expr-lang takes it.
+    Return the variable that stands for a metric in KEDA's formula, an expr-lang expression.
+
+    The scaler derives it from the name, and two metrics must not share one.
     """
     return re.sub(r"[^A-Za-z0-9_]", "_", f"_{name}" if name[0] in "0123456789" else name)
 
 
 def _type_problems(fields: Mapping[str, yaml.Node]) -> Iterable[FieldProblem]:
-    kind, source = _scalar_text(fields.get("type")), _scalar_text(fields.get("source"))
-    if kind not in METRIC_TYPES:
-        yield f"type{_format_value(kind)}", "must be gauge or histogram"
+    type_, source = _scalar_text(fields.get("type")), _scalar_text(fields.get("source"))
+    if type_ not in METRIC_TYPES:
+        yield f"type{_format_value(type_)}", "must be gauge or histogram"
     if source not in {"", "modelpod"}:
         yield f"source{_format_value(source)}", "must be modelpod"
 
@@ -132,20 +137,20 @@ def _threshold_problems(fields: Mapping[str, yaml.Node]) -> Iterable[FieldProble
         elif value <= 0:
             yield _format_field(fields, name), "must be greater than 0"
     if up is not None and down is not None and down > up > 0:
-        most = _scalar_text(fields["upthreshold"])
+        upper = _format_value(_scalar_text(fields["upthreshold"]))
         yield (
             _format_field(fields, "downthreshold"),
-            f"must not be greater than upthreshold{_format_value(most)}",
+            f"must not be greater than upthreshold{upper}",
         )
 
 
 def _window_problems(fields: Mapping[str, yaml.Node]) -> Iterable[FieldProblem]:
     if WINDOW_FIELD not in fields:
         return
-    span = _parse_number(fields[WINDOW_FIELD])
+    seconds = _parse_number(fields[WINDOW_FIELD])
     if _scalar_text(fields.get("type")) == "gauge":
         yield WINDOW_FIELD, "is for histograms only"
-    elif span is None or span <= 0 or span != int(span):
+    elif seconds is None or seconds <= 0 or seconds != int(seconds):
         yield (
             _format_field(fields, WINDOW_FIELD),
             "must be a whole number of seconds greater than 0",
@@ -166,7 +171,7 @@ def _format_value(value: str) -> str:
 
 def _parse_number(node: yaml.Node | None) -> float | None:
     """
-    None if it is no finite number; one in quotes is none.
+    Parse a YAML number; None if it is not finite, or quoted and therefore a string to Go.
     """
     if not isinstance(node, yaml.ScalarNode) or node.style in {"'", '"', "|", ">"}:
         return None

@@ -1,9 +1,9 @@
 """
-Where the Deployment of a component is: as configured, or where it really is.
+The location of a component's Deployment: as configured, or where it really is.
 
-A stack is installed in more than one way, and the default of a namespace flag is right for one of
-them. So when nothing of that name is in the configured namespace, one with the same name or the
-same well-known labels in another namespace is judged instead, and the flag to set is told.
+Stacks are installed in more than one way, and the default of a namespace flag fits only one of them.
+If the configured namespace has no Deployment of that name, a Deployment elsewhere with the same name
+or the same well-known labels is evaluated instead, and a note says which flag to set.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 
 from msgspec import Struct
 
-from reporter.model.kinds.objects import Deployment
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
-from reporter.stages.snapshot.index_keys import label_key, name_key
+from reporter.model.kinds.base.keys import label_key, name_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.stages.resources.existence import exclude_deleting
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
 class ComponentSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    One Deployment of a reason.
+    One Deployment that a reason is about; part of a catalogue entry's parameters.
 
-    *name* or the flag that holds it; an empty flag switches the component off. *also_named*: other
-    names that charts give it. *labels*: what charts label it with. *optional*: judged only when
-    there. *with_flag*: only while this flag is not empty. *absent_with_namespace*: not judged while
-    its namespace does not exist, as then the feature is not installed.
+    *name*, or *name_flag* with the flag that holds it; an empty flag switches the component off.
+    *also_named*: other names that charts use. *labels*: labels that charts set.
+    *optional*: evaluated only if it exists. *with_flag*: evaluated only while this flag is set.
+    *absent_with_namespace*: the component counts as not installed while its namespace does not exist.
     """
 
     namespace_flag: str
@@ -40,15 +40,17 @@ class ComponentSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 @dataclass(frozen=True, slots=True)
 class LocatedDeployment:
     """
-    *found* is empty if there is none. *seen*: it was deleted while we looked.
+    The Deployments found for a component; empty if there is none.
 
-    *note*: the flag to set, where it is not as configured; *hint*: the same in half a sentence.
+    *was_deleted*: the Deployment was deleted while the reporter watched.
+    *note*: the flags to set, if the Deployment is not where they say.
+    *hint*: the end of a sentence about a missing Deployment, which names a similar one.
     """
 
     namespace: str
     name: str
     deployments: tuple[Deployment, ...] = ()
-    seen: bool = False
+    was_deleted: bool = False
     note: str = ""
     hint: str = ""
 
@@ -57,107 +59,113 @@ def locate_component(
     snapshot: Snapshot, component: ComponentSpec, flags: Mapping[str, str]
 ) -> LocatedDeployment | None:
     """
-    None for a component that is switched off.
+    Find the Deployment of a component; None if the component is switched off.
     """
     name = component.name or flags[component.name_flag]
     if not name or (component.with_flag and not flags[component.with_flag]):
         return None
     namespace = flags[component.namespace_flag]
-    for each in (name, *component.also_named):
-        found = snapshot.get(DEPLOYMENTS, Deployment, namespace, each)
-        if found is not None:
-            return LocatedDeployment(namespace, name, (found,))
-    alike = tuple(_candidates(snapshot, component, name))
-    here = [d.metadata.name for d in alike if d.metadata.namespace == namespace]
-    if alike and not here:
-        return _located_elsewhere(component, LocatedDeployment(namespace, name, (alike[0],)))
-    lost = _located_deleted(
-        snapshot, LocatedDeployment(namespace, name), (name, *component.also_named)
-    )
-    if not here or not component.name_flag:
-        return lost
-    hint = f", but {namespace}/{here[0]} looks like it: set --{component.name_flag}={here[0]}"
-    return replace(lost, hint=hint)
+    names = (name, *component.also_named)
+    for each in names:
+        deployment = snapshot.get(DEPLOYMENTS, Deployment, namespace, each)
+        if deployment is not None:
+            return LocatedDeployment(namespace, name, (deployment,))
+    candidates = tuple(_candidates(snapshot, component, name))
+    same_namespace = [d.metadata.name for d in candidates if d.metadata.namespace == namespace]
+    if candidates and not same_namespace:
+        return _located_elsewhere(component, namespace, name, candidates[0])
+    missing = _located_deleted(snapshot, LocatedDeployment(namespace, name), names)
+    if not same_namespace or not component.name_flag:
+        return missing
+    # A similar one in the configured namespace may be another component, so it is only suggested.
+    similar = same_namespace[0]
+    hint = f", but {namespace}/{similar} looks like it: set --{component.name_flag}={similar}"
+    return replace(missing, hint=hint)
 
 
 def _candidates(snapshot: Snapshot, component: ComponentSpec, name: str) -> Iterable[Deployment]:
     """
-    Those of the same name first, then those with the same labels; none that is being deleted.
+    Yield Deployments of the same name in any namespace, then those with the same labels.
     """
     keys = [name_key(each) for each in (name, *component.also_named)]
     keys += [label_key(label, value) for label, value in component.labels.items()]
     for key in keys:
-        for each in snapshot.by_index(DEPLOYMENTS, Deployment, key):
-            if each.metadata.deletion_timestamp is None:
-                yield each
+        yield from exclude_deleting(snapshot.by_index(DEPLOYMENTS, Deployment, key))
 
 
-def _located_elsewhere(component: ComponentSpec, there: LocatedDeployment) -> LocatedDeployment:
-    found = there.deployments[0].metadata
-    flags = [f"--{component.namespace_flag}={found.namespace}"]
-    if component.name_flag and found.name not in (there.name, *component.also_named):
-        flags.append(f"--{component.name_flag}={found.name}")
+def _located_elsewhere(
+    component: ComponentSpec, namespace: str, name: str, deployment: Deployment
+) -> LocatedDeployment:
+    """
+    Build the location of a Deployment that is not at the configured *namespace* and *name*.
+    """
+    meta = deployment.metadata
+    flags = [f"--{component.namespace_flag}={meta.namespace}"]
+    if component.name_flag and meta.name not in (name, *component.also_named):
+        flags.append(f"--{component.name_flag}={meta.name}")
     note = (
-        f"Deployment {there.namespace}/{there.name} does not exist,"
-        f" {found.namespace}/{found.name} is judged instead; set {' '.join(flags)}"
+        f"Deployment {namespace}/{name} does not exist,"
+        f" {meta.namespace}/{meta.name} is judged instead; set {' '.join(flags)}"
     )
-    return LocatedDeployment(found.namespace, found.name, there.deployments, note=note)
+    return LocatedDeployment(meta.namespace, meta.name, (deployment,), note=note)
 
 
 def _located_deleted(
-    snapshot: Snapshot, wanted: LocatedDeployment, names: Collection[str]
+    snapshot: Snapshot, configured: LocatedDeployment, names: Collection[str]
 ) -> LocatedDeployment:
     """
-    The one that was deleted, be it as configured or what was judged instead.
+    Return the location of a deleted Deployment of one of these names, else the configured one.
+
+    The configured namespace and name come first; another one may have been evaluated instead of it.
     """
     deleted = sorted(
-        (ref.namespace != wanted.namespace, ref.name != wanted.name, ref)
+        (ref.namespace != configured.namespace, ref.name != configured.name, ref)
         for ref in snapshot.deleted_uids
         if ref.resource == DEPLOYMENTS.group_resource and ref.name in names
     )
     if not deleted:
-        return wanted
+        return configured
     ref = deleted[0][-1]
-    return replace(wanted, namespace=ref.namespace, name=ref.name, seen=True)
+    return replace(configured, namespace=ref.namespace, name=ref.name, was_deleted=True)
 
 
 def locate_revisions(
     snapshot: Snapshot, component: ComponentSpec, flags: Mapping[str, str]
 ) -> LocatedDeployment | None:
     """
-    All revisions of a component that may run side by side, as ``istiod-<revision>`` does.
+    Find all revisions of a component that may run side by side, such as ``istiod-<revision>``.
 
-    One that is being deleted, or was scaled to zero while another was not, is not in use.
+    A revision that is being deleted, or is scaled to zero while another is not, is not in use.
     """
-    first = locate_component(snapshot, component, flags)
-    if first is None:
+    located = locate_component(snapshot, component, flags)
+    if located is None:
         return None
     name = component.name or flags[component.name_flag]
-    family = _revision_prefix(component, name)
-    same = {
+    prefix = _revision_prefix(component, name)
+    revisions = {
         each.metadata.name: each
-        for key in (label_key(k, v) for k, v in component.labels.items())
+        for key in (label_key(label, value) for label, value in component.labels.items())
         for each in snapshot.by_index(DEPLOYMENTS, Deployment, key)
-        if each.metadata.namespace == first.namespace
-        and _is_revision_of(each.metadata.name, family)
+        if each.metadata.namespace == located.namespace
+        and _is_revision_of(each.metadata.name, prefix)
     }
-    same |= {each.metadata.name: each for each in first.deployments}
-    every = tuple(same[key] for key in sorted(same))
-    kept = tuple(each for each in every if each.metadata.deletion_timestamp is None) or every
-    used = tuple(each for each in kept if each.desired_replicas) or kept
-    if used or first.seen:
-        return replace(first, deployments=used, hint="" if used else first.hint)
-    gone = {ref.name for ref in snapshot.deleted_uids if _is_revision_of(ref.name, family)}
-    return _located_deleted(snapshot, first, gone)
+    revisions |= {each.metadata.name: each for each in located.deployments}
+    all_revisions = tuple(revisions[key] for key in sorted(revisions))
+    remaining = exclude_deleting(all_revisions) or all_revisions
+    used = tuple(each for each in remaining if each.desired_replicas) or remaining
+    if used or located.was_deleted:
+        return replace(located, deployments=used, hint="" if used else located.hint)
+    deleted = {ref.name for ref in snapshot.deleted_uids if _is_revision_of(ref.name, prefix)}
+    return _located_deleted(snapshot, located, deleted)
 
 
 def _revision_prefix(component: ComponentSpec, name: str) -> str:
     """
-    What the names of all revisions begin with: the app's name, if the one configured does so too.
+    Return the common prefix of all revisions: the app label, if the configured name begins with it.
     """
     apps = (value for value in component.labels.values() if _is_revision_of(name, value))
     return next(apps, name)
 
 
-def _is_revision_of(name: str, family: str) -> bool:
-    return name == family or name.startswith(f"{family}-")
+def _is_revision_of(name: str, prefix: str) -> bool:
+    return name == prefix or name.startswith(f"{prefix}-")

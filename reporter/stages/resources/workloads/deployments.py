@@ -1,23 +1,30 @@
 """
-What is wrong with a Deployment, from its spec, its status and its pods.
+Trouble of a Deployment, from its spec, its status and its pods.
 
-Rules: apps/v1 Deployment API reference and kubernetes pkg/controller/deployment. Counts alone are
-not enough: one that is scaled to zero is Available, one that rolls out with surge serves all along.
+Counts of replicas are not enough: a Deployment that is scaled to zero is Available, and one that rolls
+out with surge serves all along. Sources: the apps/v1 API reference (DeploymentStatus) and the
+Deployment controller (kubernetes, pkg/controller/deployment).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import Condition, Deployment, Pod
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.kinds.base.keys import workload_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
-from reporter.stages.resources.workloads.pods import (
-    PodProblem,
-    filter_active_pods,
-    find_pod_problems,
+from reporter.stages.resources.check_result import CheckResult, Inconclusive, check_decoded
+from reporter.stages.resources.existence import Absence, is_deleting
+from reporter.stages.resources.workloads.pod_problems import PodProblem, find_pod_problems
+from reporter.stages.resources.workloads.pods import filter_active_pods
+from reporter.stages.resources.workloads.rollouts import (
+    is_deadline_exceeded,
+    is_rolling_out,
+    replica_failure,
 )
+from reporter.stages.snapshot.snapshot import Snapshot
 
 
 DEPLOYMENT_CODES = frozenset(
@@ -40,17 +47,8 @@ DEPLOYMENT_CODES = frozenset(
     }
 )
 """
-All codes, as a probe of Deployments must state them: its own, and after a dot those of its pods.
+All cause codes of a Deployment; a code may have the code of its pods' problem after a dot.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Inconclusive:
-    """
-    The status speaks of an older spec; nothing can be said until the controller has caught up.
-    """
-
-    why: str
 
 
 def deployment_ref(namespace: str, name: str) -> ObjectRef:
@@ -58,39 +56,55 @@ def deployment_ref(namespace: str, name: str) -> ObjectRef:
 
 
 def missing_deployment_trouble(
-    namespace: str, name: str, *, seen: bool, hint: str = ""
+    namespace: str, name: str, *, was_deleted: bool, hint: str = ""
 ) -> Trouble:
     """
-    A Deployment that is not there. Only one that was *seen* leaves its dependants without input.
+    Build the trouble of a Deployment that does not exist; *hint* ends the sentence about it.
+
+    Only a deleted Deployment is out. One that was never seen may run under another name, and must
+    not suppress what depends on it.
     """
+    absence = Absence(was_deleted)
     return Trouble(
-        cause=Cause(deployment_ref(namespace, name), _absence_code(seen=seen, hint=hint)),
-        kind=TroubleKind.LOST if seen else TroubleKind.DECLARED,
-        is_out=seen,
+        cause=Cause(
+            deployment_ref(namespace, name), _absence_code(was_deleted=was_deleted, hint=hint)
+        ),
+        kind=absence.trouble_kind,
+        is_out=was_deleted,
         message_fields={
             "object": f"Deployment {namespace}/{name}",
-            "state": ("was deleted" if seen else "does not exist") + hint,
+            "state": absence.describe() + hint,
             "pods": "",
         },
     )
 
 
-def _absence_code(*, seen: bool, hint: str) -> str:
+def _absence_code(*, was_deleted: bool, hint: str) -> str:
     if hint:
         return "Misnamed"
-    return "Deleted" if seen else "NotFound"
+    return "Deleted" if was_deleted else "NotFound"
 
 
-def evaluate_deployment(
-    deployment: Deployment, pods: Sequence[Pod]
-) -> Trouble | Inconclusive | None:
+def check_deployment(snapshot: Snapshot, deployment: Deployment) -> CheckResult | None:
     """
-    None for one that does its work, and for one that is being deleted.
+    Evaluate a Deployment with its pods; inconclusive if its newest version could not be decoded.
+    """
+    meta = deployment.metadata
+    pods = snapshot.by_index(PODS, Pod, workload_key(meta.namespace, meta.name))
+    return check_decoded(snapshot, DEPLOYMENTS, meta.namespace, meta.name) or evaluate_deployment(
+        deployment, pods
+    )
+
+
+def evaluate_deployment(deployment: Deployment, pods: Sequence[Pod]) -> CheckResult | None:
+    """
+    Return the trouble of a Deployment; None if it works or is being deleted.
     """
     meta, status = deployment.metadata, deployment.status
-    if meta.deletion_timestamp is not None:
+    if is_deleting(deployment):
         return None
     if deployment.desired_replicas == 0:
+        # A fact of the spec, so the status need not be current.
         zero = _new_trouble(
             deployment, "ScaledToZero", TroubleKind.DECLARED, "is scaled to zero replicas"
         )
@@ -106,11 +120,11 @@ def evaluate_deployment(
 
 def _rollout_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | None:
     """
-    Enough replicas serve, but a change does not get through.
+    Return the trouble of a rollout that does not get through although enough replicas serve.
     """
-    failure, status = _replica_failure(deployment), deployment.status
-    some = f" ({status.updated_replicas}/{deployment.desired_replicas} updated)"
-    updated = some if status.updated_replicas < deployment.desired_replicas else ""
+    failure, status = replica_failure(deployment), deployment.status
+    counts = f" ({status.updated_replicas}/{deployment.desired_replicas} updated)"
+    updated = counts if status.updated_replicas < deployment.desired_replicas else ""
     if failure is not None:
         state = f"cannot create pods for its new version{updated}, the old one still serves"
         return replace(
@@ -118,111 +132,83 @@ def _rollout_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | N
             foreign_text=failure.message or "",
             since=failure.last_transition_time,
         )
-    progressing = deployment.status.condition("Progressing")
-    if progressing is None or not _is_deadline_exceeded(deployment):
+    progressing = status.condition("Progressing")
+    if progressing is None or not is_deadline_exceeded(deployment):
         return None
     state = f"has a rollout that made no progress{updated}, the old version still serves"
     stuck = _new_trouble(deployment, "RolloutStuck", TroubleKind.FAILED, state)
-    ailing = find_pod_problems(pods, wanted=len(pods))
+    problems = find_pod_problems(pods, wanted=len(pods))
     return replace(
         stuck,
         since=progressing.last_transition_time,
-        message_fields={**stuck.message_fields, "pods": _describe_pods(ailing)},
-        foreign_text=ailing[0].foreign_text if ailing else "",
+        message_fields={**stuck.message_fields, "pods": _describe_pods(problems)},
+        foreign_text=problems[0].foreign_text if problems else "",
     )
 
 
 def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
     """
-    Fewer replicas are ready than wished for.
+    Build the trouble of a Deployment with fewer Ready replicas than desired.
     """
-    ailing = find_pod_problems(pods, wanted=deployment.desired_replicas)
-    worst = ailing[0] if ailing else None
-    failure = _replica_failure(deployment)
+    problems = find_pod_problems(pods, wanted=deployment.desired_replicas)
+    worst = problems[0] if problems else None
+    failure = replica_failure(deployment)
     refused = (failure.message or "creation of pods was refused") if failure is not None else ""
-    out = max(deployment.status.available_replicas, deployment.status.ready_replicas) == 0
+    is_out = max(deployment.status.available_replicas, deployment.status.ready_replicas) == 0
     detail = "FailedCreate" if refused else (worst.code if worst is not None else "")
-    code = ("Unavailable" if out else "Degraded") + (f".{detail}" if detail else "")
-    kind = TroubleKind.FAILED if refused else _trouble_kind(deployment, worst, alive=len(pods))
-    found = _new_trouble(deployment, code, kind, _describe_state(deployment))
+    code = ("Unavailable" if is_out else "Degraded") + (f".{detail}" if detail else "")
+    kind = TroubleKind.FAILED if refused else _trouble_kind(deployment, worst, has_pods=bool(pods))
+    trouble = _new_trouble(deployment, code, kind, _describe_state(deployment))
     return replace(
-        found,
-        is_out=out,
+        trouble,
+        is_out=is_out,
         is_crash=worst is not None and worst.is_crash,
-        since=_trouble_since(deployment, worst, out=out),
-        message_fields={**found.message_fields, "pods": _describe_pods(ailing)},
+        since=_trouble_since(deployment, worst, is_out=is_out),
+        message_fields={**trouble.message_fields, "pods": _describe_pods(problems)},
         foreign_text=refused or (worst.foreign_text if worst is not None else ""),
     )
 
 
-def _replica_failure(deployment: Deployment) -> Condition | None:
-    """
-    That pods cannot be created: a quota, Pod Security or a webhook. Not that one cannot be deleted.
-    """
-    failure = deployment.status.condition("ReplicaFailure")
-    refused = failure is not None and failure.status == "True" and failure.reason != "FailedDelete"
-    return failure if refused else None
-
-
-def _is_deadline_exceeded(deployment: Deployment) -> bool:
-    """
-    A paused Deployment keeps what was said of its progress before.
-    """
-    progressing = deployment.status.condition("Progressing")
-    exceeded = progressing is not None and progressing.reason == "ProgressDeadlineExceeded"
-    return exceeded and not deployment.spec.paused
-
-
-def _describe_pods(ailing: Sequence[PodProblem]) -> str:
-    if not ailing:
+def _describe_pods(problems: Sequence[PodProblem]) -> str:
+    if not problems:
         return ""
-    more = len(ailing) - 1
+    more = len(problems) - 1
     others = f", {more} more pod{'s' if more > 1 else ''} not ready" if more else ""
-    return f"; pod {ailing[0].pod} {ailing[0].text}{others}"
+    return f"; pod {problems[0].pod} {problems[0].text}{others}"
 
 
-def _trouble_kind(deployment: Deployment, worst: PodProblem | None, *, alive: int) -> TroubleKind:
+def _trouble_kind(
+    deployment: Deployment, worst: PodProblem | None, *, has_pods: bool
+) -> TroubleKind:
+    """
+    Tell a normal change (STARTING) from a hard error (FAILED) and from a loss (LOST).
+    """
     if worst is not None and worst.kind is TroubleKind.FAILED:
         return TroubleKind.FAILED
-    if _is_deadline_exceeded(deployment):
+    if is_deadline_exceeded(deployment):
         return TroubleKind.FAILED
-    if _is_rolling_out(deployment):
+    if is_rolling_out(deployment):
         return TroubleKind.STARTING
     if worst is not None:
         return worst.kind
-    return (
-        TroubleKind.STARTING
-        if deployment.status.replicas < deployment.desired_replicas or alive
-        else TroubleKind.LOST
-    )
-
-
-def _is_rolling_out(deployment: Deployment) -> bool:
-    """
-    A paused Deployment makes no progress and says nothing of it.
-    """
-    progressing = deployment.status.condition("Progressing")
-    return (
-        not deployment.spec.paused
-        and progressing is not None
-        and progressing.status == "True"
-        and progressing.reason != "NewReplicaSetAvailable"
-    )
+    # Pods are being created, or those that are seen are all Ready and the status is about to follow.
+    is_starting = deployment.status.replicas < deployment.desired_replicas or has_pods
+    return TroubleKind.STARTING if is_starting else TroubleKind.LOST
 
 
 def _describe_state(deployment: Deployment) -> str:
     status, desired = deployment.status, deployment.desired_replicas
     state = f"has {status.ready_replicas}/{desired} replicas ready"
-    if _is_rolling_out(deployment) or status.updated_replicas < min(desired, status.replicas):
+    if is_rolling_out(deployment) or status.updated_replicas < min(desired, status.replicas):
         state += f" ({status.updated_replicas}/{desired} updated)"
     return state + (" and is paused" if deployment.spec.paused else "")
 
 
 def _trouble_since(
-    deployment: Deployment, worst: PodProblem | None, *, out: bool
+    deployment: Deployment, worst: PodProblem | None, *, is_out: bool
 ) -> datetime | None:
     available = deployment.status.condition("Available")
-    if out and available is not None and available.status == "False":
+    if is_out and available is not None and available.status == "False":
         return available.last_transition_time
     return worst.since if worst is not None else None
 

@@ -63,9 +63,9 @@ def test_a_socks_proxy_is_refused_with_what_to_do():
 
 
 @pytest.mark.parametrize("url", ["http://[red", "http://host:port", "http://me:hunter2@[x"])
-def test_what_is_no_url_is_refused_without_being_told(url):
+def test_an_invalid_url_is_refused_and_not_quoted(url):
     for environ in ({"HTTPS_PROXY": url}, {}):
         server = "https://10.0.0.1" if environ else url
-        with pytest.raises(ConfigurationError, match="no URL") as refusal:
+        with pytest.raises(ConfigurationError, match="not a valid URL") as refusal:
             proxy_for(server, environ)
         assert "hunter2" not in str(refusal.value)

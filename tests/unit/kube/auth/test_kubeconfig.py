@@ -2,7 +2,7 @@ import pytest
 import yaml
 
 from reporter.kube.auth.kubeconfig import load_current_context
-from reporter.kube.auth.login import choose_kubeconfig
+from reporter.kube.auth.rest_config import choose_kubeconfig
 from reporter.kube.wire.errors import ConfigurationError
 
 
@@ -41,7 +41,7 @@ def test_a_user_without_content_is_anonymous(tmp_path, user):
     assert load_current_context(a_kubeconfig(tmp_path / "config", user=user)).user == {}
 
 
-def test_a_user_who_is_not_listed_is_anonymous(tmp_path):
+def test_a_user_without_an_entry_is_anonymous(tmp_path):
     path = a_kubeconfig(tmp_path / "config", user={}, users=[])
     assert load_current_context(path).user == {}
 

@@ -1,5 +1,8 @@
+"""
+Events as they are written and read back.
+"""
+
 import json
-import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -19,39 +22,18 @@ from reporter.kube.objects.event_format import (
     encode_event,
     encode_event_patch,
 )
-from reporter.kube.objects.event_names import LABEL_PREFIX, event_name, label_value
-from reporter.model.enums import EventType, Layer, Reason
+from reporter.kube.objects.event_names import LABEL_PREFIX
+from reporter.model.enums import Layer, Reason
 from reporter.model.event_record import EventRecord
-from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
-from reporter.model.verdicts import InvolvedObject
-
-
-NOON = datetime(2026, 1, 1, 12, 0, 0, 250, tzinfo=UTC)
-SECOND = timedelta(seconds=1)
-SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
-BBR = FindingKey(CLUSTER_SUBJECT, Reason("clusterBBRNotReady"))
-RELEASE = InvolvedObject("v1", "Namespace", "kaito-system", "u-1")
-LONG_CRD = "a" * 60 + "." + "b" * 60 + "." + "c" * 60 + "." + "d" * 60 + "." + "e" * 9
-
-
-def a_record(
-    key: FindingKey = BBR,
-    involved: InvolvedObject = RELEASE,
-    first: datetime = NOON,
-    message: str = "0/2",
-) -> EventRecord:
-    return EventRecord(
-        key=key,
-        type=EventType.WARNING,
-        involved_object=involved,
-        episode_start=first.replace(microsecond=0),
-        message=message,
-        content_digest="d1",
-        count=1,
-        first_timestamp=first,
-        last_timestamp=first.replace(microsecond=0),
-    )
+from reporter.model.subjects import FindingKey, Subject
+from tests.unit.kube.objects.event_records import (
+    LABEL_VALUE,
+    NOON,
+    RELEASE,
+    SECOND,
+    SUBDOMAIN,
+    a_record,
+)
 
 
 def written(record: EventRecord, instance: str = "reporter-0") -> Json:
@@ -109,7 +91,9 @@ def test_what_was_written_is_read_back_exactly(record: EventRecord):
 
 
 @given(records, st.text(max_size=100))
-def test_a_patched_event_is_read_back_as_what_the_patch_said(record: EventRecord, message: str):
+def test_a_patched_event_is_read_back_with_the_content_of_the_patch(
+    record: EventRecord, message: str
+):
     again = record.rewrite(message, "d2", now=record.last_timestamp + 60 * SECOND)
     event = merged(written(record), encode_event_patch(again, instance="reporter-1"))
     assert read_back(event) == again
@@ -124,36 +108,7 @@ def test_every_name_is_a_subdomain_and_every_label_fits(record: EventRecord):
     assert all(LABEL_VALUE.fullmatch(value) for value in metadata["labels"].values())
 
 
-def test_the_name_of_a_long_crd_is_cut_and_its_hash_is_not():
-    assert len(LONG_CRD) == 253
-    name = event_name(a_record(involved=replace(RELEASE, name=LONG_CRD)))
-    readable, _, digest = name.rpartition(".")
-    assert LONG_CRD.startswith(readable)
-    assert re.fullmatch(r"[0-9a-f]{16,}", digest)
-
-
-def test_one_episode_has_one_name_and_the_next_another():
-    first = a_record()
-    assert event_name(first.rewrite("1/2", "d2", now=NOON + SECOND)) == event_name(first)
-    assert event_name(a_record(first=NOON + SECOND)) != event_name(first)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        FindingKey(CLUSTER_SUBJECT, Reason("clusterKedaNotReady")),
-        FindingKey(CLUSTER_SUBJECT, BBR.reason, item="gateways.gateway.networking.k8s.io"),
-        FindingKey(Subject(Layer.MODELHARNESS), BBR.reason),
-        FindingKey(Subject(Layer.CLUSTER, "a", "b"), BBR.reason),
-        FindingKey(Subject(Layer.CLUSTER, "ab", ""), BBR.reason),
-    ],
-    ids=str,
-)
-def test_different_keys_have_different_names(other: FindingKey):
-    assert event_name(a_record(key=other)) != event_name(a_record())
-
-
-def test_a_first_write_has_no_series_and_says_the_same_in_all_times():
+def test_a_first_write_has_no_series_and_all_its_times_agree():
     event = written(a_record())
     assert "series" not in event
     assert event["count"] == 1
@@ -161,7 +116,7 @@ def test_a_first_write_has_no_series_and_says_the_same_in_all_times():
     assert event["firstTimestamp"] == event["lastTimestamp"] == "2026-01-01T12:00:00Z"
 
 
-def test_a_second_write_says_the_same_in_count_and_series():
+def test_a_second_write_has_a_series_that_agrees_with_the_count():
     patch = encode_event_patch(
         a_record().rewrite("1/2", "d2", now=NOON + SECOND), instance="reporter-1"
     )
@@ -236,14 +191,6 @@ def test_labels_name_what_people_select_by():
         LABEL_PREFIX + "inferenceset": "phi-4",
         EPISODE_LABEL: str(int(NOON.timestamp())),
     }
-
-
-@pytest.mark.parametrize(
-    "text", ["x" * 64, "a b", "-a", "a.", "é", "", "." * 70], ids=lambda text: text[:8]
-)
-def test_label_values_that_do_not_fit_are_cut_and_stay_distinct(text: str):
-    assert LABEL_VALUE.fullmatch(label_value(text))
-    assert label_value(text) != label_value(text + "!")
 
 
 def without(event: Json, *path: str) -> Json:

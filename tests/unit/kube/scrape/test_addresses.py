@@ -1,5 +1,5 @@
 """
-Addresses that are read, and those that are not, whoever wrote them into a pod's status.
+Addresses that are scraped, and those that never are.
 """
 
 import pytest

@@ -1,5 +1,5 @@
 """
-What is read out of a page, and what is not taken for one.
+Samples that are parsed from a page, and pages that are refused.
 """
 
 from math import inf, isnan
@@ -30,7 +30,7 @@ def why(page: bytes, *families: str) -> str:
     return found.why
 
 
-def test_speed_and_remaining_time_are_read_in_the_order_asked_for():
+def test_families_are_returned_in_the_requested_order():
     assert values(PRE_DOWNLOAD, REMAINING, SPEED) == [16512.4, 3102542.88]
 
 

@@ -1,5 +1,5 @@
 """
-By which way pods are read, as it turns out which of them leads there.
+The path by which pods are read, and its changes after failures.
 """
 
 import logging
@@ -15,19 +15,20 @@ from reporter.settings import ScrapeMode
 from tests.support.loading_pods import a_loading_pod
 
 
+PORT = 5000
 POD, OTHER = a_loading_pod(), a_loading_pod(namespace="team-b")
 
 
 class FakeFetcher:
     """
-    Brings its name as a page, or fails as it is told to.
+    Returns its name as the page, or fails with the result set for the namespace.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.fails: dict[str, ScrapeResult] = {}
 
-    async def fetch(self, pod, _: LastOutcome) -> bytes:
+    async def fetch(self, pod, port: int, _: LastOutcome) -> bytes:
         result = self.fails.get(pod.metadata.namespace)
         if result is not None:
             raise ScrapeError(result, "no")
@@ -35,30 +36,32 @@ class FakeFetcher:
 
 
 class PathSelectorFixture:
-    def __init__(self, mode=ScrapeMode.AUTO, grant=PermissionStatus.GRANTED) -> None:
+    def __init__(self, mode=ScrapeMode.AUTO, status=PermissionStatus.GRANTED) -> None:
         self.direct, self.proxy = FakeFetcher("direct"), FakeFetcher("proxy")
-        self.grant: PermissionStatus = grant
-        self.asked: list[str] = []
-        self.ways = PathSelector(mode, self.direct, self.proxy, review_access=self._allowed)
+        self.status: PermissionStatus = status
+        self.reviewed: list[str] = []
+        self.selector = PathSelector(mode, self.direct, self.proxy, review_access=self._allowed)
 
     async def _allowed(self, namespace: str) -> PermissionStatus:
-        self.asked.append(namespace)
-        return self.grant
+        self.reviewed.append(namespace)
+        return self.status
 
     async def read(self, pod=POD, times: int = 1) -> str:
         """
-        What the last of so many attempts brought.
+        Fetch so many times, and return the page or the result of the last attempt.
         """
         last = ""
         for _ in range(times):
             try:
-                last = (await self.ways.fetch(pod, LastOutcome.NEW, self.path(pod))).decode()
+                last = (
+                    await self.selector.fetch(pod, PORT, LastOutcome.NEW, self.path(pod))
+                ).decode()
             except ScrapeError as err:
                 last = err.result
         return last
 
-    def path(self, pod=POD) -> ScrapePath:
-        return self.ways.path_for(pod.metadata.namespace)
+    def path(self, pod=POD, port: int = PORT) -> ScrapePath:
+        return self.selector.path_for(pod.metadata.namespace, port)
 
     def unreachable(self, pod=POD, result=ScrapeResult.UNREACHABLE) -> None:
         self.direct.fails[pod.metadata.namespace] = result
@@ -67,36 +70,36 @@ class PathSelectorFixture:
 async def test_pods_are_read_at_their_addresses_as_long_as_that_works():
     pods = PathSelectorFixture()
     assert await pods.read(times=5) == "direct"
-    assert pods.asked == []
+    assert pods.reviewed == []
 
 
-async def test_after_three_failures_to_connect_the_api_server_is_asked(caplog):
+async def test_after_three_failures_to_connect_the_proxy_is_used(caplog):
     caplog.set_level(logging.INFO)
     pods = PathSelectorFixture()
     pods.unreachable()
     assert await pods.read(times=3) == "unreachable"
     assert await pods.read() == "proxy"
     await pods.read(times=5)
-    assert pods.asked == ["team-a"]
+    assert pods.reviewed == ["team-a"]
     assert [r.levelname for r in caplog.records] == ["INFO"]
     assert "namespace team-a" in caplog.text
 
 
-async def test_each_namespace_has_a_way_of_its_own():
+async def test_each_namespace_has_a_path_of_its_own():
     pods = PathSelectorFixture()
     pods.unreachable()
     await pods.read(times=4)
     assert [await pods.read(), await pods.read(OTHER)] == ["proxy", "direct"]
 
 
-async def test_a_pod_that_answers_in_between_shows_that_the_way_is_free():
+async def test_a_success_in_between_resets_the_failures():
     pods = PathSelectorFixture()
     for _ in range(5):
         pods.unreachable()
         await pods.read(times=2)
         pods.direct.fails.clear()
         assert await pods.read() == "direct"
-    assert pods.asked == []
+    assert pods.reviewed == []
 
 
 @pytest.mark.parametrize(
@@ -107,36 +110,36 @@ async def test_a_pod_that_has_no_page_is_no_reason_for_a_detour(result):
     pods = PathSelectorFixture()
     pods.unreachable(result=result)
     assert await pods.read(times=10) == result
-    assert pods.asked == []
+    assert pods.reviewed == []
 
 
-async def test_without_the_right_it_stays_blind_and_says_so_once(caplog):
-    pods = PathSelectorFixture(grant=PermissionStatus.MISSING)
+async def test_without_the_permission_pods_stay_unreachable_and_that_is_logged_once(caplog):
+    pods = PathSelectorFixture(status=PermissionStatus.MISSING)
     pods.unreachable()
     assert await pods.read(times=12) == "unreachable"
-    assert pods.asked == ["team-a"] * 4
+    assert pods.reviewed == ["team-a"] * 4
     assert [r.levelname for r in caplog.records] == ["WARNING"]
     assert "grant get pods/proxy" in caplog.text
 
 
-async def test_a_right_that_is_given_later_is_used():
-    pods = PathSelectorFixture(grant=PermissionStatus.MISSING)
+async def test_a_permission_that_is_granted_later_is_used():
+    pods = PathSelectorFixture(status=PermissionStatus.MISSING)
     pods.unreachable()
     await pods.read(times=3)
-    pods.grant = PermissionStatus.GRANTED
+    pods.status = PermissionStatus.GRANTED
     await pods.read(times=3)
     assert await pods.read() == "proxy"
 
 
-async def test_whether_it_may_is_asked_again_when_nobody_answered(caplog):
-    pods = PathSelectorFixture(grant=PermissionStatus.UNKNOWN)
+async def test_a_review_that_failed_is_repeated(caplog):
+    pods = PathSelectorFixture(status=PermissionStatus.UNKNOWN)
     pods.unreachable()
     await pods.read(times=6)
-    assert pods.asked == ["team-a"] * 2
+    assert pods.reviewed == ["team-a"] * 2
     assert caplog.records == []
 
 
-async def test_a_right_that_is_taken_away_leads_back():
+async def test_a_revoked_permission_leads_back_to_the_direct_path():
     pods = PathSelectorFixture()
     pods.unreachable()
     await pods.read(times=3)
@@ -153,10 +156,10 @@ async def test_a_mode_that_was_chosen_is_kept(mode, expected):
     pods = PathSelectorFixture(mode)
     pods.unreachable()
     assert await pods.read(times=10) == expected
-    assert pods.asked == []
+    assert pods.reviewed == []
 
 
-async def test_who_waited_for_one_way_goes_it_whatever_has_turned_out_since():
+async def test_a_scrape_keeps_the_path_it_was_queued_for():
     pods = PathSelectorFixture()
     pods.unreachable()
     before = pods.path()
@@ -164,6 +167,14 @@ async def test_who_waited_for_one_way_goes_it_whatever_has_turned_out_since():
     assert (before, pods.path()) == (ScrapePath.DIRECT, ScrapePath.PROXY)
     for _ in range(2 * 3):
         with pytest.raises(ScrapeError) as caught:
-            await pods.ways.fetch(POD, LastOutcome.NEW, before)
+            await pods.selector.fetch(POD, PORT, LastOutcome.NEW, before)
         assert caught.value.result is ScrapeResult.UNREACHABLE
-    assert (pods.path(), pods.asked) == (ScrapePath.PROXY, ["team-a"])
+    assert (pods.path(), pods.reviewed) == (ScrapePath.PROXY, ["team-a"])
+
+
+async def test_each_port_of_a_namespace_has_a_path_of_its_own():
+    pods = PathSelectorFixture()
+    pods.unreachable()
+    await pods.read(times=3)
+    assert pods.path() is ScrapePath.PROXY
+    assert pods.path(port=8000) is ScrapePath.DIRECT

@@ -1,66 +1,66 @@
 """
-Who gets a place, and when.
+The order in which waiters get slots.
 """
 
 from reporter.kube.scrape.slots import SlotPool
 
 
-SURE, OTHERS = 0, 1
+FIRST, OTHERS = 0, 1
 
 
-def entering(room: SlotPool[str]) -> list[str]:
+def acquire_all(pool: SlotPool[str]) -> list[str]:
     """
-    All who may come in now.
+    Return all waiters that get a slot now.
     """
-    return [guest for guest, _ in iter(room.acquire, None)]
+    return [waiter for waiter, _ in iter(pool.acquire, None)]
 
 
-def asked(room: SlotPool[str], group: int, *names: str) -> SlotPool[str]:
+def with_waiters(pool: SlotPool[str], group: int, *names: str) -> SlotPool[str]:
     for name in names:
-        room.enqueue(name, group)
-    return room
+        pool.enqueue(name, group)
+    return pool
 
 
-def test_who_asks_first_is_let_in_first():
-    room = asked(SlotPool(3, (3, 2)), SURE, *"abcd")
-    assert entering(room) == ["a", "b", "c"]
-    room.release(SURE)
-    assert entering(room) == ["d"]
+def test_waiters_are_served_in_order():
+    pool = with_waiters(SlotPool(3, (3, 2)), FIRST, *"abcd")
+    assert acquire_all(pool) == ["a", "b", "c"]
+    pool.release(FIRST)
+    assert acquire_all(pool) == ["d"]
 
 
-def test_who_leaves_makes_room_and_nobody_comes_in_twice():
-    room = asked(SlotPool(1, (1, 1)), SURE, "a")
-    assert room.acquire() == ("a", SURE)
-    assert room.acquire() is None
-    room.release(SURE)
-    assert room.acquire() is None
+def test_a_released_slot_is_free_and_no_waiter_is_served_twice():
+    pool = with_waiters(SlotPool(1, (1, 1)), FIRST, "a")
+    assert pool.acquire() == ("a", FIRST)
+    assert pool.acquire() is None
+    pool.release(FIRST)
+    assert pool.acquire() is None
 
 
 def test_the_lowest_rank_goes_first_among_those_that_wait():
-    room = SlotPool[str](3, (3, 3))
+    pool = SlotPool[str](3, (3, 3))
     for name, rank in {"late": 2.0, "first": -7.0, "later": 2.0, "second": 0.0}.items():
-        room.enqueue(name, OTHERS, (rank,))
-    assert entering(room) == ["first", "second", "late"]
-    room.release(OTHERS)
-    assert entering(room) == ["later"]
+        pool.enqueue(name, OTHERS, (rank,))
+    assert acquire_all(pool) == ["first", "second", "late"]
+    pool.release(OTHERS)
+    assert acquire_all(pool) == ["later"]
 
 
-def test_one_group_leaves_places_to_the_other_however_many_it_is():
-    room = asked(SlotPool(5, (4, 3)), OTHERS, *"abcdefgh")
-    assert entering(room) == ["a", "b", "c"]
-    assert entering(asked(room, SURE, *"xyz")) == ["x", "y"]
+def test_a_group_leaves_slots_to_the_other_however_many_wait():
+    pool = with_waiters(SlotPool(5, (4, 3)), OTHERS, *"abcdefgh")
+    assert acquire_all(pool) == ["a", "b", "c"]
+    assert acquire_all(with_waiters(pool, FIRST, *"xyz")) == ["x", "y"]
 
 
-def test_groups_take_turns_and_none_ever_has_all():
-    room = asked(asked(SlotPool(5, (4, 3)), OTHERS, *"abcdef"), SURE, *"uvwxyz")
-    assert entering(room) == ["u", "a", "v", "b", "w"]
-    room.release(SURE)
-    assert entering(room) == ["c"]
-    room.release(OTHERS)
-    room.release(SURE)
-    assert entering(room) == ["x", "d"]
+def test_groups_take_turns_and_none_ever_has_all_slots():
+    pool = with_waiters(with_waiters(SlotPool(5, (4, 3)), OTHERS, *"abcdef"), FIRST, *"uvwxyz")
+    assert acquire_all(pool) == ["u", "a", "v", "b", "w"]
+    pool.release(FIRST)
+    assert acquire_all(pool) == ["c"]
+    pool.release(OTHERS)
+    pool.release(FIRST)
+    assert acquire_all(pool) == ["x", "d"]
 
 
-def test_who_waits_alone_has_every_place_of_its_group_at_once():
-    room = asked(SlotPool(5, (4, 3)), SURE, *"abcdef")
-    assert entering(room) == ["a", "b", "c", "d"]
+def test_a_group_that_waits_alone_gets_all_of_its_slots():
+    pool = with_waiters(SlotPool(5, (4, 3)), FIRST, *"abcdef")
+    assert acquire_all(pool) == ["a", "b", "c", "d"]

@@ -1,5 +1,5 @@
 """
-A list that comes in pieces is the same list, and never all of it is held as text.
+A list that arrives in chunks is the same list, and is never held as text as a whole.
 """
 
 import itertools
@@ -15,7 +15,8 @@ from reporter.kube.watch.list_stream import BATCH_BYTES, ListStreamDecoder
 from reporter.kube.watch.watch_events import decode_list_page
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import Unreachable
-from reporter.model.kinds.resource_kinds import ENVOY_FILTERS, PODS
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS
 
 
 ASKED = RequestInfo("list things")
@@ -32,7 +33,7 @@ def a_filter(name, **spec):
 
 def of_pods(*items) -> bytes:
     """
-    As API servers write built-in kinds.
+    A list as API servers encode built-in kinds.
     """
     meta = {"resourceVersion": "12", "continue": "more"}
     return msgspec.json.encode({"kind": "PodList", "metadata": meta, "items": items})
@@ -40,7 +41,7 @@ def of_pods(*items) -> bytes:
 
 def of_filters(*items) -> bytes:
     """
-    As they write custom resources: the list's own metadata comes last.
+    A list as they encode custom resources: the metadata of the list comes last.
     """
     return msgspec.json.encode({**HEAD, "items": items, "metadata": {"resourceVersion": "12"}})
 

@@ -12,7 +12,7 @@ from reporter.kube.watch.watch_events import (
 )
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import Expired, Unreachable
-from reporter.model.kinds.resource_kinds import PODS
+from reporter.model.kinds.core.pods import PODS
 
 
 ASKED = RequestInfo("watch pods", path="/api/v1/pods")
@@ -52,7 +52,7 @@ def test_an_object_that_cannot_be_decoded_is_named_with_the_reason():
     assert "$.status.phase" in change.why
 
 
-def test_an_odd_object_can_still_be_deleted():
+def test_an_undecodable_object_can_still_be_deleted():
     odd = a_pod(status={"phase": 5})
     assert decode_watch_event(a_line("DELETED", odd), PODS, ASKED) == Delete(("shop", "web"), "7")
 
@@ -85,7 +85,7 @@ def test_garbage_is_no_event(line):
         decode_watch_event(line, PODS, ASKED)
 
 
-def test_one_odd_object_does_not_spoil_a_page():
+def test_one_undecodable_object_does_not_hide_the_others_of_a_page():
     page = {
         "metadata": {"resourceVersion": "12", "continue": "more"},
         "items": [a_pod("a"), a_pod("b", status={"phase": []}), a_pod("c")],

@@ -8,7 +8,7 @@ def seconds(*numbers):
     return [timedelta(seconds=n) for n in numbers]
 
 
-def test_a_server_that_names_the_pause_is_asked_then_and_only_much_later_less_and_less():
+def test_retry_after_decides_the_pause_until_many_failures_in_a_row():
     err = Throttled("list pods", status=429, retry_after=timedelta(seconds=1))
     backoff, pauses = Backoff(), []
     for now in range(14):
@@ -50,7 +50,7 @@ def test_the_server_may_ask_for_more_patience_within_reason():
     assert pause_after(backoff, forever, 0) == backoff.parameters.max_retry_after
 
 
-def test_a_server_that_does_not_answer_is_asked_again_soon():
+def test_without_any_response_pauses_stay_short():
     backoff = Backoff()
     for _ in range(20):
         backoff = backoff.with_failure(now=0)
@@ -59,7 +59,7 @@ def test_a_server_that_does_not_answer_is_asked_again_soon():
     assert pause_after(backoff, Refused("list pods", status=403), 0) == backoff.parameters.cap
 
 
-def test_a_server_that_answers_again_is_asked_soon_whatever_it_answers():
+def test_the_first_response_after_none_restarts_the_backoff():
     deaf = Backoff()
     for _ in range(20):
         deaf = deaf.with_failure(now=0, no_response=True)

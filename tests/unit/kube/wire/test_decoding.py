@@ -1,5 +1,5 @@
 """
-One odd object hides no other, however odd its JSON.
+One malformed object hides no other, whatever its JSON.
 """
 
 import msgspec
@@ -12,8 +12,7 @@ from reporter.kube.watch.watch_events import Upsert, decode_list_page, decode_wa
 from reporter.kube.wire.api_status import MAX_RETRY_AFTER_SECONDS, decode_status, parse_retry_after
 from reporter.kube.wire.decoding import MAX_DEPTH, decode_json, limit_depth
 from reporter.kube.wire.error_mapping import RequestInfo
-from reporter.model.kinds.istio_cilium import EnvoyFilter
-from reporter.model.kinds.resource_kinds import ENVOY_FILTERS
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS, EnvoyFilter
 
 
 ASKED = RequestInfo("list envoyfilters")

@@ -1,5 +1,5 @@
 """
-Every answer becomes one of the closed set, and says nothing it should not.
+Every response maps to one of the KubeErrors, and no text contains a secret.
 """
 
 import json
@@ -64,7 +64,7 @@ def a_status(code, reason="", message="", **details):
         (LIST, 301, b"", Unreachable),
     ],
 )
-def test_an_answer_becomes_the_error_that_says_what_to_do(asked, status, body, expected):
+def test_a_response_maps_to_the_error_that_says_what_to_do(asked, status, body, expected):
     err = response_error(asked, status, {}, body)
     assert type(err) is expected
     assert err.status == status
@@ -85,7 +85,7 @@ def test_a_page_of_a_proxy_proves_nothing_about_the_api(status, expected):
     page = b"<html><head><title>Bad Gateway</title></head><body><h1>oh</h1></body></html>"
     err = response_error(LIST, status, HTML, page)
     assert type(err) is expected
-    assert err.message == "not an answer of an API server: Bad Gateway"
+    assert err.message == "not a response of an API server: Bad Gateway"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_page_of_a_proxy_proves_nothing_about_the_api(status, expected):
         (RequestInfo("x", "GET", "/apis"), "get /apis"),
     ],
 )
-def test_a_refusal_names_the_missing_right(asked, missing):
+def test_a_refusal_names_the_missing_permission(asked, missing):
     err = response_error(asked, 403, {}, a_status(403, "Forbidden", "no"))
     assert isinstance(err, Refused)
     assert err.missing_permission == missing
@@ -114,7 +114,7 @@ def test_a_refusal_names_the_missing_right(asked, missing):
     "message",
     ["exceeded quota: q", "unable to create new content because it is being terminated"],
 )
-def test_a_full_quota_is_no_missing_right(message):
+def test_an_exceeded_quota_is_no_missing_permission(message):
     err = response_error(CREATE, 403, {}, a_status(403, "Forbidden", message))
     assert isinstance(err, Refused)
     assert err.missing_permission == ""

@@ -1,5 +1,5 @@
 """
-Which right a path needs, as RBAC names it.
+The RBAC permission that a request needs.
 """
 
 import pytest
@@ -16,7 +16,7 @@ from reporter.kube.wire.paths import is_object_path, required_permission
         ("/apis/apps/v1/deployments", "list deployments.apps"),
     ],
 )
-def test_a_path_needs_this_right(path, needed):
+def test_a_path_needs_this_permission(path, needed):
     assert required_permission("GET", path) == needed
 
 

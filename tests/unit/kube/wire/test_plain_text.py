@@ -27,11 +27,11 @@ def test_text_becomes_one_line_without_control_characters():
     assert clean("a\r\n\tb\x00\x1bc\u202ed") == "a b c d"
 
 
-def test_a_page_is_told_by_its_title():
+def test_an_html_page_is_reduced_to_its_title():
     assert clean("<html><title>502 Bad &amp; ugly</title><body>x</body>") == "502 Bad & ugly"
 
 
-def test_a_page_without_title_is_told_by_its_text():
+def test_an_html_page_without_title_is_reduced_to_its_text():
     page = "<body><script>var x = '<h1>';</script><h1>Sign   in</h1><p>please</p></body>"
     assert clean(page) == "Sign in please"
 

@@ -1,5 +1,5 @@
 """
-Times of others, whatever they wrote.
+Times as others write them.
 """
 
 from datetime import UTC, datetime

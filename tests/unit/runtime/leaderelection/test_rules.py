@@ -23,16 +23,18 @@ from reporter.runtime.leaderelection.rules import (
 
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-TERM = timedelta(seconds=15)
-TERMS = LeaseTiming()
+LEASE_DURATION = timedelta(seconds=15)
+TIMING = LeaseTiming()
 
 
-def held_by(holder: str, *, renewed: datetime = NOON, duration: timedelta = TERM) -> LeaseRecord:
+def held_by(
+    holder: str, *, renewed: datetime = NOON, duration: timedelta = LEASE_DURATION
+) -> LeaseRecord:
     return LeaseRecord(holder, duration, acquire_time=NOON, renew_time=renewed, transitions=3)
 
 
 @pytest.mark.parametrize(
-    ("seen", "exists", "now", "move"),
+    ("observed", "exists", "now", "action"),
     [
         pytest.param(None, False, 0.0, LeaseAction.CREATE, id="no lease"),
         pytest.param(ObservedRecord(held_by("me"), 0.0), True, 1.0, LeaseAction.RENEW, id="mine"),
@@ -56,7 +58,7 @@ def held_by(holder: str, *, renewed: datetime = NOON, duration: timedelta = TERM
             id="still another's",
         ),
         pytest.param(
-            ObservedRecord(held_by("you"), 0.0), True, 15.0, LeaseAction.ACQUIRE, id="run out"
+            ObservedRecord(held_by("you"), 0.0), True, 15.0, LeaseAction.ACQUIRE, id="expired"
         ),
         pytest.param(
             ObservedRecord(held_by("you"), 0.0),
@@ -70,7 +72,7 @@ def held_by(holder: str, *, renewed: datetime = NOON, duration: timedelta = TERM
             False,
             15.0,
             LeaseAction.CREATE,
-            id="deleted, run out",
+            id="deleted, expired",
         ),
         pytest.param(
             ObservedRecord(held_by("you", duration=timedelta(seconds=60)), 0.0),
@@ -84,14 +86,14 @@ def held_by(holder: str, *, renewed: datetime = NOON, duration: timedelta = TERM
             True,
             14.0,
             LeaseAction.WAIT,
-            id="never shorter than ours",
+            id="never shorter than the local one",
         ),
     ],
 )
-def test_a_candidate_decides(
-    seen: ObservedRecord | None, exists: bool, now: float, move: LeaseAction
+def test_the_next_action_of_a_candidate(
+    observed: ObservedRecord | None, exists: bool, now: float, action: LeaseAction
 ):
-    assert next_action(seen, TERMS, exists=exists, identity="me", now=now) is move
+    assert next_action(observed, TIMING, exists=exists, identity="me", now=now) is action
 
 
 @pytest.mark.parametrize(
@@ -100,27 +102,32 @@ def test_a_candidate_decides(
         pytest.param(None, True, id="deleted"),
         pytest.param(LeaseRecord("", timedelta(0), None, None), True, id="emptied"),
         pytest.param(held_by(""), True, id="its holder cleared"),
-        pytest.param(make_released_record(held_by("you"), now=NOON), False, id="given back"),
+        pytest.param(make_released_record(held_by("you"), now=NOON), False, id="released"),
         pytest.param(held_by("them"), False, id="taken by another"),
     ],
 )
-def test_a_lease_is_dropped_when_nobody_gave_it_back(record: LeaseRecord | None, expected: bool):
+def test_a_lease_is_removed_when_its_holder_did_not_release_it(
+    record: LeaseRecord | None, expected: bool
+):
     assert is_lease_removed(ObservedRecord(held_by("you"), 0.0), record) is expected
     assert not is_lease_removed(None, record)
 
 
-def test_a_dropped_lease_is_waited_for_as_long_as_ours_lasts():
+def test_a_removed_lease_expires_after_the_local_duration():
     nonsense = ObservedRecord(held_by("you", duration=timedelta(days=9999)), 0.0)
-    left = with_local_duration(nonsense, TERMS)
-    assert next_action(left, TERMS, exists=False, identity="me", now=14.99) is LeaseAction.WAIT
-    assert next_action(left, TERMS, exists=False, identity="me", now=15.0) is LeaseAction.CREATE
-    assert next_action(left, TERMS, exists=True, identity="me", now=15.0) is LeaseAction.ACQUIRE
+    left = with_local_duration(nonsense, TIMING)
+    assert next_action(left, TIMING, exists=False, identity="me", now=14.99) is LeaseAction.WAIT
+    assert next_action(left, TIMING, exists=False, identity="me", now=15.0) is LeaseAction.CREATE
+    assert next_action(left, TIMING, exists=True, identity="me", now=15.0) is LeaseAction.ACQUIRE
 
 
-def test_a_record_is_as_old_as_it_has_been_seen_unchanged():
+def test_a_record_is_as_old_as_it_was_observed_unchanged():
     first = observe_record(None, held_by("you"), now=5.0)
     assert observe_record(first, held_by("you"), now=9.0).observed_at == 5.0
-    assert observe_record(first, held_by("you", renewed=NOON + TERM), now=9.0).observed_at == 9.0
+    assert (
+        observe_record(first, held_by("you", renewed=NOON + LEASE_DURATION), now=9.0).observed_at
+        == 9.0
+    )
     assert observe_record(first, held_by("them"), now=9.0).observed_at == 9.0
 
 
@@ -128,67 +135,67 @@ def test_times_in_the_record_are_never_compared_with_a_clock():
     ancient = held_by("you", renewed=datetime(1970, 1, 1, tzinfo=UTC))
     assert (
         next_action(
-            observe_record(None, ancient, now=0.0), TERMS, exists=True, identity="me", now=1.0
+            observe_record(None, ancient, now=0.0), TIMING, exists=True, identity="me", now=1.0
         )
         is LeaseAction.WAIT
     )
 
 
 def test_the_first_claim_is_no_transition():
-    assert make_held_record(None, identity="me", lease_duration=TERM, now=NOON) == LeaseRecord(
-        "me", TERM, NOON, NOON, 0
-    )
+    assert make_held_record(
+        None, identity="me", lease_duration=LEASE_DURATION, now=NOON
+    ) == LeaseRecord("me", LEASE_DURATION, NOON, NOON, 0)
 
 
 @pytest.mark.parametrize("holder", ["you", ""])
 def test_taking_over_is_a_transition(holder: str):
-    later = NOON + TERM
+    later = NOON + LEASE_DURATION
     assert make_held_record(
-        held_by(holder), identity="me", lease_duration=TERM, now=later
-    ) == LeaseRecord("me", TERM, acquire_time=later, renew_time=later, transitions=4)
+        held_by(holder), identity="me", lease_duration=LEASE_DURATION, now=later
+    ) == LeaseRecord("me", LEASE_DURATION, acquire_time=later, renew_time=later, transitions=4)
 
 
 def test_renewing_keeps_when_it_was_acquired():
-    later = NOON + TERM
+    later = NOON + LEASE_DURATION
     assert make_held_record(
-        held_by("me"), identity="me", lease_duration=TERM, now=later
-    ) == LeaseRecord("me", TERM, acquire_time=NOON, renew_time=later, transitions=3)
+        held_by("me"), identity="me", lease_duration=LEASE_DURATION, now=later
+    ) == LeaseRecord("me", LEASE_DURATION, acquire_time=NOON, renew_time=later, transitions=3)
 
 
-def test_a_released_lease_has_no_holder_and_runs_out_at_once():
-    record = make_released_record(held_by("me"), now=NOON + TERM)
+def test_a_released_lease_has_no_holder_and_expires_at_once():
+    record = make_released_record(held_by("me"), now=NOON + LEASE_DURATION)
     assert (record.holder, record.duration) == ("", timedelta(seconds=1))
     assert record.transitions == 3
     assert (
-        next_action(ObservedRecord(record, 0.0), TERMS, exists=True, identity="you", now=0.0)
+        next_action(ObservedRecord(record, 0.0), TIMING, exists=True, identity="you", now=0.0)
         is LeaseAction.ACQUIRE
     )
 
 
 @given(now=st.floats(0, 1e6), age=st.floats(0, 30), draw=st.floats(0, 1, exclude_max=True))
 def test_a_follower_tries_within_a_second_by_default_and_never_oversleeps_the_end(now, age, draw):
-    seen = ObservedRecord(held_by("you"), now - age)
-    when = next_attempt(seen, TERMS, now=now, jitter=draw)
+    observed = ObservedRecord(held_by("you"), now - age)
+    when = next_attempt(observed, TIMING, now=now, jitter=draw)
     assert now < when <= now + 1.0
-    assert not now < lease_expires_at(seen, TERMS) < when
+    assert not now < lease_expires_at(observed, TIMING) < when
 
 
-def test_followers_do_not_come_together():
-    polls = {next_attempt(None, TERMS, now=0.0, jitter=draw / 10) for draw in range(10)}
+def test_polls_of_followers_are_spread():
+    polls = {next_attempt(None, TIMING, now=0.0, jitter=draw / 10) for draw in range(10)}
     assert len(polls) == 10
 
 
-def test_a_leader_renews_every_period_and_wakes_when_its_lead_ends():
-    assert next_renewal(0.0, TERMS, now=1.0) == 3.0
-    assert next_renewal(0.0, TERMS, now=9.0) == leadership_deadline(0.0, TERMS) == 10.0
+def test_a_leader_renews_every_period_and_wakes_when_its_leadership_ends():
+    assert next_renewal(0.0, TIMING, now=1.0) == 3.0
+    assert next_renewal(0.0, TIMING, now=9.0) == leadership_deadline(0.0, TIMING) == 10.0
 
 
 @given(st.integers(1, 100), st.floats(0.1, 100), st.floats(0.1, 100))
-def test_with_accepted_terms_a_leader_gives_up_before_others_may_take_over(lease, renew, retry):
+def test_with_valid_timing_a_leader_gives_up_before_others_may_take_over(lease, renew, retry):
     seconds = (timedelta(seconds=number) for number in (lease, renew, retry))
-    terms = LeaseTiming(
+    timing = LeaseTiming(
         **dict(zip(("lease_duration", "renew_deadline", "retry_period"), seconds, strict=True))
     )
-    seen = observe_record(None, LeaseRecord("you", terms.lease_duration, NOON, NOON), now=0.0)
-    assume(terms.renew_deadline < terms.lease_duration)
-    assert leadership_deadline(0.0, terms) < lease_expires_at(seen, terms)
+    observed = observe_record(None, LeaseRecord("you", timing.lease_duration, NOON, NOON), now=0.0)
+    assume(timing.renew_deadline < timing.lease_duration)
+    assert leadership_deadline(0.0, timing) < lease_expires_at(observed, timing)

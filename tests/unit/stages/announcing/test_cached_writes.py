@@ -1,5 +1,5 @@
 """
-What need not be thought over again is thought over when it changed all the same.
+Cached decisions about writes are made again when something they depend on changed.
 """
 
 from reporter.model.enums import Layer
@@ -21,31 +21,32 @@ TEAM = Subject(Layer.MODELHARNESS, "team-a")
 
 class CachingReplay(Replay):
     """
-    Hands on what was decided, as a process does.
+    Hands the cache from one context to the next, as the controller does.
     """
 
-    decided: dict[object, CachedWrite] | None = None
+    cache: dict[object, CachedWrite] | None = None
 
     @property
-    def stage(self) -> PublishContext:
-        if self.decided is None:
-            self.decided = {}
-        voice, judged, catalogue, terms = (
+    def context(self) -> PublishContext:
+        if self.cache is None:
+            self.cache = {}
+        return PublishContext(
             self.announcement_state,
             self.evaluation,
             self.catalogue,
             self.settings,
+            involved_for,
+            self.cache,
         )
-        return PublishContext(voice, judged, catalogue, terms, involved_for, self.decided)
 
 
-def test_a_source_without_a_rank_tells_whom_it_silences_as_soon_as_it_may():
+def test_a_source_without_a_rank_names_what_it_suppresses_as_soon_as_it_may():
     source = an_entry("odd", None, orthogonal=True)
     target = an_entry("harness", 2, layer=Layer.MODELHARNESS)
     catalogue = a_catalogue(source, target, rows=(a_suppression("odd", "harness"),))
-    play = CachingReplay(catalogue, subjects=frozenset({CLUSTER_SUBJECT, TEAM}))
-    play.set_verdicts(an_active_verdict(a_key("odd"), a_trouble(is_out=True))).advance(65)
-    assert play.new_writes == ["odd x1"]
-    play.set_verdicts(an_active_verdict(a_key("harness", TEAM)))
-    assert play.new_writes == ["odd x2"]
-    assert "(suppressing downstream reasons: harness in 1 namespace(s))" in play.last_message
+    replay = CachingReplay(catalogue, subjects=frozenset({CLUSTER_SUBJECT, TEAM}))
+    replay.set_verdicts(an_active_verdict(a_key("odd"), a_trouble(is_out=True))).advance(65)
+    assert replay.new_writes == ["odd x1"]
+    replay.set_verdicts(an_active_verdict(a_key("harness", TEAM)))
+    assert replay.new_writes == ["odd x2"]
+    assert "(suppressing downstream reasons: harness in 1 namespace(s))" in replay.last_message

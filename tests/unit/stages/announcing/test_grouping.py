@@ -1,195 +1,236 @@
 """
-When many InferenceSets of one namespace speak as one.
+Groups: one Event for many InferenceSets of one namespace.
 """
 
 from datetime import timedelta
 
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from tests.support.builders import (
-    a_catalogue,
-    a_key,
-    a_suppression,
-    a_trouble,
-    an_active_verdict,
-    an_entry,
-)
+from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 from tests.support.replay import Replay
-
-
-PODS, ROUTE = "inferencesetPods", "inferencesetRoute"
-MODELS = (
-    an_entry(PODS, 10, layer=Layer.MODELDEPLOYMENT),
-    an_entry(ROUTE, 20, layer=Layer.MODELDEPLOYMENT),
-    an_entry("clusterKaito", 10),
+from tests.support.replay_builders import (
+    ENTRIES,
+    MODELS,
+    PODS,
+    ROUTE,
+    all_of,
+    keys,
+    sets,
+    team_replay,
 )
 
 
-def sets(number, namespace="team-a"):
-    return [Subject(Layer.MODELDEPLOYMENT, namespace, f"model-{i:02}") for i in range(number)]
-
-
-def a_play(*subjects, **changes) -> Replay:
-    rows = (a_suppression("clusterKaito", PODS),)
-    return Replay(
-        a_catalogue(*MODELS, rows=rows),
-        subjects=frozenset({CLUSTER_SUBJECT, *subjects}),
-        **changes,
+def many_models(number: int) -> tuple[Replay, list]:
+    subjects = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i:02}") for i in range(number)]
+    replay = Replay(
+        a_catalogue(*ENTRIES, *MODELS), subjects=frozenset({CLUSTER_SUBJECT, *subjects})
     )
+    return replay, [a_key("inferencesetPods", s) for s in subjects]
 
 
-def keys(subjects, reason=PODS):
-    return [a_key(reason, subject) for subject in subjects]
+def test_more_than_ten_of_one_namespace_get_one_event():
+    replay, keys = many_models(12)
+    replay.set_verdicts(*(an_active_verdict(key) for key in keys))
+    assert replay.new_writes == ["inferencesetPods x1"]
+    assert "12 InferenceSets (model-00, model-01, model-02 and 9 more)" in replay.last_message
+    replay.set_clear(*keys[:11]).advance(40)
+    assert replay.new_writes == []
+    replay.set_clear(keys[11]).advance(40)
+    assert replay.new_writes == ["inferencesetReady x1"]
+    assert "model-00, model-01, model-02 and 9 more" in replay.last_message
 
 
-def all_of(subjects, reason=PODS, **changes):
-    return [an_active_verdict(key, a_trouble(**changes)) for key in keys(subjects, reason)]
+def test_ten_get_an_event_each():
+    replay, keys = many_models(10)
+    assert len(replay.set_verdicts(*(an_active_verdict(key) for key in keys)).new_writes) == 10
 
 
 def test_eleven_are_too_many_and_ten_are_not():
-    assert a_play(*sets(11)).set_verdicts(*all_of(sets(11))).new_writes == [f"{PODS} x1"]
-    assert len(a_play(*sets(10)).set_verdicts(*all_of(sets(10))).new_writes) == 10
+    assert team_replay(*sets(11)).set_verdicts(*all_of(sets(11))).new_writes == [
+        f"{PODS.reason} x1"
+    ]
+    assert len(team_replay(*sets(10)).set_verdicts(*all_of(sets(10))).new_writes) == 10
 
 
 def test_each_namespace_is_counted_for_itself():
     many = [*sets(6, "team-a"), *sets(6, "team-b")]
-    assert len(a_play(*many).set_verdicts(*all_of(many)).new_writes) == 12
+    assert len(team_replay(*many).set_verdicts(*all_of(many)).new_writes) == 12
 
 
 def test_each_reason_is_counted_for_itself():
     subjects = sets(12)
-    play = a_play(*subjects)
-    play.set_verdicts(*all_of(subjects[:6]), *all_of(subjects[6:], ROUTE))
-    assert len(play.new_writes) == 12
+    replay = team_replay(*subjects)
+    replay.set_verdicts(*all_of(subjects[:6]), *all_of(subjects[6:], ROUTE.reason))
+    assert len(replay.new_writes) == 12
 
 
 def test_what_another_reason_outranks_is_not_counted():
     subjects = sets(12)
-    play = a_play(*subjects).set_verdicts(*all_of(subjects), *all_of(subjects, ROUTE))
-    assert play.new_writes == [f"{PODS} x1"]
+    replay = team_replay(*subjects).set_verdicts(
+        *all_of(subjects), *all_of(subjects, ROUTE.reason)
+    )
+    assert replay.new_writes == [f"{PODS.reason} x1"]
 
 
 def test_nobody_is_announced_before_one_hold_is_over():
     subjects = sets(12)
-    play = a_play(*subjects).set_verdicts(*all_of(subjects, kind=TroubleKind.LOST))
-    assert play.advance(29).new_writes == []
-    assert play.advance(2).new_writes == [f"{PODS} x1"]
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects, kind=TroubleKind.LOST))
+    assert replay.advance(29).new_writes == []
+    assert replay.advance(2).new_writes == [f"{PODS.reason} x1"]
 
 
 def test_what_is_suppressed_is_not_counted():
     subjects = sets(12)
-    play = a_play(*subjects)
-    play.set_verdicts(
+    replay = team_replay(*subjects)
+    replay.set_verdicts(
         an_active_verdict(a_key("clusterKaito"), a_trouble("kaito", is_out=True)),
         *all_of(subjects),
     )
-    assert play.new_writes == ["clusterKaito x1"]
+    assert replay.new_writes == ["clusterKaito x1"]
 
 
-def test_the_group_lasts_until_nobody_is_left_and_then_says_so_once():
+def test_a_group_lasts_until_its_last_member_is_clear_and_gets_one_ready():
     subjects = sets(12)
-    play = a_play(*subjects).set_verdicts(*all_of(subjects))
-    play.set_clear(*keys(subjects[1:])).advance(120)
-    assert play.new_writes == [f"{PODS} x1"]
-    play.set_clear(*keys(subjects[:1])).advance(31)
-    assert play.new_writes == ["inferencesetReady x1"]
-    assert play.last_message.startswith("Namespace team-a: 12 InferenceSets (model-00, model-01")
-    assert play.advance(timedelta(hours=2)).new_writes == []
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects))
+    replay.set_clear(*keys(subjects[1:])).advance(120)
+    assert replay.new_writes == [f"{PODS.reason} x1"]
+    replay.set_clear(*keys(subjects[:1])).advance(31)
+    assert replay.new_writes == ["inferencesetReady x1"]
+    assert replay.last_message.startswith("Namespace team-a: 12 InferenceSets (model-00, model-01")
+    assert replay.advance(timedelta(hours=2)).new_writes == []
 
 
 def test_a_name_that_joins_or_leaves_rewrites_nothing_before_the_heartbeat():
     subjects = sets(13)
-    play = a_play(*subjects).set_verdicts(*all_of(subjects[:12]))
-    play.set_verdicts(*all_of(subjects[12:])).advance(200)
-    assert play.new_writes == [f"{PODS} x1"]
-    assert play.advance(200).new_writes == [f"{PODS} x2"]
-    assert "13 InferenceSets" in play.last_message
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects[:12]))
+    replay.set_verdicts(*all_of(subjects[12:])).advance(200)
+    assert replay.new_writes == [f"{PODS.reason} x1"]
+    assert replay.advance(200).new_writes == [f"{PODS.reason} x2"]
+    assert "13 InferenceSets" in replay.last_message
 
 
 def test_a_group_that_comes_back_is_a_new_episode():
     subjects = sets(11)
-    play = a_play(*subjects).set_verdicts(*all_of(subjects)).set_clear(*keys(subjects)).advance(60)
-    play.set_verdicts(*all_of(subjects))
-    first, _, second = play.writes
+    replay = (
+        team_replay(*subjects)
+        .set_verdicts(*all_of(subjects))
+        .set_clear(*keys(subjects))
+        .advance(60)
+    )
+    replay.set_verdicts(*all_of(subjects))
+    first, _, second = replay.writes
     assert (first.count, second.count) == (1, 1)
     assert first.episode_start != second.episode_start
 
 
 def test_a_group_whose_sets_are_all_deleted_ends_without_a_ready():
     subjects = sets(11)
-    play = a_play(*subjects).set_verdicts(*all_of(subjects))
-    play.subjects = frozenset({CLUSTER_SUBJECT})
-    play.verdicts.clear()
-    assert play.advance(timedelta(hours=1)).new_writes == [f"{PODS} x1"]
-    assert play.announcement_state.episodes == {}
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects))
+    replay.subjects = frozenset({CLUSTER_SUBJECT})
+    replay.verdicts.clear()
+    assert replay.advance(timedelta(hours=1)).new_writes == [f"{PODS.reason} x1"]
+    assert replay.announcement_state.episodes == {}
 
 
 def test_a_group_of_deleted_and_living_sets_names_the_living_when_all_is_well():
     subjects = sets(12)
-    play = a_play(*subjects).set_verdicts(*all_of(subjects))
-    play.subjects = frozenset({CLUSTER_SUBJECT, *subjects[:3]})
-    play.verdicts = {k: v for k, v in play.verdicts.items() if k.subject in play.subjects}
-    play.set_clear(*keys(subjects[:3])).advance(60)
-    assert play.last_message.startswith(
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects))
+    replay.subjects = frozenset({CLUSTER_SUBJECT, *subjects[:3]})
+    replay.verdicts = {k: v for k, v in replay.verdicts.items() if k.subject in replay.subjects}
+    replay.set_clear(*keys(subjects[:3])).advance(60)
+    assert replay.last_message.startswith(
         "Namespace team-a: 3 InferenceSets (model-00, model-01, model-02)"
     )
 
 
-def test_an_orthogonal_finding_of_a_member_speaks_for_itself():
+def test_an_orthogonal_finding_of_a_member_is_announced_on_its_own():
     subjects = sets(12)
     slow = an_entry("inferencesetSlow", None, orthogonal=True, layer=Layer.MODELDEPLOYMENT)
-    play = Replay(a_catalogue(*MODELS, slow), subjects=frozenset(subjects))
-    play.set_verdicts(*all_of(subjects)).set_verdicts(
+    replay = Replay(a_catalogue(*MODELS, slow), subjects=frozenset(subjects))
+    replay.set_verdicts(*all_of(subjects)).set_verdicts(
         an_active_verdict(a_key("inferencesetSlow", subjects[0]))
     )
-    assert play.new_writes == [f"{PODS} x1", "inferencesetSlow x1"]
+    assert replay.new_writes == [f"{PODS.reason} x1", "inferencesetSlow x1"]
 
 
 def test_a_group_that_shrank_to_few_is_continued_by_a_new_process():
     subjects = sets(12)
-    play = (
-        a_play(*subjects)
+    replay = (
+        team_replay(*subjects)
         .set_verdicts(*all_of(subjects))
         .set_clear(*keys(subjects[5:]))
         .advance(60)
     )
-    play.restart(back_after=10)
-    assert play.advance(60).new_writes == [f"{PODS} x1"]
-    assert play.advance(300).new_writes == [f"{PODS} x2"]
-    assert len({r.episode_start for r in play.writes}) == 1
+    replay.restart(back_after=10)
+    assert replay.advance(60).new_writes == [f"{PODS.reason} x1"]
+    assert replay.advance(300).new_writes == [f"{PODS.reason} x2"]
+    assert len({r.episode_start for r in replay.writes}) == 1
 
 
-def test_a_group_read_back_is_not_said_to_be_well_while_a_set_is_unknown():
+def test_a_restored_group_gets_no_ready_while_a_set_is_unknown():
     subjects = sets(12)
-    play = a_play(*subjects).set_verdicts(*all_of(subjects)).set_unknown(*keys(subjects))
-    play.restart(back_after=10)
-    assert play.advance(120).new_writes == [f"{PODS} x1"]
-    assert play.set_clear(*keys(subjects)).advance(60).new_writes == ["inferencesetReady x1"]
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects)).set_unknown(*keys(subjects))
+    replay.restart(back_after=10)
+    assert replay.advance(120).new_writes == [f"{PODS.reason} x1"]
+    assert replay.set_clear(*keys(subjects)).advance(60).new_writes == ["inferencesetReady x1"]
 
 
-def test_a_group_that_was_read_back_and_is_over_does_not_speak_for_two_that_fail_later():
+def test_a_restored_group_that_is_over_does_not_announce_two_that_fail_later():
     subjects = sets(12)
-    play = a_play(*subjects).set_verdicts(*all_of(subjects)).restart(back_after=10)
-    play.set_clear(*keys(subjects)).advance(60)
-    assert play.new_writes == [f"{PODS} x1", "inferencesetReady x1"]
-    play.set_verdicts(*all_of(subjects[:2]))
-    assert [record.key.subject for record in play.writes[-2:]] == subjects[:2]
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects)).restart(back_after=10)
+    replay.set_clear(*keys(subjects)).advance(60)
+    assert replay.new_writes == [f"{PODS.reason} x1", "inferencesetReady x1"]
+    replay.set_verdicts(*all_of(subjects[:2]))
+    assert [record.key.subject for record in replay.writes[-2:]] == subjects[:2]
 
 
 def test_a_group_that_is_suppressed_for_a_while_goes_on_afterwards():
     subjects, kaito = sets(12), a_key("clusterKaito")
-    play = a_play(*subjects).set_verdicts(*all_of(subjects)).advance(5)
-    play.set_verdicts(an_active_verdict(kaito, a_trouble("kaito", is_out=True))).advance(120)
-    assert play.new_writes == [f"{PODS} x1", "clusterKaito x1"]
-    play.set_clear(kaito).advance(100)
-    assert play.new_writes == ["clusterReady x1", f"{PODS} x2"]
-    assert len({r.episode_start for r in play.writes if r.key.reason == PODS}) == 1
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects)).advance(5)
+    replay.set_verdicts(an_active_verdict(kaito, a_trouble("kaito", is_out=True))).advance(120)
+    assert replay.new_writes == [f"{PODS.reason} x1", "clusterKaito x1"]
+    replay.set_clear(kaito).advance(100)
+    assert replay.new_writes == ["clusterReady x1", f"{PODS.reason} x2"]
+    assert len({r.episode_start for r in replay.writes if r.key.reason == PODS.reason}) == 1
 
 
 def test_a_group_that_is_outranked_for_a_while_goes_on_afterwards():
     subjects = sets(12)
-    play = a_play(*subjects).set_verdicts(*all_of(subjects, ROUTE)).advance(5)
-    play.set_verdicts(*all_of(subjects)).advance(5)
-    assert play.new_writes == [f"{ROUTE} x1", f"{PODS} x1"]
-    play.set_clear(*keys(subjects)).advance(100)
-    assert play.new_writes == [f"{ROUTE} x2"]
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects, ROUTE.reason)).advance(5)
+    replay.set_verdicts(*all_of(subjects)).advance(5)
+    assert replay.new_writes == [f"{ROUTE.reason} x1", f"{PODS.reason} x1"]
+    replay.set_clear(*keys(subjects)).advance(100)
+    assert replay.new_writes == [f"{ROUTE.reason} x2"]
+
+
+def test_held_findings_count_and_those_with_an_event_get_their_own_ready():
+    replay, keys = many_models(12)
+    replay.set_verdicts(an_active_verdict(keys[0]))
+    held = [an_active_verdict(key, a_trouble(kind=TroubleKind.LOST)) for key in keys[1:]]
+    replay.set_verdicts(*held).advance(40)
+    writes = replay.new_writes
+    assert writes.count("inferencesetPods x1") == 2
+    replay.set_clear(*keys).advance(40)
+    readies = [r.key.subject.name for r in replay.writes if r.key.reason == "inferencesetReady"]
+    assert sorted(readies) == ["", "model-00"]
+
+
+def test_a_group_without_members_does_not_announce_one_that_fails_alone():
+    subjects = sets(11)
+    replay = (
+        team_replay(*subjects)
+        .set_verdicts(*all_of(subjects))
+        .set_unknown(*keys(subjects[:1], ROUTE.reason))
+    )
+    replay.set_clear(*keys(subjects)).advance(60)
+    assert len(replay.new_writes) == 1
+    replay.set_verdicts(*all_of(subjects[3:4])).advance(1)
+    assert replay.writes[-1].key.subject == subjects[3]
+
+
+def test_a_restored_group_gets_no_ready_once_its_sets_are_deleted():
+    subjects = sets(12)
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects)).restart(back_after=10)
+    replay.subjects = replay.subjects - {*subjects}
+    replay.verdicts.clear()
+    assert replay.advance(600).new_writes == [f"{PODS.reason} x1"]

@@ -1,5 +1,5 @@
 """
-More to say than may be written: whose turn it is.
+The order of writes when more are due than may be written.
 """
 
 from datetime import timedelta
@@ -24,16 +24,16 @@ CATALOGUE = a_catalogue(
 
 class SlowReplay(Replay):
     """
-    Writes one Event a second.
+    Writes one Event per pass, and passes come once a second.
     """
 
     def write_pending(self, outcome=None) -> None:
-        due = next(iter(self.stage.pending_writes(now=self.now)), None)
-        if due is not None and due.due_at <= self.now:
-            record = self.stage.compose_event(due.key, now=self.now)
-            self.writes.append(record)
+        write = next(iter(self.context.pending_writes(now=self.now)), None)
+        if write is not None and write.due_at <= self.now:
+            event = self.context.compose_event(write.key, now=self.now)
+            self.writes.append(event)
             self.announcement_state = apply_outcome(
-                self.announcement_state, record, outcome or self.write_outcome, self.catalogue
+                self.announcement_state, event, outcome or self.write_outcome, self.catalogue
             )
 
     def seconds(self, count: int) -> "SlowReplay":
@@ -45,33 +45,33 @@ class SlowReplay(Replay):
 
 def a_backlog() -> SlowReplay:
     subjects = frozenset({CLUSTER_SUBJECT, *SETS, LATE})
-    play = SlowReplay(
+    replay = SlowReplay(
         CATALOGUE, settings=EvaluationSettings(heartbeat=HEARTBEAT), subjects=subjects
     )
-    play.verdicts = {key: an_active_verdict(key) for key in PODS}
-    return play
+    replay.verdicts = {key: an_active_verdict(key) for key in PODS}
+    return replay
 
 
 def test_all_are_announced_before_any_is_repeated():
-    play = a_backlog().seconds(MANY)
-    assert [record.key for record in play.writes] == PODS
+    replay = a_backlog().seconds(MANY)
+    assert [record.key for record in replay.writes] == PODS
 
 
-def test_what_was_told_longest_ago_is_repeated_first():
-    play = a_backlog().seconds(3 * MANY)
-    assert {record.count for record in play.writes[MANY : 2 * MANY]} == {2}
-    assert {record.count for record in play.writes[2 * MANY :]} == {3}
+def test_the_oldest_heartbeat_is_written_first():
+    replay = a_backlog().seconds(3 * MANY)
+    assert {record.count for record in replay.writes[MANY : 2 * MANY]} == {2}
+    assert {record.count for record in replay.writes[2 * MANY :]} == {3}
 
 
-def test_what_is_new_does_not_wait_for_repetitions():
-    play = a_backlog().seconds(2 * MANY)
+def test_a_first_announcement_does_not_wait_for_heartbeats():
+    replay = a_backlog().seconds(2 * MANY)
     key = a_key("inferencesetPods", LATE)
-    play.verdicts[key] = an_active_verdict(key)
-    assert play.seconds(1).writes[-1].key == key
+    replay.verdicts[key] = an_active_verdict(key)
+    assert replay.seconds(1).writes[-1].key == key
 
 
-def test_the_end_of_trouble_does_not_wait_for_repetitions():
-    play = a_backlog().seconds(2 * MANY)
-    del play.verdicts[PODS[-1]]
-    play.seconds(31)
-    assert [r.key.reason for r in play.writes].count("inferencesetReady") == 1
+def test_a_ready_does_not_wait_for_heartbeats():
+    replay = a_backlog().seconds(2 * MANY)
+    del replay.verdicts[PODS[-1]]
+    replay.seconds(31)
+    assert [r.key.reason for r in replay.writes].count("inferencesetReady") == 1

@@ -9,13 +9,18 @@ from math import nan
 import pytest
 
 from reporter.kube.scrape.exposition import MalformedExposition, has_family, parse_samples
-from reporter.model.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeHistory
+from reporter.model.samples import (
+    FailedScrape,
+    Sample,
+    ScrapedMetrics,
+    ScrapeHistory,
+    add_scrape,
+    add_scrape_failure,
+)
 from reporter.stages.resources.downloads import (
     ENGINE_METRIC_PREFIX,
     REMAINING_SECONDS_METRIC,
     DownloadState,
-    add_scrape,
-    add_scrape_failure,
 )
 from tests.support.builders import NOON, SECOND
 from tests.support.downloads import (
@@ -168,15 +173,11 @@ def test_a_speed_that_is_frozen_after_the_last_byte_is_not_slow():
 def test_it_is_over_once_the_engine_has_families_of_its_own():
     slow = [a_scrape_result(at, 3) for at in range(0, 75, 15)]
     assert (
-        evaluate_download(
-            a_scrape_history(*slow, a_scrape_result(75, 3, has_engine_metrics=True))
-        ).state
+        evaluate_download(a_scrape_history(*slow, a_scrape_result(75, 3, engine=True))).state
         is DownloadState.FINISHED
     )
     assert (
-        evaluate_download(
-            a_scrape_history(a_scrape_result(0, None, has_engine_metrics=True))
-        ).state
+        evaluate_download(a_scrape_history(a_scrape_result(0, None, engine=True))).state
         is DownloadState.FINISHED
     )
 
@@ -298,9 +299,9 @@ def played(scene: SimulatedDownload, seconds: int) -> list[DownloadState]:
         assert page is not None
         said = parse_samples(page, (SPEED, REMAINING_SECONDS_METRIC))
         assert not isinstance(said, MalformedExposition)
-        scrape = ScrapedMetrics(
-            NOON + at * SECOND, said, has_engine_metrics=has_family(page, ENGINE_METRIC_PREFIX)
-        )
+        loaded = has_family(page, ENGINE_METRIC_PREFIX)
+        present = frozenset({ENGINE_METRIC_PREFIX} if loaded else ())
+        scrape = ScrapedMetrics(NOON + at * SECOND, said, present)
         window = add_scrape(window, scrape, retention=RULES.window)
         found.append(evaluate_download(window).state)
     return found

@@ -1,11 +1,11 @@
 """
-Who is there, counted anew only when somebody came or went.
+Subjects are found again only after a namespace or InferenceSet was created or deleted.
 """
 
 import sys
 
-from reporter.model.kinds.objects import Metadata, Namespace
-from reporter.model.kinds.resource_kinds import NAMESPACES
+from reporter.model.kinds.base.objects import Metadata
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.stages.snapshot.subjects import HARNESS_LABEL, Subjects, refresh_subjects
 from tests.support.builders import a_namespace, a_store
 
@@ -15,7 +15,7 @@ def a_team(generation: int) -> Namespace:
     return Namespace(metadata=Metadata(name="team-a", generation=generation, labels=labels))
 
 
-def test_it_stays_as_it_is_while_nobody_comes_or_goes_and_is_counted_anew_then():
+def test_subjects_are_reused_until_one_is_created_or_deleted():
     store = a_store(a_team(1))
     first = refresh_subjects(store.snapshot(), Subjects())
     store.upsert(NAMESPACES, a_team(2))
@@ -24,7 +24,7 @@ def test_it_stays_as_it_is_while_nobody_comes_or_goes_and_is_counted_anew_then()
     assert refresh_subjects(store.snapshot(), first).all < first.all
 
 
-def test_it_keeps_no_old_version_of_what_changed_since_in_memory():
+def test_subjects_keep_no_old_version_of_an_object_in_memory():
     old = a_team(1)
     store = a_store(old)
     first = refresh_subjects(store.snapshot(), Subjects())

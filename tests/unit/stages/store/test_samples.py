@@ -3,12 +3,13 @@ Samples in the store: whose they are, when they are judged, and when they go.
 """
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import PODS
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.subjects import Subject
 from tests.support.builders import NOON
 from tests.support.downloads import a_scrape_result
 from tests.support.loading_pods import (
     MODEL,
+    REASON,
     TEAM,
     a_loading_pod,
     a_loading_store,
@@ -25,7 +26,7 @@ def kept(store, pod=POD) -> list[int]:
     """
     When the samples of a pod were taken, in seconds after noon.
     """
-    window = store.snapshot().scrape_history(pod)
+    window = store.snapshot().scrape_history(pod, REASON)
     return [] if window is None else [(each.scraped_at - NOON).seconds for each in window.scrapes]
 
 
@@ -33,14 +34,14 @@ def test_what_a_pod_said_is_seen_in_the_next_view():
     store = a_loading_store(POD)
     before = store.snapshot()
     add_samples(store, POD, 3, 3)
-    assert (kept(store), before.scrape_history(POD)) == ([0, 15], None)
+    assert (kept(store), before.scrape_history(POD, REASON)) == ([0, 15], None)
 
 
 def test_the_first_page_and_a_change_of_the_judgement_are_judged_and_nothing_else_is():
     store = a_loading_store(POD)
     dirty = []
     for at in range(0, 105, 15):
-        store.record_scrape(POD, a_scrape_result(at, 3))
+        store.record_scrape(POD, REASON, a_scrape_result(at, 3))
         dirty.append(store.take_dirty())
     slow = frozenset({SUBJECT})
     none: frozenset[Subject] = frozenset()

@@ -1,5 +1,5 @@
 """
-What edges write is what passes read, at one moment.
+The store of observations and its snapshots.
 """
 
 from datetime import timedelta
@@ -7,18 +7,16 @@ from datetime import timedelta
 from msgspec import structs
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.objects import Condition, Deployment, Pod, PodStatus
-from reporter.model.kinds.resource_kinds import (
-    DEFAULT_KINDS,
-    DEPLOYMENTS,
-    INFERENCE_SETS,
-    NAMESPACES,
-    PODS,
-)
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.keys import label_key, name_key, workload_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS, Pod, PodStatus
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchLost
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.snapshot.index_keys import label_key, name_key, workload_key
 from reporter.stages.store import table
 from reporter.stages.store.store import Store
 from tests.support.builders import NOON, SECOND, a_deployment, a_namespace, a_pod, a_store
@@ -33,7 +31,7 @@ def deployment(snapshot):
     return snapshot.get(DEPLOYMENTS, Deployment, *BBR)
 
 
-def test_a_view_does_not_change_any_more():
+def test_a_snapshot_never_changes():
     store = a_store(a_deployment())
     before = store.snapshot()
     store.upsert(DEPLOYMENTS, a_deployment(replicas=0))
@@ -45,43 +43,43 @@ def test_a_view_does_not_change_any_more():
 def test_objects_are_found_by_workload_name_and_label():
     labels = {"app": "istiod", "team": "mesh"}
     store = a_store(a_deployment(), a_deployment("istiod", "istio", labels=labels), a_pod())
-    view = store.snapshot()
-    assert view.by_index(PODS, Pod, workload_key(*BBR)) == (a_pod(),)
-    assert len(view.by_index(DEPLOYMENTS, Deployment, name_key("istiod"))) == 1
-    assert len(view.by_index(DEPLOYMENTS, Deployment, label_key("app", "istiod"))) == 1
-    assert view.by_index(DEPLOYMENTS, Deployment, label_key("team", "mesh")) == ()
+    snapshot = store.snapshot()
+    assert snapshot.by_index(PODS, Pod, workload_key(*BBR)) == (a_pod(),)
+    assert len(snapshot.by_index(DEPLOYMENTS, Deployment, name_key("istiod"))) == 1
+    assert len(snapshot.by_index(DEPLOYMENTS, Deployment, label_key("app", "istiod"))) == 1
+    assert snapshot.by_index(DEPLOYMENTS, Deployment, label_key("team", "mesh")) == ()
 
 
 def test_an_object_that_changes_its_labels_is_found_by_the_new_ones_only():
     store = a_store(a_deployment(labels={"app": "old"}))
     store.upsert(DEPLOYMENTS, a_deployment(labels={"app": "new"}))
-    view = store.snapshot()
-    assert view.by_index(DEPLOYMENTS, Deployment, label_key("app", "old")) == ()
-    assert len(view.by_index(DEPLOYMENTS, Deployment, label_key("app", "new"))) == 1
+    snapshot = store.snapshot()
+    assert snapshot.by_index(DEPLOYMENTS, Deployment, label_key("app", "old")) == ()
+    assert len(snapshot.by_index(DEPLOYMENTS, Deployment, label_key("app", "new"))) == 1
 
 
-def test_what_is_found_is_in_the_order_of_names():
+def test_objects_of_an_index_key_are_sorted_by_name():
     pods = [a_pod(f"body-based-router-6c9f-{x}") for x in "cab"]
     found = a_store(*pods).snapshot().by_index(PODS, Pod, workload_key(*BBR))
     assert [p.metadata.name[-1] for p in found] == ["a", "b", "c"]
 
 
-def test_what_is_dropped_is_found_no_more_and_its_neighbours_are():
+def test_deleting_an_object_keeps_the_others_of_its_index_key():
     store = a_store(*(a_pod(f"body-based-router-6c9f-{x}") for x in "abcd"))
-    for gone, left in (("b", "acd"), ("d", "ac"), ("a", "c"), ("c", "")):
-        store.delete(PODS, "kaito-system", f"body-based-router-6c9f-{gone}")
+    for deleted, left in (("b", "acd"), ("d", "ac"), ("a", "c"), ("c", "")):
+        store.delete(PODS, "kaito-system", f"body-based-router-6c9f-{deleted}")
         found = store.snapshot().by_index(PODS, Pod, workload_key(*BBR))
         assert "".join(pod.metadata.name[-1] for pod in found) == left
 
 
-def test_a_changed_object_is_found_as_it_is_now():
+def test_the_index_holds_the_newest_version():
     store = a_store(a_pod(), a_pod("body-based-router-6c9f-b"))
     store.upsert(PODS, a_pod(phase="Failed"))
     found = store.snapshot().by_index(PODS, Pod, workload_key(*BBR))
     assert {pod.status.phase for pod in found} == {"Failed", "Running"}
 
 
-def test_a_list_replaces_all_that_was_there():
+def test_a_list_replaces_all_objects():
     store = a_store(a_deployment(), a_deployment("old"))
     store.replace(DEPLOYMENTS, [a_deployment(), a_deployment("new")])
     names = {d.metadata.name for d in store.snapshot().all(DEPLOYMENTS)}
@@ -89,14 +87,14 @@ def test_a_list_replaces_all_that_was_there():
     assert ObjectRef("deployments.apps", "kaito-system", "old") in store.snapshot().deleted_uids
 
 
-def test_what_a_list_has_but_could_not_be_read_is_kept_and_marked():
+def test_an_undecodable_object_of_a_list_is_kept_and_marked():
     store = a_store(a_deployment())
-    store.replace(DEPLOYMENTS, [], unread=[BBR])
+    store.replace(DEPLOYMENTS, [], undecodable=[BBR])
     assert deployment(store.snapshot()) is not None
     assert REF in store.snapshot().undecodable
 
 
-def test_what_could_never_be_read_is_no_longer_marked_once_it_is_gone():
+def test_a_deleted_object_is_no_longer_marked_undecodable():
     store = a_store()
     store.mark_undecodable(DEPLOYMENTS, *BBR)
     store.take_dirty()
@@ -108,7 +106,7 @@ def test_what_could_never_be_read_is_no_longer_marked_once_it_is_gone():
     assert CLUSTER_SUBJECT in store.take_dirty()
 
 
-def test_what_stays_unreadable_touches_nothing_again():
+def test_an_object_that_stays_undecodable_marks_nothing_dirty_again():
     store = a_store(a_deployment())
     store.mark_undecodable(DEPLOYMENTS, *BBR)
     store.take_dirty()
@@ -116,7 +114,7 @@ def test_what_stays_unreadable_touches_nothing_again():
     assert store.take_dirty() == frozenset()
 
 
-def test_a_version_that_can_be_read_again_heals_the_object():
+def test_a_decodable_version_removes_the_mark():
     store = a_store(a_deployment())
     store.mark_undecodable(DEPLOYMENTS, *BBR)
     store.take_dirty()
@@ -125,7 +123,7 @@ def test_a_version_that_can_be_read_again_heals_the_object():
     assert CLUSTER_SUBJECT in store.take_dirty()
 
 
-def test_what_is_gone_is_remembered_with_its_uid_until_it_is_back():
+def test_the_uid_of_a_deleted_object_is_kept_until_it_is_created_again():
     store = a_store(a_deployment())
     store.delete(DEPLOYMENTS, *BBR)
     assert (deployment(store.snapshot()), store.snapshot().deleted_uids) == (
@@ -136,7 +134,7 @@ def test_what_is_gone_is_remembered_with_its_uid_until_it_is_back():
     assert store.snapshot().deleted_uids == {}
 
 
-def test_of_each_kind_only_the_last_that_went_are_remembered(monkeypatch):
+def test_only_the_last_deleted_objects_of_each_kind_are_remembered(monkeypatch):
     monkeypatch.setattr(table, "MAX_DELETED", 3)
     routers = [f"router-{number}" for number in range(9)]
     store = a_store(*map(a_deployment, routers))
@@ -147,21 +145,21 @@ def test_of_each_kind_only_the_last_that_went_are_remembered(monkeypatch):
     assert [ref.name for ref in store.snapshot().deleted_uids] == ["chat", *routers[-3:]]
 
 
-def test_a_view_keeps_what_was_gone_when_it_was_taken():
+def test_a_snapshot_keeps_the_deleted_uids_of_its_moment():
     store = a_store(a_deployment(), a_deployment("old"))
-    views = [store.snapshot()]
+    snapshots = [store.snapshot()]
     for change in (
         lambda: store.delete(DEPLOYMENTS, *BBR),
         lambda: store.delete(DEPLOYMENTS, "kaito-system", "old"),
         lambda: store.upsert(DEPLOYMENTS, a_deployment()),
     ):
         change()
-        views.append(store.snapshot())
-    names = [[ref.name for ref in view.deleted_uids] for view in views]
+        snapshots.append(store.snapshot())
+    names = [[ref.name for ref in each.deleted_uids] for each in snapshots]
     assert names == [[], ["body-based-router"], ["body-based-router", "old"], ["old"]]
 
 
-def test_what_is_gone_is_put_together_anew_only_after_a_change():
+def test_deleted_uids_are_collected_again_only_after_a_deletion():
     store = a_store(a_deployment(), a_deployment("old"), a_pod())
     store.delete(DEPLOYMENTS, *BBR)
     before = store.snapshot().deleted_uids
@@ -170,13 +168,13 @@ def test_what_is_gone_is_put_together_anew_only_after_a_change():
     assert store.snapshot().deleted_uids is before
 
 
-def test_what_no_probe_asks_for_by_name_is_not_remembered():
+def test_deleted_pods_are_not_remembered():
     store = a_store(a_pod())
     store.delete(PODS, "kaito-system", a_pod().metadata.name)
     assert store.snapshot().deleted_uids == {}
 
 
-def test_only_a_change_of_what_is_read_calls_for_a_pass():
+def test_only_a_change_marks_subjects_dirty_and_notifies():
     store = a_store(a_deployment())
     calls = []
     store.subscribe(lambda: calls.append(1))
@@ -189,18 +187,18 @@ def test_only_a_change_of_what_is_read_calls_for_a_pass():
     assert (calls, store.take_dirty(), store.take_dirty()) == ([1], {CLUSTER_SUBJECT}, frozenset())
 
 
-def test_a_condition_of_a_pod_that_nobody_reads_is_no_change():
-    store, told = a_store(), [Condition(type="Ready", status="True")]
+def test_a_pod_condition_that_no_probe_reads_is_no_change():
+    store, kept = a_store(), [Condition(type="Ready", status="True")]
     for unread in ([], [Condition(type="ContainersReady", status="True")]):
         store.take_dirty()
-        status = PodStatus(conditions=(*told, *unread))
+        status = PodStatus(conditions=(*kept, *unread))
         store.upsert(PODS, structs.replace(a_pod(), status=status))
     assert store.take_dirty() == frozenset()
     store.upsert(PODS, structs.replace(a_pod(), status=PodStatus(conditions=())))
     assert store.take_dirty() == {CLUSTER_SUBJECT}
 
 
-def test_a_kind_is_blind_until_listed_and_again_half_a_minute_after_its_watch_is_lost():
+def test_a_kind_is_unknown_until_listed_and_from_30_seconds_after_its_watch_was_lost():
     store = Store(DEFAULT_KINDS)
     assert store.snapshot().why_unknown(PODS, now=NOON) == "pods not listed yet"
     store.set_watch_state(PODS, NotSynced("forbidden"))
@@ -211,13 +209,13 @@ def test_a_kind_is_blind_until_listed_and_again_half_a_minute_after_its_watch_is
         store.snapshot().why_unknown(PODS, now=NOON + 30 * SECOND) == "pods not watched: timeout"
     )
     assert store.snapshot().unknown_from(PODS) == NOON + 30 * SECOND
-    for seen in (Watching(), NotServed()):
-        store.set_watch_state(PODS, seen)
+    for state in (Watching(), NotServed()):
+        store.set_watch_state(PODS, state)
         assert store.snapshot().why_unknown(PODS, now=NOON + timedelta(hours=1)) == ""
         assert store.snapshot().unknown_from(PODS) is None
 
 
-def test_discovery_tells_what_is_served_and_what_is_doubted():
+def test_discovery_sets_presence_and_unconfirmed_losses():
     store = a_store(crds=(CRD,))
     assert store.snapshot().presence(CRD).versions is None
     store.record_discovery(DiscoveryResult({CRD: ("v1beta1",)}), now=NOON)
@@ -229,7 +227,7 @@ def test_discovery_tells_what_is_served_and_what_is_doubted():
     assert store.snapshot().presence(CRD).why_unknown == "timeout"
 
 
-def test_the_same_answer_of_discovery_calls_for_no_pass():
+def test_an_unchanged_discovery_marks_nothing_dirty():
     store = a_store(crds=(CRD,))
     store.record_discovery(DiscoveryResult({CRD: ("v1",)}), now=NOON)
     store.take_dirty()
@@ -237,10 +235,10 @@ def test_the_same_answer_of_discovery_calls_for_no_pass():
     assert store.take_dirty() == frozenset()
 
 
-def test_core_kinds_are_served_and_others_as_discovery_says():
+def test_core_kinds_are_always_served_and_others_if_discovery_lists_them():
     assert a_store(crds=(CRD,)).served_version(NAMESPACES) == "v1"
     assert a_store(crds=(CRD,)).served_version(INFERENCE_SETS) is None
-    for versions, read in (
+    for versions, expected in (
         (("v1beta1", "v1alpha1"), "v1beta1"),
         (("v1alpha1", "v1beta1"), "v1beta1"),
         (("v2", "v1alpha1"), "v1alpha1"),
@@ -248,15 +246,15 @@ def test_core_kinds_are_served_and_others_as_discovery_says():
     ):
         store = a_store(crds=(CRD,))
         store.record_discovery(DiscoveryResult({CRD: versions}), now=NOON)
-        assert store.served_version(INFERENCE_SETS) == read
+        assert store.served_version(INFERENCE_SETS) == expected
 
 
-def test_the_order_of_namespaced_and_cluster_scoped_names_is_kept_apart():
+def test_namespaced_and_cluster_scoped_objects_are_kept_apart():
     store = a_store(a_namespace("kaito-system"), a_deployment())
     assert len(list(store.snapshot().all(NAMESPACES))) == 1
 
 
-def test_an_object_that_changes_hands_touches_both_its_old_and_its_new_subject():
+def test_an_object_that_changes_its_owner_marks_both_subjects_dirty():
     store = a_store(a_deployment("router", "team-a", labels={"kaito.sh/inferenceset": "qwen"}))
     store.take_dirty()
     store.upsert(DEPLOYMENTS, a_deployment("router", "team-a"))

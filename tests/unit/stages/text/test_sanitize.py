@@ -134,7 +134,7 @@ def test_innocent_text_survives(text):
 
 
 @given(st.text(st.characters(), max_size=300))
-def test_whatever_comes_in_one_printable_line_comes_out(text):
+def test_any_text_becomes_one_printable_line(text):
     cleaned = sanitize(text)
     assert "://" not in cleaned
     assert not any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 for c in cleaned)
@@ -143,15 +143,15 @@ def test_whatever_comes_in_one_printable_line_comes_out(text):
 
 
 @given(st.text(string.ascii_letters + string.digits, min_size=16, max_size=80))
-def test_a_password_in_any_dress_is_removed(password):
-    dresses = (
+def test_a_password_in_any_syntax_is_removed(password):
+    texts = (
         f'{{"password":"{password}"}}',
         f"password={password}",
         f"db-password: {password}1",
         f"https://u:{password}@host/x",
         f"Bearer {password}1",
     )
-    assert all(password not in sanitize(text) for text in dresses)
+    assert all(password not in sanitize(text) for text in texts)
 
 
 def test_cleaning_takes_no_longer_for_text_made_to_be_slow():

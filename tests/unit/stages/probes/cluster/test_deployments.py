@@ -1,10 +1,11 @@
 """
-The verdicts about the components of the control plane, as the catalogue describes them.
+The verdicts about the control-plane components of the default catalogue.
 """
 
 import pytest
 
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, NAMESPACES
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import NotSynced
 from reporter.model.verdicts import Active, Clear, Unknown
 from reporter.stages.probes.cluster.deployments import PROBE
@@ -20,7 +21,7 @@ NODES = "clusterNodeProvisionerNotReady"
 STALE = {"generation": 8, "observed": 7}
 
 
-def judged(reason, *objects, deleted=(), store=None, **flags):
+def evaluate_reason(reason, *objects, deleted=(), store=None, **flags):
     store = store or a_store(*objects, *deleted)
     for each in deleted:
         store.delete(DEPLOYMENTS, each.metadata.namespace, each.metadata.name)
@@ -28,7 +29,7 @@ def judged(reason, *objects, deleted=(), store=None, **flags):
     return verdict
 
 
-def told(verdict) -> list[str]:
+def messages_of(verdict) -> list[str]:
     assert isinstance(verdict, Active), verdict
     return ["{object} {state}".format(**t.message_fields) for t in verdict.troubles]
 
@@ -53,12 +54,12 @@ INSTALLED = a_namespace("llm-gateway-auth")
 
 
 def test_a_component_that_works_is_clear():
-    assert isinstance(judged("clusterBBRNotReady", a_deployment()), Clear)
+    assert isinstance(evaluate_reason("clusterBBRNotReady", a_deployment()), Clear)
 
 
 def test_every_failing_deployment_of_a_reason_is_named():
-    verdict = judged(AUTH, INSTALLED, authz(ready=0), operator(ready=1))
-    assert told(verdict) == [
+    verdict = evaluate_reason(AUTH, INSTALLED, authz(ready=0), operator(ready=1))
+    assert messages_of(verdict) == [
         "Deployment llm-gateway-auth/apikey-authz has 0/3 replicas ready",
         "Deployment llm-gateway-auth/apikey-operator has 1/2 replicas ready",
     ]
@@ -66,7 +67,9 @@ def test_every_failing_deployment_of_a_reason_is_named():
 
 
 def test_it_is_about_the_namespace_of_the_deployment():
-    verdict = judged("clusterBBRNotReady", a_namespace("kaito-system"), a_deployment(ready=1))
+    verdict = evaluate_reason(
+        "clusterBBRNotReady", a_namespace("kaito-system"), a_deployment(ready=1)
+    )
     involved = verdict.involved_object
     assert (involved.kind, involved.name, involved.uid) == (
         "Namespace",
@@ -75,77 +78,82 @@ def test_it_is_about_the_namespace_of_the_deployment():
     )
 
 
-def test_a_namespace_that_is_gone_is_known_by_its_last_uid():
+def test_a_namespace_that_is_deleted_is_known_by_its_last_uid():
     store = a_store(a_namespace("kaito-system"), a_deployment())
     store.delete(DEPLOYMENTS, "kaito-system", "body-based-router")
     store.delete(NAMESPACES, "", "kaito-system")
-    assert judged("clusterBBRNotReady", store=store).involved_object.uid == "uid-kaito-system"
+    assert (
+        evaluate_reason("clusterBBRNotReady", store=store).involved_object.uid
+        == "uid-kaito-system"
+    )
 
 
 def test_only_pods_of_the_deployment_are_its_cause():
     other = a_pod("other-6c9f-a", workload="other", ready=False, waiting="CrashLoopBackOff")
-    verdict = judged("clusterBBRNotReady", a_deployment(ready=1), other)
+    verdict = evaluate_reason("clusterBBRNotReady", a_deployment(ready=1), other)
     assert verdict.troubles[0].message_fields["pods"] == ""
 
 
 def test_gateway_auth_is_no_trouble_where_it_was_never_installed():
-    assert isinstance(judged(AUTH), Clear)
+    assert isinstance(evaluate_reason(AUTH), Clear)
 
 
 def test_gateway_auth_is_missing_where_its_namespace_is():
-    assert told(judged(AUTH, INSTALLED)) == [
+    assert messages_of(evaluate_reason(AUTH, INSTALLED)) == [
         "Deployment llm-gateway-auth/apikey-authz does not exist",
         "Deployment llm-gateway-auth/apikey-operator does not exist",
     ]
 
 
-def test_gateway_auth_that_was_deleted_with_its_namespace_is_told():
-    verdict = judged(AUTH, deleted=[authz(), operator()])
+def test_gateway_auth_that_was_deleted_with_its_namespace_is_reported():
+    verdict = evaluate_reason(AUTH, deleted=[authz(), operator()])
     assert [t.cause.code for t in verdict.troubles] == ["Deleted", "Deleted"]
 
 
 def test_without_namespaces_nothing_is_known_of_what_may_not_be_installed():
     store = a_store()
     store.set_watch_state(NAMESPACES, NotSynced("forbidden"))
-    verdict = judged(AUTH, store=store)
+    verdict = evaluate_reason(AUTH, store=store)
     assert isinstance(verdict, Unknown)
     assert verdict.why == "namespaces not listed yet: forbidden"
 
 
 def test_an_empty_flag_switches_gateway_auth_off():
     objects = INSTALLED, authz(ready=0), operator(ready=0)
-    assert isinstance(judged(AUTH, *objects, gateway_auth_deployment=""), Clear)
+    assert isinstance(evaluate_reason(AUTH, *objects, gateway_auth_deployment=""), Clear)
 
 
 def test_azure_authz_is_a_second_backend_of_the_same_reason():
     azure = a_deployment("azure-authz", "llm-gateway-auth", replicas=0)
     flags = {"azure_authz_deployment": "azure-authz"}
-    both = judged(AUTH, INSTALLED, authz(ready=0), operator(), azure, **flags)
+    both = evaluate_reason(AUTH, INSTALLED, authz(ready=0), operator(), azure, **flags)
     assert [t.cause.object.name for t in both.troubles] == ["apikey-authz", "azure-authz"]
-    alone = judged(AUTH, INSTALLED, azure, gateway_auth_deployment="", **flags)
-    assert told(alone) == ["Deployment llm-gateway-auth/azure-authz is scaled to zero replicas"]
+    alone = evaluate_reason(AUTH, INSTALLED, azure, gateway_auth_deployment="", **flags)
+    assert messages_of(alone) == [
+        "Deployment llm-gateway-auth/azure-authz is scaled to zero replicas"
+    ]
 
 
 @pytest.mark.parametrize("name", ["keda-operator-metrics-apiserver", "keda-metrics-apiserver"])
 def test_kedas_metrics_server_has_two_names(name):
-    assert isinstance(judged(KEDA, keda("keda-operator"), keda(name)), Clear)
-    verdict = judged(KEDA, keda("keda-operator"), keda(name, ready=0))
-    assert told(verdict) == [f"Deployment keda/{name} has 0/1 replicas ready"]
+    assert isinstance(evaluate_reason(KEDA, keda("keda-operator"), keda(name)), Clear)
+    verdict = evaluate_reason(KEDA, keda("keda-operator"), keda(name, ready=0))
+    assert messages_of(verdict) == [f"Deployment keda/{name} has 0/1 replicas ready"]
 
 
-def test_kedas_webhooks_are_judged_only_when_there():
+def test_kedas_webhooks_are_evaluated_only_when_there():
     rest = keda("keda-operator"), keda("keda-metrics-apiserver")
     hooks = keda("keda-admission-webhooks", ready=0)
-    assert isinstance(judged(KEDA, *rest, deleted=[hooks]), Clear)
-    assert len(told(judged(KEDA, *rest, hooks))) == 1
+    assert isinstance(evaluate_reason(KEDA, *rest, deleted=[hooks]), Clear)
+    assert len(messages_of(evaluate_reason(KEDA, *rest, hooks))) == 1
 
 
-def test_no_node_provisioner_is_judged_unless_one_is_configured():
-    assert isinstance(judged(NODES), Clear)
-    verdict = judged(
+def test_no_node_provisioner_is_evaluated_unless_one_is_configured():
+    assert isinstance(evaluate_reason(NODES), Clear)
+    verdict = evaluate_reason(
         NODES, node_provisioner_name="karpenter", node_provisioner_namespace="karpenter"
     )
-    assert told(verdict) == ["Deployment karpenter/karpenter does not exist"]
+    assert messages_of(verdict) == ["Deployment karpenter/karpenter does not exist"]
 
 
 REVISIONS = {
@@ -158,50 +166,54 @@ REVISIONS = {
 @pytest.mark.parametrize("names", REVISIONS.values(), ids=REVISIONS.keys())
 def test_one_healthy_revision_of_istiod_suffices(names):
     old, new = names
-    assert isinstance(judged(ISTIO, istiod(old, ready=0), istiod(new)), Clear)
-    assert isinstance(judged(ISTIO, istiod(old), istiod(new, replicas=0)), Clear)
-    assert isinstance(judged(ISTIO, istiod(new), deleted=[istiod(old)]), Clear)
+    assert isinstance(evaluate_reason(ISTIO, istiod(old, ready=0), istiod(new)), Clear)
+    assert isinstance(evaluate_reason(ISTIO, istiod(old), istiod(new, replicas=0)), Clear)
+    assert isinstance(evaluate_reason(ISTIO, istiod(new), deleted=[istiod(old)]), Clear)
 
 
 @pytest.mark.parametrize("names", REVISIONS.values(), ids=REVISIONS.keys())
 def test_when_every_revision_is_out_istio_is(names):
-    verdict = judged(ISTIO, *(istiod(name, ready=0) for name in names))
+    verdict = evaluate_reason(ISTIO, *(istiod(name, ready=0) for name in names))
     assert [t.cause.object.name for t in verdict.troubles] == list(names)
     assert all(t.is_out for t in verdict.troubles)
 
 
 def test_while_one_revision_serves_no_other_is_blamed():
-    verdict = judged(
+    verdict = evaluate_reason(
         ISTIO, istiod("istiod-1-19", replicas=0), istiod("istiod-1-20", ready=0), istiod(ready=1)
     )
-    assert told(verdict) == ["Deployment istio-system/istiod has 1/2 replicas ready"]
+    assert messages_of(verdict) == ["Deployment istio-system/istiod has 1/2 replicas ready"]
     assert not verdict.troubles[0].is_out
 
 
 def test_a_revision_left_at_zero_is_no_cause_while_the_other_starts():
-    verdict = judged(ISTIO, istiod("istiod-1-19", replicas=0), istiod("istiod-1-20", ready=0))
+    verdict = evaluate_reason(
+        ISTIO, istiod("istiod-1-19", replicas=0), istiod("istiod-1-20", ready=0)
+    )
     assert [t.cause.object.name for t in verdict.troubles] == ["istiod-1-20"]
 
 
 def test_a_revision_that_is_being_deleted_does_not_make_up_for_another():
-    verdict = judged(ISTIO, istiod("istiod-1-19", deleted=NOON), istiod("istiod-1-20", ready=0))
-    assert told(verdict) == ["Deployment istio-system/istiod-1-20 has 0/2 replicas ready"]
+    verdict = evaluate_reason(
+        ISTIO, istiod("istiod-1-19", deleted=NOON), istiod("istiod-1-20", ready=0)
+    )
+    assert messages_of(verdict) == ["Deployment istio-system/istiod-1-20 has 0/2 replicas ready"]
 
 
 def test_the_only_revision_deleted_is_an_outage():
-    verdict = judged(ISTIO, deleted=[istiod("istiod-1-20")])
-    assert told(verdict) == ["Deployment istio-system/istiod-1-20 was deleted"]
+    verdict = evaluate_reason(ISTIO, deleted=[istiod("istiod-1-20")])
+    assert messages_of(verdict) == ["Deployment istio-system/istiod-1-20 was deleted"]
     assert verdict.troubles[0].is_out
 
 
 def test_one_stale_status_among_bad_revisions_leaves_it_open():
     stale = istiod("istiod-1-21", ready=0, **STALE)
-    assert isinstance(judged(ISTIO, istiod("istiod-1-20", ready=0), stale), Unknown)
-    assert isinstance(judged(ISTIO, istiod("istiod-1-20"), stale), Clear)
+    assert isinstance(evaluate_reason(ISTIO, istiod("istiod-1-20", ready=0), stale), Unknown)
+    assert isinstance(evaluate_reason(ISTIO, istiod("istiod-1-20"), stale), Clear)
 
 
 def test_a_stale_status_is_unknown():
-    verdict = judged("clusterBBRNotReady", a_deployment(ready=0, **STALE))
+    verdict = evaluate_reason("clusterBBRNotReady", a_deployment(ready=0, **STALE))
     assert isinstance(verdict, Unknown)
     assert "older than its spec" in verdict.why
 
@@ -209,15 +221,15 @@ def test_a_stale_status_is_unknown():
 def test_one_that_cannot_be_decoded_is_unknown_whether_it_was_ever_read_or_not():
     store = a_store(a_deployment(ready=0))
     store.mark_undecodable(DEPLOYMENTS, "kaito-system", "body-based-router")
-    assert isinstance(judged("clusterBBRNotReady", store=store), Unknown)
+    assert isinstance(evaluate_reason("clusterBBRNotReady", store=store), Unknown)
     store = a_store()
     store.mark_undecodable(DEPLOYMENTS, "kaito-system", "body-based-router")
-    assert isinstance(judged("clusterBBRNotReady", store=store), Unknown)
+    assert isinstance(evaluate_reason("clusterBBRNotReady", store=store), Unknown)
 
 
-def test_kaito_in_another_namespace_is_judged_there_and_the_flag_is_noted():
+def test_kaito_in_another_namespace_is_evaluated_there_and_the_flag_is_noted():
     kaito = a_deployment("kaito-workspace", "kaito-system", replicas=1)
-    verdict = judged(KAITO, kaito, kaito_namespace="kaito-workspace")
+    verdict = evaluate_reason(KAITO, kaito, kaito_namespace="kaito-workspace")
     assert isinstance(verdict, Clear)
     assert verdict.notes == (
         (
@@ -229,8 +241,10 @@ def test_kaito_in_another_namespace_is_judged_there_and_the_flag_is_noted():
 
 def test_a_wrong_name_in_a_flag_is_missing_and_never_out():
     labels = {"app": "body-based-router"}
-    verdict = judged("clusterBBRNotReady", a_deployment(labels=labels), bbr_deployment="bbr")
-    assert told(verdict) == [
+    verdict = evaluate_reason(
+        "clusterBBRNotReady", a_deployment(labels=labels), bbr_deployment="bbr"
+    )
+    assert messages_of(verdict) == [
         (
             "Deployment kaito-system/bbr does not exist, but kaito-system/body-based-router looks"
             " like it: set --bbr-deployment=body-based-router"

@@ -1,13 +1,14 @@
 """
-Whether the endpoint picker of a model works.
+The verdicts about endpoint pickers.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import HTTPRoute, InferencePool
-from reporter.model.kinds.objects import Deployment, Pod
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, INFERENCE_POOLS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON
 from tests.support.model_builders import (
@@ -55,7 +56,7 @@ def test_it_is_clear(objects):
     assert isinstance(verdict, Clear), rendered_message(verdict)
 
 
-def test_scaled_to_zero_is_told_in_these_words():
+def test_scaled_to_zero_has_this_message():
     verdict = verdict_of(REASON, *a_model(a_picker(replicas=0)))
     assert rendered_message(verdict) == (
         "endpoint picker Deployment team-a/qwen-inferencepool-epp is scaled to zero replicas."
@@ -66,7 +67,7 @@ def test_scaled_to_zero_is_told_in_these_words():
     )
 
 
-def test_it_is_judged_while_the_set_is_scaled_to_zero():
+def test_it_is_evaluated_while_the_set_is_scaled_to_zero():
     assert only_trouble(verdict_of(REASON, *a_model(a_set(0), a_picker(replicas=0))))
 
 
@@ -96,7 +97,7 @@ def test_a_custom_one_that_was_there_is_missed():
     )
 
 
-def test_the_labelled_deployment_is_judged_where_the_service_has_another_name():
+def test_the_labelled_deployment_is_evaluated_where_the_service_has_another_name():
     verdict = verdict_of(REASON, *a_model(a_pool(picker="own-service"), a_picker(replicas=0)))
     assert only_trouble(verdict).cause.object.name == EPP
 
@@ -107,14 +108,14 @@ def test_a_recreation_is_starting():
 
 
 def test_a_drained_pods_replacement_is_starting():
-    new = a_picker_pod(ready=False, born=NOON, started=NOON, since=NOON)
+    new = a_picker_pod(ready=False, created_at=NOON, started=NOON, since=NOON)
     assert (
         only_trouble(verdict_of(REASON, *a_model(a_picker(ready=0), new))).kind
         is TroubleKind.STARTING
     )
 
 
-def test_its_pods_tell_why():
+def test_its_pods_explain_it():
     pod = a_picker_pod(
         ready=False, waiting="CrashLoopBackOff", last_exit=1, restarts=4, since=LONG_AGO
     )

@@ -1,5 +1,5 @@
 """
-The example stack's model as an API server returns it, seen by all probes of the layer.
+All probes of the layer on the example stack's model, as an API server returns it.
 """
 
 import msgspec
@@ -7,7 +7,7 @@ import pytest
 
 from reporter.embedded.example import team
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.verdicts import Active, Clear
 from tests.support.builders import LONG_AGO
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
@@ -31,7 +31,7 @@ def test_a_healthy_model_is_clear(reason):
     assert isinstance(verdict_of(reason, a_team(), a_picker(), *decoded()), Clear)
 
 
-def test_all_seven_are_judged():
+def test_all_seven_are_evaluated():
     assert len(REASONS) == 7
 
 

@@ -1,5 +1,5 @@
 """
-Many models through time, by the catalogue that is shipped.
+Replays of many models over time, with the default catalogue.
 """
 
 from dataclasses import replace
@@ -9,7 +9,10 @@ import msgspec
 import pytest
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS, NAMESPACES, PODS, WORKSPACES
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from tests.support.builders import MINUTE, NOON
@@ -32,7 +35,7 @@ FAILED = "inferencesetModelPodsNotReady"
 
 class ModelEvaluator(Evaluator):
     """
-    Judges nothing else.
+    An evaluator of the modeldeployment layer alone.
     """
 
     def refresh_subjects(self, snapshot, before):
@@ -43,7 +46,7 @@ class ModelEvaluator(Evaluator):
 
 class ModelReplay(Replay):
     """
-    So many InferenceSets of one namespace that have neither routes nor pickers.
+    A replay with *many* InferenceSets in one namespace, without routes and pickers.
     """
 
     def __init__(self, many):
@@ -51,7 +54,7 @@ class ModelReplay(Replay):
         super().__init__(DEFAULT_CATALOGUE)
 
     def __post_init__(self):
-        self.court = ModelEvaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
+        self.evaluator = ModelEvaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
         self.store = a_model_store(a_team())
         for number in range(self.many):
             self.make(number)
@@ -100,7 +103,7 @@ def test_two_hundred_that_fail_within_a_minute_give_one_event():
 
 
 @pytest.mark.parametrize("labelled", [False, True])
-def test_a_namespace_is_judged_from_its_label_on(labelled):
+def test_a_namespace_is_evaluated_from_its_label_on(labelled):
     play = ModelReplay(1)
     bare = msgspec.structs.replace(a_team().metadata, labels={})
     play.put(NAMESPACES, msgspec.structs.replace(a_team(), metadata=bare))
@@ -112,7 +115,7 @@ def test_a_namespace_is_judged_from_its_label_on(labelled):
     assert play.new_writes == ([f"{FAILED} x1"] if labelled else [])
 
 
-def test_a_label_that_is_lost_ends_the_episode_without_a_word():
+def test_a_label_that_is_lost_ends_the_episode_silently():
     play = ModelReplay(1)
     play.fail(0).advance(MINUTE)
     assert play.new_writes == [f"{FAILED} x1"]
@@ -121,7 +124,7 @@ def test_a_label_that_is_lost_ends_the_episode_without_a_word():
     assert play.advance(20 * MINUTE).new_writes == []
 
 
-def test_a_restart_says_nothing_anew_and_holds_nothing_anew():
+def test_a_restart_announces_nothing_again_and_restarts_no_hold():
     play = ModelReplay(1)
     play.fail(0).advance(MINUTE)
     assert play.new_writes == [f"{FAILED} x1"]
@@ -129,7 +132,7 @@ def test_a_restart_says_nothing_anew_and_holds_nothing_anew():
     assert play.advance(3 * MINUTE).new_writes == []
 
 
-def test_what_failed_before_the_process_began_is_told_at_once():
+def test_what_failed_before_the_process_began_is_reported_at_once():
     play = ModelReplay(0)
     play.make(0, waiting="ImagePullBackOff", **lost(NOON - timedelta(minutes=5)))
     assert play.run_pass().new_writes == [f"{FAILED} x1"]

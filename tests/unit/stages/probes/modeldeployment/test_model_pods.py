@@ -1,19 +1,20 @@
 """
-Which model pods do not serve, by the pods themselves and by KAITO, each checked against the other.
+The verdicts about model pods, from their own status and from KAITO's conditions.
 """
 
 import msgspec
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import (
+from reporter.model.kinds.core.pods import (
+    PODS,
     ContainerState,
     ContainerStateRunning,
     ContainerStateTerminated,
     ContainerStatus,
     Pod,
 )
-from reporter.model.kinds.resource_kinds import PODS, WORKSPACES
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import HOUR, LONG_AGO, MINUTE, NOON, SECOND
 from tests.support.model_builders import (
@@ -45,10 +46,10 @@ def broken(reason: str, message: str = "", **others) -> dict:
 
 def upgrading(since=NOON - MINUTE, **changes):
     """
-    Told to upgrade in place, a minute ago.
+    Return a Workspace whose upgrade in place began a minute ago.
     """
     return a_workspace(
-        stated=PENDING,
+        changed_conditions=PENDING,
         labels={"kaito.sh/upgrade-to-version": "0.9.1"},
         annotations={"kaito.sh/upgrade-start-time": since.strftime("%Y-%m-%dT%H:%M:%SZ")},
         **changes,
@@ -57,19 +58,19 @@ def upgrading(since=NOON - MINUTE, **changes):
 
 def multi(*pods, **changes) -> list:
     """
-    A replica over two nodes.
+    Return a model with one replica of two nodes.
     """
     return a_model(a_workspace(nodes=2, **changes), *pods)
 
 
 CLEAR = {
     "serves": a_model(),
-    "KAITO says pending under Ready pods": a_model(a_workspace(stated=PENDING)),
-    "KAITO says crash loop under Ready pods": a_model(
-        a_workspace(stated=broken("ContainerCrashLoopBackOff"))
+    "KAITO reports pending under Ready pods": a_model(a_workspace(changed_conditions=PENDING)),
+    "KAITO reports crash loop under Ready pods": a_model(
+        a_workspace(changed_conditions=broken("ContainerCrashLoopBackOff"))
     ),
     "a leftover of an eviction": a_model(
-        a_workspace(stated=broken("PodEvicted")),
+        a_workspace(changed_conditions=broken("PodEvicted")),
         a_model_pod(1, ready=False, phase="Failed", reason="Evicted"),
     ),
     "a Ready pod that crashed before": a_model(a_model_pod(restarts=9, last_exit=137)),
@@ -81,7 +82,7 @@ CLEAR = {
     "two nodes": multi(a_model_pod(1)),
     "fewer pods than nodes, and KAITO misses none": multi(),
     "a Workspace on its way out": a_model(
-        a_workspace("qwen-b2", stated=broken("ImagePullError"), deleted=NOON)
+        a_workspace("qwen-b2", changed_conditions=broken("ImagePullError"), deleted=NOON)
     ),
     "a pod of another set": a_model(a_model_pod(0, "other-1", of="other", ready=False, **LOOP)),
 }
@@ -124,11 +125,15 @@ HARD = {
 
 @pytest.mark.parametrize(("pod", "code", "text"), HARD.values(), ids=HARD.keys())
 @pytest.mark.parametrize(
-    "stated", [SERVING_CONDITIONS, PENDING], ids=["KAITO says ready", "pending"]
+    "changed_conditions", [SERVING_CONDITIONS, PENDING], ids=["KAITO reports ready", "pending"]
 )
-def test_a_hard_error_of_a_pod_is_told_whatever_kaito_says(stated, pod, code, text):
+def test_a_hard_error_of_a_pod_is_reported_whatever_kaito_reports(
+    changed_conditions, pod, code, text
+):
     made = a_model_pod(**{**never_ready(NOON), **pod})
-    verdict = verdict_of(REASON, *a_model(a_workspace(stated=stated), made))
+    verdict = verdict_of(
+        REASON, *a_model(a_workspace(changed_conditions=changed_conditions), made)
+    )
     found = only_trouble(verdict)
     assert (found.kind, found.cause.code) == (TroubleKind.FAILED, code)
     assert found.cause.object.name == WORKSPACE
@@ -157,52 +162,60 @@ SOFT = {
 
 @pytest.mark.parametrize(("pod", "kind"), SOFT.values(), ids=SOFT.keys())
 @pytest.mark.parametrize(
-    "stated",
+    "changed_conditions",
     [PENDING, broken("ContainerOOMKilled"), broken("ImagePullError"), broken("PodEvicted")],
     ids=["pending", "sticky end", "old image error", "old eviction"],
 )
-def test_what_kaito_read_off_the_pods_is_told_by_the_pods(stated, pod, kind):
+def test_what_kaito_read_off_the_pods_is_reported_by_the_pods(changed_conditions, pod, kind):
     found = only_trouble(
-        verdict_of(REASON, *a_model(a_workspace(stated=stated), a_model_pod(**pod)))
+        verdict_of(
+            REASON,
+            *a_model(a_workspace(changed_conditions=changed_conditions), a_model_pod(**pod)),
+        )
     )
     assert found.kind is kind
     assert found.message_fields["object"] == "model pod qwen-7rk2p-0"
 
 
-def test_a_pod_that_was_lost_is_told_without_a_reason_if_it_gives_none():
+def test_a_pod_that_was_lost_is_reported_without_a_reason_if_it_gives_none():
     verdict = verdict_of(REASON, *a_model(a_model_pod(**lost(NOON))))
     assert rendered_message(verdict) == "model pod qwen-7rk2p-0 is not ready."
     assert only_trouble(verdict).since == NOON
 
 
 def test_a_pod_that_never_had_a_condition_starts_when_it_was_made():
-    pod = a_model_pod(ready=False, born=NOON, phase="Pending", containers=False)
+    pod = a_model_pod(ready=False, created_at=NOON, phase="Pending", containers=False)
     bare = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, conditions=()))
-    found = only_trouble(verdict_of(REASON, *a_model(a_workspace(stated=PENDING), bare)))
+    found = only_trouble(
+        verdict_of(REASON, *a_model(a_workspace(changed_conditions=PENDING), bare))
+    )
     assert (found.kind, found.since) == (TroubleKind.STARTING, NOON)
 
 
-def test_the_worst_pod_of_a_replica_is_told_with_how_many_others():
+def test_the_worst_pod_of_a_replica_is_reported_with_how_many_others():
     pods = a_model_pod(0, **never_ready(NOON)), a_model_pod(1, **{**LOOP, **lost(NOON)})
-    verdict = verdict_of(REASON, *multi(*pods, stated=PENDING))
+    verdict = verdict_of(REASON, *multi(*pods, changed_conditions=PENDING))
     assert rendered_message(verdict) == (
         "model pod qwen-7rk2p-1 is not ready: CrashLoopBackOff (exit code 1, 6 restarts),"
         " 1 more pod not ready."
     )
 
 
-def test_a_worker_that_fails_is_told_as_well():
+def test_a_worker_that_fails_is_reported_as_well():
     assert only_trouble(verdict_of(REASON, *multi(a_model_pod(1, **{**LOOP, **lost(NOON)}))))
 
 
 def test_each_replica_that_fails_is_a_cause_of_its_own():
-    second = a_workspace("qwen-b2", stated=PENDING), a_model_pod(0, "qwen-b2", **lost(NOON))
+    second = (
+        a_workspace("qwen-b2", changed_conditions=PENDING),
+        a_model_pod(0, "qwen-b2", **lost(NOON)),
+    )
     first = a_model_pod(**{**LOOP, **lost(NOON)})
     verdict = verdict_of(REASON, *a_model(a_set(2), first, *second))
     assert [t.cause.object.name for t in verdict.troubles] == [WORKSPACE, "qwen-b2"]
 
 
-def test_an_init_container_that_fails_is_told():
+def test_an_init_container_that_fails_is_reported():
     init = ContainerStatus(
         name="fetch-sas",
         restart_count=4,
@@ -213,7 +226,9 @@ def test_an_init_container_that_fails_is_told():
     )
     pod = a_model_pod(init=(init,), waiting="PodInitializing", **never_ready(NOON))
     found = only_trouble(
-        verdict_of(REASON, *a_model(a_workspace(stated=broken("SASTokenFetchFailed")), pod))
+        verdict_of(
+            REASON, *a_model(a_workspace(changed_conditions=broken("SASTokenFetchFailed")), pod)
+        )
     )
     assert (found.kind, found.cause.code) == (TroubleKind.FAILED, "Crash")
 
@@ -238,15 +253,15 @@ THERE = {
 }
 
 
-@pytest.mark.parametrize("stated", ON_THEIR_WAY.values(), ids=ON_THEIR_WAY.keys())
-def test_a_pod_that_waits_for_its_node_is_none_of_the_pods_trouble(stated):
-    objects = a_model(a_workspace(stated=stated), a_model_pod(**LACKS_GPU))
+@pytest.mark.parametrize("changed_conditions", ON_THEIR_WAY.values(), ids=ON_THEIR_WAY.keys())
+def test_a_pod_that_waits_for_its_node_is_none_of_the_pods_trouble(changed_conditions):
+    objects = a_model(a_workspace(changed_conditions=changed_conditions), a_model_pod(**LACKS_GPU))
     assert isinstance(verdict_of(REASON, *objects), Clear)
 
 
-@pytest.mark.parametrize("stated", THERE.values(), ids=THERE.keys())
-def test_a_pod_that_fits_no_node_counts_once_the_node_came(stated):
-    objects = a_model(a_workspace(stated=stated), a_model_pod(**LACKS_GPU))
+@pytest.mark.parametrize("changed_conditions", THERE.values(), ids=THERE.keys())
+def test_a_pod_that_fits_no_node_counts_once_the_node_came(changed_conditions):
+    objects = a_model(a_workspace(changed_conditions=changed_conditions), a_model_pod(**LACKS_GPU))
     found = only_trouble(verdict_of(REASON, *objects))
     assert (found.kind, found.cause.code) == (TroubleKind.LOST, "Unschedulable")
     assert found.foreign_text == "0/4 nodes are available"
@@ -259,14 +274,14 @@ def test_an_upgrade_in_place_takes_its_pod_down():
 
 def test_an_upgrade_that_is_over_excuses_nothing():
     """
-    KAITO leaves label and annotation there for ever.
+    KAITO does not remove the label and the annotation of an upgrade.
     """
-    newer = a_model_pod(born=LONG_AGO + HOUR, started=LONG_AGO + HOUR, **lost(NOON))
+    newer = a_model_pod(created_at=LONG_AGO + HOUR, started=LONG_AGO + HOUR, **lost(NOON))
     found = only_trouble(verdict_of(REASON, *a_model(upgrading(LONG_AGO), newer)))
     assert found.kind is TroubleKind.LOST
 
 
-def test_an_upgrade_that_crashes_is_told():
+def test_an_upgrade_that_crashes_is_reported():
     found = only_trouble(
         verdict_of(REASON, *a_model(upgrading(), a_model_pod(**{**LOOP, **lost(NOON)})))
     )
@@ -305,19 +320,22 @@ def test_a_start_time_without_a_zone_is_read_as_utc():
 def test_two_revisions_at_once_are_a_rolling_update():
     pods = a_model_pod(0, **lost(NOON)), a_model_pod(1, revision="2", **never_ready(NOON))
     assert (
-        only_trouble(verdict_of(REASON, *multi(*pods, stated=PENDING))).kind
+        only_trouble(verdict_of(REASON, *multi(*pods, changed_conditions=PENDING))).kind
         is TroubleKind.STARTING
     )
 
 
-def test_a_replica_too_many_is_on_its_way_out():
-    surplus = a_workspace("qwen-b2", stated=PENDING), a_model_pod(0, "qwen-b2", **lost(NOON))
+def test_a_replica_too_many_is_being_removed():
+    surplus = (
+        a_workspace("qwen-b2", changed_conditions=PENDING),
+        a_model_pod(0, "qwen-b2", **lost(NOON)),
+    )
     assert only_trouble(verdict_of(REASON, *a_model(*surplus))).kind is TroubleKind.STARTING
     assert only_trouble(verdict_of(REASON, *a_model(a_set(2), *surplus))).kind is TroubleKind.LOST
 
 
-def test_a_surge_that_fails_is_told():
-    new = a_workspace("qwen-b2", stated=PENDING)
+def test_a_surge_that_fails_is_reported():
+    new = a_workspace("qwen-b2", changed_conditions=PENDING)
     pod = a_model_pod(0, "qwen-b2", waiting="ImagePullBackOff", **never_ready(NOON))
     assert only_trouble(verdict_of(REASON, *a_model(new, pod))).kind is TroubleKind.FAILED
 
@@ -364,13 +382,18 @@ def test_what_it_could_not_do_is_over_once_all_is_made():
 MISSING = {
     "never was any": (PENDING, {}, TroubleKind.STARTING),
     "were there": (PENDING, {"state": "NotReady"}, TroubleKind.LOST),
-    "KAITO still says ready": (SERVING_CONDITIONS, {}, TroubleKind.LOST),
+    "KAITO still reports ready": (SERVING_CONDITIONS, {}, TroubleKind.LOST),
 }
 
 
-@pytest.mark.parametrize(("stated", "changes", "kind"), MISSING.values(), ids=MISSING.keys())
-def test_a_replica_without_pods(stated, changes, kind):
-    verdict = verdict_of(REASON, *a_model(a_workspace(stated=stated, **changes), without=[Pod]))
+@pytest.mark.parametrize(
+    ("changed_conditions", "changes", "kind"), MISSING.values(), ids=MISSING.keys()
+)
+def test_a_replica_without_pods(changed_conditions, changes, kind):
+    verdict = verdict_of(
+        REASON,
+        *a_model(a_workspace(changed_conditions=changed_conditions, **changes), without=[Pod]),
+    )
     assert (only_trouble(verdict).kind, only_trouble(verdict).cause.code) == (kind, "Missing")
     assert rendered_message(verdict) == "Workspace qwen-7rk2p has no model pod."
 
@@ -388,7 +411,7 @@ def test_a_pod_that_is_being_replaced(pod):
 
 
 def test_a_replica_that_lacks_one_of_its_pods():
-    verdict = verdict_of(REASON, *multi(stated=PENDING))
+    verdict = verdict_of(REASON, *multi(changed_conditions=PENDING))
     assert rendered_message(verdict) == "Workspace qwen-7rk2p has 1/2 model pods."
 
 
@@ -407,8 +430,8 @@ OF_KAITO = {
 
 
 @pytest.mark.parametrize(("reason", "code"), OF_KAITO.items())
-def test_without_a_pod_to_be_seen_kaitos_word_counts(reason, code):
-    made = a_workspace(stated=broken(reason, "it says why"), since=NOON)
+def test_without_a_pod_to_be_seen_kaitos_conditions_count(reason, code):
+    made = a_workspace(changed_conditions=broken(reason, "it says why"), since=NOON)
     verdict = verdict_of(REASON, *a_model(made, without=[Pod]))
     assert (only_trouble(verdict).kind, only_trouble(verdict).cause.code) == (
         TroubleKind.FAILED,
@@ -421,8 +444,8 @@ def test_without_a_pod_to_be_seen_kaitos_word_counts(reason, code):
     )
 
 
-def test_an_error_that_no_pod_can_tell_counts_while_pods_wait():
-    made = a_workspace(stated=broken("ModelStreamingInvalidStorageClass", "x"))
+def test_an_error_that_no_pod_can_report_counts_while_pods_wait():
+    made = a_workspace(changed_conditions=broken("ModelStreamingInvalidStorageClass", "x"))
     found = only_trouble(verdict_of(REASON, *a_model(made, a_model_pod(**never_ready(NOON)))))
     assert (found.kind, found.cause.code) == (TroubleKind.FAILED, "Workspace")
 
@@ -432,11 +455,15 @@ def test_an_error_of_resources_counts_once_the_nodes_came():
     coming = {**error, "NodeClaimReady": ("False", "NodeNotFound")}
     waits = a_model_pod(**never_ready(NOON))
     assert (
-        only_trouble(verdict_of(REASON, *a_model(a_workspace(stated=error), waits))).kind
+        only_trouble(
+            verdict_of(REASON, *a_model(a_workspace(changed_conditions=error), waits))
+        ).kind
         is TroubleKind.FAILED
     )
     assert (
-        only_trouble(verdict_of(REASON, *a_model(a_workspace(stated=coming), waits))).kind
+        only_trouble(
+            verdict_of(REASON, *a_model(a_workspace(changed_conditions=coming), waits))
+        ).kind
         is TroubleKind.STARTING
     )
 
@@ -447,18 +474,20 @@ NO_NODE_YET = {
         {**broken("Unschedulable"), "NodeClaimReady": ("False", "NodeNotFound")},
         {},
     ),
-    "KAITO said nothing yet": (None, {"bare": True}),
+    "KAITO reported nothing yet": (None, {"bare": True}),
 }
 
 
-@pytest.mark.parametrize(("stated", "changes"), NO_NODE_YET.values(), ids=NO_NODE_YET.keys())
-def test_without_a_node_no_pod_is_missed(stated, changes):
-    replica = a_workspace(stated=stated, **changes)
+@pytest.mark.parametrize(
+    ("changed_conditions", "changes"), NO_NODE_YET.values(), ids=NO_NODE_YET.keys()
+)
+def test_without_a_node_no_pod_is_missed(changed_conditions, changes):
+    replica = a_workspace(changed_conditions=changed_conditions, **changes)
     assert isinstance(verdict_of(REASON, *a_model(replica, without=[Pod])), Clear)
 
 
-def test_a_writer_that_is_behind_is_unknown_only_where_pods_tell_nothing():
-    made = a_workspace(stated=broken("ImagePullError"), generation=2, observed=1)
+def test_a_writer_that_is_behind_is_unknown_only_where_pods_report_nothing():
+    made = a_workspace(changed_conditions=broken("ImagePullError"), generation=2, observed=1)
     assert isinstance(verdict_of(REASON, *a_model(made, without=[Pod])), Unknown)
     loop = a_model_pod(**{**LOOP, **lost(NOON)})
     assert only_trouble(verdict_of(REASON, *a_model(made, loop))).kind is TroubleKind.FAILED

@@ -1,5 +1,5 @@
 """
-Which nodes run short of what, as KAITO appends it to a message.
+The verdicts about nodes under pressure, as KAITO appends them to a message.
 """
 
 import pytest
@@ -25,7 +25,7 @@ MARK = "warning: worker node(s) under resource pressure: "
 
 def pressed(text: str, status: str = "True", **changes):
     words = (status, "NodesReady" if status == "True" else "NodeNotReady", text)
-    return a_workspace(stated={"NodesReady": words}, **changes)
+    return a_workspace(changed_conditions={"NodesReady": words}, **changes)
 
 
 CLEAR = {
@@ -43,7 +43,7 @@ def test_it_is_clear(objects):
 
 
 @pytest.mark.parametrize("status", ["True", "False"])
-def test_the_message_tells_whatever_the_status_is(status):
+def test_the_message_counts_whatever_the_status_is(status):
     verdict = verdict_of(REASON, *a_model(pressed(f"Nodes; {MARK}{NODE} (DiskPressure)", status)))
     assert rendered_message(verdict) == (
         "worker node aks-ws1-0 is under resource pressure (DiskPressure);"
@@ -72,10 +72,11 @@ def test_each_pressure_is_part_of_the_cause(pressures, code):
     assert (found.cause.code, found.message_fields["pressure"]) == (code, pressures)
 
 
-def test_every_node_is_told_once_with_the_pods_on_it():
+def test_every_node_is_reported_once_with_the_pods_on_it():
     second = pressed(f"{MARK}{NODE} (MemoryPressure); node-b (PIDPressure)", of="qwen")
     other = a_workspace(
-        "qwen-b2", stated={"NodesReady": ("True", "NodesReady", f"{MARK}{NODE} (DiskPressure)")}
+        "qwen-b2",
+        changed_conditions={"NodesReady": ("True", "NodesReady", f"{MARK}{NODE} (DiskPressure)")},
     )
     objects = a_model(a_set(2), second, other, a_model_pod(0, "qwen-b2"))
     verdict = verdict_of(REASON, *objects)
@@ -95,7 +96,7 @@ def test_a_message_that_is_cut_or_goes_on_is_read_as_far_as_it_goes():
     assert only_trouble(verdict_of(REASON, *a_model(pressed(cut)))).cause.object.name == NODE
 
 
-def test_a_message_cut_before_the_first_name_tells_where_to_look():
+def test_a_message_cut_before_the_first_name_points_to_the_condition():
     verdict = verdict_of(REASON, *a_model(pressed(f"{MARK}aks-ws")))
     assert rendered_message(verdict) == (
         "worker node of Workspace qwen-7rk2p is under resource pressure"

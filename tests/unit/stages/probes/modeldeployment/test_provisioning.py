@@ -1,11 +1,12 @@
 """
-Which words of a Workspace mean that its GPU nodes do not come.
+The verdicts about GPU nodes, from a Workspace's conditions.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import PODS, WORKSPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.observations import NotSynced
 from reporter.model.verdicts import Clear, Unknown
 from reporter.stages.resources.kaito.nodes import last_workspace_error
@@ -38,26 +39,30 @@ def claims(reason: str, message: str = "", status: str = "False", **others) -> d
     return {**WAITING_CONDITIONS, "NodeClaimReady": (status, reason, message), **others}
 
 
-def starting(stated, **changes) -> list:
+def starting(changed_conditions, **changes) -> list:
     """
-    A model whose pod waits for its node.
+    Return a model whose pod waits for its node.
     """
     pod = a_model_pod(waiting="ContainerCreating", **never_ready(NOON))
-    return a_model(a_workspace(stated=stated, **changes), pod)
+    return a_model(a_workspace(changed_conditions=changed_conditions, **changes), pod)
 
 
 CLEAR = {
     "serves": a_model(),
-    "own nodes": a_model(a_workspace(stated={"NodeClaimReady": None})),
-    "a claim changes under Ready pods": a_model(a_workspace(stated=claims("NodeNotReady"))),
+    "own nodes": a_model(a_workspace(changed_conditions={"NodeClaimReady": None})),
+    "a claim changes under Ready pods": a_model(
+        a_workspace(changed_conditions=claims("NodeNotReady"))
+    ),
     "plugins come back under Ready pods": a_model(
-        a_workspace(stated={"NodesReady": ("False", "NodePluginsNotReady")})
+        a_workspace(changed_conditions={"NodesReady": ("False", "NodePluginsNotReady")})
     ),
-    "being deleted": a_model(a_workspace(stated=REFUSED, deleted=NOON)),
-    "KAITO says it is being deleted": a_model(
-        a_workspace(stated={**REFUSED, "WorkspaceDeleting": ("True", "workspaceDeleted")})
+    "being deleted": a_model(a_workspace(changed_conditions=REFUSED, deleted=NOON)),
+    "KAITO reports its deletion": a_model(
+        a_workspace(
+            changed_conditions={**REFUSED, "WorkspaceDeleting": ("True", "workspaceDeleted")}
+        )
     ),
-    "of another set": a_model(a_workspace("other-1", stated=REFUSED, of="other")),
+    "of another set": a_model(a_workspace("other-1", changed_conditions=REFUSED, of="other")),
     "a mirror of the model is on its way": starting(
         {"ResourceReady": ("False", "ModelMirrorNotReady")}
     ),
@@ -86,8 +91,8 @@ WAITING = [
 @pytest.mark.parametrize("reason", WAITING)
 @pytest.mark.parametrize("status", ["False", "Unknown"])
 def test_a_node_on_its_way_is_starting(reason, status):
-    stated = claims(reason, status=status, ResourceReady=("False", reason))
-    found = only_trouble(verdict_of(REASON, *starting(stated, since=LONG_AGO)))
+    changed_conditions = claims(reason, status=status, ResourceReady=("False", reason))
+    found = only_trouble(verdict_of(REASON, *starting(changed_conditions, since=LONG_AGO)))
     assert (found.kind, found.cause.code, found.since) == (
         TroubleKind.STARTING,
         "NoProgress",
@@ -119,7 +124,7 @@ def test_what_a_cloud_refuses_is_a_hard_error(reason, code):
 
 
 @pytest.mark.parametrize(("text", "code"), [(UNAVAILABLE, "Capacity"), (QUOTA, "Quota")])
-def test_a_failed_launch_is_told_by_its_text(text, code):
+def test_a_failed_launch_is_reported_by_its_text(text, code):
     assert (
         only_trouble(verdict_of(REASON, *starting(claims("LaunchFailed", text)))).cause.code
         == code
@@ -133,14 +138,16 @@ def test_the_message_names_workspace_condition_and_error():
     )
 
 
-def test_it_is_told_whether_pods_still_serve_or_not():
-    verdict = verdict_of(REASON, *a_model(a_workspace(stated=REFUSED)))
+def test_it_is_reported_whether_pods_still_serve_or_not():
+    verdict = verdict_of(REASON, *a_model(a_workspace(changed_conditions=REFUSED)))
     assert only_trouble(verdict).kind is TroubleKind.FAILED
 
 
-def test_the_condition_that_states_an_error_is_told():
-    stated = claims("NodeClaimNotReady", ResourceReady=("False", "AllocationFailure", "none left"))
-    found = only_trouble(verdict_of(REASON, *starting(stated)))
+def test_the_condition_that_states_an_error_is_reported():
+    changed_conditions = claims(
+        "NodeClaimNotReady", ResourceReady=("False", "AllocationFailure", "none left")
+    )
+    found = only_trouble(verdict_of(REASON, *starting(changed_conditions)))
     assert (found.kind, found.cause.code, found.foreign_text) == (
         TroubleKind.FAILED,
         "Capacity",
@@ -152,37 +159,51 @@ def test_the_condition_that_states_an_error_is_told():
 
 
 def test_a_machine_that_was_given_makes_an_old_error_of_another_condition_void():
-    stated = claims("NodeNotFound", ResourceReady=("False", "AllocationFailure", "none left"))
-    assert only_trouble(verdict_of(REASON, *starting(stated))).kind is TroubleKind.STARTING
+    changed_conditions = claims(
+        "NodeNotFound", ResourceReady=("False", "AllocationFailure", "none left")
+    )
+    assert (
+        only_trouble(verdict_of(REASON, *starting(changed_conditions))).kind
+        is TroubleKind.STARTING
+    )
 
 
 def test_own_nodes_that_are_not_ready_are_waited_for():
-    stated = {**WAITING_CONDITIONS, "NodeClaimReady": None}
-    found = only_trouble(verdict_of(REASON, *starting(stated)))
+    changed_conditions = {**WAITING_CONDITIONS, "NodeClaimReady": None}
+    found = only_trouble(verdict_of(REASON, *starting(changed_conditions)))
     assert (found.kind, found.cause.code) == (TroubleKind.STARTING, "NodesNotReady")
-    assert rendered_message(verdict_of(REASON, *starting(stated))).endswith(
+    assert rendered_message(verdict_of(REASON, *starting(changed_conditions))).endswith(
         "NodesReady=False (NodeNotReady): Not enough Nodes are ready."
     )
 
 
-def test_an_error_about_own_nodes_is_told():
-    stated = {
+def test_an_error_about_own_nodes_is_reported():
+    changed_conditions = {
         **WAITING_CONDITIONS,
         "NodeClaimReady": None,
         "ResourceReady": ("False", "NodeLabelFailed", "x"),
     }
-    assert only_trouble(verdict_of(REASON, *starting(stated))).kind is TroubleKind.FAILED
+    assert (
+        only_trouble(verdict_of(REASON, *starting(changed_conditions))).kind is TroubleKind.FAILED
+    )
 
 
 def test_drivers_that_do_not_come_are_waited_for():
-    stated = {**WAITING_CONDITIONS, "NodeClaimReady": SERVING_CONDITIONS["NodeClaimReady"]}
-    stated["NodesReady"] = ("False", "NodePluginsNotReady", "waiting all node plugins to be ready")
-    found = only_trouble(verdict_of(REASON, *starting(stated)))
+    changed_conditions = {
+        **WAITING_CONDITIONS,
+        "NodeClaimReady": SERVING_CONDITIONS["NodeClaimReady"],
+    }
+    changed_conditions["NodesReady"] = (
+        "False",
+        "NodePluginsNotReady",
+        "waiting all node plugins to be ready",
+    )
+    found = only_trouble(verdict_of(REASON, *starting(changed_conditions)))
     assert (found.kind, found.cause.code) == (TroubleKind.STARTING, "NodesNotReady")
 
 
 def test_a_workspace_that_nobody_took_up_is_starting_since_it_was_made():
-    made = a_workspace(bare=True, born=NOON)
+    made = a_workspace(bare=True, created_at=NOON)
     found = only_trouble(verdict_of(REASON, *a_model(made, without=[POD])))
     assert (found.kind, found.cause.code, found.since) == (
         TroubleKind.STARTING,
@@ -193,13 +214,13 @@ def test_a_workspace_that_nobody_took_up_is_starting_since_it_was_made():
 
 def test_a_default_time_is_none():
     found = only_trouble(
-        verdict_of(REASON, *starting(claims("NodeNotFound"), since=EPOCH, born=NOON))
+        verdict_of(REASON, *starting(claims("NodeNotFound"), since=EPOCH, created_at=NOON))
     )
     assert found.since == NOON
 
 
 def test_a_replica_that_fails_does_not_hide_behind_one_that_serves():
-    second = a_workspace("qwen-b2", stated=REFUSED)
+    second = a_workspace("qwen-b2", changed_conditions=REFUSED)
     found = only_trouble(verdict_of(REASON, *a_model(second)))
     assert found.cause.object.name == "qwen-b2"
 
@@ -215,7 +236,9 @@ def test_conditions_that_tell_no_generation_are_believed():
 
 
 def test_without_pods_in_sight_a_claim_that_changes_is_starting():
-    store = a_model_store(*a_model(a_workspace(stated=claims("NodeNotReady")), without=[POD]))
+    store = a_model_store(
+        *a_model(a_workspace(changed_conditions=claims("NodeNotReady")), without=[POD])
+    )
     store.set_watch_state(PODS, NotSynced("forbidden"))
     assert only_trouble(verdict_of(REASON, store=store)).kind is TroubleKind.STARTING
 
@@ -238,16 +261,16 @@ def test_a_workspace_of_another_set_may_be_unreadable():
 
 def after(*reasons: str):
     """
-    The verdict after a Workspace gave these reasons one by one.
+    Return the verdict after a Workspace had these reasons one after the other.
     """
     store = a_model_store(*starting(REFUSED))
     for reason in reasons:
-        store.upsert(WORKSPACES, a_workspace(stated=claims(reason)))
+        store.upsert(WORKSPACES, a_workspace(changed_conditions=claims(reason)))
     return verdict_of(REASON, store=store)
 
 
 @pytest.mark.parametrize("now", ["NodeClaimNotReady", "AwaitingReconciliation"])
-def test_while_the_next_try_waits_the_last_error_is_told(now):
+def test_while_the_next_try_waits_the_last_error_is_reported(now):
     verdict = after("AwaitingReconciliation", now)
     assert (only_trouble(verdict).kind, only_trouble(verdict).cause.code) == (
         TroubleKind.FAILED,
@@ -272,11 +295,14 @@ def test_a_newer_error_takes_the_place_of_the_last():
 def test_what_was_refused_is_forgotten_with_the_workspace():
     store = a_model_store(*starting(REFUSED))
     delete_from_store(store, a_workspace())
-    store.upsert(WORKSPACES, a_workspace(stated=claims("NodeClaimNotReady")))
+    store.upsert(WORKSPACES, a_workspace(changed_conditions=claims("NodeClaimNotReady")))
     assert only_trouble(verdict_of(REASON, store=store)).kind is TroubleKind.STARTING
 
 
 def test_a_workspace_that_serves_again_remembers_nothing():
     error = a_set_condition("NodeClaimReady", "False", "AllocationFailure")
     assert last_workspace_error(error, a_workspace()) is None
-    assert last_workspace_error(error, a_workspace(stated={"NodeClaimReady": None})) is None
+    assert (
+        last_workspace_error(error, a_workspace(changed_conditions={"NodeClaimReady": None}))
+        is None
+    )

@@ -1,11 +1,13 @@
 """
-What NodeClaims add about the nodes of a Workspace, and what is normal in them.
+The verdicts about GPU nodes with the source karpenter, which reads NodeClaims.
 """
 
 import pytest
 
 from reporter.model.enums import Layer, TroubleKind
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS, NODE_CLAIMS, WORKSPACES
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear
@@ -43,7 +45,7 @@ POD = a_model_pod(waiting="ContainerCreating", **never_ready(NOON))
 
 
 def store(*objects, conditions=None, pod=POD, **changes):
-    workspace = a_workspace(stated=WAITING if conditions is None else conditions)
+    workspace = a_workspace(changed_conditions=WAITING if conditions is None else conditions)
     return a_store(a_team(), a_set(), workspace, pod, *objects, **changes)
 
 
@@ -51,7 +53,7 @@ def verdict(*objects, unwatched=(), **changes):
     return verdict_of(REASON, SUBJECT, store(*objects, **changes), unwatched)
 
 
-def test_a_refusal_is_told_before_kaito_copies_it_and_of_the_same_object_as_its_copy():
+def test_a_refusal_is_reported_before_kaito_copies_it_and_of_the_same_object_as_its_copy():
     before, after = verdict(a_claim(REFUSED, AWAITS)), verdict(a_claim(LAUNCHED))
     found = only_trouble(before)
     assert (found.kind, found.cause.code, found.since) == (TroubleKind.FAILED, "Quota", NOON)
@@ -62,7 +64,7 @@ def test_a_refusal_is_told_before_kaito_copies_it_and_of_the_same_object_as_its_
     )
 
 
-def test_a_node_on_its_way_is_told_by_the_step_that_it_waits_for_and_waits_as_long():
+def test_a_node_on_its_way_is_reported_by_the_step_that_it_waits_for_and_waits_as_long():
     without, found = (
         only_trouble(verdict(kinds=DEFAULT_KINDS)),
         only_trouble(verdict(a_claim(LAUNCHED, NOT_REGISTERED))),
@@ -84,13 +86,13 @@ def test_the_claims_of_the_old_provisioner_are_known_by_its_labels():
     assert only_trouble(verdict(a_claim(REFUSED, labels=labels))).kind is TroubleKind.FAILED
 
 
-def test_it_is_told_as_well_if_the_claim_was_listed_first():
-    workspace = a_workspace(stated=WAITING)
+def test_it_is_reported_as_well_if_the_claim_was_listed_first():
+    workspace = a_workspace(changed_conditions=WAITING)
     known = a_store(a_team(), a_set(), a_claim(REFUSED), workspace, POD)
     assert only_trouble(verdict_of(REASON, SUBJECT, known)).kind is TroubleKind.FAILED
 
 
-def test_of_two_claims_the_refused_one_is_told():
+def test_of_two_claims_the_refused_one_is_reported():
     found = only_trouble(verdict(a_claim(LAUNCHED, NOT_REGISTERED), a_claim(REFUSED, name="z")))
     assert found.message_fields["object"].startswith("NodeClaim z of")
 
@@ -131,15 +133,17 @@ def test_what_is_replaced_under_ready_pods_is_in_nobodys_way():
     assert isinstance(verdict(a_claim(REFUSED), conditions={}), Clear)
 
 
-@pytest.mark.parametrize("sight", [NotServed(), NotSynced("may not list nodeclaims.karpenter.sh")])
-def test_out_of_sight_it_is_judged_as_without(sight):
-    found = verdict(a_claim(LAUNCHED, NOT_REGISTERED), sights={NODE_CLAIMS: sight})
+@pytest.mark.parametrize(
+    "watch_state", [NotServed(), NotSynced("may not list nodeclaims.karpenter.sh")]
+)
+def test_without_a_watch_it_is_evaluated_as_without(watch_state):
+    found = verdict(a_claim(LAUNCHED, NOT_REGISTERED), watch_states={NODE_CLAIMS: watch_state})
     assert rendered_message(found) == rendered_message(verdict(kinds=DEFAULT_KINDS))
 
 
-def test_claims_of_which_nothing_was_told_for_too_long_are_not_told_of():
-    blind = verdict(a_claim(LAUNCHED, NOT_REGISTERED), unwatched=[NODE_CLAIMS])
-    assert rendered_message(blind) == rendered_message(verdict(kinds=DEFAULT_KINDS))
+def test_claims_of_a_lost_watch_are_not_reported():
+    unwatched = verdict(a_claim(LAUNCHED, NOT_REGISTERED), unwatched=[NODE_CLAIMS])
+    assert rendered_message(unwatched) == rendered_message(verdict(kinds=DEFAULT_KINDS))
 
 
 # ---------------------------------------------------------------- what is remembered
@@ -153,7 +157,9 @@ def test_the_error_of_a_claim_that_is_deleted_at_once_is_remembered():
         "Quota",
         QUOTA,
     )
-    again = a_workspace(stated={**WAITING, "NodeClaimReady": ("False", "AwaitingReconciliation")})
+    again = a_workspace(
+        changed_conditions={**WAITING, "NodeClaimReady": ("False", "AwaitingReconciliation")}
+    )
     known.upsert(WORKSPACES, again)
     assert only_trouble(verdict_of(REASON, SUBJECT, known)).kind is TroubleKind.FAILED
     known.upsert(NODE_CLAIMS, a_claim(LAUNCHED, NOT_REGISTERED, name="next"))
@@ -162,7 +168,7 @@ def test_the_error_of_a_claim_that_is_deleted_at_once_is_remembered():
 
 def test_of_two_nodes_one_machine_does_not_overcome_the_other_ones_error():
     known = store(deleted=[a_claim(REFUSED)])
-    known.upsert(WORKSPACES, a_workspace(stated=WAITING, nodes=2))
+    known.upsert(WORKSPACES, a_workspace(changed_conditions=WAITING, nodes=2))
     known.upsert(NODE_CLAIMS, a_claim(LAUNCHED, NOT_REGISTERED, name="one"))
     assert only_trouble(verdict_of(REASON, SUBJECT, known)).kind is TroubleKind.FAILED
 

@@ -1,13 +1,16 @@
 """
-What keeps requests from finding their way to a model.
+The verdicts about the routing of requests to a model.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.gateway_api import Gateway, GatewayClass, HTTPRoute, InferencePool
-from reporter.model.kinds.objects import Deployment, Pod
-from reporter.model.kinds.resource_kinds import GATEWAYS, HTTP_ROUTES, INFERENCE_POOLS
+from reporter.model.kinds.core.deployments import Deployment
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.gateway_api.gateway_classes import GatewayClass
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON
 from tests.support.model_builders import (
@@ -55,7 +58,7 @@ CLEAR = {
     "deployed without route, pool and picker": a_model(
         without=[HTTPRoute, InferencePool, Deployment]
     ),
-    "the route is on its way out, its pool is gone": a_model(
+    "the route is being deleted, its pool is deleted": a_model(
         a_route(deleted=NOON), without=[InferencePool]
     ),
     "the Gateway is on its way out": a_model(
@@ -245,13 +248,13 @@ TROUBLE = {
 
 
 @pytest.mark.parametrize(("objects", "code", "kind", "text"), TROUBLE.values(), ids=TROUBLE.keys())
-def test_what_is_wrong_is_told(objects, code, kind, text):
+def test_what_is_wrong_is_reported(objects, code, kind, text):
     verdict = verdict_of(REASON, *objects)
     assert rendered_message(verdict) == f"{text}."
     assert (only_trouble(verdict).cause.code, only_trouble(verdict).kind) == (code, kind)
 
 
-GONE = {
+DELETED = {
     "route": (HTTPRoute, a_route(), "HTTPRoute qwen-route was deleted"),
     "Gateway": (
         Gateway,
@@ -266,9 +269,9 @@ GONE = {
 }
 
 
-@pytest.mark.parametrize(("type_", "gone", "text"), GONE.values(), ids=GONE.keys())
-def test_what_was_deleted_is_lost_and_as_young_as_its_absence(type_, gone, text):
-    verdict = verdict_of(REASON, *a_model(without=[type_]), deleted=[gone])
+@pytest.mark.parametrize(("type_", "deleted", "text"), DELETED.values(), ids=DELETED.keys())
+def test_what_was_deleted_is_lost_and_as_young_as_its_absence(type_, deleted, text):
+    verdict = verdict_of(REASON, *a_model(without=[type_]), deleted=[deleted])
     assert rendered_message(verdict) == f"{text}."
     assert (only_trouble(verdict).kind, only_trouble(verdict).object_created_at) == (
         TroubleKind.LOST,
@@ -276,7 +279,7 @@ def test_what_was_deleted_is_lost_and_as_young_as_its_absence(type_, gone, text)
     )
 
 
-def test_a_deleted_gateway_is_told_whatever_the_frozen_status_says():
+def test_a_deleted_gateway_is_reported_whatever_the_frozen_status_reports():
     for entries in ((), (an_entry(),)):
         route = a_route(ROUTE, *entries, unseen=not entries)
         verdict = verdict_of(REASON, *a_model(route, without=[Gateway]))
@@ -290,7 +293,7 @@ def test_istios_shadow_service_is_on_its_way():
     assert (found.kind, found.cause.code) == (TroubleKind.STARTING, "NotResolved")
 
 
-def test_a_pool_that_is_gone_is_told_instead_of_what_istio_says_of_it():
+def test_a_pool_that_is_deleted_is_reported_instead_of_istios_report_about_it():
     condition = a_set_condition(
         "ResolvedRefs", "False", "BackendNotFound", f"backend({POOL}) not found"
     )
@@ -301,7 +304,7 @@ def test_a_pool_that_is_gone_is_told_instead_of_what_istio_says_of_it():
 def test_a_default_time_is_none():
     pending = a_set_condition("Accepted", "Unknown", "Pending", since=EPOCH)
     found = only_trouble(
-        verdict_of(REASON, *a_model(a_route(ROUTE, an_entry(pending), born=LONG_AGO)))
+        verdict_of(REASON, *a_model(a_route(ROUTE, an_entry(pending), created_at=LONG_AGO)))
     )
     assert found.since == LONG_AGO
 
@@ -328,7 +331,7 @@ def test_the_other_parent_of_a_route_is_checked_as_well():
     )
 
 
-def test_words_about_an_older_spec_are_unknown():
+def test_conditions_of_an_older_spec_are_unknown():
     for words in (
         a_set_condition("Accepted", observed=1),
         a_set_condition("ResolvedRefs", "False", "x", observed=1),

@@ -1,11 +1,11 @@
 """
-Which scaling annotations keda-kaito-scaler takes, and what is said of the others.
+The verdicts about scaling annotations.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import INFERENCE_SETS
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.verdicts import Clear, Unknown
 from reporter.stages.resources.scaling.metrics_annotation import find_metric_problems
 from tests.support.model_builders import (
@@ -37,8 +37,8 @@ def a_metric(**fields) -> str:
 
 SILENT = {
     "valid": {},
-    "not asked to be scaled": {"auto-provision": "false", "max-replicas": "0"},
-    "asked with a capital, which the scaler does not take": {"auto-provision": "True"},
+    "scaling not requested": {"auto-provision": "false", "max-replicas": "0"},
+    "requested with a capital, which the scaler does not take": {"auto-provision": "True"},
     "a minimum below one counts as one": {"min-replicas": "-3"},
     "a minimum that is no number counts as one": {"min-replicas": "few"},
     "as many as the least": {"min-replicas": "4"},
@@ -221,7 +221,7 @@ def test_a_limit_of_nodes_takes_the_place_of_the_maximum():
     )
 
 
-def test_several_mistakes_are_told_together_and_bounded():
+def test_several_mistakes_are_reported_together_and_bounded():
     entry = a_metric(type=None, upthreshold="-1", downthreshold=None)
     wrong = {**VALID, "max-replicas": "x", "metrics": entry, "scaleupcooldown": "y"}
     text = rendered_message(verdict_of(REASON, *a_model(a_set(scaling=wrong))))

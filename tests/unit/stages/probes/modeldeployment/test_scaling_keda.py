@@ -1,15 +1,13 @@
 """
-What KEDA's own objects add about the scaling of an InferenceSet, and what is normal in them.
+The verdicts about scaling with the source keda, which reads ScaledObjects and autoscalers.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import (
-    DEFAULT_KINDS,
-    HORIZONTAL_POD_AUTOSCALERS,
-    SCALED_OBJECTS,
-)
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_AUTOSCALERS
+from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON
@@ -68,7 +66,7 @@ CLEAR = {
         a_scaled_object(),
         an_autoscaler(a_source_condition("ScalingActive", "True")),
     ],
-    "not asked to be scaled": [the_set(scaling={})],
+    "scaling not requested": [the_set(scaling={})],
     "KEDA has not looked yet": [
         the_set(),
         a_scaled_object("qwen", a_source_condition("Active", "Unknown")),
@@ -97,7 +95,7 @@ CLEAR = {
             "qwen", CHECK_FAILED, annotations={"autoscaling.keda.sh/paused-replicas": "2"}
         ),
     ],
-    "paused, says KEDA": [
+    "paused, as KEDA reports": [
         the_set(),
         a_scaled_object(
             "qwen", CHECK_FAILED, a_source_condition("Paused", "True", "ScaledObjectPaused")
@@ -177,7 +175,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize(("objects", "cause", "text"), TOLD.values(), ids=TOLD.keys())
-def test_it_is_told(objects, cause, text):
+def test_it_is_reported(objects, cause, text):
     found = verdict(*objects)
     assert (only_trouble(found).cause.code, only_trouble(found).kind) == cause
     assert rendered_message(found) == f"scaling misconfigured: {text}."
@@ -195,7 +193,7 @@ def test_one_that_was_there_is_lost():
     assert "ScaledObject qwen was deleted, and not made again" in rendered_message(found)
 
 
-def test_of_annotations_that_are_wrong_only_these_are_told():
+def test_of_annotations_that_are_wrong_only_these_are_reported():
     wrong = the_set(scaling={**SCALING, "max-replicas": "0"})
     found = verdict(wrong, a_scaled_object("qwen", CHECK_FAILED))
     assert only_trouble(found).cause.code == "Replicas"
@@ -204,19 +202,23 @@ def test_of_annotations_that_are_wrong_only_these_are_told():
 # ---------------------------------------------------------------- what cannot be seen
 
 
-@pytest.mark.parametrize("sight", [NotServed(), NotSynced("may not list scaledobjects.keda.sh")])
-def test_scaled_objects_that_are_out_of_sight_are_not_missed_and_annotations_judged(sight):
-    sights = {SCALED_OBJECTS: sight}
-    assert isinstance(verdict(the_set(), sights=sights), Clear)
+@pytest.mark.parametrize(
+    "watch_state", [NotServed(), NotSynced("may not list scaledobjects.keda.sh")]
+)
+def test_scaled_objects_without_a_watch_are_not_missed_and_annotations_evaluated(watch_state):
+    watch_states = {SCALED_OBJECTS: watch_state}
+    assert isinstance(verdict(the_set(), watch_states=watch_states), Clear)
     wrong = the_set(scaling={**SCALING, "max-replicas": "0"})
-    assert only_trouble(verdict(wrong, sights=sights)).cause.code == "Replicas"
+    assert only_trouble(verdict(wrong, watch_states=watch_states)).cause.code == "Replicas"
 
 
-def test_without_autoscalers_the_scaled_object_is_judged_all_the_same():
-    sights = {HORIZONTAL_POD_AUTOSCALERS: NotSynced("forbidden")}
+def test_without_autoscalers_the_scaled_object_is_evaluated_all_the_same():
+    watch_states = {HORIZONTAL_POD_AUTOSCALERS: NotSynced("forbidden")}
     objects = [the_set(), an_autoscaler(NO_SCALE)]
-    assert isinstance(verdict(*objects, a_scaled_object(), sights=sights), Clear)
-    assert only_trouble(verdict(*objects, a_scaled_object("qwen", CHECK_FAILED), sights=sights))
+    assert isinstance(verdict(*objects, a_scaled_object(), watch_states=watch_states), Clear)
+    assert only_trouble(
+        verdict(*objects, a_scaled_object("qwen", CHECK_FAILED), watch_states=watch_states)
+    )
 
 
 @pytest.mark.parametrize(
@@ -227,7 +229,7 @@ def test_without_autoscalers_the_scaled_object_is_judged_all_the_same():
         ([the_set(), a_scaled_object(), an_autoscaler(NO_SCALE)], HORIZONTAL_POD_AUTOSCALERS),
     ],
 )
-def test_trouble_that_was_last_seen_is_neither_told_nor_cleared(objects, kind):
+def test_trouble_that_was_last_seen_is_neither_reported_nor_cleared(objects, kind):
     assert isinstance(verdict(*objects, unwatched=[kind]), Unknown)
 
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.model.enums import Layer, Reason
-from reporter.model.kinds.resource_kinds import PODS
+from reporter.model.enums import Layer
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Clear, Unknown
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
@@ -23,6 +23,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.downloads import a_scrape_result
 from tests.support.loading_pods import (
     MODEL,
+    REASON,
     TEAM,
     a_loading_pod,
     a_loading_store,
@@ -32,7 +33,6 @@ from tests.support.loading_pods import (
 )
 
 
-REASON = Reason("inferencesetWeightDownloadSlow")
 SUBJECT = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
 ENTRY = DEFAULT_CATALOGUE[REASON]
 POD = a_loading_pod()
@@ -74,7 +74,7 @@ def with_pages(*speeds: float, pod=POD):
 def test_a_slow_download_as_it_reads():
     store = a_loading_store(POD)
     for number, each in enumerate(SLOW):
-        store.record_scrape(POD, a_scrape_result(number * 15, each, 16129))
+        store.record_scrape(POD, REASON, a_scrape_result(number * 15, each, 16129))
     assert told(judged(store)) == (
         "InferenceSet team-a/qwen: model-weights download is slow: every sample in the 60s window"
         " was below 20 MB/s (worst 3.1 MB/s, 56.5 GB left take 4h at this pace,"
@@ -98,7 +98,7 @@ def test_a_stall_as_it_reads():
 def test_without_a_known_size_it_says_what_it_knows():
     store = a_loading_store(POD)
     for number, each in enumerate(SLOW):
-        store.record_scrape(POD, a_scrape_result(number * 15, each, -1))
+        store.record_scrape(POD, REASON, a_scrape_result(number * 15, each, -1))
     assert "below 20 MB/s (worst 3.1 MB/s); LLM pod" in told(judged(store))
 
 
@@ -201,7 +201,7 @@ def test_a_window_that_is_not_full_is_unknown():
 
 def test_a_page_without_the_metric_is_unknown():
     store = a_loading_store(POD)
-    store.record_scrape(POD, a_scrape_result(0, None))
+    store.record_scrape(POD, REASON, a_scrape_result(0, None))
     assert "does not tell the speed" in unknown(judged(store))
 
 

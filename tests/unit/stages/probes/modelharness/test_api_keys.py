@@ -1,11 +1,11 @@
 """
-API keys that the operator does not make, and nothing of a key in a message.
+The verdicts about API keys, whose messages never quote a key.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import API_KEYS
+from reporter.model.kinds.kaito.api_keys import API_KEYS
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON
@@ -112,7 +112,7 @@ def test_it_is_clear(keys):
         ),
     ],
 )
-def test_it_is_told(key, code, kind, text, foreign):
+def test_it_is_reported(key, code, kind, text, foreign):
     verdict = verdict_of(REASON, key)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind, trouble.foreign_text) == (code, kind, foreign)
@@ -128,7 +128,7 @@ def test_it_is_told(key, code, kind, text, foreign):
         "TWFnaWNLZXk0Mg+/abc==",
     ],
 )
-def test_a_key_in_what_the_operator_says_is_removed(secret):
+def test_a_key_in_the_operators_message_is_removed(secret):
     failed = an_observed_condition(
         "Synced", "False", "Conflict", f"cannot store {secret} in secret llm-api-key"
     )
@@ -157,7 +157,7 @@ def test_an_old_key_may_have_begun_to_wait_just_now():
     assert only_trouble(verdict_of(REASON, an_api_key(phase="Pending"))).since is None
 
 
-def test_a_status_older_than_the_spec_tells_nothing():
+def test_a_status_older_than_the_spec_is_unknown():
     assert isinstance(verdict_of(REASON, an_api_key("default", CONFLICT, generation=2)), Unknown)
 
 
@@ -167,7 +167,7 @@ def test_without_the_crd_auth_is_off():
     assert isinstance(verdict_of(REASON, store=store), Clear)
 
 
-def test_what_could_not_be_decoded_tells_nothing():
+def test_what_cannot_be_decoded_is_unknown():
     store = a_harness_store(an_api_key())
     store.mark_undecodable(API_KEYS, TEAM, "default")
     assert isinstance(verdict_of(REASON, store=store), Unknown)

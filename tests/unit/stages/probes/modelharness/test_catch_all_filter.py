@@ -1,11 +1,11 @@
 """
-The filters of a harness: there, for the right Gateway, without errors.
+The verdicts about the EnvoyFilters of a harness.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import ENVOY_FILTERS
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import NOON
@@ -125,7 +125,7 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_told(objects, deleted, code, kind, text):
+def test_it_is_reported(objects, deleted, code, kind, text):
     verdict = verdict_of(REASON, *objects, deleted=deleted)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind) == (code, kind)
@@ -138,18 +138,18 @@ def test_each_filter_is_a_cause_of_its_own():
 
 
 @pytest.mark.parametrize("observed", [1, "1"], ids=["number", "text"])
-def test_errors_of_an_older_spec_tell_nothing(observed):
+def test_errors_of_an_older_spec_are_unknown(observed):
     made = a_filter(messages=[ERROR], observed=observed, generation=2)
     assert isinstance(verdict_of(REASON, a_gateway(), made, *REST), Unknown)
 
 
-def test_without_the_crd_nothing_is_known():
+def test_without_the_crd_it_is_unknown():
     store = a_harness_store(a_gateway())
     store.set_watch_state(ENVOY_FILTERS, NotServed())
     assert isinstance(verdict_of(REASON, store=store), Unknown)
 
 
-def test_what_could_not_be_decoded_tells_nothing():
+def test_what_cannot_be_decoded_is_unknown():
     store = a_harness_store(a_gateway(), *REST)
     store.mark_undecodable(ENVOY_FILTERS, TEAM, FIRST)
     assert isinstance(verdict_of(REASON, store=store), Unknown)

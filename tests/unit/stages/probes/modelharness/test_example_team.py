@@ -1,5 +1,5 @@
 """
-The example stack as an API server returns it, seen by all probes of the layer.
+All probes of the layer on the example stack's harness, as an API server returns it.
 """
 
 import msgspec
@@ -7,7 +7,7 @@ import pytest
 
 from reporter.embedded.example import team
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import DEFAULT_KINDS
+from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.verdicts import Clear
 from tests.support.builders import LONG_AGO, a_deployment, a_namespace
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
@@ -33,11 +33,11 @@ def test_a_healthy_team_is_clear(reason):
     assert isinstance(verdict_of(reason, store=store), Clear)
 
 
-def test_all_seven_are_judged():
+def test_all_seven_are_evaluated():
     assert len(REASONS) == 7
 
 
-def test_the_filter_is_read_to_where_it_asks():
+def test_the_filter_is_read_down_to_its_cluster():
     (made,) = [each for each in decoded() if each.metadata.name == "apikey-ext-authz"]
     assert made.spec.authorizes
     assert made.spec.clusters == (

@@ -1,11 +1,12 @@
 """
-The filter that asks gateway auth, and whom it asks.
+The verdicts about the external authorization filter and its backend.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import API_KEYS, ENVOY_FILTERS
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS
+from reporter.model.kinds.kaito.api_keys import API_KEYS
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import NOON, a_deployment, a_namespace
@@ -44,7 +45,7 @@ def asking(service, namespace=AUTH, name="apikey-ext-authz", **changes):
         pytest.param([], id="auth is off"),
         pytest.param([HOME, backend(), an_authz_filter(), an_api_key()], id="healthy"),
         pytest.param([HOME, backend(replicas=0), an_authz_filter()], id="gateway auth at zero"),
-        pytest.param([HOME, an_authz_filter()], id="gateway auth away is told elsewhere"),
+        pytest.param([HOME, an_authz_filter()], id="gateway auth away is reported elsewhere"),
         pytest.param(
             [HOME, backend("authz"), asking("apikey-authz")], id="Service named by a label"
         ),
@@ -62,7 +63,7 @@ def asking(service, namespace=AUTH, name="apikey-ext-authz", **changes):
             id="the filter in front of Entra ID",
         ),
         pytest.param(
-            [an_api_key(), a_filter("own", asks=(AUTHZ,))], id="another filter asks for keys"
+            [an_api_key(), a_filter("own", clusters=(AUTHZ,))], id="another filter asks for keys"
         ),
         pytest.param([an_api_key(labels=None)], id="a key that someone else made"),
         pytest.param([an_api_key(deleted=NOON)], id="a key on its way out"),
@@ -136,14 +137,14 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_told(objects, deleted, code, kind, text):
+def test_it_is_reported(objects, deleted, code, kind, text):
     verdict = verdict_of(REASON, *objects, deleted=deleted)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind, trouble.is_out) == (code, kind, True)
     assert rendered_troubles(verdict) == [f"EnvoyFilter apikey-ext-authz {text}"]
 
 
-def test_of_two_backends_the_wrong_one_is_told():
+def test_of_two_backends_the_wrong_one_is_reported():
     azure = "outbound|9001||azure-auth.llm-gateway-auth.svc.cluster.local"
     verdict = verdict_of(REASON, HOME, backend(), an_authz_filter("ext-authz", AUTHZ, azure))
     assert rendered_troubles(verdict) == [
@@ -159,7 +160,7 @@ def test_gateway_auth_is_found_where_it_really_is():
     assert isinstance(verdict_of(REASON, *objects), Clear)
 
 
-def test_without_a_known_backend_only_namespaces_are_judged():
+def test_without_a_known_backend_only_namespaces_are_evaluated():
     objects = HOME, backend(), asking("apikey-authz-typo")
     assert isinstance(verdict_of(REASON, *objects, gateway_auth_deployment=""), Clear)
 
@@ -172,15 +173,15 @@ def test_without_the_crd_of_filters_nothing_is_known_while_auth_is_on(keys, verd
 
 
 @pytest.mark.parametrize(
-    ("sight", "verdict"), [(NotServed(), Clear), (NotSynced("may not list it"), Unknown)]
+    ("watch_state", "verdict"), [(NotServed(), Clear), (NotSynced("may not list it"), Unknown)]
 )
-def test_without_api_keys_auth_is_off_and_unseen_it_is_unknown(sight, verdict):
+def test_without_api_keys_auth_is_off_and_unseen_it_is_unknown(watch_state, verdict):
     store = a_harness_store()
-    store.set_watch_state(API_KEYS, sight)
+    store.set_watch_state(API_KEYS, watch_state)
     assert isinstance(verdict_of(REASON, store=store), verdict)
 
 
-def test_what_could_not_be_decoded_tells_nothing():
+def test_what_cannot_be_decoded_is_unknown():
     store = a_harness_store(an_api_key())
     store.mark_undecodable(ENVOY_FILTERS, TEAM, "apikey-ext-authz")
     assert isinstance(verdict_of(REASON, store=store), Unknown)

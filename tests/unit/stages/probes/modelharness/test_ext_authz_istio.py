@@ -1,18 +1,17 @@
 """
-What AuthorizationPolicies and MeshConfig add about external authorization.
+The verdicts about external authorization with the source istio.
 """
 
 import msgspec
 import pytest
 
 from reporter.model.enums import Layer, TroubleKind
-from reporter.model.kinds.istio_cilium import AuthorizationPolicy
-from reporter.model.kinds.mesh_config import MAX_CHARACTERS, MeshConfigMap
-from reporter.model.kinds.resource_kinds import (
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.istio.authorization_policies import (
     AUTHORIZATION_POLICIES,
-    DEFAULT_KINDS,
-    MESH_CONFIG_MAPS,
+    AuthorizationPolicy,
 )
+from reporter.model.kinds.istio.mesh_config import MAX_CHARACTERS, MESH_CONFIG_MAPS, MeshConfigMap
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear, Unknown
@@ -42,7 +41,7 @@ def verdict(*objects, unwatched=(), **changes):
     return verdict_of(REASON, SUBJECT, a_store(a_team(), *objects, **changes), unwatched)
 
 
-def test_a_provider_that_mesh_config_does_not_have_is_told_with_the_nearest_one():
+def test_a_provider_that_mesh_config_does_not_have_is_reported_with_the_nearest_one():
     found = verdict(TYPO, KNOWN)
     trouble = only_trouble(found)
     assert (trouble.cause.code, trouble.kind, trouble.is_out, trouble.object_created_at) == (
@@ -92,7 +91,7 @@ def test_a_policy_that_asks_takes_the_place_of_the_filter():
     assert isinstance(verdict(an_api_key(), a_policy(), KNOWN), Clear)
 
 
-def test_the_filter_is_judged_beside_it():
+def test_the_filter_is_evaluated_beside_it():
     found = verdict(an_authz_filter(), TYPO, KNOWN)
     assert [each.cause.code for each in found.troubles] == [
         "ProviderNotFound",
@@ -109,16 +108,16 @@ def test_without_the_source_policies_are_not_known():
 
 
 @pytest.mark.parametrize("kind", [AUTHORIZATION_POLICIES, MESH_CONFIG_MAPS])
-@pytest.mark.parametrize("sight", [NotServed(), NotSynced("may not list it")])
-def test_out_of_sight_the_filter_is_judged_as_without(kind, sight):
-    sights = {kind: sight}
-    assert isinstance(verdict(TYPO, KNOWN, sights=sights), Clear)
-    found = verdict(TYPO, KNOWN, an_authz_filter(), sights=sights)
+@pytest.mark.parametrize("watch_state", [NotServed(), NotSynced("may not list it")])
+def test_without_a_watch_the_filter_is_evaluated_as_without(kind, watch_state):
+    watch_states = {kind: watch_state}
+    assert isinstance(verdict(TYPO, KNOWN, watch_states=watch_states), Clear)
+    found = verdict(TYPO, KNOWN, an_authz_filter(), watch_states=watch_states)
     assert only_trouble(found).cause.code == "NamespaceNotFound"
 
 
 @pytest.mark.parametrize("kind", [AUTHORIZATION_POLICIES, MESH_CONFIG_MAPS])
-def test_trouble_that_was_last_seen_is_neither_told_nor_cleared(kind):
+def test_trouble_that_was_last_seen_is_neither_reported_nor_cleared(kind):
     assert isinstance(verdict(TYPO, KNOWN, unwatched=[kind]), Unknown)
     assert isinstance(verdict(a_policy(), KNOWN, unwatched=[kind]), Clear)
     found = verdict(TYPO, KNOWN, an_authz_filter(), unwatched=[kind])

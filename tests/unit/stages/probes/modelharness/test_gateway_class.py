@@ -1,11 +1,13 @@
 """
-A Gateway that is missing, of no class, or that no controller took on.
+The verdicts about a Gateway that is missing, has no class, or is not accepted.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import GATEWAY_CLASSES, GATEWAYS, HTTP_ROUTES
+from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown
 from tests.support.builders import LONG_AGO, NOON
@@ -183,7 +185,7 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_told(objects, deleted, code, kind, text):
+def test_it_is_reported(objects, deleted, code, kind, text):
     verdict = verdict_of(REASON, *objects, deleted=deleted)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind, trouble.is_out) == (code, kind, True)
@@ -191,7 +193,7 @@ def test_it_is_told(objects, deleted, code, kind, text):
     assert trouble.cause.object.resource == GATEWAYS.group_resource
 
 
-def test_every_gateway_is_told_in_the_order_of_names():
+def test_every_gateway_is_reported_in_the_order_of_names():
     verdict = verdict_of(REASON, a_gateway("b", REFUSED), a_gateway("a", *DEFAULT_CONDITIONS))
     assert [t.cause.object.name for t in verdict.troubles] == ["a", "b"]
 
@@ -208,7 +210,7 @@ def test_a_refusal_counts_from_its_own_time():
     assert (trouble.since, trouble.object_created_at) == (NOON, LONG_AGO)
 
 
-def test_what_the_controller_says_is_passed_on_as_foreign():
+def test_the_controllers_message_is_passed_on_as_foreign():
     assert (
         only_trouble(verdict_of(REASON, a_gateway(GATEWAY, REFUSED))).foreign_text
         == REFUSED.message
@@ -227,7 +229,7 @@ def test_it_is_about_the_namespace():
         a_gateway(GATEWAY, REFUSED, generation=2),
     ],
 )
-def test_a_status_older_than_the_spec_tells_nothing(gateway):
+def test_a_status_older_than_the_spec_is_unknown(gateway):
     verdict = verdict_of(REASON, gateway)
     assert isinstance(verdict, Unknown)
     assert verdict.why == "condition Accepted of Gateway team-a/team-a-gw is older than its spec"
@@ -264,7 +266,7 @@ def test_a_builtin_class_needs_no_look_at_classes():
     ("kind", "namespace", "name"),
     [(GATEWAYS, TEAM, GATEWAY), (GATEWAY_CLASSES, "", "own"), (GATEWAYS, TEAM, "other")],
 )
-def test_what_could_not_be_decoded_tells_nothing(kind, namespace, name):
+def test_what_cannot_be_decoded_is_unknown(kind, namespace, name):
     gateways = [] if name == "other" else [a_gateway(GATEWAY, REFUSED, class_name="own")]
     store = a_harness_store(*gateways)
     store.mark_undecodable(kind, namespace, name)

@@ -1,11 +1,12 @@
 """
-The proxies of a Gateway.
+The verdicts about a Gateway's proxies.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, GATEWAYS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON, a_deployment, a_pod
@@ -32,7 +33,7 @@ UNASSIGNED = an_observed_condition(
     "Programmed", "False", "AddressNotAssigned", "no instances found for hostname"
 )
 AZURE = "istio.aks.azure.com/gateway-controller"
-OLD = {"born": LONG_AGO}
+OLD = {"created_at": LONG_AGO}
 
 
 def proxy(name="team-a-gw-istio-7d-x2", **changes):
@@ -124,12 +125,12 @@ def test_proxies_that_a_scale_up_adds_are_starting():
     assert only_trouble(verdict_of(REASON, a_gateway(), plane)).kind is TroubleKind.STARTING
 
 
-def test_it_is_judged_though_istio_calls_it_not_programmed():
+def test_it_is_evaluated_though_istio_calls_it_not_programmed():
     gateway = a_gateway(GATEWAY, ACCEPTED, UNASSIGNED)
     assert only_trouble(verdict_of(REASON, gateway, a_data_plane(ready=0))).is_out
 
 
-def test_one_of_two_deployments_that_fails_is_told_and_is_no_outage():
+def test_one_of_two_deployments_that_fails_is_reported_and_is_no_outage():
     verdict = verdict_of(REASON, a_gateway(), a_data_plane("a"), a_data_plane("b", ready=0))
     trouble = only_trouble(verdict)
     assert (trouble.cause.object.name, trouble.is_out) == ("b", False)
@@ -164,7 +165,7 @@ def test_one_that_was_never_made_is_awaited(objects):
 
 
 @pytest.mark.parametrize("addresses", [(), ("10.0.4.7",)])
-def test_one_that_was_there_and_is_gone_is_lost(addresses):
+def test_one_that_was_there_and_is_deleted_is_lost(addresses):
     verdict = verdict_of(REASON, a_gateway(addresses=addresses), deleted=[a_data_plane()])
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind, trouble.is_out) == (
@@ -191,17 +192,17 @@ def test_deployments_of_other_namespaces_and_gateways_do_not_count():
     ],
     ids=["the Deployment's", "the Gateway's"],
 )
-def test_a_status_older_than_the_spec_tells_nothing(objects):
+def test_a_status_older_than_the_spec_is_unknown(objects):
     assert isinstance(verdict_of(REASON, *objects), Unknown)
 
 
-def test_what_could_not_be_decoded_tells_nothing():
+def test_what_cannot_be_decoded_is_unknown():
     store = a_harness_store(a_gateway(), a_data_plane())
     store.mark_undecodable(DEPLOYMENTS, TEAM, DATA_PLANE)
     assert isinstance(verdict_of(REASON, store=store), Unknown)
 
 
-def test_without_the_crd_nothing_is_known():
+def test_without_the_crd_it_is_unknown():
     store = a_harness_store(a_gateway(), a_data_plane(ready=0))
     store.set_watch_state(GATEWAYS, NotServed())
     assert isinstance(verdict_of(REASON, store=store), Unknown)

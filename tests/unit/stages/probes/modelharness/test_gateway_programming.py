@@ -1,11 +1,11 @@
 """
-A Gateway whose address or listeners do not work.
+The verdicts about a Gateway's address and listeners.
 """
 
 import pytest
 
 from reporter.model.enums import Layer, TroubleKind
-from reporter.model.kinds.resource_kinds import GATEWAYS
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.observations import NotServed
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear, Unknown
@@ -48,7 +48,7 @@ def gateway(programmed=PROGRAMMED, **changes):
 
 
 def listening(*conditions, **changes):
-    return gateway(stated={"http": conditions}, **changes)
+    return gateway(listener_conditions={"http": conditions}, **changes)
 
 
 GOOD = (
@@ -67,16 +67,17 @@ BAD_TLS = an_observed_condition("Programmed", "False", "Invalid", "Bad TLS confi
 @pytest.mark.parametrize(
     "objects",
     [
-        pytest.param([], id="none is told elsewhere"),
+        pytest.param([], id="none is reported elsewhere"),
         pytest.param([gateway()], id="programmed"),
         pytest.param([listening(*GOOD)], id="a listener whose negative conditions are False"),
         pytest.param(
-            [a_gateway(GATEWAY, *DEFAULT_CONDITIONS)], id="not accepted is told elsewhere"
+            [a_gateway(GATEWAY, *DEFAULT_CONDITIONS)], id="not accepted is reported elsewhere"
         ),
         pytest.param(
-            [gateway(stated={"gone": [CERTIFICATE]})], id="a listener that is not in the spec"
+            [gateway(listener_conditions={"gone": [CERTIFICATE]})],
+            id="a listener that is not in the spec",
         ),
-        pytest.param([gateway(unassigned(UNMANNED))], id="no proxies is told elsewhere"),
+        pytest.param([gateway(unassigned(UNMANNED))], id="no proxies is reported elsewhere"),
         pytest.param([gateway(unassigned(WAITS), deleted=NOON)], id="being deleted"),
         pytest.param(
             [gateway(unassigned(UNMANNED), addresses=("own",)), a_data_plane()],
@@ -213,7 +214,7 @@ def test_it_is_clear(objects):
             id="a listener that waits",
         ),
         pytest.param(
-            gateway(unassigned(UNMANNED), stated={"http": [CERTIFICATE]}),
+            gateway(unassigned(UNMANNED), listener_conditions={"http": [CERTIFICATE]}),
             "Certificate",
             TroubleKind.FAILED,
             "programming failed (InvalidCertificateRef on listener http)",
@@ -223,7 +224,9 @@ def test_it_is_clear(objects):
         pytest.param(
             gateway(
                 unassigned(WAITS),
-                stated={"http": [an_observed_condition("Programmed", "False", "Pending")]},
+                listener_conditions={
+                    "http": [an_observed_condition("Programmed", "False", "Pending")]
+                },
             ),
             "AddressPending",
             TroubleKind.STARTING,
@@ -233,7 +236,7 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_told(made, code, kind, text, foreign):
+def test_it_is_reported(made, code, kind, text, foreign):
     verdict = verdict_of(REASON, made)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind, trouble.is_out) == (code, kind, True)
@@ -243,8 +246,11 @@ def test_it_is_told(made, code, kind, text, foreign):
 
 def test_all_listeners_that_fail_are_named():
     conflict = an_observed_condition("Conflicted", "True", "HostnameConflict")
-    stated = {"b": [CERTIFICATE], "a": [conflict], "c": [conflict], "d": [conflict]}
-    verdict = verdict_of(REASON, gateway(listeners=tuple(stated), stated=stated))
+    listener_conditions = {"b": [CERTIFICATE], "a": [conflict], "c": [conflict], "d": [conflict]}
+    verdict = verdict_of(
+        REASON,
+        gateway(listeners=tuple(listener_conditions), listener_conditions=listener_conditions),
+    )
     assert rendered_troubles(verdict) == [
         (
             "Gateway team-a-gw programming failed (HostnameConflict on listener a,"
@@ -273,16 +279,16 @@ def test_a_default_time_is_none():
             an_observed_condition("Accepted", observed=2),
             an_observed_condition("Programmed", observed=2),
             generation=2,
-            stated={"http": [CERTIFICATE]},
+            listener_conditions={"http": [CERTIFICATE]},
         ),
     ],
     ids=["all of it", "the Gateway", "a listener"],
 )
-def test_a_status_older_than_the_spec_tells_nothing(made):
+def test_a_status_older_than_the_spec_is_unknown(made):
     assert isinstance(verdict_of(REASON, made), Unknown)
 
 
-def test_one_gateway_of_two_that_fails_is_told():
+def test_one_gateway_of_two_that_fails_is_reported():
     verdict = verdict_of(REASON, gateway(), a_gateway("b", ACCEPTED, unassigned(WAITS)))
     assert rendered_troubles(verdict) == ["Gateway b has no address yet"]
 
@@ -290,23 +296,23 @@ def test_one_gateway_of_two_that_fails_is_told():
 @pytest.mark.parametrize("message", [WAITS, UNMANNED])
 def test_where_there_are_no_load_balancers_no_address_is_awaited(message):
     store = a_harness_store(gateway(unassigned(message)))
-    asked = ProbeRequest(
+    request = ProbeRequest(
         REASON,
         Subject(Layer.MODELHARNESS, TEAM),
         GatewayProgrammingParameters(load_balancers=False),
         {},
     )
-    (verdict,) = PROBE.evaluate(store.snapshot(), asked)
+    (verdict,) = PROBE.evaluate(store.snapshot(), request)
     assert isinstance(verdict, Clear)
 
 
-def test_without_the_crd_nothing_is_known():
+def test_without_the_crd_it_is_unknown():
     store = a_harness_store(gateway(unassigned(WAITS)))
     store.set_watch_state(GATEWAYS, NotServed())
     assert isinstance(verdict_of(REASON, store=store), Unknown)
 
 
-def test_what_could_not_be_decoded_tells_nothing():
+def test_what_cannot_be_decoded_is_unknown():
     store = a_harness_store(gateway())
     store.mark_undecodable(GATEWAYS, TEAM, GATEWAY)
     assert isinstance(verdict_of(REASON, store=store), Unknown)

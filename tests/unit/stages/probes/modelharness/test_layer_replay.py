@@ -1,12 +1,14 @@
 """
-What is announced of a namespace, when, and in which words, by the catalogue that is shipped.
+Replays of one workload namespace over time, with the default catalogue.
 """
 
 from datetime import timedelta
 from typing import Self
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS, ENVOY_FILTERS, GATEWAYS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS
 from reporter.model.subjects import Subject
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
@@ -39,7 +41,7 @@ NO_SECRET = an_observed_condition(
 
 class TeamReplay(Replay):
     """
-    The real probes on one namespace of a store; nothing else is judged.
+    A replay of the real probes on one namespace of a store.
     """
 
     def __init__(self, *objects):
@@ -49,13 +51,13 @@ class TeamReplay(Replay):
         )
 
     def __post_init__(self):
-        play = self
+        replay = self
 
-        class Staged(Evaluator):
+        class TeamEvaluator(Evaluator):
             def refresh_subjects(self, snapshot, before):
-                return Subjects(play.subjects)
+                return Subjects(replay.subjects)
 
-        self.court = Staged(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
+        self.evaluator = TeamEvaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
         self.store = a_harness_store(*self.objects)
         self.run_pass()
 
@@ -71,24 +73,26 @@ class TeamReplay(Replay):
 HEALTHY = (a_gateway(), a_data_plane(), *(a_filter(name) for name in FILTERS))
 
 
-def test_a_healthy_namespace_says_nothing():
+def test_a_healthy_namespace_announces_nothing():
     assert TeamReplay(*HEALTHY).advance(60 * MINUTE).new_writes == []
 
 
-def test_a_first_installation_says_nothing_in_whichever_order():
+def test_a_first_installation_announces_nothing_in_whichever_order():
     team = TeamReplay()
     for name in FILTERS:
-        team.put(ENVOY_FILTERS, a_filter(name, born=team.now)).advance(5)
-    team.put(GATEWAYS, a_gateway(GATEWAY, *DEFAULT_CONDITIONS, born=team.now)).advance(40)
-    team.put(GATEWAYS, a_gateway(GATEWAY, ACCEPTED, PENDING, born=team.now)).advance(5)
+        team.put(ENVOY_FILTERS, a_filter(name, created_at=team.now)).advance(5)
+    team.put(GATEWAYS, a_gateway(GATEWAY, *DEFAULT_CONDITIONS, created_at=team.now)).advance(40)
+    team.put(GATEWAYS, a_gateway(GATEWAY, ACCEPTED, PENDING, created_at=team.now)).advance(5)
     starting = [("Progressing", "True", "ReplicaSetUpdated")]
-    team.put(DEPLOYMENTS, a_data_plane(ready=0, conditions=starting, born=team.now)).advance(60)
-    team.put(DEPLOYMENTS, a_data_plane(born=team.now)).advance(2 * MINUTE)
+    team.put(DEPLOYMENTS, a_data_plane(ready=0, conditions=starting, created_at=team.now)).advance(
+        60
+    )
+    team.put(DEPLOYMENTS, a_data_plane(created_at=team.now)).advance(2 * MINUTE)
     team.put(GATEWAYS, a_gateway()).advance(10 * MINUTE)
     assert team.new_writes == []
 
 
-def test_a_namespace_without_its_gateway_is_told_after_the_grace():
+def test_a_namespace_without_its_gateway_is_reported_after_the_grace():
     team = TeamReplay()
     assert team.advance(59).new_writes == []
     assert team.advance(1).new_writes == ["modelharnessGatewayClassMissing x1"]
@@ -111,8 +115,8 @@ def test_an_address_may_be_pending_for_five_minutes():
     )
 
 
-def test_a_lost_certificate_is_told_and_its_return_is_too():
-    team = TeamReplay(*HEALTHY).put(GATEWAYS, a_gateway(stated={"http": [NO_SECRET]}))
+def test_a_lost_certificate_is_reported_and_its_return_is_too():
+    team = TeamReplay(*HEALTHY).put(GATEWAYS, a_gateway(listener_conditions={"http": [NO_SECRET]}))
     assert team.advance(29).new_writes == []
     assert team.advance(1).new_writes == ["modelharnessGatewayProgrammingFailed x1"]
     assert team.last_message.startswith(
@@ -123,17 +127,21 @@ def test_a_lost_certificate_is_told_and_its_return_is_too():
     assert team.advance(30).new_writes == ["modelharnessReady x1"]
 
 
-def test_a_rotation_of_a_certificate_says_nothing():
-    team = TeamReplay(*HEALTHY).put(GATEWAYS, a_gateway(stated={"http": [NO_SECRET]})).advance(20)
+def test_a_rotation_of_a_certificate_announces_nothing():
+    team = (
+        TeamReplay(*HEALTHY)
+        .put(GATEWAYS, a_gateway(listener_conditions={"http": [NO_SECRET]}))
+        .advance(20)
+    )
     assert team.put(GATEWAYS, a_gateway()).advance(10 * MINUTE).new_writes == []
 
 
-def test_a_data_plane_at_zero_is_told_at_once():
+def test_a_data_plane_at_zero_is_reported_at_once():
     team = TeamReplay(*HEALTHY).put(DEPLOYMENTS, a_data_plane(replicas=0))
     assert team.new_writes == ["modelharnessGatewayDataPlaneNotReady x1"]
 
 
-def test_a_data_plane_that_was_deleted_is_told_unless_it_is_made_again():
+def test_a_data_plane_that_was_deleted_is_reported_unless_it_is_made_again():
     team = TeamReplay(*HEALTHY).drop(DEPLOYMENTS, DATA_PLANE).advance(20)
     team.put(DEPLOYMENTS, a_data_plane()).advance(10 * MINUTE)
     assert team.new_writes == []
@@ -142,18 +150,18 @@ def test_a_data_plane_that_was_deleted_is_told_unless_it_is_made_again():
     ]
 
 
-def test_an_upgrade_that_renames_the_gateway_says_nothing():
+def test_an_upgrade_that_renames_the_gateway_announces_nothing():
     team = TeamReplay(*HEALTHY)
     for name in FILTERS:
         team.put(ENVOY_FILTERS, a_filter(name, "new-gw")).advance(2)
-    team.put(GATEWAYS, a_gateway("new-gw", *DEFAULT_CONDITIONS, born=team.now)).advance(2)
-    team.put(DEPLOYMENTS, a_data_plane("new-gw-istio", gateway="new-gw", born=team.now))
-    team.put(GATEWAYS, a_gateway("new-gw", born=team.now)).advance(2)
+    team.put(GATEWAYS, a_gateway("new-gw", *DEFAULT_CONDITIONS, created_at=team.now)).advance(2)
+    team.put(DEPLOYMENTS, a_data_plane("new-gw-istio", gateway="new-gw", created_at=team.now))
+    team.put(GATEWAYS, a_gateway("new-gw", created_at=team.now)).advance(2)
     team.drop(GATEWAYS, GATEWAY).advance(2)
     assert team.drop(DEPLOYMENTS, DATA_PLANE).advance(10 * MINUTE).new_writes == []
 
 
-def test_the_highest_ranked_speaks_for_the_others():
+def test_the_highest_ranked_is_announced_for_the_others():
     team = TeamReplay(*HEALTHY).put(ENVOY_FILTERS, a_filter(gateway="old-gw"))
     team.put(DEPLOYMENTS, a_data_plane(replicas=0)).advance(2 * MINUTE)
     assert team.last_message.endswith("(also: modelharnessCatchAllFilterRejected)")

@@ -1,13 +1,17 @@
 """
-Who the policy that guards the model pods lets in.
+The verdicts about the CiliumNetworkPolicy of the model pods.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.istio_cilium import EndpointSelector, IngressRule, MatchExpression
-from reporter.model.kinds.objects import Namespace, NamespaceStatus
-from reporter.model.kinds.resource_kinds import CILIUM_NETWORK_POLICIES
+from reporter.model.kinds.cilium.network_policies import (
+    CILIUM_NETWORK_POLICIES,
+    EndpointSelector,
+    IngressRule,
+    MatchExpression,
+)
+from reporter.model.kinds.core.namespaces import Namespace, NamespaceStatus
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import NOON, a_deployment, a_namespace
@@ -157,20 +161,20 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_told(objects, deleted, code, kind, text):
+def test_it_is_reported(objects, deleted, code, kind, text):
     verdict = verdict_of(REASON, *objects, deleted=deleted)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind) == (code, kind)
     assert rendered_troubles(verdict) == [f"CiliumNetworkPolicy inference-pods-ingress {text}"]
 
 
-def test_what_cilium_says_is_passed_on_as_foreign():
+def test_ciliums_message_is_passed_on_as_foreign():
     assert (
         only_trouble(verdict_of(REASON, a_policy(valid=INVALID))).foreign_text == "invalid label"
     )
 
 
-def test_each_name_is_a_cause_of_its_own_besides_the_policys():
+def test_each_name_is_a_cause_of_its_own_besides_that_of_the_policy():
     verdict = verdict_of(
         REASON, a_policy(a_namespace_in_selector("y", "x", "keda"), valid=INVALID)
     )
@@ -181,7 +185,7 @@ def test_each_name_is_a_cause_of_its_own_besides_the_policys():
     ]
 
 
-def test_the_scaler_is_looked_for_by_the_flags():
+def test_the_scaler_is_located_by_the_flags():
     objects = a_policy(a_namespace_in_selector("keda")), a_deployment("own", "scaling")
     flags = {"keda_scaler_deployment": "own", "keda_scaler_namespace": "scaling"}
     assert only_trouble(verdict_of(REASON, *objects, **flags)).cause.code == "ScalerNotAllowed"
@@ -193,7 +197,7 @@ def test_without_cilium_there_is_nothing_to_judge():
     assert isinstance(verdict_of(REASON, store=store), Clear)
 
 
-def test_what_could_not_be_decoded_tells_nothing():
+def test_what_cannot_be_decoded_is_unknown():
     store = a_harness_store(a_policy(a_namespace_in_selector("keda")))
     store.mark_undecodable(CILIUM_NETWORK_POLICIES, TEAM, "inference-pods-ingress")
     assert isinstance(verdict_of(REASON, store=store), Unknown)

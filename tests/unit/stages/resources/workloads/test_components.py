@@ -1,8 +1,8 @@
 """
-Where the Deployment of a component is: as configured, or where it really is.
+The location of a component's Deployment.
 """
 
-from reporter.model.kinds.resource_kinds import DEPLOYMENTS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.stages.resources.workloads.components import (
     ComponentSpec,
     locate_component,
@@ -57,7 +57,7 @@ def test_it_is_where_it_is_configured():
     assert (names(found), found.note) == (["kaito-workspace/kaito-workspace"], "")
 
 
-def test_one_of_the_same_name_elsewhere_is_judged_and_the_flag_is_told():
+def test_one_of_the_same_name_elsewhere_is_evaluated_and_the_flag_is_reported():
     found = locate_component(view(a_deployment("kaito-workspace", "kaito-system")), KAITO, FLAGS)
     assert names(found) == ["kaito-system/kaito-workspace"]
     assert found.note == (
@@ -66,7 +66,7 @@ def test_one_of_the_same_name_elsewhere_is_judged_and_the_flag_is_told():
     )
 
 
-def test_one_of_the_same_labels_elsewhere_is_judged_and_both_flags_are_told():
+def test_one_of_the_same_labels_elsewhere_is_evaluated_and_both_flags_are_reported():
     labels = {"app.kubernetes.io/name": "workspace"}
     found = locate_component(
         view(a_deployment("kaito", "kube-system", labels=labels)), KAITO, FLAGS
@@ -89,14 +89,14 @@ def test_a_wrong_name_is_not_found_with_a_hint_at_what_looks_like_it():
     elsewhere = a_deployment("kaito-workspace", "other", labels=labels)
     flags = {**FLAGS, "kaito-deployment": "kaito-wrokspace"}
     found = locate_component(view(there, elsewhere), KAITO, flags)
-    assert (found.deployments, found.seen) == ((), False)
+    assert (found.deployments, found.was_deleted) == ((), False)
     assert found.hint == (
         ", but kaito-workspace/kaito-workspace looks like it:"
         " set --kaito-deployment=kaito-workspace"
     )
 
 
-def test_one_that_is_being_deleted_is_not_judged_instead():
+def test_one_that_is_being_deleted_is_not_evaluated_instead():
     leaving = a_deployment("kaito-workspace", "kaito-system", deleted=NOON)
     assert locate_component(view(leaving), KAITO, FLAGS).deployments == ()
 
@@ -121,24 +121,24 @@ def test_so_does_an_empty_flag_that_it_hangs_on():
     assert locate_component(view(), hanging, {**FLAGS, "gateway-auth-deployment": "x"}) is not None
 
 
-def test_one_that_was_deleted_was_seen():
-    gone = a_deployment("kaito-workspace", "kaito-workspace")
-    found = locate_component(view(deleted=[gone]), KAITO, FLAGS)
-    assert (found.deployments, found.seen) == ((), True)
+def test_one_that_was_deleted_is_reported_as_deleted():
+    deployment = a_deployment("kaito-workspace", "kaito-workspace")
+    found = locate_component(view(deleted=[deployment]), KAITO, FLAGS)
+    assert (found.deployments, found.was_deleted) == ((), True)
 
 
-def test_one_that_was_judged_elsewhere_and_is_deleted_there_was_seen():
+def test_one_that_was_evaluated_elsewhere_and_is_deleted_there_is_reported_as_deleted():
     found = locate_component(
         view(deleted=[a_deployment("kaito-workspace", "kaito-system")]), KAITO, FLAGS
     )
-    assert (found.namespace, found.seen) == ("kaito-system", True)
+    assert (found.namespace, found.was_deleted) == ("kaito-system", True)
 
 
-def test_one_that_was_deleted_under_its_other_name_is_told_by_that():
+def test_one_that_was_deleted_under_its_other_name_is_reported_by_that():
     found = locate_component(
         view(deleted=[a_deployment("keda-metrics-apiserver", "keda")]), KEDA, FLAGS
     )
-    assert (found.name, found.seen) == ("keda-metrics-apiserver", True)
+    assert (found.name, found.was_deleted) == ("keda-metrics-apiserver", True)
 
 
 def test_every_revision_of_istiod_counts():
@@ -157,7 +157,7 @@ def test_revisions_where_they_are_configured_count_more_than_those_elsewhere():
     assert names(locate_revisions(snapshot, ISTIO, FLAGS)) == ["istio-system/istiod-1-20"]
 
 
-def test_revisions_elsewhere_are_judged_and_the_flag_is_told():
+def test_revisions_elsewhere_are_evaluated_and_the_flag_is_reported():
     snapshot = view(
         istiod("istiod-asm-1-27", "aks-istio-system"),
         istiod("istiod-asm-1-28", "aks-istio-system"),
@@ -174,7 +174,7 @@ def test_a_revision_that_is_configured_may_be_followed_by_another():
     ]
 
 
-def test_a_revision_left_behind_at_zero_or_on_its_way_out_is_not_in_use():
+def test_a_revision_left_behind_at_zero_or_being_deleted_is_not_in_use():
     snapshot = view(
         istiod("istiod-1-19", deleted=NOON),
         istiod("istiod-1-20", replicas=0),
@@ -188,9 +188,9 @@ def test_all_revisions_at_zero_are_all_there_is():
     assert len(locate_revisions(snapshot, ISTIO, FLAGS).deployments) == 2
 
 
-def test_the_last_revision_that_was_deleted_was_seen():
+def test_the_last_revision_that_was_deleted_is_reported_as_deleted():
     found = locate_revisions(view(deleted=[istiod("istiod-1-20")]), ISTIO, FLAGS)
-    assert (found.deployments, found.name, found.seen) == ((), "istiod-1-20", True)
+    assert (found.deployments, found.name, found.was_deleted) == ((), "istiod-1-20", True)
 
 
 def test_a_wrong_name_is_no_revision_and_gets_its_hint():

@@ -1,12 +1,12 @@
 """
-What is wrong with a Deployment, from its spec, its status and its pods.
+The trouble of a Deployment, from its spec, its status and its pods.
 """
 
 import pytest
 
 from reporter.model.enums import TroubleKind
+from reporter.stages.resources.check_result import Inconclusive
 from reporter.stages.resources.workloads.deployments import (
-    Inconclusive,
     evaluate_deployment,
     missing_deployment_trouble,
 )
@@ -18,11 +18,11 @@ ROLLING = ("Progressing", "True", "ReplicaSetUpdated")
 OVERDUE = ("Progressing", "False", "ProgressDeadlineExceeded")
 PAUSED = ("Progressing", "Unknown", "DeploymentPaused")
 REFUSED = ("ReplicaFailure", "True", "FailedCreate", "exceeded quota: compute")
-YOUNG = {"ready": False, "started": NOON, "since": NOON + SECOND, "born": NOON}
+YOUNG = {"ready": False, "started": NOON, "since": NOON + SECOND, "created_at": NOON}
 WAS_READY = {"ready": False, "since": NOON}
 
 
-def told(found) -> str:
+def message_of(found) -> str:
     return "{object} {state}{pods}.".format(**found.message_fields)
 
 
@@ -60,31 +60,34 @@ def test_nothing_is_wrong_with_one_that_does_its_work(deployment):
         a_deployment(replicas=0, paused=True, conditions=[PAUSED]),
         a_deployment(replicas=0, generation=8, observed=7, total=2, ready=2),
     ],
-    ids=["as its status says", "paused as well", "before its status says so"],
+    ids=["as its status reports", "paused as well", "before its status reports it"],
 )
-def test_one_scaled_to_zero_is_out_by_a_humans_word(deployment):
+def test_one_scaled_to_zero_is_out_as_declared(deployment):
     found = evaluate_deployment(deployment, [])
     assert (found.cause.code, found.kind, found.is_out) == (
         "ScaledToZero",
         TroubleKind.DECLARED,
         True,
     )
-    assert told(found) == "Deployment kaito-system/body-based-router is scaled to zero replicas."
+    assert (
+        message_of(found)
+        == "Deployment kaito-system/body-based-router is scaled to zero replicas."
+    )
 
 
-def test_a_status_of_an_older_spec_says_nothing():
+def test_a_status_of_an_older_spec_is_inconclusive():
     stale = a_deployment(generation=8, observed=7, ready=0)
     assert evaluate_deployment(stale, []) == Inconclusive(
         "status of Deployment kaito-system/body-based-router is older than its spec"
     )
 
 
-def test_a_degraded_one_is_told_with_its_counts_and_the_pod():
+def test_a_degraded_one_is_reported_with_its_counts_and_the_pod():
     crashed = a_pod(waiting="CrashLoopBackOff", last_exit=1, restarts=4, **WAS_READY)
     found = evaluate_deployment(
         a_deployment(ready=1), [crashed, a_pod("body-based-router-6c9f-x1")]
     )
-    assert told(found) == (
+    assert message_of(found) == (
         "Deployment kaito-system/body-based-router has 1/2 replicas ready;"
         " pod body-based-router-6c9f-x2 CrashLoopBackOff (exit code 1, 4 restarts)."
     )
@@ -110,8 +113,10 @@ def test_one_that_is_ready_but_not_for_long_enough_is_not_out():
 def test_more_pods_than_the_worst_are_counted():
     pods = [a_pod(f"body-based-router-6c9f-{x}", **WAS_READY) for x in "abc"]
     found = evaluate_deployment(a_deployment(replicas=3, ready=0), pods)
-    assert told(found).endswith("; pod body-based-router-6c9f-a not Ready, 2 more pods not ready.")
-    assert told(evaluate_deployment(a_deployment(ready=0), pods[:2])).endswith(
+    assert message_of(found).endswith(
+        "; pod body-based-router-6c9f-a not Ready, 2 more pods not ready."
+    )
+    assert message_of(evaluate_deployment(a_deployment(ready=0), pods[:2])).endswith(
         ", 1 more pod not ready."
     )
 
@@ -122,7 +127,7 @@ KINDS = {
         [a_pod(**YOUNG)],
         TroubleKind.STARTING,
     ),
-    "Recreate, its old pods gone": (
+    "Recreate, its old pods deleted": (
         a_deployment(replicas=1, ready=0, total=0, updated=0, conditions=[ROLLING]),
         [],
         TroubleKind.STARTING,
@@ -169,7 +174,7 @@ KINDS = {
         TroubleKind.STARTING,
     ),
     "its pod not Ready any more": (a_deployment(ready=1), [a_pod(**WAS_READY)], TroubleKind.LOST),
-    "its pods gone and none replaced": (a_deployment(ready=1), [], TroubleKind.LOST),
+    "its pods deleted and none replaced": (a_deployment(ready=1), [], TroubleKind.LOST),
     "leftovers of an eviction, one missing": (
         a_deployment(ready=1, total=1),
         [a_pod(phase="Failed", reason="Evicted", ready=False)],
@@ -180,7 +185,7 @@ KINDS = {
         [a_pod(**YOUNG)],
         TroubleKind.FAILED,
     ),
-    "paused, so its progress says nothing": (
+    "paused, so its progress proves nothing": (
         a_deployment(ready=1, paused=True, conditions=[OVERDUE]),
         [a_pod(**YOUNG)],
         TroubleKind.STARTING,
@@ -207,7 +212,7 @@ KINDS = {
 def test_the_kind_of_trouble_is_why_it_may_still_be_normal(deployment, pods, kind):
     found = evaluate_deployment(deployment, pods)
     assert found.kind is kind
-    assert "Evicted" not in told(found)
+    assert "Evicted" not in message_of(found)
 
 
 def test_leftovers_are_never_the_cause():
@@ -217,7 +222,7 @@ def test_leftovers_are_never_the_cause():
         a_pod("body-based-router-6c9f-c", deleted=NOON, **WAS_READY),
     ]
     found = evaluate_deployment(a_deployment(ready=1), left)
-    assert told(found) == "Deployment kaito-system/body-based-router has 1/2 replicas ready."
+    assert message_of(found) == "Deployment kaito-system/body-based-router has 1/2 replicas ready."
 
 
 def test_a_stuck_rollout_that_still_serves_is_a_warning_and_no_outage():
@@ -227,17 +232,17 @@ def test_a_stuck_rollout_that_still_serves_is_a_warning_and_no_outage():
         TroubleKind.FAILED,
         False,
     )
-    assert told(found) == (
+    assert message_of(found) == (
         "Deployment kaito-system/body-based-router has a rollout that made no progress"
         " (1/2 updated), the old version still serves."
     )
 
 
-def test_a_new_version_whose_pods_are_refused_says_who_refused():
+def test_a_new_version_whose_pods_are_refused_quotes_the_refusal():
     found = evaluate_deployment(a_deployment(updated=0, conditions=[ROLLING, REFUSED]), [])
     assert (found.cause.code, found.is_out) == ("FailedCreate", False)
     assert found.foreign_text == "exceeded quota: compute"
-    assert "(0/2 updated), the old one still serves" in told(found)
+    assert "(0/2 updated), the old one still serves" in message_of(found)
 
 
 def test_refused_pods_are_the_cause_of_what_is_missing():
@@ -246,18 +251,18 @@ def test_refused_pods_are_the_cause_of_what_is_missing():
     assert found.foreign_text == "exceeded quota: compute"
 
 
-def test_a_rollout_tells_how_far_it_is():
+def test_a_rollout_reports_its_progress():
     found = evaluate_deployment(a_deployment(ready=1, updated=1, conditions=[ROLLING]), [])
-    assert "has 1/2 replicas ready (1/2 updated)" in told(found)
+    assert "has 1/2 replicas ready (1/2 updated)" in message_of(found)
 
 
-def test_a_paused_one_is_told_to_be():
-    assert told(evaluate_deployment(a_deployment(ready=1, paused=True), [])).endswith(
+def test_a_paused_one_is_reported_as_paused():
+    assert message_of(evaluate_deployment(a_deployment(ready=1, paused=True), [])).endswith(
         "ready and is paused."
     )
 
 
-def test_the_scheduler_says_why_a_pod_has_no_place():
+def test_the_schedulers_message_explains_an_unschedulable_pod():
     why = "0/3 nodes are available: 3 Insufficient memory."
     unplaced = a_pod(
         containers=False, conditions=[("PodScheduled", "False", "Unschedulable", why)], **YOUNG
@@ -267,13 +272,17 @@ def test_the_scheduler_says_why_a_pod_has_no_place():
 
 
 def test_its_clock_starts_when_it_stopped_being_available():
-    gone = ("Available", "False", "MinimumReplicasUnavailable", "", NOON)
-    assert evaluate_deployment(a_deployment(ready=0, conditions=[DONE, gone]), []).since == NOON
+    unavailable = ("Available", "False", "MinimumReplicasUnavailable", "", NOON)
+    assert (
+        evaluate_deployment(a_deployment(ready=0, conditions=[DONE, unavailable]), []).since
+        == NOON
+    )
 
 
 def test_only_a_deployment_that_was_seen_leaves_others_without_input():
     never, deleted = (
-        missing_deployment_trouble("keda", "keda-operator", seen=seen) for seen in (False, True)
+        missing_deployment_trouble("keda", "keda-operator", was_deleted=was_deleted)
+        for was_deleted in (False, True)
     )
     assert (never.cause.code, never.kind, never.is_out) == (
         "NotFound",
@@ -285,29 +294,30 @@ def test_only_a_deployment_that_was_seen_leaves_others_without_input():
         TroubleKind.LOST,
         True,
     )
-    assert told(never) == "Deployment keda/keda-operator does not exist."
-    assert told(deleted) == "Deployment keda/keda-operator was deleted."
+    assert message_of(never) == "Deployment keda/keda-operator does not exist."
+    assert message_of(deleted) == "Deployment keda/keda-operator was deleted."
 
 
 def test_its_age_is_known_for_the_grace():
     assert (
-        evaluate_deployment(a_deployment(replicas=0, born=LONG_AGO), []).object_created_at
+        evaluate_deployment(a_deployment(replicas=0, created_at=LONG_AGO), []).object_created_at
         == LONG_AGO
     )
     assert (
-        missing_deployment_trouble("keda", "keda-operator", seen=False).object_created_at is None
+        missing_deployment_trouble("keda", "keda-operator", was_deleted=False).object_created_at
+        is None
     )
 
 
-def test_one_whose_progress_nobody_tells_is_judged_by_its_counts():
+def test_one_without_a_progress_condition_is_evaluated_by_its_counts():
     found = evaluate_deployment(a_deployment(ready=0, conditions=[]), [])
     assert found.is_out
     assert found.kind is TroubleKind.LOST
 
 
-def test_a_new_version_of_which_all_pods_are_there_tells_no_counts():
+def test_a_new_version_of_which_all_pods_are_there_reports_no_counts():
     found = evaluate_deployment(a_deployment(conditions=[DONE, REFUSED]), [])
-    assert "updated" not in told(found)
-    assert "updated" in told(
+    assert "updated" not in message_of(found)
+    assert "updated" in message_of(
         evaluate_deployment(a_deployment(updated=1, conditions=[DONE, REFUSED]), [])
     )

@@ -1,22 +1,19 @@
 """
-What ails a pod, by its own status.
+The problem of a pod, from its own status.
 """
 
 import msgspec
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.objects import (
+from reporter.model.kinds.core.pods import (
     ContainerState,
     ContainerStateRunning,
     ContainerStateTerminated,
     ContainerStatus,
 )
-from reporter.stages.resources.workloads.pods import (
-    filter_active_pods,
-    find_pod_problem,
-    find_pod_problems,
-)
+from reporter.stages.resources.workloads.pod_problems import find_pod_problem, find_pod_problems
+from reporter.stages.resources.workloads.pods import filter_active_pods
 from tests.support.builders import LONG_AGO, MINUTE, NOON, SECOND, a_pod
 
 
@@ -85,7 +82,7 @@ def test_a_crash_loop_names_exit_code_and_restarts():
     assert (found.kind, found.code, found.is_crash) == (TroubleKind.FAILED, "Crash", True)
 
 
-def test_one_restart_is_told_in_the_singular():
+def test_one_restart_is_reported_in_the_singular():
     found = find_pod_problem(
         a_pod(waiting="CrashLoopBackOff", last_exit=2, restarts=1, **EVER_UNREADY)
     )
@@ -220,7 +217,7 @@ LEFT_BEHIND = {
 
 
 @pytest.mark.parametrize("pod", LEFT_BEHIND.values(), ids=LEFT_BEHIND.keys())
-def test_what_is_on_its_way_out_or_left_behind_does_not_count(pod):
+def test_what_is_being_deleted_or_left_behind_does_not_count(pod):
     assert filter_active_pods([a_pod(**pod)]) == ()
 
 
@@ -229,12 +226,12 @@ def rejected(name, **changes):
 
 
 def test_a_failed_pod_that_was_replaced_does_not_count():
-    old, new = rejected("router-6c9f-a"), a_pod("router-6c9f-b", born=NOON)
+    old, new = rejected("router-6c9f-a"), a_pod("router-6c9f-b", created_at=NOON)
     assert filter_active_pods([old, new]) == (new,)
 
 
 def test_of_pods_that_fail_one_after_another_the_youngest_counts():
-    old, new = rejected("router-6c9f-a"), rejected("router-6c9f-b", born=NOON)
+    old, new = rejected("router-6c9f-a"), rejected("router-6c9f-b", created_at=NOON)
     assert filter_active_pods([old, new]) == (new,)
 
 
@@ -245,7 +242,7 @@ def test_a_failed_pod_without_a_replacement_counts():
 
 def test_a_pod_with_a_younger_replacement_is_starting():
     old = a_pod("router-6c9f-a", **WAS_READY)
-    new = a_pod("router-6c9f-b", born=JUST_NOW, **EVER_UNREADY)
+    new = a_pod("router-6c9f-b", created_at=JUST_NOW, **EVER_UNREADY)
     assert [a.kind for a in find_pod_problems([old, new], wanted=1)] == [
         TroubleKind.STARTING,
         TroubleKind.STARTING,
@@ -258,7 +255,7 @@ def test_a_pod_with_a_younger_replacement_is_starting():
 
 def test_a_hard_error_is_one_though_there_is_a_replacement():
     old = a_pod("router-6c9f-a", waiting="ImagePullBackOff", **WAS_READY)
-    new = a_pod("router-6c9f-b", born=JUST_NOW, **EVER_UNREADY)
+    new = a_pod("router-6c9f-b", created_at=JUST_NOW, **EVER_UNREADY)
     assert find_pod_problems([old, new], wanted=1)[0].kind is TroubleKind.FAILED
 
 
@@ -284,7 +281,7 @@ def test_its_clock_starts_when_it_stopped_being_ready():
     assert find_pod_problem(a_pod(ready=False, since=NOON - MINUTE)).since == NOON - MINUTE
 
 
-def test_an_end_is_told_though_init_containers_are_null():
+def test_an_end_is_reported_though_init_containers_are_null():
     found = find_pod_problem(a_pod(ready=False, exit_code=0, init=None))
     assert found.code == "Crash"
 
@@ -294,7 +291,7 @@ def test_a_disruption_that_was_called_off_makes_nothing_a_normal_change():
     assert find_pod_problem(pod).kind is TroubleKind.LOST
 
 
-def test_a_disruption_without_a_reason_is_told_all_the_same():
+def test_a_disruption_without_a_reason_is_reported_all_the_same():
     found = find_pod_problem(a_pod(**WAS_READY, conditions=[("DisruptionTarget", "True", "")]))
     assert "being evicted" in found.text
 

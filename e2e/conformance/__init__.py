@@ -1,0 +1,3 @@
+"""
+Run the tests of tests/conformance on a real control plane.
+"""

@@ -1,0 +1,97 @@
+"""
+The generated tables of docs/metrics.md and docs/flags.md.
+
+``python -m reporter.cli.reference`` renews them in the folder docs/ of the working directory;
+another folder may be given as the argument. A test compares the files with the program.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from reporter.settings import FLAGS, Flag, FlagGroup
+from reporter.sinks.metrics.declarations import METRICS
+
+
+BEGIN, END = "<!-- generated: begin -->\n", "<!-- generated: end -->\n"
+COMMAND = "python -m reporter.cli.reference"
+
+
+def render_metrics() -> str:
+    """
+    Return a Markdown table with a row for each metric of the reporter.
+    """
+    rows = (
+        (
+            f"`{each.full_name}`",
+            each.type,
+            ", ".join(f"`{label}`" for label in each.labels),
+            each.help,
+        )
+        for each in METRICS
+    )
+    return _render_table(("metric", "type", "labels", "meaning"), rows)
+
+
+def render_flags() -> str:
+    """
+    Return a heading and a Markdown table for each group of flags.
+    """
+    return "\n".join(
+        f"## {group.value}\n\n{_flag_table(flag for flag in FLAGS if flag.group is group)}"
+        for group in FlagGroup
+    )
+
+
+RENDERERS: Mapping[str, Callable[[], str]] = {
+    "metrics.md": render_metrics,
+    "flags.md": render_flags,
+}
+"""
+What stands between the two marks of each file.
+"""
+
+
+def renew(page: str, generated: str) -> str:
+    """
+    Return the page with *generated* between its two marks. Raise ValueError if they are missing.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the page has no lines {BEGIN.strip()} and {END.strip()}")
+    return f"{before}{BEGIN}\n{generated}\n{END}{after}"
+
+
+def _flag_table(flags: Iterable[Flag]) -> str:
+    rows = (
+        (
+            f"`--{each.name}`",
+            f"`{each.default}`" if each.default else "",
+            f"`{each.variable}`",
+            each.help,
+        )
+        for each in flags
+    )
+    return _render_table(("flag", "default", "environment variable", "meaning"), rows)
+
+
+def _render_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = (head, ["---"] * len(head), *rows)
+    return "".join(f"| {' | '.join(map(_escape, line))} |\n" for line in lines)
+
+
+def _escape(cell: str) -> str:
+    # A bar would end the cell.
+    return cell.replace("|", "\\|")
+
+
+def main() -> None:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs")
+    for name, render in RENDERERS.items():
+        path = folder / name
+        path.write_text(renew(path.read_text("utf-8"), render()), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""
+Load the server and the credentials from a kubeconfig or from the pod's service account.
+"""
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from kubernetes.aio.client import Configuration
+from kubernetes.aio.config import ConfigException, load_kube_config_from_dict
+from kubernetes.aio.config.incluster_config import InClusterConfigLoader
+
+from reporter.kube.auth.exec_plugin import ExecCredentialStatus, parse_exec_config, run_exec_plugin
+from reporter.kube.auth.http_proxy import proxy_for, validate_proxy
+from reporter.kube.auth.kubeconfig import KubeconfigContext, load_current_context
+from reporter.kube.auth.token_file import read_token
+from reporter.kube.wire.errors import ConfigurationError
+from reporter.kube.wire.plain_text import clean
+
+
+SERVICE_ACCOUNT_DIR = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+IN_CLUSTER_VARIABLE = "KUBERNETES_SERVICE_HOST"
+EXEC_PLUGIN_TIMEOUT = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class RestConfig:
+    """
+    The API server and our credentials, as client-go's rest.Config.
+
+    *configuration* is the client library's; *authorization* the value of the header, empty for
+    none. *token_file* is reread regularly; *expires* is when a plugin must run again.
+    """
+
+    configuration: Any = field(repr=False)
+    authorization: str = field(default="", repr=False)
+    token_file: Path | None = None
+    expires: datetime | None = None
+
+    @property
+    def connection_key(self) -> tuple[Any, ...]:
+        """
+        Everything that a connection depends on; a change needs a new one.
+        """
+        c = self.configuration
+        return (*self.tls_files, c.host, c.verify_ssl, c.tls_server_name, c.proxy)
+
+    @property
+    def tls_files(self) -> tuple[str | None, str | None, str | None]:
+        c = self.configuration
+        return (c.ssl_ca_cert, c.cert_file, c.key_file)
+
+
+LoadConfig: TypeAlias = Callable[[], Awaitable[RestConfig]]
+
+
+def choose_kubeconfig(
+    kubeconfig: str | None, environ: Mapping[str, str], home: Path
+) -> str | None:
+    """
+    Return the kubeconfig to use, None for the pod's service account.
+
+    The order is the flag, KUBECONFIG, the service account, ~/.kube/config. Raises
+    ConfigurationError if there is none of them.
+    """
+    named = kubeconfig or environ.get("KUBECONFIG")
+    if named:
+        return named
+    if environ.get(IN_CLUSTER_VARIABLE):
+        return None
+    usual = home / ".kube" / "config"
+    if usual.exists():
+        return str(usual)
+    raise ConfigurationError(
+        "no cluster: not in a pod (KUBERNETES_SERVICE_HOST is not set) and no kubeconfig; "
+        "set --kubeconfig or KUBECONFIG"
+    )
+
+
+async def load_in_cluster_config(
+    environ: Mapping[str, str], *, folder: Path = SERVICE_ACCOUNT_DIR
+) -> RestConfig:
+    token_file, authority = folder / "token", folder / "ca.crt"
+    configuration = Configuration()
+    try:
+        loader = InClusterConfigLoader(str(token_file), str(authority), environ=environ)
+        loader.load_and_set(configuration)
+    except (ConfigException, OSError) as err:
+        raise ConfigurationError(
+            f"in-cluster account in {folder}: {err} Is automountServiceAccountToken off?"
+        ) from err
+    configuration.proxy = proxy_for(configuration.host, environ)
+    return RestConfig(configuration, _read_bearer(token_file), token_file)
+
+
+async def load_kubeconfig(
+    paths: str, environ: Mapping[str, str], *, limit: timedelta = EXEC_PLUGIN_TIMEOUT
+) -> RestConfig:
+    """
+    Load the current context and run its credential plugin, which may take as long as *limit*.
+    """
+    context = load_current_context(paths)
+    user = dict(context.user)
+    credential = await _exec_credential(context, environ, limit)
+    user.pop("exec", None)
+    token_file = Path(user.pop("tokenFile")) if "tokenFile" in user else None
+    if credential is not None and credential.client_certificate_data:
+        user |= {
+            "client-certificate-data": _base64(credential.client_certificate_data),
+            "client-key-data": _base64(credential.client_key_data),
+        }
+    configuration = await _load_configuration(paths, context.as_kubeconfig(user), limit)
+    configuration.proxy = _choose_proxy(context, environ)
+    authorization = configuration.api_key.get("BearerToken", "")
+    if token_file is not None:
+        authorization = _read_bearer(token_file)
+    if credential is not None and credential.token:
+        authorization = f"Bearer {credential.token.strip()}"
+    expires = credential.expires if credential is not None else None
+    return RestConfig(configuration, authorization.strip(), token_file, expires)
+
+
+def bearer_header(token: str) -> str:
+    return f"Bearer {token}"
+
+
+async def _exec_credential(
+    context: KubeconfigContext, environ: Mapping[str, str], limit: timedelta
+) -> ExecCredentialStatus | None:
+    spec = context.user.get("exec")
+    if not spec:
+        return None
+    plugin = parse_exec_config(
+        spec, folder=context.folder, cluster=context.cluster, environ=environ
+    )
+    return await run_exec_plugin(plugin, limit=limit)
+
+
+async def _load_configuration(paths: str, kubeconfig: dict[str, Any], limit: timedelta) -> Any:
+    configuration = Configuration()
+    try:
+        async with asyncio.timeout(limit.total_seconds()):
+            await load_kube_config_from_dict(kubeconfig, client_configuration=configuration)
+    except TimeoutError as err:
+        raise ConfigurationError(
+            f"kubeconfig {paths}: the identity provider did not answer in time"
+        ) from err
+    except Exception as err:  # the library's OpenID code raises errors of any kind
+        raise ConfigurationError(f"kubeconfig {paths}: {clean(str(err))}") from err
+    return configuration
+
+
+def _choose_proxy(context: KubeconfigContext, environ: Mapping[str, str]) -> str | None:
+    named = context.cluster.get("proxy-url")
+    if named:
+        return validate_proxy(str(named), "proxy-url of the kubeconfig")
+    return proxy_for(str(context.cluster["server"]), environ)
+
+
+def _read_bearer(token_file: Path) -> str:
+    token = read_token(token_file)
+    if token is None:
+        raise ConfigurationError(f"token file {token_file} is missing or holds no token")
+    return bearer_header(token)
+
+
+def _base64(pem: str) -> str:
+    return base64.b64encode(pem.encode()).decode()

@@ -1,0 +1,44 @@
+"""
+The description of a watched kind: its place in the API, its indexes and the subjects it affects.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.subjects import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceKind:
+    """
+    A resource of the API that is watched.
+
+    *versions*: those whose fields the struct *type* can decode, preferred first.
+    *index_keys*: the keys under which an object is found other than by name; both functions take
+    objects of *type*.
+    *affects*: the subjects whose verdicts may depend on an object. A subject without a name stands
+    for every subject of its layer, in its namespace or everywhere.
+    *label_selector* and *object_name* limit the watch.
+    *tracks_deletions*: remember the UIDs of deleted objects. Kinds with very many objects, of which
+    no probe asks whether an object of that name ever existed, do not.
+    """
+
+    resource: str
+    group: str
+    versions: tuple[str, ...]
+    kind: str
+    type: type[ApiObject]
+    index_keys: Callable[[Any], tuple[str, ...]]
+    affects: Callable[[Any], Iterable[Subject]]
+    label_selector: str = ""
+    object_name: str = ""
+    tracks_deletions: bool = True
+
+    @property
+    def group_resource(self) -> str:
+        """
+        The name as in a CRD and in kubectl: ``resource.group``.
+        """
+        return f"{self.resource}.{self.group}" if self.group else self.resource

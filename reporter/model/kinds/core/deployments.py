@@ -1,0 +1,77 @@
+"""
+Deployments.
+"""
+
+from reporter.model.kinds.base.api_struct import ApiStruct
+from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.base.keys import (
+    gateway_key,
+    inference_set_keys,
+    label_key,
+    name_key,
+)
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.ownership import GATEWAY_NAME_LABEL, workload_subject
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.subjects import Subject
+
+
+COMPONENT_LABELS = ("app", "app.kubernetes.io/name", "app.kubernetes.io/component")
+"""
+The labels by which charts name a component; a Deployment is looked up by these in any namespace.
+"""
+
+
+class DeploymentSpec(ApiStruct, frozen=True):
+    replicas: int | None = 1
+    paused: bool = False
+
+
+class DeploymentStatus(ApiStruct, frozen=True):
+    observed_generation: int = 0
+    replicas: int = 0
+    updated_replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    conditions: tuple[Condition, ...] | None = ()
+
+    def condition(self, kind: str) -> Condition | None:
+        return find_condition(self.conditions, kind)
+
+
+class Deployment(ApiObject, frozen=True):
+    spec: DeploymentSpec = DeploymentSpec()
+    status: DeploymentStatus = DeploymentStatus()
+
+    @property
+    def desired_replicas(self) -> int:
+        """
+        The replicas of the spec; the API's default is 1.
+        """
+        return 1 if self.spec.replicas is None else self.spec.replicas
+
+
+def index_keys(deployment: Deployment) -> tuple[str, ...]:
+    meta, labels = deployment.metadata, deployment.metadata.labels or {}
+    gateway = labels.get(GATEWAY_NAME_LABEL)
+    return (
+        name_key(meta.name),
+        *(label_key(key, labels[key]) for key in COMPONENT_LABELS if key in labels),
+        *((gateway_key(meta.namespace, gateway),) if gateway else ()),
+        *inference_set_keys(deployment),
+    )
+
+
+def affects(deployment: Deployment) -> tuple[Subject, ...]:
+    return (workload_subject(deployment),)
+
+
+DEPLOYMENTS = ResourceKind(
+    resource="deployments",
+    group="apps",
+    versions=("v1",),
+    kind="Deployment",
+    type=Deployment,
+    index_keys=index_keys,
+    affects=affects,
+)

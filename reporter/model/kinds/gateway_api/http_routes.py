@@ -1,0 +1,72 @@
+"""
+HTTPRoutes.
+"""
+
+from typing import ClassVar
+
+from reporter.model.kinds.base.api_struct import ApiStruct
+from reporter.model.kinds.base.keys import (
+    backend_pool_key,
+    inference_set_keys,
+    namespace_keys,
+)
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.ownership import harness_of, owning_model_of
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.gateway_api.gateways import GATEWAY_API_GROUP
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS
+from reporter.model.kinds.gateway_api.parents import ParentReference, ParentsStatus
+from reporter.model.subjects import Subject
+
+
+class BackendReference(ApiStruct, frozen=True):
+    interned_fields: ClassVar[tuple[str, ...]] = ("group", "kind", "name")
+
+    name: str
+    group: str | None = None
+    kind: str | None = None
+    namespace: str | None = None
+    port: int | None = None
+
+
+class HTTPRouteRule(ApiStruct, frozen=True):
+    backend_refs: tuple[BackendReference, ...] | None = ()
+
+
+class HTTPRouteSpec(ApiStruct, frozen=True):
+    parent_refs: tuple[ParentReference, ...] | None = ()
+    rules: tuple[HTTPRouteRule, ...] | None = ()
+
+
+class HTTPRoute(ApiObject, frozen=True):
+    spec: HTTPRouteSpec = HTTPRouteSpec()
+    status: ParentsStatus = ParentsStatus()
+
+
+def index_keys(route: HTTPRoute) -> tuple[str, ...]:
+    """
+    Index a route by namespace, InferenceSet and the InferencePools of its rules.
+    """
+    namespace = route.metadata.namespace
+    backends = {
+        backend_pool_key(backend.namespace or namespace, backend.name)
+        for rule in route.spec.rules or ()
+        for backend in rule.backend_refs or ()
+        if backend.kind == INFERENCE_POOLS.kind
+    }
+    return (*namespace_keys(route), *inference_set_keys(route), *sorted(backends))
+
+
+def affects(route: HTTPRoute) -> tuple[Subject, ...]:
+    return (harness_of(route), owning_model_of(route))
+
+
+HTTP_ROUTES = ResourceKind(
+    resource="httproutes",
+    group=GATEWAY_API_GROUP,
+    versions=("v1",),
+    kind="HTTPRoute",
+    type=HTTPRoute,
+    index_keys=index_keys,
+    affects=affects,
+)

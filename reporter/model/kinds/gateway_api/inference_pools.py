@@ -1,0 +1,58 @@
+"""
+InferencePools of the Gateway API inference extension.
+"""
+
+from typing import ClassVar
+
+from reporter.model.kinds.base.api_struct import ApiStruct
+from reporter.model.kinds.base.keys import inference_set_keys
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.ownership import owning_model_of
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.gateway_api.parents import ParentsStatus
+from reporter.model.subjects import Subject
+
+
+class InferencePoolSelector(ApiStruct, frozen=True):
+    interned_fields: ClassVar[tuple[str, ...]] = ("match_labels",)
+
+    match_labels: dict[str, str] | None = None
+
+
+class EndpointPickerPort(ApiStruct, frozen=True):
+    number: int = 0
+
+
+class EndpointPickerReference(ApiStruct, frozen=True):
+    name: str
+    kind: str | None = None
+    port: EndpointPickerPort | None = None
+
+
+class InferencePoolSpec(ApiStruct, frozen=True):
+    """
+    *endpoint_picker_ref* is optional from v1.6 of the inference extension on.
+    """
+
+    selector: InferencePoolSelector = InferencePoolSelector()
+    endpoint_picker_ref: EndpointPickerReference | None = None
+
+
+class InferencePool(ApiObject, frozen=True):
+    spec: InferencePoolSpec = InferencePoolSpec()
+    status: ParentsStatus = ParentsStatus()
+
+
+def affects(pool: InferencePool) -> tuple[Subject, ...]:
+    return (owning_model_of(pool),)
+
+
+INFERENCE_POOLS = ResourceKind(
+    resource="inferencepools",
+    group="inference.networking.k8s.io",
+    versions=("v1",),
+    kind="InferencePool",
+    type=InferencePool,
+    index_keys=inference_set_keys,
+    affects=affects,
+)

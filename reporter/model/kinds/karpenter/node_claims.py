@@ -1,0 +1,70 @@
+"""
+NodeClaims of the node provisioner.
+"""
+
+from reporter.model.enums import Layer
+from reporter.model.kinds.base.api_struct import ApiStruct
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.keys import workspace_key
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.subjects import Subject
+
+
+KARPENTER_WORKSPACE_LABELS = (
+    "karpenter.kaito.sh/workspace-namespace",
+    "karpenter.kaito.sh/workspace-name",
+)
+GPU_PROVISIONER_WORKSPACE_LABELS = ("kaito.sh/workspacenamespace", "kaito.sh/workspace")
+"""
+The labels with the namespace and the name of the Workspace that a NodeClaim is for.
+"""
+
+NODE_CLAIM_INFERENCE_SET_LABEL = "karpenter.kaito.sh/inferenceset"
+
+
+class NodeClaimStatus(ApiStruct, frozen=True):
+    conditions: tuple[Condition, ...] | None = ()
+
+
+class NodeClaim(ApiObject, frozen=True):
+    """
+    A NodeClaim; it is cluster-scoped and names its Workspace by labels.
+    """
+
+    status: NodeClaimStatus = NodeClaimStatus()
+
+    @property
+    def workspace(self) -> NamespacedName:
+        """
+        The Workspace that the claim is for, ("", "") if it names none.
+        """
+        for namespace, name in (KARPENTER_WORKSPACE_LABELS, GPU_PROVISIONER_WORKSPACE_LABELS):
+            if self.metadata.label(name):
+                return self.metadata.label(namespace), self.metadata.label(name)
+        return "", ""
+
+
+def index_keys(claim: NodeClaim) -> tuple[str, ...]:
+    namespace, name = claim.workspace
+    return (workspace_key(namespace, name),) if name else ()
+
+
+def affects(claim: NodeClaim) -> tuple[Subject, ...]:
+    """
+    Return the model that the claim names; without a name, every model of the Workspace's namespace.
+    """
+    namespace, name = claim.workspace
+    inference_set = claim.metadata.label(NODE_CLAIM_INFERENCE_SET_LABEL)
+    return (Subject(Layer.MODELDEPLOYMENT, namespace, inference_set),) if name else ()
+
+
+NODE_CLAIMS = ResourceKind(
+    resource="nodeclaims",
+    group="karpenter.sh",
+    versions=("v1",),
+    kind="NodeClaim",
+    type=NodeClaim,
+    index_keys=index_keys,
+    affects=affects,
+)

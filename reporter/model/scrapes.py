@@ -1,0 +1,66 @@
+"""
+A probe's request for samples: which families, of which pods, at which port, and what to keep.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.samples import ScrapedMetrics, ScrapeHistory, keep_latest
+
+
+class MetricsPage(NamedTuple):
+    """
+    The metrics page that a pod serves at one port.
+    """
+
+    namespace: str
+    pod: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class PodSelector:
+    """
+    The pods of workload namespaces that a scrape reads.
+
+    *index_key*: returns the key under which the selected pods of a namespace are indexed. Without
+    it every pod is examined when pods have changed, at most every few seconds.
+    """
+
+    matches: Callable[[Pod], bool]
+    index_key: Callable[[str], str] | None = None
+
+
+def whole_history(history: ScrapeHistory) -> object:
+    return history
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """
+    The samples that a probe reads from the metrics pages of pods.
+
+    *families*: metric families by the names on their ``# TYPE`` lines.
+    *prefixes*: prefixes of family names whose mere presence on the page is recorded.
+    *keep*: adds a scrape to the history of a pod.
+    *gist*: the part of a history that the probe's verdict depends on. A scrape that leaves it as
+    it was causes no evaluation.
+    """
+
+    families: tuple[str, ...]
+    pods: PodSelector
+    port: int
+    prefixes: tuple[str, ...] = ()
+    keep: Callable[[ScrapeHistory, ScrapedMetrics], ScrapeHistory] = keep_latest
+    gist: Callable[[ScrapeHistory], object] = whole_history
+
+    def includes(self, pod: Pod, port: int) -> bool:
+        return self.port == port and self.pods.matches(pod)
+
+
+ScrapeFunc: TypeAlias = Callable[[Any, Mapping[str, str]], Scrape]
+"""
+Builds the scrape of a catalogue entry from its parameters and the values of all flags by name.
+"""

@@ -1,0 +1,9 @@
+"""
+The metrics page: what it declares, how the values are collected, and the page itself.
+"""
+
+from reporter.sinks.metrics.collectors import WatchReport
+from reporter.sinks.metrics.page import Metrics
+
+
+__all__ = ["Metrics", "WatchReport"]

@@ -1,0 +1,142 @@
+"""
+Collectors that compute their series at each scrape, from the last evaluation and the reflectors.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from reporter.model.entries import Catalogue
+from reporter.model.subjects import FindingKey
+from reporter.sinks.metrics.declarations import (
+    DECODE_ERRORS,
+    FINDING,
+    HELD,
+    OBJECTS,
+    RELISTS,
+    SUPPRESSED,
+    UNKNOWN,
+    WATCH_LAST_EVENT_AGE,
+    WATCH_RESTARTS,
+    WATCH_UP,
+    MetricDeclaration,
+    MetricType,
+)
+from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.evaluation.states import ReasonState, reason_states
+
+
+FindingLabels: TypeAlias = tuple[str, str, str]
+"""
+The values of FINDING_LABELS.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchReport:
+    """
+    The state of the watch of one kind.
+
+    *last_event_age*: seconds since the watch last delivered anything, None before the first time.
+    """
+
+    kind: str
+    watching: bool
+    last_event_age: float | None
+    objects: int
+    relists: int
+    restarts: int
+    decode_errors: int
+
+
+class FindingCollector(Collector):
+    """
+    The state of every reason, by namespace of its subject ("" for the cluster).
+
+    A series that was shown once is shown until the process ends: an alert resolves on a zero, and
+    stays open or closes late on a series that vanishes.
+    """
+
+    def __init__(self, catalogue: Catalogue, evaluation: Callable[[], Evaluation]) -> None:
+        self._evaluation = evaluation
+        entries = catalogue.entries.values()
+        self._seen_series: set[FindingLabels] = {
+            (e.layer, e.reason, "") for e in entries if not e.is_ready_reason
+        }
+
+    def collect(self) -> Iterator[Metric]:
+        evaluation = self._evaluation()
+        states = reason_states(evaluation)
+        self._seen_series.update(_labels_of(key) for key in states)
+        series = sorted(self._seen_series)
+        yield _finding_family(FINDING, series, _past_hold(evaluation, states))
+        for declaration, state in _STATE_GAUGES:
+            keys = (key for key, each in states.items() if each is state)
+            yield _finding_family(declaration, series, keys)
+
+
+_STATE_GAUGES = (
+    (HELD, ReasonState.HELD),
+    (SUPPRESSED, ReasonState.SUPPRESSED),
+    (UNKNOWN, ReasonState.UNKNOWN),
+)
+
+
+def _past_hold(evaluation: Evaluation, keys: Iterable[FindingKey]) -> Iterator[FindingKey]:
+    finding_states = evaluation.gate.finding_states
+    return (key for key in keys if key in finding_states and finding_states[key].past_hold)
+
+
+def _labels_of(key: FindingKey) -> FindingLabels:
+    return (key.subject.layer, key.reason, key.subject.namespace)
+
+
+def _finding_family(
+    declaration: MetricDeclaration, series: Sequence[FindingLabels], keys: Iterable[FindingKey]
+) -> Metric:
+    ones: AbstractSet[FindingLabels] = {_labels_of(key) for key in keys}
+    return _family(declaration, ((labels, float(labels in ones)) for labels in series))
+
+
+class WatchCollector(Collector):
+    """
+    The state of every watch, one series for each kind.
+    """
+
+    def __init__(self, watches: Callable[[], Iterable[WatchReport]]) -> None:
+        self._watches = watches
+
+    def collect(self) -> Iterator[Metric]:
+        reports = list(self._watches())
+        for declaration, value_of in _WATCH_VALUES.items():
+            values = ((report.kind, value_of(report)) for report in reports)
+            yield _family(
+                declaration, (((kind,), value) for kind, value in values if value is not None)
+            )
+
+
+_WATCH_VALUES: Mapping[MetricDeclaration, Callable[[WatchReport], float | None]] = {
+    WATCH_UP: lambda report: report.watching,
+    WATCH_LAST_EVENT_AGE: lambda report: report.last_event_age,
+    OBJECTS: lambda report: report.objects,
+    RELISTS: lambda report: report.relists,
+    WATCH_RESTARTS: lambda report: report.restarts,
+    DECODE_ERRORS: lambda report: report.decode_errors,
+}
+
+
+def _family(
+    declaration: MetricDeclaration, samples: Iterable[tuple[Sequence[str], float]]
+) -> Metric:
+    counts = declaration.type is MetricType.COUNTER
+    family_type = CounterMetricFamily if counts else GaugeMetricFamily
+    family: CounterMetricFamily | GaugeMetricFamily = family_type(
+        declaration.full_name, declaration.help, labels=declaration.labels
+    )
+    for labels, value in samples:
+        family.add_metric(labels, float(value))
+    return family

@@ -1,0 +1,157 @@
+"""
+Every metric of the reporter, declared once: name, type, help text, labels and buckets.
+
+The page and its collectors read these declarations, and so does docs/metrics.md. Names and units
+follow https://prometheus.io/docs/practices/naming/. Label values come from closed sets and from
+the names of namespaces; pods and InferenceSets are never labels, so the number of series is known.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum, unique
+
+
+PREFIX = "productionstack_status_reporter_"
+
+FINDING_LABELS = ("layer", "reason", "workload_namespace")
+"""
+The labels of a (reason, subject).
+
+Not ``namespace``: Prometheus sets that one to the namespace of the reporter's own pod when it
+scrapes through a ServiceMonitor, and would rename ours to ``exported_namespace``.
+"""
+
+
+@unique
+class MetricType(StrEnum):
+    """
+    The types of the exposition format that the reporter uses.
+    """
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDeclaration:
+    """
+    One metric.
+
+    *name*: without the prefix; a counter's ends in ``_total``. *buckets*: the upper bounds of a
+    histogram, without +Inf.
+    """
+
+    name: str
+    type: MetricType
+    help: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        return PREFIX + self.name
+
+
+FINDING = MetricDeclaration(
+    "finding",
+    MetricType.GAUGE,
+    "1 while trouble has outlived its hold, announced or not; 0 otherwise.",
+    FINDING_LABELS,
+)
+HELD = MetricDeclaration(
+    "held",
+    MetricType.GAUGE,
+    "1 while trouble has not lasted as long as its hold; 0 otherwise.",
+    FINDING_LABELS,
+)
+SUPPRESSED = MetricDeclaration(
+    "suppressed",
+    MetricType.GAUGE,
+    "1 while trouble is not announced because what it depends on is out; 0 otherwise.",
+    FINDING_LABELS,
+)
+UNKNOWN = MetricDeclaration(
+    "unknown",
+    MetricType.GAUGE,
+    "1 while the reason cannot be evaluated, for example for want of a permission; 0 otherwise.",
+    FINDING_LABELS,
+)
+
+PASS_DURATION = MetricDeclaration(
+    "pass_duration_seconds",
+    MetricType.HISTOGRAM,
+    "Duration of evaluation passes.",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
+)
+LAST_PASS = MetricDeclaration(
+    "last_pass_timestamp_seconds",
+    MetricType.GAUGE,
+    "Unix time at which the last evaluation pass ended.",
+)
+EVENT_LOOP_LAG = MetricDeclaration(
+    "event_loop_lag_seconds",
+    MetricType.HISTOGRAM,
+    "Time for which the asyncio event loop was busy without a break, while all else waited.",
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5),
+)
+LEADER = MetricDeclaration(
+    "leader",
+    MetricType.GAUGE,
+    "1 if this replica is the leader, which writes Events; 0 otherwise.",
+)
+EVENT_WRITES = MetricDeclaration(
+    "event_writes_total", MetricType.COUNTER, "Requests to write an Event, by result.", ("result",)
+)
+SCRAPES = MetricDeclaration(
+    "scrapes_total",
+    MetricType.COUNTER,
+    "Attempts to read the metrics page of a model pod, by result.",
+    ("result",),
+)
+
+WATCH_UP = MetricDeclaration(
+    "watch_up", MetricType.GAUGE, "1 while a watch of the kind is open; 0 otherwise.", ("kind",)
+)
+WATCH_LAST_EVENT_AGE = MetricDeclaration(
+    "watch_last_event_age_seconds",
+    MetricType.GAUGE,
+    "Time since the last event or bookmark of the kind's watch, or since its list.",
+    ("kind",),
+)
+OBJECTS = MetricDeclaration(
+    "objects", MetricType.GAUGE, "Objects of the kind in the store.", ("kind",)
+)
+RELISTS = MetricDeclaration(
+    "relists_total", MetricType.COUNTER, "Lists of the kind after the first.", ("kind",)
+)
+WATCH_RESTARTS = MetricDeclaration(
+    "watch_restarts_total", MetricType.COUNTER, "Watches of the kind after the first.", ("kind",)
+)
+DECODE_ERRORS = MetricDeclaration(
+    "decode_errors_total",
+    MetricType.COUNTER,
+    "Objects of the kind that could not be decoded, each time one was received.",
+    ("kind",),
+)
+
+METRICS: tuple[MetricDeclaration, ...] = (
+    FINDING,
+    HELD,
+    SUPPRESSED,
+    UNKNOWN,
+    PASS_DURATION,
+    LAST_PASS,
+    EVENT_LOOP_LAG,
+    LEADER,
+    EVENT_WRITES,
+    SCRAPES,
+    WATCH_UP,
+    WATCH_LAST_EVENT_AGE,
+    OBJECTS,
+    RELISTS,
+    WATCH_RESTARTS,
+    DECODE_ERRORS,
+)
+"""
+All of them; a test compares this list with the page.
+"""

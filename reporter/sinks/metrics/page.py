@@ -1,0 +1,96 @@
+"""
+The metrics page, in the text format of Prometheus.
+
+Every series of the catalogue is there from the start, and trouble that has ended reads zero.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+
+from reporter.model.entries import Catalogue
+from reporter.model.event_record import WriteResult
+from reporter.model.samples import ScrapeResult
+from reporter.sinks.metrics.collectors import FindingCollector, WatchCollector, WatchReport
+from reporter.sinks.metrics.declarations import (
+    EVENT_LOOP_LAG,
+    EVENT_WRITES,
+    LAST_PASS,
+    LEADER,
+    PASS_DURATION,
+    SCRAPES,
+    MetricDeclaration,
+)
+from reporter.stages.evaluation.evaluation import Evaluation
+
+
+class Metrics:
+    """
+    Count passes and writes when they happen; ask for everything else at each scrape.
+    """
+
+    def __init__(self, catalogue: Catalogue, watches: Callable[[], Iterable[WatchReport]]) -> None:
+        # A second series, `_created`, for each counter and histogram tells nobody anything here.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self._evaluation = Evaluation()
+        self.registry.register(FindingCollector(catalogue, lambda: self._evaluation))
+        self.registry.register(WatchCollector(watches))
+        self._passes = self._histogram(PASS_DURATION)
+        self._loop_lag = self._histogram(EVENT_LOOP_LAG)
+        self._last_pass = self._gauge(LAST_PASS)
+        self._leader = self._gauge(LEADER)
+        self._writes = self._counter(EVENT_WRITES, WriteResult)
+        self._scrapes = self._counter(SCRAPES, ScrapeResult)
+
+    def _histogram(self, declaration: MetricDeclaration) -> Histogram:
+        return Histogram(
+            declaration.full_name,
+            declaration.help,
+            registry=self.registry,
+            buckets=declaration.buckets,
+        )
+
+    def _gauge(self, declaration: MetricDeclaration) -> Gauge:
+        return Gauge(declaration.full_name, declaration.help, registry=self.registry)
+
+    def _counter(self, declaration: MetricDeclaration, results: Iterable[str]) -> Counter:
+        """
+        Return a counter with a zero for every result, so that the first increase is seen.
+        """
+        counter = Counter(
+            declaration.full_name, declaration.help, declaration.labels, registry=self.registry
+        )
+        for result in results:
+            counter.labels(result)
+        return counter
+
+    def set_leader_function(self, is_leader: Callable[[], bool]) -> None:
+        self._leader.set_function(lambda: float(is_leader()))
+
+    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
+        self._evaluation = after
+        self._passes.observe(took.total_seconds())
+        self._last_pass.set_to_current_time()
+
+    def observe_loop_lag(self, seconds: float) -> None:
+        self._loop_lag.observe(seconds)
+
+    def count_write(self, result: str) -> None:
+        self._writes.labels(result).inc()
+
+    def count_scrape(self, result: ScrapeResult) -> None:
+        self._scrapes.labels(result).inc()
+
+    def render(self) -> bytes:
+        return generate_latest(self.registry)

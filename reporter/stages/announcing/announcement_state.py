@@ -1,0 +1,45 @@
+"""
+The state of announcing as values: running episodes, owed Ready Events and groups.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from reporter.model.event_record import EventRecord
+from reporter.model.subjects import FindingKey, Subject
+from reporter.stages.announcing.grouping import EventGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """
+    The time from the first announcement of a key to its settled clear.
+
+    *event*: the Event as last sent.
+    *uncertain*: the server did not answer the last write, so it is sent again under the same name.
+    *rewritten_at*: when the content of the Event last changed.
+    *muted*: the key was outranked or suppressed since the Event was last sent.
+    *restored_since*: for an episode that was read back, when this process began to evaluate.
+    """
+
+    event: EventRecord
+    uncertain: bool = False
+    rewritten_at: datetime | None = None
+    muted: bool = False
+    restored_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnnouncementState:
+    """
+    Everything that was announced and is not over.
+
+    *ready_owed*: subjects with an announced finding and no Ready Event since. The Ready is due at the
+    earliest at the given time.
+    *groups*: the Events that stand for many InferenceSets of one namespace.
+    """
+
+    episodes: Mapping[FindingKey, Episode] = field(default_factory=dict)
+    ready_owed: Mapping[Subject, datetime] = field(default_factory=dict)
+    groups: Mapping[FindingKey, EventGroup] = field(default_factory=dict)

@@ -1,0 +1,156 @@
+"""
+Compose the Event of a key from the present evaluation, at the moment it is sent.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from reporter.model.entries import Catalogue
+from reporter.model.event_record import EventRecord
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import InvolvedObject
+from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.grouping import EventGroup
+from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
+from reporter.stages.evaluation.clocks import ZERO, CauseClock
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.rank import Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class EventComposer:
+    """
+    Everything that the content of an Event depends on, at one moment.
+
+    *involved_for*: returns the involvedObject of a subject's Ready Event.
+    """
+
+    announcement_state: AnnouncementState
+    evaluation: Evaluation
+    catalogue: Catalogue
+    settings: EvaluationSettings
+    involved_for: Callable[[Subject], InvolvedObject]
+
+    def finding_event(self, key: FindingKey, *, now: datetime) -> EventRecord:
+        """
+        Return the Event of an announceable key: the first one of its episode, or its next version.
+        """
+        message_input = self.message_input(key)
+        message, digest = render_message(message_input), message_input.content_digest
+        episode = self.announcement_state.episodes.get(key)
+        if episode is None:
+            return self._new_event(key, message, digest, now=now)
+        if episode.uncertain:
+            # The same write once more: whether the last one arrived is not known, so the count stays.
+            return replace(
+                episode.event, message=message, content_digest=digest, last_timestamp=now
+            )
+        return episode.event.rewrite(message, digest, now=now)
+
+    def ready_event(self, key: FindingKey, *, now: datetime) -> EventRecord:
+        """
+        Return the Ready Event of a subject. A Ready that was sent without an answer keeps its name.
+        """
+        sent = self.announcement_state.episodes.get(key)
+        if sent is not None:
+            return replace(sent.event, last_timestamp=now)
+        names = {
+            member.name
+            for group, each in self.announcement_state.groups.items()
+            if group.subject == key.subject
+            for member in each.ever_members
+        }
+        message_input = MessageInput(
+            self.catalogue[key.reason], key.subject, grouped_names=tuple(sorted(names))
+        )
+        return self._new_event(
+            key, render_message(message_input), message_input.content_digest, now=now
+        )
+
+    def _new_event(
+        self, key: FindingKey, message: str, digest: str, *, now: datetime
+    ) -> EventRecord:
+        return EventRecord(
+            key=key,
+            type=self.catalogue[key.reason].type,
+            involved_object=self._involved_object(key),
+            episode_start=now.replace(microsecond=0),
+            message=message,
+            content_digest=digest,
+            count=1,
+            first_timestamp=now,
+            last_timestamp=now,
+        )
+
+    def _involved_object(self, key: FindingKey) -> InvolvedObject:
+        state = self.evaluation.gate.finding_states.get(key)
+        return state.involved_object if state is not None else self.involved_for(key.subject)
+
+    def message_input(self, key: FindingKey) -> MessageInput:
+        group = self.announcement_state.groups.get(key)
+        if group is not None:
+            return self._group_message_input(key, group)
+        ranking = self.evaluation.ranking_of(key.subject)
+        suppressed = self._suppressed_keys(key, ranking)
+        return MessageInput(
+            self.catalogue[key.reason],
+            key.subject,
+            self.reported_troubles(key),
+            other_reasons=ranking.other_reasons(key),
+            suppressed_reasons=tuple(sorted({k.reason for k in suppressed})),
+            suppressed_namespaces=len(
+                {k.subject.namespace for k in suppressed if k.subject.namespace}
+            ),
+        )
+
+    def _group_message_input(self, key: FindingKey, group: EventGroup) -> MessageInput:
+        """
+        Return the input for a group: one trouble of its first announceable member as an example.
+        """
+        names = tuple(member.name for member in sorted(group.members))
+        by_member = (
+            (member.name, self.reported_troubles(FindingKey(member, key.reason)))
+            for member in sorted(group.members)
+        )
+        example, troubles = next((each for each in by_member if each[1]), ("", ()))
+        return MessageInput(
+            self.catalogue[key.reason],
+            key.subject,
+            troubles[:1],
+            grouped_names=names,
+            example=example,
+        )
+
+    def reported_troubles(self, key: FindingKey) -> tuple[ReportedTrouble, ...]:
+        """
+        Return the troubles of a key that exist now and outlived their hold.
+        """
+        state = self.evaluation.finding_state_of(key)
+        clocks = state.announceable if state is not None else ()
+        return tuple(ReportedTrouble(c.trouble, self._reported_duration(key, c)) for c in clocks)
+
+    def _reported_duration(self, key: FindingKey, clock: CauseClock) -> timedelta:
+        """
+        Return how long the trouble lasted in its present kind; zero within the hold of that kind.
+
+        Trouble that outlived the hold of one kind may have changed to another one since, such as from
+        lost to starting, and then it is too early to say "no progress".
+        """
+        holds, grace = self.catalogue[key.reason].holds, self.settings.delays.grace
+        lasted = clock.time_in_kind()
+        return lasted if lasted >= holds.for_kind(clock.trouble.kind, grace=grace) else ZERO
+
+    def _suppressed_keys(self, key: FindingKey, ranking: Ranking) -> list[FindingKey]:
+        """
+        Return the announceable keys that this key suppresses.
+
+        The primary key also names what the findings it outranks suppress, as these are not announced.
+        """
+        roots = {key}
+        if key in ranking.primary:
+            roots |= {k for k in ranking.ranked if k not in ranking.primary}
+        suppresses = self.evaluation.suppressions.suppresses
+        states = self.evaluation.gate.finding_states
+        suppressed = {k for root in roots for k in suppresses.get(root, ())}
+        return [k for k in suppressed if k in states and states[k].announceable]

@@ -1,0 +1,161 @@
+"""
+Decide which findings may be announced now, and which Ready Events are true.
+
+A finding is announceable while its trouble exists, outlived its hold, is known, is not suppressed, is
+the primary of its subject (or orthogonal, or ``--emission=all``) and no group stands for it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from reporter.model.entries import Catalogue
+from reporter.model.subjects import FindingKey, Subject
+from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.grouping import (
+    EventGroup,
+    group_key,
+    possible_members_by_namespace,
+)
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+
+
+def announceable_keys(
+    state: AnnouncementState, evaluation: Evaluation, settings: EvaluationSettings
+) -> Iterable[FindingKey]:
+    """
+    Yield the keys whose Event may be written now, if a write is due.
+    """
+    for ranking in evaluation.rankings.values():
+        for key in ranking.keys_to_announce(settings.emission):
+            finding = evaluation.gate.finding_states[key]
+            if finding.announceable and not finding.why_unknown and not _is_in_group(key, state):
+                yield key
+    for key, group in state.groups.items():
+        if _is_group_announceable(key, group, evaluation, settings):
+            yield key
+
+
+def is_announceable(
+    key: FindingKey,
+    state: AnnouncementState,
+    evaluation: Evaluation,
+    settings: EvaluationSettings,
+) -> bool:
+    """
+    Return whether this key is one of the ``announceable_keys``.
+    """
+    if key in state.groups:
+        return _is_group_announceable(key, state.groups[key], evaluation, settings)
+    return _is_member_announceable(key, evaluation, settings) and not _is_in_group(key, state)
+
+
+def _is_group_announceable(
+    key: FindingKey, group: EventGroup, evaluation: Evaluation, settings: EvaluationSettings
+) -> bool:
+    return any(
+        _is_member_announceable(FindingKey(member, key.reason), evaluation, settings)
+        for member in group.members
+    )
+
+
+def _is_member_announceable(
+    key: FindingKey, evaluation: Evaluation, settings: EvaluationSettings
+) -> bool:
+    finding = evaluation.gate.finding_states.get(key)
+    if finding is None or finding.why_unknown or not finding.announceable:
+        return False
+    return key in evaluation.ranking_of(key.subject).keys_to_announce(settings.emission)
+
+
+def _is_in_group(key: FindingKey, state: AnnouncementState) -> bool:
+    """
+    Return whether a group Event reports the same trouble, so that the key's own Event is not written.
+    """
+    group = state.groups.get(group_key(key))
+    return bool(key.subject.name) and group is not None and bool(group.members)
+
+
+def is_muted(key: FindingKey, state: AnnouncementState, evaluation: Evaluation) -> bool:
+    """
+    Return whether a key, or a member of its group, is outranked or suppressed.
+    """
+    group = state.groups.get(key, EventGroup())
+    keys = [FindingKey(member, key.reason) for member in group.members] or [key]
+    return any(
+        k in evaluation.suppressions.suppressed_by or _is_outranked(k, evaluation) for k in keys
+    )
+
+
+def _is_outranked(key: FindingKey, evaluation: Evaluation) -> bool:
+    primary = evaluation.ranking_of(key.subject).primary
+    return bool(primary) and key not in primary
+
+
+def due_ready_keys(
+    state: AnnouncementState,
+    evaluation: Evaluation,
+    catalogue: Catalogue,
+    *,
+    now: datetime,
+    only: Iterable[Subject] | None = None,
+) -> list[FindingKey]:
+    """
+    Return the keys of the Ready Events that are owed and true.
+
+    A Ready is true when no ranked reason of the subject is open, held, settling or Unknown. For a
+    group that holds for every member.
+
+    *only*: consider these subjects; None means all.
+    """
+    if not state.ready_owed:
+        return []
+    open_subjects, groups = (
+        _subjects_with_open_episode(state, catalogue),
+        _groups_by_subject(state),
+    )
+    possible_members = possible_members_by_namespace(state.groups.values(), evaluation.subjects)
+    return [
+        FindingKey(subject, catalogue.ready_entry(subject.layer).reason)
+        for subject in (state.ready_owed if only is None else only)
+        if subject in state.ready_owed
+        and state.ready_owed[subject] <= now
+        and subject not in open_subjects
+        and catalogue.ready_entry(subject.layer).enabled
+        and evaluation.not_ready.isdisjoint(
+            _represented_subjects(subject, groups.get(subject, ()), possible_members)
+        )
+    ]
+
+
+def _subjects_with_open_episode(
+    state: AnnouncementState, catalogue: Catalogue
+) -> frozenset[Subject]:
+    """
+    Return the subjects with an episode that gates Ready; those of orthogonal reasons do not.
+    """
+    entries = ((key.subject, catalogue[key.reason]) for key in state.episodes)
+    return frozenset(
+        subject for subject, entry in entries if not entry.orthogonal and not entry.is_ready_reason
+    )
+
+
+def _groups_by_subject(state: AnnouncementState) -> Mapping[Subject, list[EventGroup]]:
+    groups: defaultdict[Subject, list[EventGroup]] = defaultdict(list)
+    for key, group in state.groups.items():
+        groups[key.subject].append(group)
+    return groups
+
+
+def _represented_subjects(
+    subject: Subject,
+    groups: Sequence[EventGroup],
+    possible_members: Mapping[str, set[Subject]],
+) -> frozenset[Subject]:
+    """
+    Return the subjects that must all be ready for this subject's Ready Event.
+    """
+    represented = frozenset({subject}).union(*(group.ever_members for group in groups))
+    if any(group.restored for group in groups):
+        return represented.union(possible_members.get(subject.namespace, ()))
+    return represented

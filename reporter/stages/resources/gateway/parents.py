@@ -1,0 +1,94 @@
+"""
+The parent Gateways of a route, and the status entries that their controllers write about them.
+
+Sources: Gateway API (RouteParentStatus) and the Inference Extension (InferencePool status.parents).
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES, GatewayClass
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
+from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
+from reporter.model.kinds.gateway_api.parents import ParentReference, ParentsStatus, ParentStatus
+from reporter.stages.resources.existence import is_deleting
+from reporter.stages.resources.gateway.gateways import is_gateway_parent
+from reporter.stages.resources.gateway.routes import gateway_parents
+from reporter.stages.snapshot.snapshot import Snapshot
+
+
+ISTIO_CONTROLLER = "istio.io/gateway-controller"
+
+ParentControllers: TypeAlias = Sequence[tuple[ParentReference, str]]
+"""
+The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway.
+"""
+
+
+def find_parent_controllers(snapshot: Snapshot, route: HTTPRoute) -> ParentControllers:
+    """
+    Return the parents of a route whose Gateway exists and is not being deleted.
+
+    A Gateway that is being deleted accepts nothing any more, and the entries about it stay as they
+    were.
+    """
+    found = []
+    for parent in gateway_parents(route):
+        namespace = parent.namespace or route.metadata.namespace
+        gateway = snapshot.get(GATEWAYS, Gateway, namespace, parent.name)
+        if gateway is not None and not is_deleting(gateway):
+            found.append((parent, _controller_name(snapshot, gateway)))
+    return found
+
+
+def find_parent_statuses(
+    status: ParentsStatus, parent: ParentReference, namespace: str
+) -> list[ParentStatus]:
+    """
+    Return the entries about one parent, whichever controller wrote them.
+
+    *namespace*: the namespace of the object with this status, which is a parentRef's default. A new
+    InferencePool has a placeholder entry with a parent of kind ``Status`` (Inference Extension CRD),
+    which is skipped.
+    """
+    return [
+        each
+        for each in status.parents or ()
+        if _is_same_parent(each.parent_ref, parent, namespace)
+        and is_gateway_parent(each.parent_ref)
+    ]
+
+
+def _is_same_parent(one: ParentReference, other: ParentReference, namespace: str) -> bool:
+    return (
+        one.name == other.name
+        and (one.namespace or namespace) == (other.namespace or namespace)
+        and one.section_name == other.section_name
+        and one.port == other.port
+    )
+
+
+def _controller_name(snapshot: Snapshot, gateway: Gateway) -> str:
+    """
+    Return the controllerName of a Gateway's class; empty if the class has no object.
+    """
+    name = gateway.spec.gateway_class_name
+    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
+    return gateway_class.spec.controller_name if gateway_class is not None else ""
+
+
+def select_parent_status(
+    entries: Sequence[ParentStatus], controller_name: str
+) -> ParentStatus | None:
+    """
+    Select the entry of the Gateway's own controller; *controller_name* is empty if not known.
+
+    Another controller may have left an entry about the same Gateway, and nobody removes it. Istio
+    sets controllerName on routes but leaves it empty on InferencePools
+    (pilot/pkg/config/kube/gateway/inferencepool_collection.go).
+    """
+    by_controller = {each.controller_name or "": each for each in reversed(entries)}
+    for name in (controller_name or ISTIO_CONTROLLER, ""):
+        if name in by_controller:
+            return by_controller[name]
+    return entries[0] if entries and not controller_name else None

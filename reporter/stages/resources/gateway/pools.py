@@ -1,0 +1,57 @@
+"""
+Trouble of an InferencePool: what its Gateways' controllers report, and a selector without pods.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
+from reporter.model.kinds.gateway_api.parents import ParentReference
+from reporter.model.verdicts import Trouble
+from reporter.stages.resources.check_result import CheckResult
+from reporter.stages.resources.gateway.parents import (
+    ParentControllers,
+    find_parent_statuses,
+    select_parent_status,
+)
+from reporter.stages.resources.gateway.route_status import evaluate_pool_status, routing_trouble
+from reporter.stages.resources.kaito.inference_sets import is_leader_pod
+
+
+def evaluate_pool(
+    pool: InferencePool, routes: Iterable[tuple[HTTPRoute, ParentControllers]], pods: Sequence[Pod]
+) -> CheckResult | None:
+    """
+    Return the first trouble of a pool, with the status entries before the selector.
+
+    *routes*: the routes to the pool with their parents. *pods*: the InferenceSet's pods that count.
+    """
+    for route, parents in routes:
+        for parent, controller_name in parents:
+            # A pool's status names the Gateway, never its listener (sectionName, port).
+            reference = ParentReference(
+                name=parent.name, namespace=parent.namespace or route.metadata.namespace
+            )
+            entries = find_parent_statuses(pool.status, reference, pool.metadata.namespace)
+            entry = select_parent_status(entries, controller_name)
+            result = evaluate_pool_status(pool, entry, parent.name)
+            if result is not None:
+                return result
+    return _selector_trouble(pool, pods)
+
+
+def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | None:
+    """
+    Return the trouble of a pool whose selector matches no pod although model pods run.
+
+    No controller reports this. Without a running model pod it is no fault of the routing.
+    """
+    selector = (pool.spec.selector.match_labels or {}).items()
+    running = sum(pod.status.phase == "Running" and is_leader_pod(pod) for pod in pods)
+    if not running or any(selector <= (pod.metadata.labels or {}).items() for pod in pods):
+        return None
+    model_pods = "1 model pod is" if running == 1 else f"{running} model pods are"
+    state = f"selector matches no pod while {model_pods} running"
+    return routing_trouble(INFERENCE_POOLS, pool, "SelectsNothing", TroubleKind.FAILED, state)

@@ -1,0 +1,240 @@
+"""
+The problem of one pod, from its own status.
+
+Sources: the Pod API reference (phase, conditions, container states) and kubelet, which writes them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.core.pods import ContainerStatus, Pod
+from reporter.stages.resources.conditions import is_condition_true
+from reporter.stages.resources.workloads.pods import created_at
+from reporter.stages.text.sanitize import sanitize, truncate_bytes
+
+
+IMAGE_PULL_REASONS = frozenset(
+    {
+        "ErrImagePull",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "ErrImageNeverPull",
+        "ImageInspectError",
+        "RegistryUnavailable",
+    }
+)
+"""
+Waiting reasons of a container whose image cannot be had (kubelet, pkg/kubelet/images/types.go).
+"""
+
+CONFIG_ERROR_REASONS = frozenset(
+    {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+)
+"""
+Waiting reasons of a container that cannot be created or started (kubelet).
+"""
+
+FIRST_STATUS_WITHIN = timedelta(seconds=2)
+"""
+Time after startTime within which kubelet writes the first Ready=False; its times are whole seconds.
+
+A Ready condition that changed later than this has been True before.
+"""
+
+MAX_PROBLEM_BYTES = 100
+"""
+Limit of a problem's text in bytes. Its reasons come from kubelet and the container runtime.
+"""
+
+SEVERITY = (TroubleKind.FAILED, TroubleKind.LOST, TroubleKind.STARTING, TroubleKind.DECLARED)
+
+
+@dataclass(frozen=True, slots=True)
+class PodProblem:
+    """
+    The reason why one pod is not Ready.
+
+    *text* follows the pod's name in a message. *foreign_text* is written by kubelet or the scheduler.
+    """
+
+    pod: str
+    kind: TroubleKind
+    code: str
+    text: str
+    foreign_text: str = ""
+    is_crash: bool = False
+    since: datetime | None = None
+
+    @property
+    def sort_key(self) -> tuple[int, str]:
+        return (SEVERITY.index(self.kind), self.pod)
+
+
+def find_pod_problems(pods: Iterable[Pod], *, wanted: int) -> list[PodProblem]:
+    """
+    Return the problems of pods that are not Ready, worst first.
+
+    Beyond the youngest *wanted* pods, the older ones are being replaced: that such a pod stops being
+    Ready is expected.
+    """
+    youngest_first = sorted(pods, key=created_at, reverse=True)
+    problems = []
+    for position, pod in enumerate(youngest_first):
+        problem = find_pod_problem(pod)
+        if problem is None:
+            continue
+        if problem.kind is TroubleKind.LOST and position >= wanted:
+            problem = replace(problem, kind=TroubleKind.STARTING)
+        problems.append(problem)
+    return sorted(problems, key=lambda each: each.sort_key)
+
+
+def find_pod_problem(pod: Pod) -> PodProblem | None:
+    """
+    Return the problem of a pod; None for a Ready pod.
+    """
+    if pod.is_ready:
+        return None
+    problem = _container_problem(pod) or _pod_level_problem(pod)
+    is_disrupted = problem.kind is TroubleKind.LOST and _disruption_target(pod) is not None
+    return replace(problem, kind=TroubleKind.STARTING) if is_disrupted else problem
+
+
+def _disruption_target(pod: Pod) -> Condition | None:
+    """
+    Return the condition of a pod chosen for preemption, eviction or a node shutdown; None if not.
+
+    A controller replaces such a pod, so its end is a planned change (KEP-3329).
+    """
+    condition = pod.status.condition("DisruptionTarget")
+    return condition if is_condition_true(condition) else None
+
+
+def _pod_level_problem(pod: Pod) -> PodProblem:
+    scheduled = pod.status.condition("PodScheduled")
+    if scheduled is not None and scheduled.status == "False":
+        unschedulable = scheduled.reason == "Unschedulable"
+        return _new_problem(
+            pod,
+            TroubleKind.STARTING,
+            "Unschedulable" if unschedulable else "NotReady",
+            scheduled.reason or "not scheduled",
+            foreign=scheduled.message or "",
+        )
+    if pod.status.phase == "Failed":
+        reason = pod.status.reason or "Failed"
+        return _new_problem(
+            pod, TroubleKind.FAILED, "Failed", reason, foreign=pod.status.message or ""
+        )
+    disrupted = _disruption_target(pod)
+    if disrupted is not None:
+        return _new_problem(
+            pod, TroubleKind.STARTING, "NotReady", disrupted.reason or "being evicted"
+        )
+    waiting_reasons = filter(None, map(_waiting_reason, _container_statuses(pod)))
+    kind = TroubleKind.LOST if _was_ready(pod) else TroubleKind.STARTING
+    return _new_problem(pod, kind, "NotReady", next(waiting_reasons, "not Ready"))
+
+
+def _container_problem(pod: Pod) -> PodProblem | None:
+    """
+    Return the problem of the first container, init containers first, with an error or a crash.
+    """
+    for status in _container_statuses(pod):
+        waiting = status.state.waiting
+        reason = _waiting_reason(status)
+        foreign = (waiting.message if waiting else "") or ""
+        if reason in IMAGE_PULL_REASONS:
+            return _new_problem(pod, TroubleKind.FAILED, "ImagePull", reason, foreign=foreign)
+        if reason in CONFIG_ERROR_REASONS:
+            return _new_problem(pod, TroubleKind.FAILED, "Config", reason, foreign=foreign)
+        if reason == "CrashLoopBackOff" or _has_crashed(pod, status):
+            return _crash_problem(pod, status)
+    return None
+
+
+def _has_crashed(pod: Pod, status: ContainerStatus) -> bool:
+    """
+    Return whether a container is down after a crash, or runs again but was not Ready since.
+
+    A main container must not end at all. Exit code 0 counts as a crash of it, because a server that
+    a failing liveness probe stops usually ends with it.
+    """
+    terminated = status.state.terminated or status.last_state.terminated
+    if terminated is None or (terminated.exit_code == 0 and _is_init_container(pod, status)):
+        return False
+    if status.state.terminated is not None:
+        return True
+    running = status.state.running
+    if running is None or status.ready:
+        return False
+    # A Ready condition that changed after the restart shows that the container was Ready since.
+    changed = _ready_changed_at(pod)
+    return changed is None or running.started_at is None or changed <= running.started_at
+
+
+def _is_init_container(pod: Pod, status: ContainerStatus) -> bool:
+    return status in (pod.status.init_container_statuses or ())
+
+
+def _crash_problem(pod: Pod, status: ContainerStatus) -> PodProblem:
+    """
+    Build the problem of a crashed container; it is FAILED from its back-off or second crash on.
+    """
+    terminated = status.state.terminated or status.last_state.terminated
+    is_backing_off = _waiting_reason(status) == "CrashLoopBackOff"
+    is_out_of_memory = terminated is not None and terminated.reason == "OOMKilled"
+    # restartCount does not include the crash that the container has not been restarted from.
+    crashes = status.restart_count + (1 if status.state.terminated is not None else 0)
+    kind = TroubleKind.LOST if _was_ready(pod) else TroubleKind.STARTING
+    if is_backing_off or crashes > 1:
+        kind = TroubleKind.FAILED
+    name = _waiting_reason(status) or (terminated.reason if terminated else "") or "crashed"
+    if is_out_of_memory and is_backing_off:
+        name = "CrashLoopBackOff after OOMKilled"
+    facts = [f"exit code {terminated.exit_code}"] if terminated is not None else []
+    facts += [_plural(status.restart_count, "restart")] if status.restart_count else []
+    text = f"{name} ({', '.join(facts)})" if facts else name
+    foreign = (terminated.message if terminated else "") or ""
+    code = "OutOfMemory" if is_out_of_memory else "Crash"
+    return _new_problem(pod, kind, code, text, foreign=foreign, is_crash=True)
+
+
+def _new_problem(
+    pod: Pod,
+    kind: TroubleKind,
+    code: str,
+    text: str,
+    *,
+    foreign: str = "",
+    is_crash: bool = False,
+) -> PodProblem:
+    short_text = truncate_bytes(sanitize(text), MAX_PROBLEM_BYTES)
+    return PodProblem(
+        pod.metadata.name, kind, code, short_text, foreign, is_crash, _ready_changed_at(pod)
+    )
+
+
+def _was_ready(pod: Pod) -> bool:
+    changed, started = _ready_changed_at(pod), pod.status.start_time
+    return changed is not None and started is not None and changed > started + FIRST_STATUS_WITHIN
+
+
+def _ready_changed_at(pod: Pod) -> datetime | None:
+    ready = pod.status.condition("Ready")
+    return ready.last_transition_time if ready is not None else None
+
+
+def _container_statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
+    return (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
+
+
+def _waiting_reason(status: ContainerStatus) -> str:
+    return (status.state.waiting.reason or "") if status.state.waiting is not None else ""
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

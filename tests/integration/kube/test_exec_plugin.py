@@ -1,0 +1,127 @@
+"""
+Credential plugins of a kubeconfig, as processes of their own.
+"""
+
+import json
+
+import pytest
+
+from reporter.kube.client.client import connect
+from reporter.kube.wire.errors import ConfigurationError, Refused
+from tests.integration.kube.credentials_fixture import (
+    ALWAYS,
+    SELDOM,
+    a_plugin,
+    only,
+    printing,
+    who,
+)
+from tests.support.stubs.api_servers import (
+    a_kubeconfig,
+    connected,
+    serving,
+)
+
+
+async def test_a_plugin_beside_the_kubeconfig_is_run_with_what_it_needs(tmp_path):
+    script = f'echo "$1 $COLOUR $KUBERNETES_EXEC_INFO" > {tmp_path}/told\n' + printing(token="one")
+    _, handler = only("one")
+    async with serving(handler) as server:
+        user = a_plugin(tmp_path, script)
+        user["exec"]["provideClusterInfo"] = True
+        async with connected(a_kubeconfig(tmp_path, server.url, user=user)) as api:
+            assert await who(api) == "one"
+        argument, colour, info = (tmp_path / "told").read_text().split(" ", 2)
+        spec = json.loads(info)["spec"]
+    assert (argument, colour) == ("--a", "red")
+    assert spec == {"interactive": False, "cluster": {"server": server.url}}
+
+
+async def test_a_plugin_that_writes_much_to_stderr_is_no_problem(tmp_path):
+    script = "head -c 400000 /dev/zero | tr '\\0' x >&2\n" + printing(token="one")
+    _, handler = only("one")
+    async with serving(handler) as server:
+        kubeconfig = a_kubeconfig(tmp_path, server.url, user=a_plugin(tmp_path, script))
+        environ = {"PATH": "/usr/bin:/bin"}
+        async with connected(kubeconfig, environ=environ) as api:
+            assert await who(api) == "one"
+
+
+async def test_a_plugin_runs_again_when_its_token_expires(tmp_path):
+    _, handler = only("one", "two")
+    async with serving(handler) as server:
+        user = a_plugin(
+            tmp_path, printing(token="one", expirationTimestamp="2026-05-01T12:00:00Z")
+        )
+        async with connected(
+            a_kubeconfig(tmp_path, server.url, user=user), refresh_policy=ALWAYS
+        ) as api:
+            assert await who(api) == "one"
+            a_plugin(tmp_path, printing(token="two", expirationTimestamp="2026-05-01T13:00:00Z"))
+            assert await who(api) == "two"
+            a_plugin(tmp_path, "exit 1")
+            assert await who(api) == "two"
+
+
+async def test_a_plugin_runs_again_after_a_401(tmp_path):
+    known, handler = only("one")
+    async with serving(handler) as server:
+        user = a_plugin(tmp_path, printing(token="one"))
+        async with connected(
+            a_kubeconfig(tmp_path, server.url, user=user), refresh_policy=SELDOM
+        ) as api:
+            assert await who(api) == "one"
+            known[:] = ["two"]
+            a_plugin(tmp_path, printing(token="two"))
+            assert await who(api) == "two"
+
+
+async def test_a_plugin_that_fails_later_is_logged_and_run_again(tmp_path):
+    _, handler = only("one", "two")
+    async with serving(handler) as server:
+        user = a_plugin(
+            tmp_path, printing(token="one", expirationTimestamp="2026-05-01T11:00:00Z")
+        )
+        async with connected(
+            a_kubeconfig(tmp_path, server.url, user=user), refresh_policy=ALWAYS
+        ) as api:
+            assert await who(api) == "one"
+            a_plugin(tmp_path, "echo 'login expired' >&2; exit 3")
+            with pytest.raises(Refused, match="exit code 3: login expired"):
+                await who(api)
+            a_plugin(tmp_path, printing(token="two"))
+            assert await who(api) == "two"
+
+
+@pytest.mark.parametrize(
+    ("script", "complaint"),
+    [
+        (
+            "echo 'Bearer abcdefg1: no such login' >&2; exit 7",
+            r"exit code 7: Bearer \[removed\] no such",
+        ),
+        ("exit 1", "exit code 1: it wrote nothing"),
+        ("echo hello", "printed no ExecCredential"),
+        (printing(), "neither a token nor a certificate"),
+        (printing(clientCertificateData="pem"), "without its key"),
+        (printing(token="x").replace("io/v1", "io/v1beta1"), "instead of"),
+    ],
+)
+async def test_a_plugin_that_fails_stops_the_start_with_its_own_words(tmp_path, script, complaint):
+    kubeconfig = a_kubeconfig(tmp_path, "http://api", user=a_plugin(tmp_path, script))
+    with pytest.raises(ConfigurationError, match=complaint):
+        await connect(kubeconfig, environ={})
+
+
+async def test_a_plugin_that_is_not_installed_says_how_to_get_it(tmp_path):
+    user = a_plugin(tmp_path, "")
+    user["exec"] |= {"command": "no-such-plugin-anywhere", "installHint": "brew install it"}
+    with pytest.raises(ConfigurationError, match=r"cannot be run: .*brew install it"):
+        await connect(a_kubeconfig(tmp_path, "http://api", user=user), environ={})
+
+
+async def test_a_plugin_that_waits_for_a_terminal_is_refused(tmp_path):
+    user = a_plugin(tmp_path, "")
+    user["exec"]["interactiveMode"] = "Always"
+    with pytest.raises(ConfigurationError, match="demands a terminal"):
+        await connect(a_kubeconfig(tmp_path, "http://api", user=user), environ={})

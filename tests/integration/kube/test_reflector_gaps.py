@@ -1,0 +1,150 @@
+"""
+Objects that cannot be decoded, kinds that may not be read, and kinds that are not served.
+"""
+
+import asyncio
+
+from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost
+from tests.integration.kube.reflector_fixture import (
+    FakeStore,
+    ScriptedServer,
+    a_deployment,
+    a_list_response,
+    a_watch_event,
+    a_watch_response,
+    an_error_event,
+    is_watched,
+    running_reflector,
+)
+from tests.support.stubs.api_servers import (
+    a_json_response,
+    a_status_response,
+    until,
+)
+
+
+UNDECODABLE = {
+    "metadata": {"name": "odd", "namespace": "shop", "resourceVersion": "9"},
+    "spec": {"replicas": "two"},
+}
+
+
+async def test_an_undecodable_object_is_counted_and_marked(tmp_path):
+    cluster = ScriptedServer(
+        lists=[a_list_response(a_deployment("a"), a_deployment("odd"))],
+        watches=[
+            a_watch_response(
+                a_watch_event("MODIFIED", UNDECODABLE),
+                a_watch_event("ADDED", a_deployment("b", "11")),
+            )
+        ],
+    )
+    async with running_reflector(tmp_path, cluster) as run:
+        await until(lambda: "b" in run.store.names)
+        assert run.store.names == ["a", "b", "odd"]
+        assert run.store.undecodable == {("shop", "odd")}
+        assert run.reflector.stats.decode_errors == 1
+
+
+async def test_an_undecodable_object_of_a_list_keeps_its_old_version(tmp_path):
+    cluster = ScriptedServer(
+        lists=[
+            a_list_response(a_deployment("odd"), a_deployment("gone")),
+            a_list_response(UNDECODABLE, a_deployment("a")),
+        ],
+        watches=[a_watch_response(an_error_event(410)), a_watch_response()],
+    )
+    async with running_reflector(tmp_path, cluster) as run:
+        await until(lambda: "a" in run.store.names)
+        assert run.store.names == ["a", "odd"]
+        assert run.store.undecodable == {("shop", "odd")}
+
+
+async def test_an_undecodable_object_is_logged_once(tmp_path, caplog):
+    healed = a_watch_event("MODIFIED", a_deployment("odd", "11"))
+    odd, other = (
+        a_watch_event("MODIFIED", UNDECODABLE),
+        a_watch_event("ADDED", a_deployment("b", "12")),
+    )
+    cluster = ScriptedServer(
+        lists=[a_list_response(UNDECODABLE), a_list_response(UNDECODABLE)],
+        watches=[
+            a_watch_response(odd, odd, an_error_event(410)),
+            a_watch_response(odd, healed, odd, other),
+        ],
+    )
+    async with running_reflector(tmp_path, cluster) as run:
+        await until(lambda: "b" in run.store.names)
+        assert run.reflector.stats.decode_errors == 6
+    assert caplog.text.count("cannot be decoded") == 2
+
+
+async def test_a_forbidden_kind_is_reported_and_retried_until_it_is_granted(tmp_path, caplog):
+    cluster = ScriptedServer(
+        lists=[
+            *[a_status_response(403, "Forbidden", "no")] * 4,
+            a_list_response(a_deployment("a")),
+        ],
+        watches=[a_watch_response()],
+    )
+    async with running_reflector(tmp_path, cluster) as run:
+        await until(is_watched(run))
+        assert run.store.watch_states == [
+            NotSynced(),
+            NotSynced("may not list deployments.apps"),
+            Watching(),
+        ]
+    told = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert len(told) == 1
+    assert "may not list deployments.apps" in told[0]
+
+
+async def test_a_revoked_permission_keeps_the_known_objects(tmp_path):
+    cluster = ScriptedServer(
+        lists=[a_list_response(a_deployment("a"))],
+        watches=[a_watch_response(then="end"), a_status_response(403, "Forbidden")],
+    )
+    async with running_reflector(tmp_path, cluster) as run:
+        await until(lambda: isinstance(run.store.watch_states[-1], WatchLost))
+        assert run.store.watch_states[-1].why == "may not watch deployments.apps"
+        assert run.store.names == ["a"]
+
+
+async def test_a_kind_that_is_not_served_waits_for_discovery(tmp_path):
+    missing = a_json_response(b"404 page not found\n", status=404, Content_Type="text/plain")
+    cluster = ScriptedServer(
+        lists=[missing, a_list_response(a_deployment("a"))], watches=[a_watch_response()]
+    )
+    async with running_reflector(tmp_path, cluster) as run:
+        await until(lambda: run.discovery.refresh_requests == 1)
+        assert run.store.watch_states == [NotSynced(), NotServed()]
+        run.discovery.unserved, run.store.version = True, None
+        run.discovery.complete()
+        asked = len(run.server.requests)
+        await asyncio.sleep(0.1)
+        run.discovery.complete()
+        assert len(run.server.requests) == asked
+        run.discovery.unserved, run.store.version = False, "v1"
+        await until_answered(run, is_watched(run))
+
+
+async def until_answered(run, condition):
+    """
+    Discovery answers again and again, as the real one does.
+    """
+    async with asyncio.timeout(10):
+        while not condition():
+            run.discovery.complete()
+            await asyncio.sleep(0.01)
+
+
+async def test_no_kind_is_listed_before_discovery_has_answered(tmp_path):
+    cluster = ScriptedServer(
+        lists=[a_list_response(a_deployment("a"))], watches=[a_watch_response()]
+    )
+    async with running_reflector(tmp_path, cluster, store=FakeStore(version=None)) as run:
+        await asyncio.sleep(0.05)
+        assert run.server.requests == []
+        run.store.version = "v2"
+        await until_answered(run, is_watched(run))
+    assert cluster.listed[0].path == "/apis/apps/v2/deployments"

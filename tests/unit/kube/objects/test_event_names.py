@@ -1,0 +1,58 @@
+"""
+Names and label values of Events.
+"""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from reporter.kube.objects.event_names import event_name, label_value
+from reporter.model.enums import Layer, Reason
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
+from tests.unit.kube.objects.event_records import (
+    BBR,
+    LABEL_VALUE,
+    LONG_CRD,
+    NOON,
+    RELEASE,
+    SECOND,
+    a_record,
+)
+
+
+def test_the_name_of_a_long_crd_is_cut_and_its_hash_is_not():
+    assert len(LONG_CRD) == 253
+    name = event_name(a_record(involved=replace(RELEASE, name=LONG_CRD)))
+    readable, _, digest = name.rpartition(".")
+    assert LONG_CRD.startswith(readable)
+    assert re.fullmatch(r"[0-9a-f]{16,}", digest)
+
+
+def test_one_episode_has_one_name_and_the_next_another():
+    first = a_record()
+    assert event_name(first.rewrite("1/2", "d2", now=NOON + SECOND)) == event_name(first)
+    assert event_name(a_record(first=NOON + SECOND)) != event_name(first)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        FindingKey(CLUSTER_SUBJECT, Reason("clusterKedaNotReady")),
+        FindingKey(CLUSTER_SUBJECT, BBR.reason, item="gateways.gateway.networking.k8s.io"),
+        FindingKey(Subject(Layer.MODELHARNESS), BBR.reason),
+        FindingKey(Subject(Layer.CLUSTER, "a", "b"), BBR.reason),
+        FindingKey(Subject(Layer.CLUSTER, "ab", ""), BBR.reason),
+    ],
+    ids=str,
+)
+def test_different_keys_have_different_names(other: FindingKey):
+    assert event_name(a_record(key=other)) != event_name(a_record())
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 64, "a b", "-a", "a.", "é", "", "." * 70], ids=lambda text: text[:8]
+)
+def test_label_values_that_do_not_fit_are_cut_and_stay_distinct(text: str):
+    assert LABEL_VALUE.fullmatch(label_value(text))
+    assert label_value(text) != label_value(text + "!")

@@ -1,0 +1,41 @@
+"""
+Writes that got no answer or were refused.
+"""
+
+from reporter.stages.announcing.outcome import WriteOutcome
+from tests.support.builders import an_active_verdict
+from tests.support.replay_builders import BBR, cluster_replay
+
+
+def test_a_write_without_an_answer_is_sent_again_under_the_same_name():
+    replay = cluster_replay(announcing=False)
+    replay.verdicts[BBR] = an_active_verdict(BBR)
+    replay.run_pass()
+    replay.write_pending(WriteOutcome.UNCERTAIN)
+    replay.announcing = True
+    replay.advance(1)
+    first, second = replay.writes
+    assert (first.episode_start, first.count) == (second.episode_start, second.count)
+    assert replay.set_clear(BBR).advance(40).writes[-1].key.reason == "clusterReady"
+
+
+def test_a_ready_without_an_answer_is_sent_again_under_the_same_name():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).set_clear(BBR).advance(29)
+    replay.write_outcome = WriteOutcome.UNCERTAIN
+    replay.advance(1)
+    replay.write_outcome, replay.announcing = WriteOutcome.WRITTEN, False
+    replay.advance(5).announcing = True
+    replay.advance(10)
+    _, first, second = replay.writes
+    assert (first.key, first.episode_start) == (second.key, second.episode_start)
+    assert second.last_timestamp > first.last_timestamp
+    assert replay.new_writes[1:] == ["clusterReady x1", "clusterReady x1"]
+
+
+def test_a_dropped_write_is_not_repeated_and_owes_no_ready():
+    replay = cluster_replay(announcing=False)
+    replay.verdicts[BBR] = an_active_verdict(BBR)
+    replay.run_pass()
+    replay.write_pending(WriteOutcome.DROPPED)
+    replay.announcing = True
+    assert replay.advance(60).set_clear(BBR).advance(60).new_writes == ["clusterBBR x1"]

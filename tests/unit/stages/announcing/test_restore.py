@@ -1,0 +1,149 @@
+"""
+Episodes that a new process or a new leader reads back.
+"""
+
+from datetime import timedelta
+
+import pytest
+
+from reporter.model.enums import TroubleKind
+from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.episodes import next_episode_deadline
+from reporter.stages.evaluation.evaluation import Evaluation
+from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
+from tests.support.replay import Replay
+from tests.support.replay_builders import BBR, ISTIO, cluster_replay
+
+
+def test_a_restart_writes_nothing_and_continues_the_count():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).restart(back_after=20)
+    assert replay.new_writes == ["clusterBBR x1"]
+    assert replay.advance(330).new_writes == ["clusterBBR x2"]
+    assert len({r.episode_start for r in replay.writes}) == 1
+
+
+def test_an_episode_that_a_follower_saw_settle_is_over_when_it_leads():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR), an_active_verdict(ISTIO))
+    assert replay.new_writes == ["clusterIstio x1"]
+    replay.announcing = False
+    replay.set_clear(ISTIO).advance(45).take_over()
+    replay.set_verdicts(an_active_verdict(ISTIO, a_trouble(kind=TroubleKind.DECLARED)))
+    assert "clusterIstio x1" in replay.new_writes
+    assert len({r.episode_start for r in replay.writes if r.key == ISTIO}) == 2
+
+
+@pytest.mark.parametrize(("clear", "episodes"), [(59, 1), (61, 2), (3000, 2)])
+def test_trouble_at_a_takeover_is_new_if_the_follower_saw_the_earlier_one_settle(clear, episodes):
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR), an_active_verdict(ISTIO))
+    replay.announcing = False
+    replay.set_clear(ISTIO).advance(clear).set_verdicts(an_active_verdict(ISTIO)).advance(
+        20
+    ).take_over()
+    assert len({r.episode_start for r in replay.writes if r.key == ISTIO}) == episodes
+
+
+def test_trouble_that_settled_before_the_last_write_is_not_new_at_a_takeover():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR), an_active_verdict(ISTIO))
+    replay.set_clear(ISTIO).advance(100).set_verdicts(an_active_verdict(ISTIO))
+    replay.announcing = False
+    assert replay.new_writes.count("clusterIstio x1") == 2
+    assert replay.advance(20).take_over().new_writes == []
+
+
+def test_trouble_that_was_unknown_in_between_is_not_new_at_a_takeover():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR), an_active_verdict(ISTIO))
+    replay.announcing = False
+    replay.set_clear(ISTIO).advance(31).set_unknown(ISTIO).advance(100).set_verdicts(
+        an_active_verdict(ISTIO)
+    ).take_over()
+    assert len({r.episode_start for r in replay.writes if r.key == ISTIO}) == 1
+
+
+def test_a_follower_that_saw_trouble_late_does_not_announce_it_again():
+    replay = cluster_replay().set_verdicts(an_active_verdict(ISTIO))
+    assert replay.new_writes == ["clusterIstio x1"]
+    replay.evaluation, replay.announcement_state, replay.announcing = (
+        Evaluation(),
+        AnnouncementState(),
+        False,
+    )
+    replay.verdicts.clear()
+    replay.run_pass().advance(45)
+    replay.set_verdicts(an_active_verdict(ISTIO)).take_over()
+    assert replay.new_writes == []
+
+
+def test_a_follower_that_saw_flapping_trouble_return_late_does_not_announce_it_again():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR), an_active_verdict(ISTIO))
+    replay.announcing = False
+    replay.set_clear(ISTIO).advance(20 + 10 + 20)
+    replay.set_verdicts(an_active_verdict(ISTIO)).take_over()
+    assert len({r.episode_start for r in replay.writes if r.key == ISTIO}) == 1
+
+
+def test_a_follower_that_saw_all_settle_writes_the_owed_ready_at_once():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    assert replay.new_writes == ["clusterBBR x1"]
+    replay.announcing = False
+    replay.set_clear(BBR).advance(45)
+    assert replay.take_over().new_writes == ["clusterReady x1"]
+
+
+def test_trouble_that_cleared_during_a_restart_gets_its_ready_after_the_settle():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    replay.verdicts.clear()
+    replay.restart(back_after=20)
+    assert replay.advance(28).new_writes == ["clusterBBR x1"]
+    assert replay.advance(3).new_writes == ["clusterReady x1"]
+
+
+def test_after_a_ready_nothing_is_restored():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).set_clear(BBR).advance(40)
+    assert replay.new_writes == ["clusterBBR x1", "clusterReady x1"]
+    assert replay.restart(back_after=20).advance(timedelta(hours=2)).new_writes == []
+
+
+def test_the_latest_of_several_ready_events_ends_the_episode():
+    replay = cluster_replay()
+    for _ in range(2):
+        replay.set_verdicts(an_active_verdict(BBR)).advance(5).set_clear(BBR).advance(60)
+    assert replay.new_writes == ["clusterBBR x1", "clusterReady x1"] * 2
+    assert replay.restart(back_after=10).advance(600).new_writes == []
+
+
+def test_an_event_of_more_than_an_hour_ago_is_no_running_episode():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    replay.verdicts.clear()
+    assert replay.restart(back_after=3601).advance(100).new_writes == ["clusterBBR x1"]
+
+
+def test_a_recurrence_in_the_second_of_the_ready_is_a_running_episode():
+    replay = (
+        cluster_replay()
+        .set_verdicts(an_active_verdict(BBR))
+        .set_clear(BBR)
+        .advance(30)
+        .set_verdicts(an_active_verdict(BBR))
+    )
+    assert replay.new_writes == ["clusterBBR x1", "clusterReady x1", "clusterBBR x1"]
+    assert replay.restart(back_after=0.5).advance(5).new_writes == []
+
+
+def test_a_cause_that_changed_over_a_restart_is_written():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR, a_trouble(code="Degraded")))
+    replay.verdicts[BBR] = an_active_verdict(BBR, a_trouble(code="Unavailable"))
+    assert replay.restart(back_after=5).new_writes == ["clusterBBR x1", "clusterBBR x2"]
+
+
+def test_a_restored_orthogonal_finding_has_a_deadline_at_which_it_ends():
+    slow = an_entry("clusterSlow", None, orthogonal=True)
+    key = a_key("clusterSlow")
+    replay = Replay(a_catalogue(slow)).set_verdicts(an_active_verdict(key))
+    replay.verdicts.clear()
+    replay.restart()
+    settle = replay.settings.delays.settle
+    assert (
+        next_episode_deadline(replay.announcement_state, settle=settle, now=replay.now)
+        == replay.now + settle
+    )
+    assert replay.advance(settle + timedelta(seconds=1)).announcement_state.episodes == {}

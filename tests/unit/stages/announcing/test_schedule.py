@@ -1,0 +1,83 @@
+"""
+When the Event of a key is written: first announcement, rewrites and heartbeats.
+"""
+
+import itertools
+from datetime import timedelta
+
+from reporter.stages.announcing.outcome import WriteOutcome
+from reporter.stages.evaluation.evaluation import EvaluationSettings
+from tests.support.builders import a_trouble, an_active_verdict
+from tests.support.replay_builders import BBR, ISTIO, KAITO, cluster_replay
+
+
+def test_a_first_announcement_is_not_delayed():
+    assert cluster_replay().set_verdicts(an_active_verdict(BBR)).new_writes == ["clusterBBR x1"]
+
+
+def test_the_heartbeat_counts_and_comes_within_a_tenth():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    assert replay.advance(269).new_writes == ["clusterBBR x1"]
+    assert replay.advance(62).new_writes == ["clusterBBR x2"]
+    first, second = replay.writes
+    assert (first.episode_start, first.first_timestamp) == (
+        second.episode_start,
+        second.first_timestamp,
+    )
+    assert second.last_timestamp > first.last_timestamp
+
+
+def test_heartbeats_are_spread_by_a_tenth_each_way():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).advance(timedelta(hours=3))
+    moments = [record.last_timestamp for record in replay.writes]
+    spans = {(b - a).total_seconds() for a, b in itertools.pairwise(moments)}
+    assert min(spans) >= 270
+    assert max(spans) <= 331
+    assert max(spans) - min(spans) > 20
+
+
+def test_a_heartbeat_does_not_wait_for_the_least_time_between_rewrites():
+    replay = cluster_replay(settings=EvaluationSettings(heartbeat=timedelta(seconds=30)))
+    replay.set_verdicts(an_active_verdict(ISTIO)).set_verdicts(
+        an_active_verdict(BBR)
+    ).set_verdicts(an_active_verdict(KAITO)).advance(34)
+    assert replay.new_writes == ["clusterIstio x1", "clusterIstio x2", "clusterIstio x3"]
+    assert replay.last_message.endswith("(also: clusterBBR, clusterKaito)")
+
+
+def test_a_suffix_is_rewritten_at_most_once_a_minute():
+    replay = (
+        cluster_replay()
+        .set_verdicts(an_active_verdict(ISTIO))
+        .set_verdicts(an_active_verdict(BBR))
+    )
+    assert replay.new_writes == ["clusterIstio x1", "clusterIstio x2"]
+    assert replay.set_verdicts(an_active_verdict(KAITO)).advance(58).new_writes == []
+    assert replay.advance(3).new_writes == ["clusterIstio x3"]
+    assert replay.last_message.endswith("(also: clusterBBR, clusterKaito)")
+
+
+def test_a_rewrite_that_was_sent_twice_is_still_the_only_one_of_its_minute():
+    replay = cluster_replay().set_verdicts(an_active_verdict(ISTIO))
+    replay.write_outcome = WriteOutcome.UNCERTAIN
+    replay.verdicts[BBR] = an_active_verdict(BBR)
+    replay.run_pass()
+    replay.write_outcome = WriteOutcome.WRITTEN
+    replay.advance(1).set_verdicts(an_active_verdict(KAITO)).advance(50)
+    assert replay.new_writes[0] == "clusterIstio x1"
+    assert not replay.last_message.endswith("(also: clusterBBR, clusterKaito)")
+    assert replay.advance(15).last_message.endswith("(also: clusterBBR, clusterKaito)")
+
+
+def test_a_change_of_cause_is_written_a_change_of_counts_is_not():
+    one = {"message_fields": {"object": "Thing", "state": "has 1/3", "pods": ""}}
+    two = {"message_fields": {"object": "Thing", "state": "has 2/3", "pods": ""}}
+    replay = cluster_replay().set_verdicts(
+        an_active_verdict(BBR, a_trouble(code="Degraded", **one))
+    )
+    assert replay.set_verdicts(
+        an_active_verdict(BBR, a_trouble(code="Degraded", **two))
+    ).new_writes == ["clusterBBR x1"]
+    assert replay.set_verdicts(
+        an_active_verdict(BBR, a_trouble(code="Unavailable", **two))
+    ).new_writes == ["clusterBBR x2"]

@@ -1,0 +1,113 @@
+"""
+The documents agree with the program and with each other.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reporter.cli.reference import COMMAND, RENDERERS, renew
+from reporter.settings import FLAGS
+from reporter.sinks.metrics.declarations import METRICS
+
+
+ROOT = Path(__file__).parents[2]
+README_LIMIT = 15_000
+FOLDERS = [path for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")]
+PAGES = sorted(
+    path.relative_to(ROOT)
+    for found in (ROOT.glob("*.md"), *(folder.rglob("*.md") for folder in FOLDERS))
+    for path in found
+)
+
+CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
+WALK_ROW = re.compile(r"^\| \d+ \| \[[^\]]+\]\(([^)]+)\) \| `(\w+)` \|", re.MULTILINE)
+LINK = re.compile(r"\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_a_reference_is_what_the_program_declares(name):
+    page = (ROOT / "docs" / name).read_text("utf-8")
+    assert page == renew(page, RENDERERS[name]()), f"run {COMMAND}"
+
+
+def test_every_metric_and_every_flag_has_a_row_with_all_its_facts():
+    metrics, flags = (
+        (ROOT / "docs" / name).read_text("utf-8").splitlines()
+        for name in ("metrics.md", "flags.md")
+    )
+    for metric in METRICS:
+        (row,) = (line for line in metrics if line.startswith(f"| `{metric.full_name}` |"))
+        assert f"| {metric.type} |" in row
+        assert metric.help in row
+        assert all(f"`{label}`" in row for label in metric.labels)
+    for flag in FLAGS:
+        (row,) = (line for line in flags if line.startswith(f"| `--{flag.name}` |"))
+        assert f"`{flag.variable}`" in row
+        assert flag.default in row
+        assert flag.help in row
+
+
+def test_a_page_without_marks_is_refused():
+    with pytest.raises(ValueError, match="generated: begin"):
+        renew("# Flags\n", "table")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_relative_link_leads_somewhere(page):
+    text = (ROOT / page).read_text("utf-8")
+    wrong = [link for link in _relative_links(text) if not _exists(page, link)]
+    assert not wrong
+
+
+def test_a_broken_link_and_a_broken_anchor_are_noticed():
+    assert _exists(Path("README.md"), "docs/metrics.md#labels")
+    assert not _exists(Path("README.md"), "docs/metrics.md#colours")
+    assert not _exists(Path("README.md"), "docs/colours.md")
+    assert not _exists(Path("docs/metrics.md"), "#colours")
+
+
+def test_the_functions_of_the_architecture_are_where_it_says():
+    page = Path("docs/architecture.md")
+    rows = WALK_ROW.findall((ROOT / page).read_text("utf-8"))
+    assert len(rows) > 12
+    for link, name in rows:
+        source = ((ROOT / page).parent / link).read_text("utf-8")
+        assert re.search(
+            rf"^ *(?:(?:async )?def {name}\(|class {name}\b|{name} = )", source, re.MULTILINE
+        ), f"{page}: there is no {name} in {link}"
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_bytes()) <= README_LIMIT
+
+
+def _relative_links(text: str) -> Iterator[str]:
+    for link in LINK.findall(CODE_BLOCK.sub("", text)):
+        if not re.match(r"[a-z]+:", link):
+            yield link
+
+
+def _exists(page: Path, link: str) -> bool:
+    path, _, anchor = link.partition("#")
+    target = (ROOT / page).parent / path if path else ROOT / page
+    if not target.exists():
+        return False
+    return not anchor or anchor in _anchors(target.read_text("utf-8"))
+
+
+def _anchors(text: str) -> Iterator[str]:
+    """
+    Yield the anchors that GitHub gives to headings, and those set by hand with ``<a id="…">``.
+    """
+    seen: dict[str, int] = {}
+    for heading in HEADING.findall(CODE_BLOCK.sub("", text)):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+        anchor = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+        number = seen.get(anchor, 0)
+        seen[anchor] = number + 1
+        yield f"{anchor}-{number}" if number else anchor
+    yield from re.findall(r'<a (?:id|name)="([^"]+)"', text)
