@@ -1,3 +1,3 @@
 """
-How long it takes from a change in the API until its Event can be read, on a real control plane.
+Benchmarks of the reporter: reaction time, start, memory, load on the API server, outages, scraping.
 """

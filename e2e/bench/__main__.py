@@ -1,5 +1,5 @@
 """
-The benchmark that says most: from a change to its readable Event.
+The most important benchmark: the time from a change to its readable Event.
 """
 
 import sys

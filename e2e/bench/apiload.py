@@ -1,9 +1,9 @@
 """
-Measure what the reporter costs the API server: at its start, when nothing changes, while findings
-are repeated, and when it is restarted.
+Measure the reporter's load on the API server: at start, idle, with announced findings, at restart.
 
-Requests are counted from the audit log, bytes by a relay between the two (TLS and all), and both
-beside what the API server's own metrics say of everybody, with and without the reporter.
+Requests of the reporter are counted from the audit log, and its bytes, TLS included, by a proxy in
+between. The API server's own metrics count the requests of all clients, with and without the
+reporter.
 """
 
 import argparse
@@ -36,9 +36,10 @@ Reads a minute of the polling Go reporter at 1,000 healthy InferenceSets.
 
 GOAL_OF_READS, GOAL_OF_CPU = POLLING / 100, 0.5
 """
-A minute: reads of the API server, seconds of the reporter's processor.
+Goals a minute: reads of the API server, CPU seconds of the reporter.
 """
 
+KAITO_NAMESPACES = "/apis/kaito.sh/v1beta1/namespaces"
 HEARTBEAT = 30
 FLAGS = (
     f"--heartbeat-seconds={HEARTBEAT}",
@@ -46,20 +47,20 @@ FLAGS = (
     "--renew-deadline-seconds=10",
     "--retry-period-seconds=2",
 )
-START = 300
-AFTERMATH = 20
+START_TIMEOUT = 300
+SETTLE_SECONDS = 20
 """
-Seconds after a start that do not count as steady.
+Seconds after a start before the reporter counts as idle.
 """
 
 EXPECTED = {ApiRequest("update", "leases"), ApiRequest("get", "/apis")}
 """
-When nothing changes, besides watches that begin anew after some minutes.
+Requests of an idle reporter, beside watches, which are reopened after some minutes.
 """
 
-NAMED = 3
+MAX_NAMED = 3
 """
-Resources that are named; more are counted.
+Maximum number of resources to list by name.
 """
 
 
@@ -72,46 +73,48 @@ def main() -> int:
         return 1
     with (
         ControlPlane(replace(workload.MINIMAL_OPTIONS, audit=True)) as plane,
-        counting_proxy(plane.client.port) as relay,
+        counting_proxy(plane.client.port) as proxy,
     ):
         teams = BenchTeams(plane)
         teams.grow(arguments.inferencesets)
         objects = teams.objects()
         print("\n".join(machine.lines(plane)))
         print(f"cluster   {arguments.inferencesets:,} InferenceSets, {objects:,} objects\n")
-        found = list(_measured(plane, relay, arguments))
-    return rows.report(found, arguments.json) and int(arguments.check)
+        bench_rows = list(_measure(plane, proxy, arguments))
+    return rows.report(bench_rows, arguments.json) and int(arguments.check)
 
 
-def _measured(
-    plane: ControlPlane, relay: CountingProxy, arguments: argparse.Namespace
+def _measure(
+    plane: ControlPlane, proxy: CountingProxy, arguments: argparse.Namespace
 ) -> Iterator[BenchRow]:
-    scales, many = CostMeter(plane, relay), arguments.inferencesets
-    without = scales.measure(arguments.seconds)
-    reporter = _reporter(plane, relay)
-    yield from _started(plane, relay, scales, reporter, f"start at {many:,}")
+    meter, many = CostMeter(plane, proxy), arguments.inferencesets
+    without = meter.measure(arguments.seconds)
+    reporter = _reporter(plane, proxy)
+    yield from _start_rows(plane, proxy, meter, reporter, f"start at {many:,}")
     try:
-        steady = scales.measure(arguments.seconds, reporter)
-        yield from _steady(steady, without, many)
-        _trouble(plane, arguments.findings)
-        repeating = scales.measure(arguments.seconds, reporter)
-        yield from _repeating(repeating, arguments.findings)
+        steady = meter.measure(arguments.seconds, reporter)
+        yield from _idle_rows(steady, without, many)
+        _break_inference_sets(plane, arguments.findings)
+        repeating = meter.measure(arguments.seconds, reporter)
+        yield from _heartbeat_rows(repeating, arguments.findings)
     finally:
         reporter.stop()
-    yield from _started(plane, relay, scales, reporter, f"restart at {many:,}")
+    yield from _start_rows(plane, proxy, meter, reporter, f"restart at {many:,}")
     reporter.stop()
 
 
-def _reporter(plane: ControlPlane, relay: CountingProxy) -> ReporterProcess:
+def _reporter(plane: ControlPlane, proxy: CountingProxy) -> ReporterProcess:
     reporter_rights.install(plane.client, NAMESPACE)
-    mine = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
-    return ReporterProcess(plane, *FLAGS, f"--kubeconfig={relay.kubeconfig(mine)}", grant=False)
+    kubeconfig = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
+    return ReporterProcess(
+        plane, *FLAGS, f"--kubeconfig={proxy.kubeconfig(kubeconfig)}", grant=False
+    )
 
 
-def _trouble(plane: ControlPlane, findings: int) -> None:
-    for each in plane.client.list(INFERENCE_SETS, limit=str(findings)):
-        where = each["metadata"]["namespace"], "inferencesets", each["metadata"]["name"]
-        path = "/".join(("/apis/kaito.sh/v1beta1/namespaces", *where))
+def _break_inference_sets(plane: ControlPlane, findings: int) -> None:
+    for inference_set in plane.client.list(INFERENCE_SETS, limit=str(findings)):
+        meta = inference_set["metadata"]
+        path = f"{KAITO_NAMESPACES}/{meta['namespace']}/inferencesets/{meta['name']}"
         plane.client.patch(path, {"metadata": {"annotations": WRONG}})
     until(
         lambda: len(events.reporter_events(plane.client, INVALID_REASON)) >= findings,
@@ -123,54 +126,60 @@ def _trouble(plane: ControlPlane, findings: int) -> None:
 # ---------------------------------------------------------------- the rows
 
 
-def _started(
+def _start_rows(
     plane: ControlPlane,
-    relay: CountingProxy,
-    scales: CostMeter,
+    proxy: CountingProxy,
+    meter: CostMeter,
     reporter: ReporterProcess,
     name: str,
 ) -> Iterator[BenchRow]:
-    before, start = LatencyProbe(plane), LatencyProbe(plane)
-    with before.measured():
+    idle_latency, latency = LatencyProbe(plane), LatencyProbe(plane)
+    with idle_latency.measured():
         time.sleep(5)
-    scales.audit.take_requests()
-    passed, server, begun = relay.byte_counts(), scales.server_cpu(), time.monotonic()
-    with start.measured():
+    meter.audit.take_requests()
+    bytes_before, server, begun = proxy.byte_counts(), meter.server_cpu(), time.monotonic()
+    with latency.measured():
         reporter.start(ready=False)
-        reporter.until_ready(within=START)
+        reporter.until_ready(within=START_TIMEOUT)
         took = time.monotonic() - begun
-        received = relay.byte_counts().received - passed.received
-        server = scales.server_cpu() - server
-    time.sleep(AFTERMATH)
-    requests = scales.audit.take_requests()
+        received = proxy.byte_counts().received - bytes_before.received
+        server = meter.server_cpu() - server
+    time.sleep(SETTLE_SECONDS)
+    requests = meter.audit.take_requests()
     yield BenchRow(f"{name}: ready", "≤ 10 s", f"{took:.1f} s", took <= 10, "through a relay")
     yield BenchRow(f"{name}: received", "", f"{received / 2**20:.1f} MiB")
-    yield BenchRow(f"{name}: requests", "", _listed(requests), note=f"until {AFTERMATH} s later")
+    yield BenchRow(
+        f"{name}: requests", "", _listed(requests), note=f"until {SETTLE_SECONDS} s later"
+    )
     yield BenchRow(
         f"{name}: CPU of kube-apiserver", "", f"{server:.2f} s", note="until it is ready"
     )
-    yield BenchRow(
+    yield _latency_row(name, latency, idle_latency)
+
+
+def _latency_row(name: str, latency: LatencyProbe, idle_latency: LatencyProbe) -> BenchRow:
+    return BenchRow(
         f"{name}: latency of the API server for others",
         "",
-        f"{start} ms",
-        note=f"median / 99th / most; before: {before}",
+        f"{latency} ms",
+        note=f"median / 99th / most; before: {idle_latency}",
     )
 
 
-def _steady(steady: CostSample, without: CostSample, many: int) -> Iterator[BenchRow]:
+def _idle_rows(steady: CostSample, without: CostSample, many: int) -> Iterator[BenchRow]:
     name, note = f"idle at {many:,}", f"in {steady.seconds:.0f} s"
-    asked = steady.per_minute(reads(steady.requests))
+    read_rate = steady.per_minute(reads(steady.requests))
     yield BenchRow(
         f"{name}: reads a minute",
         f"< {GOAL_OF_READS:g}",
-        f"{asked:.1f}",
-        asked < GOAL_OF_READS,
-        f"{asked * 100 / POLLING:.2f} % of the polling reporter's {POLLING:,}, {note}",
+        f"{read_rate:.1f}",
+        read_rate < GOAL_OF_READS,
+        f"{read_rate * 100 / POLLING:.2f} % of the polling reporter's {POLLING:,}, {note}",
     )
-    others = [each for each in steady.requests if not _is_expected(each)]
+    unexpected = [request for request in steady.requests if not _is_expected(request)]
     goal = "watches, the lease, discovery"
     listed = _listed(steady.requests)
-    yield BenchRow(f"{name}: requests", goal, listed, not others, f"audit log, {note}")
+    yield BenchRow(f"{name}: requests", goal, listed, not unexpected, f"audit log, {note}")
     more = steady.everybody - without.everybody
     yield BenchRow(
         f"{name}: requests more than without it", "", _listed(more), note="apiserver_request_total"
@@ -191,9 +200,9 @@ def _is_expected(request: ApiRequest) -> bool:
     return request.verb == "watch" or request in EXPECTED
 
 
-def _repeating(window: CostSample, findings: int) -> Iterator[BenchRow]:
+def _heartbeat_rows(window: CostSample, findings: int) -> Iterator[BenchRow]:
     name = f"{findings} findings announced"
-    patches = sum(n for each, n in window.requests.items() if each.resource == "events")
+    patches = sum(n for request, n in window.requests.items() if request.resource == "events")
     expected = window.seconds / HEARTBEAT * findings
     yield BenchRow(
         f"{name}: writes of Events a minute",
@@ -210,22 +219,22 @@ def _repeating(window: CostSample, findings: int) -> Iterator[BenchRow]:
 
 
 def _bytes(name: str, window: CostSample) -> BenchRow:
-    up, down = (window.per_minute(each) / 1024 for each in window.bytes)
+    up, down = (window.per_minute(count) / 1024 for count in window.bytes)
     return BenchRow(name, "", f"{up:.0f} KiB sent, {down:.0f} KiB received", note="TLS included")
 
 
 def _listed(requests: Requests) -> str:
     """
-    The most frequent first; what was asked equally often of many resources is one.
+    Format requests, the most frequent first. Resources with the same verb and count share an entry.
     """
-    alike: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
-    for each, count in requests.most_common():
-        alike[count, each.verb].append(each.resource)
+    grouped: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+    for request, count in requests.most_common():
+        grouped[count, request.verb].append(request.resource)
     return ", ".join(
         f"{count} {verb} {', '.join(resources)}"
-        if len(resources) <= NAMED
+        if len(resources) <= MAX_NAMED
         else f"{count} {verb} of each of {len(resources)} kinds"
-        for (count, verb), resources in alike.items()
+        for (count, verb), resources in grouped.items()
     )
 
 
@@ -235,14 +244,16 @@ def _arguments() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--inferencesets", type=natural, default=1_000, help="default: 1000")
     parser.add_argument(
-        "--seconds", type=natural, default=120, help="of each window; default: 120"
+        "--inferencesets", type=natural, default=1_000, help="size of the stack; default: 1000"
     )
     parser.add_argument(
-        "--findings", type=natural, default=10, help="that are repeated; default: 10"
+        "--seconds", type=natural, default=120, help="length of each measurement; default: 120"
     )
-    parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
+    parser.add_argument(
+        "--findings", type=natural, default=10, help="findings to announce; default: 10"
+    )
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
     rows.add_argument(parser)
     return parser.parse_args()
 

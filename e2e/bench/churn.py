@@ -1,8 +1,8 @@
 """
-A large stack in motion: so many changes a second, of everything that changes where models serve.
+Churn: a given number of changes a second, of all kinds that change in a cluster that serves models.
 
-Each changes what the reporter reads, and leaves the stack healthy. A process of its own, so that
-whoever measures at the same time is not held up.
+Each change alters what the reporter reads, and leaves the stack healthy. The churn runs in a
+process of its own, so that it does not delay measurements.
 """
 
 import argparse
@@ -23,20 +23,20 @@ from e2e.support.arguments import natural
 from e2e.support.production_stack import statuses
 
 
-AT_ONCE = 16
+MAX_CONCURRENT = 16
 """
-Requests under way at the same time.
+Maximum number of concurrent requests.
 """
 
 KAITO, GATEWAY = "/apis/kaito.sh/v1beta1", "/apis/gateway.networking.k8s.io/v1"
 INFERENCE = "/apis/inference.networking.k8s.io/v1"
-_SET_BY_THE_SERVER = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
+_SERVER_FIELDS = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 
 
 @dataclass(frozen=True)
 class ChurnedKind:
     """
-    *name*: of the object, from its model's. *weight*: how many of a hundred changes.
+    A kind of object to change; *name* is a template, *weight* its share of 100 changes.
     """
 
     root: str
@@ -57,9 +57,9 @@ KINDS = (
     ChurnedKind(GATEWAY, "httproutes", "{model}-route", 4),
     ChurnedKind(INFERENCE, "inferencepools", "{model}-inferencepool", 4),
 )
-REPLACED = 4
+REPLACED_WEIGHT = 4
 """
-Of a hundred changes: pods of endpoint pickers that make way for new ones.
+Replacements of endpoint picker pods in 100 changes.
 """
 
 
@@ -70,43 +70,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 @contextlib.contextmanager
 def churning(client: Client, team_count: int, rate: float) -> Iterator[Callable[[], int]]:
     """
-    Yields what tells how many changes were made so far. Raises AssertionError when it broke down.
+    Run the churn and provide a function that returns the number of changes so far.
+
+    Raise AssertionError if the churn has failed.
     """
     context = multiprocessing.get_context("spawn")
-    made = context.Value("q", 0)
-    fresh = replace(client)  # without what it remembers, which no other process can have
-    process = context.Process(target=_run, args=(fresh, team_count, rate, made), daemon=True)
+    count = context.Value("q", 0)
+    # A copy without cached connections, which cannot be passed to another process.
+    copy = replace(client)
+    process = context.Process(target=_run, args=(copy, team_count, rate, count), daemon=True)
     process.start()
     try:
-        yield lambda: made.value
-        assert process.is_alive(), "the churn has ended"
+        yield lambda: count.value
+        assert process.is_alive(), "the churn process has ended"
     finally:
         process.terminate()
         process.join()
 
 
-def _run(client: Client, team_count: int, rate: float, made: "Synchronized[int]") -> None:
-    asyncio.run(_ChurnLoop(client, team_count, made).run(rate))
+def _run(client: Client, team_count: int, rate: float, count: "Synchronized[int]") -> None:
+    asyncio.run(_ChurnLoop(client, team_count, count).run(rate))
 
 
 class _ChurnLoop:
-    def __init__(self, client: Client, team_count: int, made: "Synchronized[int]") -> None:
-        self._client, self._teams, self._made = client, team_count, made
-        self._room = asyncio.Semaphore(AT_ONCE)
+    def __init__(self, client: Client, team_count: int, count: "Synchronized[int]") -> None:
+        self._client, self._teams, self._count = client, team_count, count
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT)
         self._status: dict[str, Json] = {}
         self._replacing: set[str] = set()
 
     async def run(self, rate: float) -> None:
         """
-        As evenly as the server answers; what it could not take in time is not made up for.
+        Make changes at an even rate. Changes that a slow server delays are not made up for.
         """
         loop = asyncio.get_running_loop()
-        weights = [*(kind.weight for kind in KINDS), REPLACED]
+        weights = [*(kind.weight for kind in KINDS), REPLACED_WEIGHT]
         async with PlainClient(self._client) as self._session, asyncio.TaskGroup() as group:
             due = loop.time()
             while True:
                 (kind,) = random.choices([*KINDS, None], weights)
-                await self._room.acquire()
+                await self._slots.acquire()
                 change = self._replace() if kind is None else self._touch(kind)
                 group.create_task(self._counted(change))
                 due = max(due + 1 / rate, loop.time() - 1)
@@ -116,18 +119,18 @@ class _ChurnLoop:
         try:
             await change
         finally:
-            self._room.release()
-        with self._made.get_lock():
-            self._made.value += 1
+            self._slots.release()
+        with self._count.get_lock():
+            self._count.value += 1
 
     async def _touch(self, kind: ChurnedKind) -> None:
         """
-        Its conditions hold anew, with another message.
+        Write the status of a random object with new messages and transition times.
         """
-        team, model = self._any()
+        team, model = self._random_model()
         if kind.resource not in self._status:
-            found = await self._session.get(kind.path(teams.team(0), teams.model(0, 0)))
-            self._status[kind.resource] = found["status"]
+            first = await self._session.get(kind.path(teams.team(0), teams.model(0, 0)))
+            self._status[kind.resource] = first["status"]
         status = _renewed(self._status[kind.resource], team)
         merges = kind.root in {"/api/v1", "/apis/apps/v1"}
         path = f"{kind.path(team, model)}/status"
@@ -135,42 +138,43 @@ class _ChurnLoop:
 
     async def _replace(self) -> None:
         """
-        An endpoint picker's pod, by one of another name; one at a time of each.
+        Replace the pod of a random endpoint picker by one of another name, one at a time for each.
         """
-        team, model = self._any()
+        team, model = self._random_model()
         if model in self._replacing:
             return
         self._replacing.add(model)
         path = f"/api/v1/namespaces/{team}/pods"
         selector = f"inferencepool={model}-inferencepool-epp"
-        there = (await self._session.get(f"{path}?labelSelector={selector}"))["items"]
-        old = there[0]
-        meta = {k: v for k, v in old["metadata"].items() if k not in _SET_BY_THE_SERVER}
+        pods = (await self._session.get(f"{path}?labelSelector={selector}"))["items"]
+        old = pods[0]
+        meta = {k: v for k, v in old["metadata"].items() if k not in _SERVER_FIELDS}
         name = f"{meta['name'].rpartition('-')[0]}-{random.randrange(16**5):05x}"
         new = {**old, "apiVersion": "v1", "kind": "Pod", "metadata": {**meta, "name": name}}
         await self._session.create(path, new)
         await self._session.patch(f"{path}/{name}/status", {"status": old["status"]})
-        for each in there:  # more than one where an earlier churn was ended in between
-            await self._session.delete(f"{path}/{each['metadata']['name']}?gracePeriodSeconds=0")
+        # There is more than one pod if an earlier churn ended in the middle of this.
+        for pod in pods:
+            await self._session.delete(f"{path}/{pod['metadata']['name']}?gracePeriodSeconds=0")
         self._replacing.discard(model)
 
-    def _any(self) -> tuple[str, str]:
+    def _random_model(self) -> tuple[str, str]:
         number = random.randrange(self._teams)
         return teams.team(number), teams.model(number, random.randrange(teams.MODELS))
 
 
 def _renewed(status: Any, team: str) -> Any:
     """
-    As the first team's, for another one: what it may name are namespaces and Gateways.
+    Return a status of the first team for another team, with new messages and transition times.
     """
     if isinstance(status, str):
         return status.replace(teams.team(0), team)
     if isinstance(status, list):
-        return [_renewed(each, team) for each in status]
+        return [_renewed(item, team) for item in status]
     if not isinstance(status, dict):
         return status
-    found = {key: _renewed(each, team) for key, each in status.items()}
-    if "lastTransitionTime" in found:
-        found["lastTransitionTime"] = statuses.timestamp()
-        found["message"] = f"seen {random.randrange(1000)} times"
-    return found
+    result = {key: _renewed(value, team) for key, value in status.items()}
+    if "lastTransitionTime" in result:
+        result["lastTransitionTime"] = statuses.timestamp()
+        result["message"] = f"seen {random.randrange(1000)} times"
+    return result

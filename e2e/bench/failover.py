@@ -1,9 +1,9 @@
 """
-Measure how long nobody speaks when the leader is killed or stopped, with the terms by default.
+Measure how long Events are delayed when the leader is killed or stopped, with the default Lease.
 
-Two processes watch the stack. The leader goes, at the same moment a Deployment is scaled to zero, and
-the time runs until the other's Event can be read. Meanwhile a model is in trouble that was announced
-before all that: it must not be told a second time.
+Two replicas run. The leader ends, a Deployment is scaled to zero at the same moment, and the time is
+measured until the Event of the other replica can be read. Meanwhile a finding that was announced
+before lasts: it must not be announced again.
 """
 
 import argparse
@@ -36,13 +36,13 @@ from e2e.support.reporter_process import ReporterProcess
 LEASE = 15
 GOALS = {signal.SIGKILL: LEASE + 1.0, signal.SIGTERM: 2.0}
 """
-Seconds until the other one's Event can be read.
+Seconds until the Event of the other replica can be read.
 """
 
-HOW = {signal.SIGKILL: "killed leader", signal.SIGTERM: "graceful stop"}
+NAMES = {signal.SIGKILL: "killed leader", signal.SIGTERM: "graceful stop"}
 STANDING_REASON = "inferencesetEPPNotReady"
 """
-What is wrong all the time.
+The reason of the finding that lasts during all failovers.
 """
 
 PICKER = (
@@ -51,13 +51,15 @@ PICKER = (
 
 
 def main() -> int:
-    made = parser("failover", __doc__, (100,))
-    add_arguments(made)
-    return run_program(made.parse_args(), measure)
+    argument_parser = parser("failover", __doc__, (100,))
+    add_arguments(argument_parser)
+    return run_program(argument_parser.parse_args(), measure)
 
 
-def add_arguments(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--failovers", type=natural, default=3, help="of each kind; default: 3")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--failovers", type=natural, default=3, help="failovers of each kind; default: 3"
+    )
 
 
 def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
@@ -67,14 +69,14 @@ def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[Benc
         scene.running_reporter(name="two", follows=True) as two,
     ):
         pair = [one.reporter, two.reporter]
-        with _standing_trouble(scene.plane.client):
+        with _lasting_finding(scene.plane.client):
             took = asyncio.run(_failovers(scene, pair, arguments.failovers))
             counted = Counter(events.reasons(scene.plane.client))
-    trials = sum(len(each) for each in took.values())
-    wanted = Counter({STANDING_REASON: 1, WARNING: trials, READY: trials})
+    trials = sum(len(seconds) for seconds in took.values())
+    expected = Counter({STANDING_REASON: 1, WARNING: trials, READY: trials})
     for number, seconds in took.items():
         yield BenchRow(
-            f"failover, {HOW[number]}, {scene.size:,} InferenceSets",
+            f"failover, {NAMES[number]}, {scene.size:,} InferenceSets",
             f"≤ {GOALS[number]:g} s",
             f"at most {max(seconds):.2f} s",
             max(seconds) <= GOALS[number],
@@ -83,14 +85,14 @@ def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[Benc
     yield BenchRow(
         f"Events over {trials} failovers, {scene.size:,} InferenceSets",
         "none lost, none doubled",
-        f"{counted.total()} of {wanted.total()}",
-        counted == wanted,
-        "" if counted == wanted else f"{dict(counted)} instead of {dict(wanted)}",
+        f"{counted.total()} of {expected.total()}",
+        counted == expected,
+        "" if counted == expected else f"{dict(counted)} instead of {dict(expected)}",
     )
 
 
 @contextlib.contextmanager
-def _standing_trouble(client: Client) -> Iterator[None]:
+def _lasting_finding(client: Client) -> Iterator[None]:
     before = client.get(PICKER)["spec"]["replicas"]
     client.patch(PICKER, {"spec": {"replicas": 0}})
     events.wait_for(client, STANDING_REASON, within=READY_TIMEOUT)
@@ -110,11 +112,11 @@ async def _failovers(
         await arrivals.opened.wait()
         router = RouterTrials(session, arrivals, await session.get(path(BODY_BASED_ROUTER)))
         for number in [*GOALS] * times:
-            (leader,) = (each for each in pair if each.metric("leader") == 1)
+            (leader,) = (replica for replica in pair if replica.metric("leader") == 1)
             assert leader.process is not None
             leader.process.signal(number)
             took[number].append((await router.trial()).read)
-            log_progress(f"{HOW[number]}: {took[number][-1]:.2f} s")
+            log_progress(f"{NAMES[number]}: {took[number][-1]:.2f} s")
             await asyncio.to_thread(_restart, leader)
         watch.cancel()
     return took

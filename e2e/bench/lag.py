@@ -1,9 +1,8 @@
 """
-Measure for how long the event loop is held at a time: the lease, the watches and /livez wait then.
+Measure how long the event loop is blocked at a time: Lease, watches and /livez wait meanwhile.
 
-In three parts, each by the reporter's own metric: from its start to the first pass, while full passes
-follow each other and nothing changes, and while the stack is changed all the time. Beside them, from
-outside, how long /livez took to answer.
+The reporter's own metric is read for three phases: from the start to the first pass, during frequent
+full passes without changes, and during churn. The latency of /livez is measured from outside.
 """
 
 import argparse
@@ -22,30 +21,33 @@ from e2e.support.arguments import natural
 
 GOAL = 0.05
 """
-Seconds that the loop may be held at a time.
+Seconds that the loop may be blocked at a time.
 """
 
 RESYNC_FLAG = "--resync-seconds=5"
 """
-Six times as many full passes as by default.
+Six times as many full passes as with the default.
 """
 
 PAUSE = 0.05
 """
-Seconds between two questions whether it is alive.
+Seconds between two requests of /livez.
 """
 
 
 def main() -> int:
-    made = parser("lag", __doc__, (100, 1_000))
-    add_arguments(made)
-    churn.add_arguments(made)
-    return run_program(made.parse_args(), measure)
+    argument_parser = parser("lag", __doc__, (100, 1_000))
+    add_arguments(argument_parser)
+    churn.add_arguments(argument_parser)
+    return run_program(argument_parser.parse_args(), measure)
 
 
-def add_arguments(made: argparse.ArgumentParser) -> None:
-    made.add_argument(
-        "--seconds", type=natural, default=60, help="of idling, and of churn; default: 60"
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seconds",
+        type=natural,
+        default=60,
+        help="length of the second and third phase; default: 60",
     )
 
 
@@ -68,7 +70,7 @@ def _during(scene: BenchCluster, started: RunningReporter, how: str, seconds: in
     cpu, end, slowest = started.usage().cpu, time.monotonic() + seconds, 0.0
     while time.monotonic() < end:
         time.sleep(PAUSE)
-        slowest = max(slowest, _asked(reporter.health_port))
+        slowest = max(slowest, _livez_seconds(reporter.health_port))
     holds = LoopLagHistogram.read(reporter).since(before)
     passes = reporter.metric("pass_duration_seconds_count") - passes
     cpu = started.usage().cpu - cpu
@@ -87,7 +89,7 @@ def _row(scene: BenchCluster, how: str, holds: LoopLagHistogram, note: str) -> B
     )
 
 
-def _asked(port: int) -> float:
+def _livez_seconds(port: int) -> float:
     begun = time.monotonic()
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     try:

@@ -1,8 +1,8 @@
 """
-All that is measured on a live stack, on one that grows to each size in turn.
+Measure everything that needs a live stack, on one stack that grows to each size in turn.
 
-At each size: start, memory at rest and reaction. At the largest also: start beside an API server that
-was itself just started, loop lag, failover, memory under churn and after a mass deletion. Each is also
+At each size: start, memory at rest and reaction. At the largest size also: start with an API server
+that has just started, loop lag, failover, memory under churn and after a mass deletion. Each is also
 a program of its own: reaction, start, lag, failover, memory.
 """
 
@@ -20,10 +20,10 @@ SIZES = (10, 100, 1_000, 10_000)
 
 
 def main() -> int:
-    made = parser("large", __doc__, SIZES)
-    for each in (churn, reaction, lag, failover, memory):
-        each.add_arguments(made)
-    return run_program(made.parse_args(), _measure)
+    argument_parser = parser("large", __doc__, SIZES)
+    for module in (churn, reaction, lag, failover, memory):
+        module.add_arguments(argument_parser)
+    return run_program(argument_parser.parse_args(), _measure)
 
 
 def _measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:

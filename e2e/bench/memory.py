@@ -1,8 +1,8 @@
 """
-Measure the memory of the real process: at each size, under churn, and after a mass deletion.
+Measure the memory of the reporter: at each size, under churn, and after a mass deletion.
 
-At the largest size the stack is changed all the time for some minutes, in which memory must not
-grow; then all but one team is deleted, and what it took must be given back.
+At the largest size the stack changes for some minutes, in which memory must not grow. Then all teams
+but one are deleted, and the memory of their objects must be released.
 """
 
 import argparse
@@ -25,49 +25,49 @@ from e2e.bench.support.bench_cluster import (
 
 GOALS = {100: 80, 1_000: 100, 10_000: 256}
 """
-MiB, by how many InferenceSets there are at most.
+MiB by the maximum number of InferenceSets.
 """
 
-SAMPLE = 5.0
+SAMPLE_SECONDS = 5.0
 """
-Seconds between two looks at the memory.
+Seconds between two samples of the memory.
 """
 
 GROWTH = 0.03
 """
-By how much of it memory may differ between the begin and the end of the churn to be called flat.
+Share by which memory may grow during the churn and still be called flat.
 """
 
 RETURNED = 0.5
 """
-How much of what the objects took must be given back at least.
+Minimum share of the objects' memory that must be released.
 """
 
 MIN_MEASURABLE_MIB = 10.0
 """
-MiB that objects must have taken for their share to tell anything.
+MiB; a smaller memory of the objects is too small to measure its release.
 """
 
 RELEASE_SECONDS = 11 * 60.0
 """
-Seconds in which memory comes down: between what was freed lies what open watches hold, each of which
-ends after ten minutes at most.
+Seconds for the memory to be released. Buffers of open watches fragment the freed memory, and a watch
+lasts for ten minutes at most.
 """
 
 
 def main() -> int:
-    made = parser("memory", __doc__, (100, 1_000))
-    add_arguments(made)
-    churn.add_arguments(made)
-    return run_program(made.parse_args(), measure)
+    argument_parser = parser("memory", __doc__, (100, 1_000))
+    add_arguments(argument_parser)
+    churn.add_arguments(argument_parser)
+    return run_program(argument_parser.parse_args(), measure)
 
 
-def add_arguments(made: argparse.ArgumentParser) -> None:
-    made.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--minutes",
         type=int,
         default=20,
-        help="of churn, before the mass deletion; 0: neither; default: 20",
+        help="minutes of churn before the mass deletion; 0: neither of them; default: 20",
     )
 
 
@@ -80,7 +80,7 @@ def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[Benc
 
 def at_the_largest(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
     """
-    Of one process, and the last that can be measured: little is left of the stack.
+    Yield the figures that come last, as little of the stack is left afterwards.
     """
     if arguments.minutes <= 0:
         return
@@ -91,9 +91,9 @@ def at_the_largest(scene: BenchCluster, arguments: argparse.Namespace) -> Iterat
 
 def at_rest(scene: BenchCluster, started: RunningReporter) -> BenchRow:
     """
-    After the first pass and what is tidied up then.
+    Measure the memory after the first pass and the trimming of the heap.
     """
-    time.sleep(SAMPLE)
+    time.sleep(SAMPLE_SECONDS)
     used = started.usage()
     goal = next((mib for size, mib in GOALS.items() if scene.size <= size), None)
     return BenchRow(
@@ -109,19 +109,21 @@ def under_churn(
     scene: BenchCluster, started: RunningReporter, *, minutes: int, rate: int
 ) -> BenchRow:
     """
-    The second quarter of the time is compared with the last: in the first, memory settles.
+    Compare the second quarter of the time with the last; in the first quarter memory settles.
     """
-    seen: list[float] = []
+    samples: list[float] = []
     end = time.monotonic() + minutes * 60
-    with churning(scene.plane.client, scene.teams.count, rate) as made:
+    with churning(scene.plane.client, scene.teams.count, rate) as count:
         while time.monotonic() < end:
-            time.sleep(SAMPLE)
-            seen.append(started.usage().memory)
-            if not len(seen) % 12:
-                log_progress(f"{seen[-1]:.0f} MiB after {made()} changes")
-        changes = made()
-    quarter = len(seen) // 4
-    early, late = (statistics.mean(seen[at:][:quarter]) for at in (quarter, len(seen) - quarter))
+            time.sleep(SAMPLE_SECONDS)
+            samples.append(started.usage().memory)
+            if not len(samples) % 12:
+                log_progress(f"{samples[-1]:.0f} MiB after {count()} changes")
+        changes = count()
+    quarter = len(samples) // 4
+    early, late = (
+        statistics.mean(samples[at:][:quarter]) for at in (quarter, len(samples) - quarter)
+    )
     return BenchRow(
         f"memory under churn, {scene.size:,} InferenceSets",
         f"flat: ± {GROWTH:.0%}",
@@ -138,10 +140,10 @@ def after_deletion(scene: BenchCluster, started: RunningReporter) -> BenchRow:
     with scene.running_reporter(name="other", follows=True) as fresh:
         alone = fresh.usage().memory
     took = before - alone
-    until = time.monotonic() + (RELEASE_SECONDS if took > MIN_MEASURABLE_MIB else SAMPLE)
+    until = time.monotonic() + (RELEASE_SECONDS if took > MIN_MEASURABLE_MIB else SAMPLE_SECONDS)
     after, share = before, 0.0
     while share < RETURNED and time.monotonic() < until:
-        time.sleep(SAMPLE)
+        time.sleep(SAMPLE_SECONDS)
         after = started.usage().memory
         share = (before - after) / took if took > MIN_MEASURABLE_MIB else 0.0
     return BenchRow(

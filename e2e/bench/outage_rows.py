@@ -1,5 +1,5 @@
 """
-The figures of one outage after the other: what is said first, when the last is told, what it costs.
+The figures of an outage: the first Event, the last Event, and the cost.
 """
 
 import argparse
@@ -27,36 +27,36 @@ from reporter.stages.announcing.grouping import GROUP_THRESHOLD
 
 SETTLE = 30
 """
-The default: seconds that all must be well before it is said.
+The default of --settle-seconds.
 """
 
 MOST_A_MINUTE = 50 + 60 * 10
 """
-What the token bucket lets through in a minute: its burst, and ten a second.
+Maximum writes a minute of the token bucket: its burst and ten a second.
 """
 
 HARNESS_REASON = "modelharnessGatewayDataPlaneNotReady"
 CAUSES_READY = {"clusterReady", "modelharnessReady"}
-GOAL, ANSWERS, DEADLINE = 1.0, 1.0, 10.0
+GOAL, LIVEZ_TIMEOUT, RENEW_DEADLINE = 1.0, 1.0, 10.0
 """
-Seconds: until the cluster's and the harness's cause can be read; the kubelet's default patience with
-/livez; the deadline of the lease's renewal.
+Seconds: until the Events of cluster and harness can be read; the kubelet's default timeout of a
+liveness probe; the deadline to renew the Lease.
 """
 
 QUIET = 30
 """
-Seconds without a new Event after which the last of them has come.
+Seconds without a new Event after which the last one has come.
 """
 
-OUTAGE_TIMEOUT = 300
+STATUS_TIMEOUT = 300
 """
-Seconds for one answer of /status.
+Seconds for a response of /status.
 """
 
 
 class OutageMeasurement:
     """
-    All of the same reporter.
+    Measures outages of one reporter, one after the other.
     """
 
     def __init__(
@@ -68,10 +68,10 @@ class OutageMeasurement:
     ) -> None:
         self._plane, self._reporter, self._session = plane, reporter, session
         self._many, self._of_a_team = arguments.inferencesets, arguments.of_a_team
-        self.heard, self._pulse = EventRecorder(session), LivenessMonitor(session, reporter)
+        self.recorder, self._liveness = EventRecorder(session), LivenessMonitor(session, reporter)
 
     def background_tasks(self) -> Iterator[Coroutine[Any, Any, NoReturn]]:
-        yield from (self.heard.run(), self._pulse.poll_livez(), self._pulse.poll_lease())
+        yield from (self.recorder.run(), self._liveness.poll_livez(), self._liveness.poll_lease())
 
     async def rows(self, outage: OutageScenario) -> AsyncIterator[BenchRow]:
         flood = await asyncio.to_thread(BulkChange, self._plane, outage.prefix, outage.change)
@@ -92,18 +92,18 @@ class OutageMeasurement:
         flood: BulkChange,
         causes: dict[str, ScalableDeployment],
     ) -> AsyncIterator[BenchRow]:
-        begun, before = self._anew(), self._usage()
+        begun, before = self._reset(), self._usage()
         await asyncio.to_thread(flood.write_first_half)
         out = {reason: await cause.scale_down() for reason, cause in causes.items()}
         await asyncio.to_thread(flood.write_second_half)
         note = f"in the middle of {_now() - begun:.1f} s of changes"
         for reason, at in out.items():
-            yield await self._told(f"{name}: {reason}", reason, at, note)
+            yield await self._announcement_row(f"{name}: {reason}", reason, at, note)
         await asyncio.sleep(outage.hold)
-        yield await self._all_told(name, outage.announced, begun)
+        yield await self._new_events_row(name, outage.announced, begun)
         if not outage.announced:
-            yield await self._suppressed(name)
-        for row in self._costs(name, before):
+            yield await self._suppressed_row(name)
+        for row in self._cost_rows(name, before):
             yield row
 
     async def _end(
@@ -113,67 +113,73 @@ class OutageMeasurement:
         flood: BulkChange,
         causes: dict[str, ScalableDeployment],
     ) -> AsyncIterator[BenchRow]:
-        begun, before = self._anew(), self._usage()
+        begun, before = self._reset(), self._usage()
         await asyncio.to_thread(flood.undo)
         back = max([await cause.scale_up() for cause in causes.values()])
         for ready in sorted(CAUSES_READY):
-            yield await self._told(f"{name}: {ready}", ready, back, "after the settle", SETTLE)
-        yield await self._all_told(name, READY_REASON if outage.announced else "", begun)
-        for row in self._costs(name, before):
+            yield await self._announcement_row(
+                f"{name}: {ready}", ready, back, "after the settle", SETTLE
+            )
+        yield await self._new_events_row(name, READY_REASON if outage.announced else "", begun)
+        for row in self._cost_rows(name, before):
             yield row
 
     # ------------------------------------------------------------ single figures
 
-    async def _told(
+    async def _announcement_row(
         self, name: str, reason: str, at: float, note: str, after: float = 0
     ) -> BenchRow:
         goal, within = f"≤ {GOAL:g} s", after + 120
-        if not await self.heard.until(
-            lambda: bool(self.heard.first_writes(reason)), within=within
+        if not await self.recorder.until(
+            lambda: bool(self.recorder.first_writes(reason)), within=within
         ):
             return BenchRow(name, goal, f"not within {within:g} s", met=False, note=note)
-        took = self.heard.first_writes(reason)[0].at - at - after
+        took = self.recorder.first_writes(reason)[0].at - at - after
         return BenchRow(name, goal, f"{took:.2f} s", took <= GOAL, note)
 
-    async def _all_told(self, name: str, reason: str, begun: float) -> BenchRow:
+    async def _new_events_row(self, name: str, reason: str, begun: float) -> BenchRow:
         """
-        When nothing new has been said for a while. Without *reason* nothing should have been.
+        Wait until no new Event comes, and return the number of new Events.
+
+        All InferenceSets must be announced with *reason*; none if it is empty.
         """
-        while (quiet := QUIET - (_now() - max(self.heard.newest(), begun))) > 0:
+        while (quiet := QUIET - (_now() - max(self.recorder.newest(), begun))) > 0:
             await asyncio.sleep(quiet)
-        new = Counter(each.reason for each in self.heard.writes if each.first)
-        said = ", ".join(f"{count:,} {each}" for each, count in new.most_common())
+        new = Counter(write.reason for write in self.recorder.writes if write.first)
+        counts = ", ".join(f"{count:,} {name}" for name, count in new.most_common())
         if not reason:
-            return BenchRow(f"{name}: new Events", "2", said, sum(new.values()) == 2)
-        last = max((each.at for each in self.heard.first_writes(reason)), default=begun) - begun
+            return BenchRow(f"{name}: new Events", "2", counts, sum(new.values()) == 2)
+        last = (
+            max((write.at for write in self.recorder.first_writes(reason)), default=begun) - begun
+        )
         met = new[reason] == self._many if self._of_a_team <= GROUP_THRESHOLD else None
         goal = f"all {self._many:,} InferenceSets"
-        return BenchRow(f"{name}: new Events", goal, said, met, f"the last after {last:.0f} s")
+        return BenchRow(f"{name}: new Events", goal, counts, met, f"the last after {last:.0f} s")
 
-    async def _suppressed(self, name: str) -> BenchRow:
+    async def _suppressed_row(self, name: str) -> BenchRow:
         begun = time.monotonic()
         page = await asyncio.to_thread(self._status)
         took = time.monotonic() - begun
-        verdicts = [verdict for each in page["subjects"] for verdict in each["verdicts"]]
-        silent = sum(verdict["state"] == "suppressed" for verdict in verdicts)
-        met = silent == self._many
+        verdicts = [verdict for subject in page["subjects"] for verdict in subject["verdicts"]]
+        suppressed = sum(verdict["state"] == "suppressed" for verdict in verdicts)
+        met = suppressed == self._many
         note = f"/status took {took:.1f} s"
-        return BenchRow(f"{name}: suppressed", f"{self._many:,}", f"{silent:,}", met, note)
+        return BenchRow(f"{name}: suppressed", f"{self._many:,}", f"{suppressed:,}", met, note)
 
     def _status(self) -> Json:
         url = f"http://127.0.0.1:{self._reporter.health_port}/status"
-        with urllib.request.urlopen(url, timeout=OUTAGE_TIMEOUT) as answer:
-            found: Json = json.load(answer)
-            return found
+        with urllib.request.urlopen(url, timeout=STATUS_TIMEOUT) as answer:
+            page: Json = json.load(answer)
+            return page
 
-    def _costs(self, name: str, before: ProcessUsage) -> Iterator[BenchRow]:
-        after, most = self._usage(), self.heard.max_writes_within(60)
+    def _cost_rows(self, name: str, before: ProcessUsage) -> Iterator[BenchRow]:
+        after, most = self._usage(), self.recorder.max_writes_within(60)
         yield BenchRow(
             f"{name}: Events written in the busiest minute",
             f"≤ {MOST_A_MINUTE}",
             f"{most}",
             most <= MOST_A_MINUTE,
-            f"{len(self.heard.writes):,} in {self._lasted():.0f} s",
+            f"{len(self.recorder.writes):,} in {self._seconds():.0f} s",
         )
         yield BenchRow(
             f"{name}: memory",
@@ -181,33 +187,33 @@ class OutageMeasurement:
             f"{after.memory:.0f} MiB, at most {after.peak:.0f}",
             note=f"before {before.memory:.0f}",
         )
-        cpu = (after.cpu - before.cpu) * 60 / self._lasted()
+        cpu = (after.cpu - before.cpu) * 60 / self._seconds()
         yield BenchRow(
-            f"{name}: CPU a minute", "", f"{cpu:.1f} s", note=f"for {self._lasted():.0f} s"
+            f"{name}: CPU a minute", "", f"{cpu:.1f} s", note=f"for {self._seconds():.0f} s"
         )
-        slowest, pause = self._pulse.slowest, self._pulse.pause
-        met = slowest <= ANSWERS
+        slowest, pause = self._liveness.slowest, self._liveness.pause
+        met = slowest <= LIVEZ_TIMEOUT
         yield BenchRow(
-            f"{name}: slowest answer of /livez", f"≤ {ANSWERS:g} s", f"{slowest:.2f} s", met
+            f"{name}: slowest answer of /livez", f"≤ {LIVEZ_TIMEOUT:g} s", f"{slowest:.2f} s", met
         )
-        hands = len(self._pulse.leaders) - 1
+        handovers = len(self._liveness.leaders) - 1
         yield BenchRow(
             f"{name}: longest pause of the lease's renewal",
-            f"< {DEADLINE:g} s",
+            f"< {RENEW_DEADLINE:g} s",
             f"{pause:.1f} s",
-            pause < DEADLINE and not hands,
-            f"lost {hands} times",
+            pause < RENEW_DEADLINE and not handovers,
+            f"lost {handovers} times",
         )
 
-    # ------------------------------------------------------------ used above
+    # ------------------------------------------------------------ helpers
 
-    def _anew(self) -> float:
-        self._pulse.reset()
-        self.heard.writes.clear()
+    def _reset(self) -> float:
+        self._liveness.reset()
+        self.recorder.writes.clear()
         self._begun = _now()
         return self._begun
 
-    def _lasted(self) -> float:
+    def _seconds(self) -> float:
         return _now() - self._begun
 
     def _usage(self) -> ProcessUsage:

@@ -1,9 +1,9 @@
 """
-Measure what judging costs, without any API server: probes and stages for each InferenceSet.
+Measure the cost of evaluation without an API server: probes and stages for each InferenceSet.
 
-A store is filled with the example stack and as many healthy InferenceSets as asked for, decoded as
-from a list. Then everything is judged, one subject alone, and each probe of the catalogue by
-itself. Each figure is processor time, the median of several rounds.
+A store is filled with the example stack and healthy InferenceSets, decoded as from a list. Then all
+subjects are evaluated, one subject alone, and each probe alone. Each figure is CPU time, the median
+of several rounds.
 """
 
 import argparse
@@ -45,22 +45,22 @@ from reporter.stages.store.store import Store
 
 WHOLE_GOAL, SIZE_OF_GOAL = 1.0, 10_000
 """
-Seconds that a pass over so many InferenceSets may take.
+Maximum seconds of a pass over this many InferenceSets.
 """
 
 SINGLE_GOAL = 1.0
 """
-Milliseconds for one subject that was touched.
+Maximum milliseconds for one subject that has changed.
 """
 
 LINEAR = 1.5
 """
-How many times as much an InferenceSet may cost at one size as at another.
+Maximum ratio of the cost of one InferenceSet at two sizes.
 """
 
 PODS = 3
 """
-Of each Workspace; with its endpoint picker's an InferenceSet has four.
+Pods of a Workspace; an InferenceSet has one more, that of its endpoint picker.
 """
 
 ONE = Subject(Layer.MODELDEPLOYMENT, "team-0", "model-0")
@@ -69,8 +69,9 @@ ONE = Subject(Layer.MODELDEPLOYMENT, "team-0", "model-0")
 @dataclass
 class PassTimings:
     """
-    Seconds of the processor. *asking*: all probes about all subjects. *probes*: one alone, with how
-    many subjects it was asked about.
+    CPU seconds of one size.
+
+    *probing* is all probes on all subjects; *probes* has each one alone, with its number of subjects.
     """
 
     objects: int
@@ -83,12 +84,12 @@ class PassTimings:
 
 def main() -> int:
     arguments = _arguments()
-    court = _court()
+    evaluator = _evaluator()
     print("\n".join(machine.lines()))
     print(f"rounds    {arguments.rounds} of each, medians")
     sizes: dict[int, PassTimings] = {}
     for size in arguments.inferencesets:
-        sizes[size] = measure(court, size, arguments.rounds)
+        sizes[size] = measure(evaluator, size, arguments.rounds)
         print()
         print("\n".join(_lines(sizes[size], size)))
     print()
@@ -96,60 +97,67 @@ def main() -> int:
     return int(arguments.check and missed > 0)
 
 
-def measure(court: Evaluator, size: int, rounds: int) -> PassTimings:
+def measure(evaluator: Evaluator, size: int, rounds: int) -> PassTimings:
     begun = time.thread_time()
-    store, objects = _filled(court, size)
+    store, objects = _filled_store(evaluator, size)
     loaded = time.thread_time() - begun
     now = dt.datetime.now(dt.UTC)
     snapshot = store.snapshot()
-    judged = court.evaluate(Evaluation(), snapshot, ALL_LAYERS, now=now)
-    if judged.gate.finding_states or judged.gate.unknown_states:
+    evaluation = evaluator.evaluate(Evaluation(), snapshot, ALL_LAYERS, now=now)
+    if evaluation.gate.finding_states or evaluation.gate.unknown_states:
         raise RuntimeError(
-            f"the stack is not healthy: {next(iter(judged.gate.finding_states), None)}"
+            f"the stack is not healthy: {next(iter(evaluation.gate.finding_states), None)}"
         )
-    asked = prepare_probe_run(
-        snapshot, judged.gate, court.catalogue, court.probes, flags=court.flags, now=now
+    probe_run = prepare_probe_run(
+        snapshot,
+        evaluation.gate,
+        evaluator.catalogue,
+        evaluator.probes,
+        flags=evaluator.flags,
+        now=now,
     )
-    everyone = sorted(expand_placeholders(ALL_LAYERS, judged.subjects))
+    subjects = sorted(expand_placeholders(ALL_LAYERS, evaluation.subjects))
     return PassTimings(
         objects,
         loaded,
-        full_pass=_median(lambda: court.evaluate(judged, snapshot, ALL_LAYERS, now=now), rounds),
-        single=_median(
-            lambda: court.evaluate(judged, snapshot, frozenset({ONE}), now=now), rounds
+        full_pass=_median(
+            lambda: evaluator.evaluate(evaluation, snapshot, ALL_LAYERS, now=now), rounds
         ),
-        probing=_median(lambda: asked.run(everyone), rounds),
-        probes=dict(_of_each(court, snapshot, judged, rounds)),
+        single=_median(
+            lambda: evaluator.evaluate(evaluation, snapshot, frozenset({ONE}), now=now), rounds
+        ),
+        probing=_median(lambda: probe_run.run(subjects), rounds),
+        probes=dict(_probe_timings(evaluator, snapshot, evaluation, rounds)),
     )
 
 
-def _of_each(
-    court: Evaluator, snapshot: Snapshot, judged: Evaluation, rounds: int
+def _probe_timings(
+    evaluator: Evaluator, snapshot: Snapshot, evaluation: Evaluation, rounds: int
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     now = dt.datetime.now(dt.UTC)
     for layer in Layer:
-        subjects = sorted(each for each in judged.subjects if each.layer is layer)
-        for entry in court.catalogue.evaluated_entries(layer):
+        subjects = sorted(each for each in evaluation.subjects if each.layer is layer)
+        for entry in evaluator.catalogue.evaluated_entries(layer):
             alone = Catalogue({entry.reason: entry})
-            asked = prepare_probe_run(
-                snapshot, judged.gate, alone, court.probes, flags=court.flags, now=now
+            probe_run = prepare_probe_run(
+                snapshot, evaluation.gate, alone, evaluator.probes, flags=evaluator.flags, now=now
             )
             yield (
                 entry.reason,
-                (_median(lambda: asked.run(subjects), rounds), len(subjects)),  # noqa: B023
+                (_median(lambda: probe_run.run(subjects), rounds), len(subjects)),  # noqa: B023
             )
 
 
-# ---------------------------------------------------------------- what is judged
+# ---------------------------------------------------------------- evaluator and store
 
 
-def _court() -> Evaluator:
+def _evaluator() -> Evaluator:
     catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
     return Evaluator(catalogue, PROBES, settings([], {}).flag_texts, EvaluationSettings())
 
 
-def _filled(court: Evaluator, size: int) -> tuple[Store, int]:
-    crds = crds_to_track(court.catalogue, SPECS)
+def _filled_store(evaluator: Evaluator, size: int) -> tuple[Store, int]:
+    crds = crds_to_track(evaluator.catalogue, SPECS)
     store = Store(DEFAULT_KINDS, crds)
     kinds = {kind.kind: kind for kind in DEFAULT_KINDS}
     decoders = {kind.kind: msgspec.json.Decoder(kind.type) for kind in DEFAULT_KINDS}
@@ -168,50 +176,50 @@ def _filled(court: Evaluator, size: int) -> tuple[Store, int]:
 
 def _with_pods(manifests: Iterable[Json]) -> Iterator[Json]:
     """
-    As many of each Workspace as there would be.
+    Add the other pods of each Workspace.
     """
-    for each in manifests:
-        yield each
-        meta = each["metadata"]
-        if each["kind"] == "Pod" and WORKSPACE_LABEL in meta.get("labels", {}):
+    for manifest in manifests:
+        yield manifest
+        meta = manifest["metadata"]
+        if manifest["kind"] == "Pod" and WORKSPACE_LABEL in meta.get("labels", {}):
             for index in range(1, PODS):
                 name = f"{meta['name'].rpartition('-')[0]}-{index}"
-                yield each | {"metadata": meta | {"name": name, "uid": f"uid-{name}"}}
+                yield manifest | {"metadata": meta | {"name": name, "uid": f"uid-{name}"}}
 
 
-def _median(what: Callable[[], object], rounds: int) -> float:
+def _median(action: Callable[[], object], rounds: int) -> float:
     def once() -> float:
         begun = time.thread_time()
-        what()
+        action()
         return time.thread_time() - begun
 
     return statistics.median(once() for _ in range(rounds))
 
 
-# ---------------------------------------------------------------- how it reads
+# ---------------------------------------------------------------- output
 
 
-def _lines(figures: PassTimings, size: int) -> Iterator[str]:
-    yield f"{size:,} InferenceSets, {figures.objects:,} objects"
-    yield _row("full pass", figures.full_pass, size)
-    yield _row("  probes", figures.probing, size)
-    yield _row("  stages", figures.full_pass - figures.probing, size)
-    yield f"{'one dirty InferenceSet':44}{figures.single * 1000:9.2f} ms"
-    yield f"{'decoded and stored':44}{figures.loaded * 1000:9.1f} ms"
-    slowest = sorted(figures.probes.items(), key=lambda each: -each[1][0])
+def _lines(timings: PassTimings, size: int) -> Iterator[str]:
+    yield f"{size:,} InferenceSets, {timings.objects:,} objects"
+    yield _row("full pass", timings.full_pass, size)
+    yield _row("  probes", timings.probing, size)
+    yield _row("  stages", timings.full_pass - timings.probing, size)
+    yield f"{'one dirty InferenceSet':44}{timings.single * 1000:9.2f} ms"
+    yield f"{'decoded and stored':44}{timings.loaded * 1000:9.1f} ms"
+    slowest = sorted(timings.probes.items(), key=lambda item: -item[1][0])
     for reason, (seconds, subjects) in slowest:
         yield _row(reason, seconds, subjects)
 
 
 def _rows(sizes: Mapping[int, PassTimings]) -> Iterator[BenchRow]:
     note = "processor time, without an API server"
-    for size, each in sizes.items():
+    for size, timings in sizes.items():
         goal = WHOLE_GOAL * size / SIZE_OF_GOAL
         yield BenchRow(
-            f"full pass over {size:,} InferenceSets, {each.objects:,} objects",
+            f"full pass over {size:,} InferenceSets, {timings.objects:,} objects",
             f"≤ {WHOLE_GOAL:g} s" if size == SIZE_OF_GOAL else "",
-            f"{each.full_pass:.2f} s, {each.full_pass / size * 1e6:.0f} µs each",
-            each.full_pass <= goal if size == SIZE_OF_GOAL else None,
+            f"{timings.full_pass:.2f} s, {timings.full_pass / size * 1e6:.0f} µs each",
+            timings.full_pass <= goal if size == SIZE_OF_GOAL else None,
             note,
         )
     largest = max(sizes)
@@ -224,8 +232,8 @@ def _rows(sizes: Mapping[int, PassTimings]) -> Iterator[BenchRow]:
         note,
     )
     if len(sizes) > 1:
-        each_costs = [figures.full_pass / size for size, figures in sizes.items()]
-        ratio = max(each_costs) / min(each_costs)
+        costs = [figures.full_pass / size for size, figures in sizes.items()]
+        ratio = max(costs) / min(costs)
         name = f"cost of one at {len(sizes)} sizes from {min(sizes):,} to {largest:,}"
         yield BenchRow(
             name, f"linear: ≤ {LINEAR:g} × the least", f"{ratio:.2f} ×", ratio <= LINEAR
@@ -249,10 +257,12 @@ def _arguments() -> argparse.Namespace:
         type=natural,
         nargs="+",
         default=sizes,
-        help="how many, one table for each; default: 100 1000 3000 10000",
+        help="sizes, each with its own table; default: 100 1000 3000 10000",
     )
-    parser.add_argument("--rounds", type=natural, default=7, help="default: 7")
-    parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
+    parser.add_argument(
+        "--rounds", type=natural, default=7, help="rounds of each figure; default: 7"
+    )
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
     rows.add_argument(parser)
     return parser.parse_args()
 

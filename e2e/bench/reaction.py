@@ -1,10 +1,10 @@
 """
-Measure how long it takes from a change in the API until its Event can be read.
+Measure the time from a change in the API until its Event can be read.
 
-A Deployment is scaled to zero on a real control plane, with as many InferenceSets around it as asked
-for. Time runs from sending that request until a watch that is open all the time brings the Event.
-Beside it, in turn and on the same server: the floor, a bare client that watches Deployments and posts
-an Event at once. All of it once while nothing else changes, and once under churn.
+A Deployment is scaled to zero on a real control plane with the given number of InferenceSets. The
+time is measured from sending this request until an open watch receives the Event. In turn with it,
+the floor is measured: a plain client that watches Deployments and creates an Event at once. All is
+measured once without other changes, and once under churn.
 """
 
 import argparse
@@ -27,30 +27,36 @@ from e2e.bench.support.bench_cluster import (
     run_program,
 )
 from e2e.bench.support.event_waiter import Latencies
+from e2e.bench.support.latency_probe import percentile
 from e2e.bench.trials import TrialLatencies
 from e2e.support.arguments import natural
 
 
 RATIO = 3.0
 """
-The most that the median may be, as a multiple of the floor's.
+Maximum ratio of the median to the floor's median.
 """
 
 SLOWEST, SIZE_OF_SLOWEST = 0.25, 1_000
 """
-Seconds that the 99th percentile may be, up to so many InferenceSets.
+Maximum seconds of the 99th percentile, up to this many InferenceSets.
 """
 
 
 def main() -> int:
-    made = parser("reaction", __doc__, (100,))
-    add_arguments(made)
-    churn.add_arguments(made)
-    return run_program(made.parse_args(), measure)
+    argument_parser = parser("reaction", __doc__, (100,))
+    add_arguments(argument_parser)
+    churn.add_arguments(argument_parser)
+    return run_program(argument_parser.parse_args(), measure)
 
 
-def add_arguments(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--trials", type=natural, default=30, help="of each; default: 30")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--trials",
+        type=natural,
+        default=30,
+        help="trials of the reporter and of the floor; default: 30",
+    )
 
 
 def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
@@ -62,7 +68,7 @@ def measured(
     scene: BenchCluster, started: RunningReporter, arguments: argparse.Namespace
 ) -> Iterator[BenchRow]:
     """
-    Of a process that runs already.
+    Measure a reporter that runs already.
     """
     yield from _rows(scene, started, arguments.trials, 0)
     yield from _rows(scene, started, arguments.trials, arguments.rate)
@@ -74,11 +80,13 @@ def _rows(
     how = "churn" if rate else "idle"
     before, begun = started.usage().cpu, time.monotonic()
     with contextlib.ExitStack() as stack:
-        made = _nothing
+        change_count = _no_changes
         if rate:
-            made = stack.enter_context(churning(scene.plane.client, scene.teams.count, rate))
+            change_count = stack.enter_context(
+                churning(scene.plane.client, scene.teams.count, rate)
+            )
         figures = asyncio.run(trials.measure(scene.plane, number))
-        changes = made()
+        changes = change_count()
     took, cpu = time.monotonic() - begun, started.usage().cpu - before
     log_progress(f"{cpu:.1f} s of CPU in {took:.0f} s\n" + "\n".join(table.lines(figures)))
     note = f"{number} trials of each in turn" + (f", {changes / took:.0f} changes/s" * bool(rate))
@@ -86,12 +94,12 @@ def _rows(
     yield _slowest(figures, scene.size, how, note)
 
 
-def _nothing() -> int:
+def _no_changes() -> int:
     return 0
 
 
 def _median(figures: TrialLatencies, where: str, note: str) -> BenchRow:
-    reporter, floor = (_seconds(each) for each in (figures.reporter, figures.floor))
+    reporter, floor = (_seconds(latencies) for latencies in (figures.reporter, figures.floor))
     ratio = table.ratio(figures)
     return BenchRow(
         f"change → Event readable, median, {where}",
@@ -106,7 +114,7 @@ def _median(figures: TrialLatencies, where: str, note: str) -> BenchRow:
 def _slowest(figures: TrialLatencies, size: int, how: str, note: str) -> BenchRow:
     goal = size <= SIZE_OF_SLOWEST
     reporter, floor = (
-        table.percentile(_seconds(each), 99) for each in (figures.reporter, figures.floor)
+        percentile(_seconds(latencies), 99) for latencies in (figures.reporter, figures.floor)
     )
     return BenchRow(
         f"change → Event readable, 99th percentile, {size:,} InferenceSets, {how}",

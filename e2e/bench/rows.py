@@ -1,8 +1,8 @@
 """
-Each figure of a benchmark beside its goal: as a table in Markdown, and as JSON to be merged.
+Print the rows of several benchmarks as one table in Markdown.
 
-`python -m e2e.bench.rows a.json b.json …` prints one table of the rows that several programs wrote;
-with `--readme e2e/bench/README.md` it replaces the table between the two marks there.
+The other programs write their figures and goals as JSON with --json. --readme replaces the table in
+a README between two marks.
 """
 
 import argparse
@@ -23,8 +23,7 @@ GOAL_MET_TEXT = {True: "yes", False: "**no**", None: ""}
 @dataclass(frozen=True)
 class BenchRow:
     """
-    *goal* and *figure* with their units. *met*: None for a figure that has no goal. *note*: under
-    what conditions it was measured.
+    A figure and its goal, both with units. *met* is None without a goal; *note* has the conditions.
     """
 
     name: str
@@ -36,7 +35,7 @@ class BenchRow:
 
 def report(rows: Sequence[BenchRow], path: Path | None) -> int:
     """
-    Print the table, and write the rows to *path* too if there is one. Returns how many miss their goal.
+    Print the table and write the rows to *path*, if given. Return the number of missed goals.
     """
     print("\n".join(table(rows)))
     if path is not None:
@@ -46,7 +45,7 @@ def report(rows: Sequence[BenchRow], path: Path | None) -> int:
 
 def table(rows: Iterable[BenchRow]) -> Iterator[str]:
     """
-    In Markdown; what would end a cell early is escaped.
+    Yield the lines of a Markdown table.
     """
     yield _line(HEAD)
     yield _line("---" for _ in HEAD)
@@ -61,33 +60,33 @@ def write(rows: Iterable[BenchRow], path: Path) -> None:
 
 def read(path: Path) -> list[BenchRow]:
     """
-    What *write* has written.
+    Read the rows that `write` wrote.
     """
-    return [BenchRow(**each) for each in json.loads(path.read_text())]
+    return [BenchRow(**row) for row in json.loads(path.read_text())]
 
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
     """
-    For the value of *tell*'s path, as `arguments.json`.
+    Add --json, the path for `report`.
     """
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write the rows there too")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="write the rows to this file")
 
 
 def update_readme(readme: Path, rows: Iterable[BenchRow]) -> None:
     """
-    Between the two marks. Raises ValueError if they are not there.
+    Replace the table between the two marks. Raise ValueError if they are missing.
     """
     before, found, rest = readme.read_text().partition(BEGIN)
     _, ended, after = rest.partition(END)
     if not found or not ended:
         raise ValueError(f"{readme} has no lines {BEGIN.strip()} and {END.strip()}")
-    about = "\n".join(f"    {line.partition(', load ')[0]}" for line in machine.lines())
+    machine_lines = "\n".join(f"    {line.partition(', load ')[0]}" for line in machine.lines())
     new = "\n".join(table(rows))
-    readme.write_text(f"{before}{BEGIN}{about}\n\n{new}\n{END}{after}")
+    readme.write_text(f"{before}{BEGIN}{machine_lines}\n\n{new}\n{END}{after}")
 
 
 def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |"
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def main() -> int:
@@ -96,14 +95,16 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH")
-    parser.add_argument("--readme", type=Path, metavar="PATH", help="put the table in there too")
+    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="files with rows")
+    parser.add_argument(
+        "--readme", type=Path, metavar="PATH", help="file in which to replace the table"
+    )
     add_argument(parser)
     arguments = parser.parse_args()
-    found = [row for path in arguments.paths for row in read(path)]
-    report(found, arguments.json)
+    collected = [row for path in arguments.paths for row in read(path)]
+    report(collected, arguments.json)
     if arguments.readme is not None:
-        update_readme(arguments.readme, found)
+        update_readme(arguments.readme, collected)
     return 0
 
 

@@ -1,8 +1,8 @@
 """
-Measure the reading of pods' pages: many that answer, at once and spread, and many that hang.
+Measure the scraping of pods: many that respond, at once and spread, and many that hang.
 
-Pods are addresses of this machine. Those that are asked at once have uids that give them the same
-moment of the interval.
+Each pod has a loopback address. Pods that are scraped at once have uids that give them the same
+position in the interval.
 """
 
 import argparse
@@ -26,28 +26,28 @@ from e2e.support.production_stack.workload import MINIMAL_OPTIONS
 
 GOAL_AT_ONCE, SIZE_OF_GOAL = 2.0, 2_000
 """
-Seconds in which so many pods are read.
+Maximum seconds to scrape this many pods.
 """
 
 GOAL_OF_EVENT = 1.0
 GOAL_OF_NEWCOMER = 2 * INTERVAL
 """
-Seconds: an Event of a change; the first page of a pod that has just come.
+Seconds: the Event of a change; the first page of a new pod.
 """
 
 GOAL_OF_FIRST = 4 * INTERVAL
 """
-Seconds until all pods that answer were read once while as many hang.
+Seconds until all responding pods were scraped once while as many hang.
 """
 
 SCRAPE_TIMEOUT = 20 * INTERVAL
 """
-Seconds after which a read that has not come about is given up, which is a figure too.
+Seconds to wait for a scrape; a timeout is a figure too.
 """
 
-HEADSTART = 10
+HANGING_HEAD_START = 10
 """
-Seconds that pods which hang are there before the one that does not comes.
+Seconds from the creation of hanging pods to that of the responding one.
 """
 
 
@@ -63,12 +63,12 @@ def main() -> int:
         teams.grow(arguments.inferencesets)
         print("\n".join(machine.lines(plane)))
         print(f"cluster   {teams.inference_sets:,} InferenceSets\n", flush=True)
-        scene, found = ScrapeBench(plane, teams.inference_sets), []
+        scene, bench_rows = ScrapeBench(plane, teams.inference_sets), []
         for row in _rows(scene, arguments):
             print(f"  {row.name}: {row.figure}", file=sys.stderr, flush=True)
-            found.append(row)
+            bench_rows.append(row)
         scene.reporter.stop()
-    return rows.report(found, arguments.json) and int(arguments.check)
+    return rows.report(bench_rows, arguments.json) and int(arguments.check)
 
 
 def _rows(scene: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRow]:
@@ -82,9 +82,9 @@ def _rows(scene: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRo
 def _at_once(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
     scene.pods.write(ANSWERING, many, together=True)
     scene.wait_all_read(many, within=SCRAPE_TIMEOUT)
-    asked, _ = scene.during(rounds * INTERVAL)
+    requests, _ = scene.during(rounds * INTERVAL)
     scene.clear()
-    took = max(_bursts(sorted(at for at, _ in asked)))
+    took = max(_bursts(sorted(at for at, _ in requests)))
     goal = GOAL_AT_ONCE * max(many / SIZE_OF_GOAL, 1)
     yield BenchRow(
         f"{many:,} pods asked at once: a round",
@@ -97,7 +97,7 @@ def _at_once(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
 
 def _bursts(times: list[float]) -> Iterator[float]:
     """
-    How long each lasts, if they are half an interval apart.
+    Yield the duration of each burst; bursts are at least half an interval apart.
     """
     if not times:
         yield math.inf
@@ -114,9 +114,9 @@ def _bursts(times: list[float]) -> Iterator[float]:
 def _spread(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
     scene.pods.write(ANSWERING, many)
     scene.wait_all_read(many, within=SCRAPE_TIMEOUT)
-    asked, cpu = scene.during(rounds * INTERVAL)
-    a_second = Counter(int(at) for at, _ in asked)
-    mean, most = many / INTERVAL, max(a_second.values(), default=0)
+    requests, cpu = scene.during(rounds * INTERVAL)
+    by_second = Counter(int(at) for at, _ in requests)
+    mean, most = many / INTERVAL, max(by_second.values(), default=0)
     name = f"{many:,} pods spread over {INTERVAL} s"
     yield BenchRow(
         f"{name}: busiest second",
@@ -153,9 +153,16 @@ def _half_hang(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]
         max(took) <= GOAL_OF_EVENT,
         f"of {CHANGES}; without such pods at most {max(quiet):.2f} s",
     )
-    asked, cpu = scene.during(rounds * INTERVAL)
-    reads = Counter(address for _, address in asked)
-    least = min(reads.values()) if len(reads) == many // 2 else 0
+    yield from _steady_rows(scene, name, many // 2, rounds)
+    scene.clear()
+
+
+def _steady_rows(
+    scene: ScrapeBench, name: str, responding: int, rounds: int
+) -> Iterator[BenchRow]:
+    requests, cpu = scene.during(rounds * INTERVAL)
+    reads = Counter(address for _, address in requests)
+    least = min(reads.values()) if len(reads) == responding else 0
     yield BenchRow(
         f"{name}: reads of each that answers",
         f"{rounds} ± 1",
@@ -165,12 +172,11 @@ def _half_hang(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]
     )
     yield BenchRow(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
     yield BenchRow(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
-    scene.clear()
 
 
 def _newcomer(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
     scene.pods.write(HANGING, many)
-    time.sleep(HEADSTART)
+    time.sleep(HANGING_HEAD_START)
     scene.pods.write(LATE, 1)
     read, after = scene.wait_all_read(1, within=SCRAPE_TIMEOUT)
     yield BenchRow(
@@ -178,7 +184,7 @@ def _newcomer(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
         f"≤ {GOAL_OF_NEWCOMER} s",
         f"{after:.0f} s" if read else f"not in {SCRAPE_TIMEOUT} s",
         bool(read) and after <= GOAL_OF_NEWCOMER,
-        f"they came {HEADSTART} s before it",
+        f"they came {HANGING_HEAD_START} s before it",
     )
     files = scene.open_files()
     yield BenchRow(f"{many:,} hang: open files", f"< {FILES:,}", f"{files}", files < FILES)
@@ -193,16 +199,16 @@ def _arguments() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    for name, default, what in (
-        ("inferencesets", 1_000, "among which the pods are"),
-        ("pods", SIZE_OF_GOAL, "that answer, at once and spread"),
-        ("many", 10_000, "of which half hang"),
-        ("hanging", 10_000, "when a new one comes"),
-        ("rounds", 4, "of 15 s, for which each is measured"),
+    for name, default, description in (
+        ("inferencesets", 1_000, "InferenceSets that the pods belong to"),
+        ("pods", SIZE_OF_GOAL, "pods that respond, at once and spread"),
+        ("many", 10_000, "pods of which half hang"),
+        ("hanging", 10_000, "hanging pods when a new one is created"),
+        ("rounds", 4, "intervals of 15 s to measure each figure"),
     ):
-        text = f"{what}; default: {default}"
+        text = f"{description}; default: {default}"
         parser.add_argument(f"--{name}", type=natural, default=default, help=text)
-    parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
     rows.add_argument(parser)
     return parser.parse_args()
 

@@ -1,9 +1,9 @@
 """
-Measure how long the reporter takes from its start to its first full pass, and its memory then.
+Measure the time from the reporter's start to its first full pass, and its memory then.
 
-Once with an API server that has served the same lists before, once with one that was itself started
-just before and has to read everything from etcd. Each beside the floor: a bare client that reads the
-same lists of the same server in the same state.
+It is measured once with an API server that has served the same lists before, and once with one that
+has just started and must read everything from etcd. The floor of each is a plain client that reads
+the same lists from the same server in the same state.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from e2e.bench.support.bench_cluster import BenchCluster, RunningReporter, parse
 
 GOAL = 10.0
 """
-Seconds to the first full pass.
+Maximum seconds to the first full pass.
 """
 
 
@@ -32,7 +32,7 @@ def measure(scene: BenchCluster, _: argparse.Namespace) -> Iterator[BenchRow]:
 
 def warm(scene: BenchCluster) -> BenchRow:
     with scene.running_reporter():
-        pass  # so that the API server has served it all once
+        pass  # the API server has then served all lists once
     floor = bare_list.seconds(scene.plane)
     with scene.running_reporter() as started:
         return row(scene, started, "warm", floor)

@@ -1,10 +1,10 @@
 """
 Measure an outage that hits every InferenceSet at once, and its end.
 
-Two outages, one after the other. *provisioner*: the node provisioner is down and every Workspace
-states that it gets no nodes. *independent*: no upstream is out, and every InferenceSet has trouble
-of its own. In the middle of each flood a cluster's and a harness's cause come, which are to be
-announced before all else.
+There are two outages. provisioner: the node provisioner is down, and every Workspace reports that it
+gets no nodes. independent: no upstream is out, and every InferenceSet has a finding of its own. In
+the middle of each, a finding of the cluster and one of a harness begin, which must be announced
+first.
 """
 
 import argparse
@@ -33,9 +33,9 @@ FLAGS = (
     "--renew-deadline-seconds=10",
     "--retry-period-seconds=2",
 )
-START = 300
+START_TIMEOUT = 300
 """
-Seconds after which it is given up.
+Seconds for the reporter to become ready.
 """
 
 
@@ -52,9 +52,9 @@ def main() -> int:
         sets = f"{arguments.inferencesets:,} InferenceSets, {arguments.of_a_team} a namespace"
         print(f"cluster   {sets}, {objects:,} objects\n", flush=True)
         reporter = ReporterProcess(plane, *FLAGS).start(ready=False)
-        reporter.until_ready(within=START)
+        reporter.until_ready(within=START_TIMEOUT)
         reporter.until_leading()
-        found = asyncio.run(_all(plane, reporter, arguments))
+        found = asyncio.run(_measure(plane, reporter, arguments))
         reporter.stop()
     return rows.report(found, arguments.json) and int(arguments.check)
 
@@ -69,20 +69,20 @@ def _fill(plane: ControlPlane, many: int, of_a_team: int) -> int:
     return objects + workload.write_all(plane, node_provisioner())
 
 
-async def _all(
+async def _measure(
     plane: ControlPlane, reporter: ReporterProcess, arguments: argparse.Namespace
 ) -> list[BenchRow]:
     found = []
     async with PlainClient(plane) as session, asyncio.TaskGroup() as group:
         storm = OutageMeasurement(plane, reporter, session, arguments)
-        watching = [group.create_task(each) for each in storm.background_tasks()]
-        await storm.heard.opened.wait()
+        background = [group.create_task(task) for task in storm.background_tasks()]
+        await storm.recorder.opened.wait()
         for name in arguments.outages:
             async for row in storm.rows(OUTAGES[name]):
                 print(f"  {row.name}: {row.figure}", file=sys.stderr, flush=True)
                 found.append(row)
-        for each in watching:
-            each.cancel()
+        for task in background:
+            task.cancel()
     return found
 
 
@@ -92,17 +92,23 @@ def _arguments() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--inferencesets", type=natural, default=1_000, help="default: 1000")
+    parser.add_argument(
+        "--inferencesets", type=natural, default=1_000, help="size of the stack; default: 1000"
+    )
     parser.add_argument(
         "--of-a-team",
         type=natural,
         default=MODELS,
-        help="InferenceSets of one namespace; more than 10 have one Event; default: %(default)s",
+        help="InferenceSets in a namespace; more than 10 share an Event; default: %(default)s",
     )
     parser.add_argument(
-        "--outages", nargs="+", choices=OUTAGES, default=list(OUTAGES), help="default: all"
+        "--outages",
+        nargs="+",
+        choices=OUTAGES,
+        default=list(OUTAGES),
+        help="outages to measure; default: all",
     )
-    parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
     rows.add_argument(parser)
     return parser.parse_args()
 

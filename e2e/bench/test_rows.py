@@ -1,5 +1,5 @@
 """
-Rows of several programs end up in one table, with what they miss.
+The table of the rows of several programs, and loop lag histograms.
 """
 
 import math
@@ -39,7 +39,7 @@ def test_the_table_of_the_readme_is_replaced_and_nothing_else(tmp_path: Path):
     assert after.partition(rows.END)[2] == before.partition(rows.END)[2]
 
 
-def test_the_longest_hold_is_told_by_its_bounds():
+def test_the_longest_block_is_given_by_its_bounds():
     before = LoopLagHistogram({0.01: 5, 0.05: 6, 0.1: 7, math.inf: 7})
     after = LoopLagHistogram({0.01: 9, 0.05: 12, 0.1: 13, math.inf: 13}).since(before)
     assert (after.count, after.count_over(0.05), after.longest) == (6, 0, "10 to 50 ms")

@@ -1,5 +1,5 @@
 """
-The trials: those of the reporter and those of the floor in turn, on the same API server.
+The trials of the reporter and of the floor, in turn on the same API server.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from e2e.support.production_stack.components import BODY_BASED_ROUTER
 
 WARM_UP = 3
 """
-Trials of each that come first and do not count: connections are opened, code runs the first time.
+First trials of each that do not count, as they open connections and load code.
 """
 
 IDLE_BEFORE_TRIAL = (0.3, 0.8)
 """
-Seconds without a change before each trial, drawn anew: more than a burst of changes lasts.
+Range of random seconds without a change before each trial: longer than a burst of changes.
 """
 
 WARNING, READY = "clusterBBRNotReady", "clusterReady"
@@ -31,7 +31,7 @@ WARNING, READY = "clusterBBRNotReady", "clusterReady"
 @dataclass
 class TrialLatencies:
     """
-    Of the trials that count.
+    The latencies of the trials that count.
     """
 
     reporter: list[Latencies] = field(default_factory=list)
@@ -40,21 +40,21 @@ class TrialLatencies:
 
 async def measure(plane: ControlPlane, trials: int) -> TrialLatencies:
     """
-    The reporter must run already, and know the Deployment as healthy.
+    Run the trials. The reporter must be running and know the Deployment as healthy.
     """
     figures = TrialLatencies()
     async with PlainClient(plane) as session, asyncio.TaskGroup() as group:
         arrivals = EventWaiter(session)
         floor = BaselineClient(session, arrivals)
         await floor.install()
-        watches = [group.create_task(each.run()) for each in (arrivals, floor)]
+        watches = [group.create_task(client.run()) for client in (arrivals, floor)]
         await arrivals.opened.wait()
         await floor.opened.wait()
         router = RouterTrials(
             session, arrivals, await session.get(components.path(BODY_BASED_ROUTER))
         )
         for number in range(WARM_UP + trials):
-            took = (await _after_quiet(router.trial), await _after_quiet(floor.trial))
+            took = (await _after_idle_time(router.trial), await _after_idle_time(floor.trial))
             if number >= WARM_UP:
                 figures.reporter.append(took[0])
                 figures.floor.append(took[1])
@@ -63,14 +63,14 @@ async def measure(plane: ControlPlane, trials: int) -> TrialLatencies:
     return figures
 
 
-async def _after_quiet(trial: Callable[[], Awaitable[Latencies]]) -> Latencies:
+async def _after_idle_time(trial: Callable[[], Awaitable[Latencies]]) -> Latencies:
     await asyncio.sleep(random.uniform(*IDLE_BEFORE_TRIAL))
     return await trial()
 
 
 class RouterTrials:
     """
-    The body-based router, scaled to zero and back; its status is written by us.
+    Trials that scale the body-based router to zero and back, and write its status.
     """
 
     def __init__(self, session: PlainClient, arrivals: EventWaiter, deployment: Json) -> None:
@@ -79,7 +79,7 @@ class RouterTrials:
 
     async def trial(self) -> Latencies:
         """
-        Ends when its episode has ended.
+        Run one trial, until its episode has ended.
         """
         path = components.path(BODY_BASED_ROUTER)
         arrival = self._arrivals.expect(lambda event: bool(event["reason"] == WARNING))

@@ -1,5 +1,5 @@
 """
-A base image without a registry: Debian's own Python, put together with debootstrap and cached.
+A base image without a registry: Debian's Python, built with debootstrap and cached.
 """
 
 import os
@@ -11,30 +11,32 @@ from pathlib import Path
 
 SUITE = "bookworm"
 PACKAGES = "python3,python3-pip,ca-certificates"
-TRUSTED = Path("/etc/ssl/certs/ca-certificates.crt")
+CA_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 """
-Of this machine: behind a proxy that opens TLS, pip trusts nothing else.
+The CA certificates of this machine, which pip needs behind a proxy that terminates TLS.
 """
 
 
 def archive() -> Path:
     """
-    Made at the first call, which takes a minute or two. Raises CalledProcessError.
+    Return the archive of the base image. The first call builds it, which takes a minute or two.
+
+    Raise CalledProcessError if the build fails.
     """
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    made = Path(home) / "productionstack-status-reporter" / f"base-{SUITE}.tar"
-    if not made.is_file():
-        made.parent.mkdir(parents=True, exist_ok=True)
+    archive_path = Path(home) / "productionstack-status-reporter" / f"base-{SUITE}.tar"
+    if not archive_path.is_file():
+        archive_path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as folder:
-            _make(Path(folder) / "root", made)
-    return made
+            _build(Path(folder) / "root", archive_path)
+    return archive_path
 
 
-def _make(root: Path, made: Path) -> None:
+def _build(root: Path, archive_path: Path) -> None:
     bootstrap = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", SUITE, str(root)]
     subprocess.run(bootstrap, check=True, capture_output=True)
-    if TRUSTED.is_file():
-        shutil.copyfile(TRUSTED, root / TRUSTED.relative_to("/"))
-    unfinished = made.with_suffix(".unfinished")
+    if CA_CERTIFICATES.is_file():
+        shutil.copyfile(CA_CERTIFICATES, root / CA_CERTIFICATES.relative_to("/"))
+    unfinished = archive_path.with_suffix(".unfinished")
     subprocess.run(["tar", "-C", str(root), "-cf", str(unfinished), "."], check=True)
-    unfinished.replace(made)
+    unfinished.replace(archive_path)

@@ -1,5 +1,5 @@
 """
-One container of an image, run by runc as a kubelet would: as nobody, with nothing to write to.
+A container run by runc as a kubelet would run it: as an unprivileged user, on a read-only root.
 """
 
 import json
@@ -19,23 +19,24 @@ Json = dict[str, Any]
 
 class RuncContainer:
     """
-    *secrets*: a folder with the token, CA and namespace of its ServiceAccount. Shares the network
-    of this machine.
+    A container in the network of this machine.
+
+    *secrets* is a folder with the token, CA certificate and namespace of its ServiceAccount.
     """
 
     def __init__(self, storage: Storage, image: str, folder: Path, secrets: Path) -> None:
         self._folder, self._name = folder, folder.name
         self._secrets = secrets
-        self._root = storage.mounted(image)
-        self._config: Json = storage.described(image)["OCIv1"]["config"]
+        self._root = storage.mount(image)
+        self._config: Json = storage.inspect(image)["OCIv1"]["config"]
         self._process: subprocess.Popen[bytes] | None = None
         self.log = folder / "log"
 
     def start(self, *arguments: str, env: dict[str, str]) -> None:
-        specified = self._runc("spec", output=True)
-        assert specified == ""
+        printed = self._runc("spec")
+        assert printed == ""
         path = self._folder / "config.json"
-        path.write_text(json.dumps(self._narrowed(json.loads(path.read_text()), arguments, env)))
+        path.write_text(json.dumps(self._restrict(json.loads(path.read_text()), arguments, env)))
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
                 [*self._command(), "run", self._name],
@@ -47,30 +48,30 @@ class RuncContainer:
 
     def pid(self) -> int:
         """
-        Of its first process, as this machine numbers it.
+        Return the process id of the container's first process on this machine.
         """
-        state: Json = json.loads(self._runc("state", self._name, output=True))
+        state: Json = json.loads(self._runc("state", self._name))
         return int(state["pid"])
 
     def stop(self, *, within: float = 15) -> int:
         """
-        Its exit code, after a SIGTERM.
+        Send SIGTERM and return the exit code.
         """
         self._runc("kill", self._name, "TERM")
         assert self._process is not None
         return self._process.wait(timeout=within)
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self._process is None or self._process.poll() is not None
 
     def remove(self) -> None:
-        if not self.ended():
+        if not self.has_ended():
             self._runc("kill", self._name, "KILL")
-            until(self.ended, within=10, what="the container has ended")
+            until(self.has_ended, within=10, what="the container ends")
 
-    # ------------------------------------------------------------ used above
+    # ------------------------------------------------------------ helpers
 
-    def _narrowed(self, spec: Json, arguments: tuple[str, ...], env: dict[str, str]) -> Json:
+    def _restrict(self, spec: Json, arguments: tuple[str, ...], env: dict[str, str]) -> Json:
         user, _, group = self._config["User"].partition(":")
         spec["root"] = {"path": str(self._root), "readonly": True}
         spec["process"] |= {
@@ -81,26 +82,28 @@ class RuncContainer:
             "capabilities": {},
             "noNewPrivileges": True,
         }
-        given = {"destination": SECRETS, "type": "bind", "source": str(self._secrets)}
-        spec["mounts"].append({**given, "options": ["bind", "ro"]})
+        mount = {"destination": SECRETS, "type": "bind", "source": str(self._secrets)}
+        spec["mounts"].append({**mount, "options": ["bind", "ro"]})
         linux = spec["linux"]
         linux.pop("resources", None)
         shared = {"network", "cgroup"}
-        linux["namespaces"] = [each for each in linux["namespaces"] if each["type"] not in shared]
+        linux["namespaces"] = [
+            namespace for namespace in linux["namespaces"] if namespace["type"] not in shared
+        ]
         return spec
 
     def _command(self) -> list[str]:
         return ["runc", "--root", str(self._folder / "state")]
 
-    def _runc(self, *words: str, output: bool = False) -> str:
-        done = subprocess.run(
-            [*self._command(), *words],
+    def _runc(self, *arguments: str) -> str:
+        process = subprocess.run(
+            [*self._command(), *arguments],
             cwd=self._folder,
             env=os.environ,
             capture_output=True,
             text=True,
             check=False,
         )
-        if done.returncode:
-            raise AssertionError(f"runc {words[0]} failed: {done.stderr}")
-        return done.stdout if output else ""
+        if process.returncode:
+            raise AssertionError(f"runc {arguments[0]} failed: {process.stderr}")
+        return process.stdout

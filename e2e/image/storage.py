@@ -1,5 +1,5 @@
 """
-Images in a folder of their own, made with buildah.
+A folder of images that buildah makes.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 class Storage:
     """
-    Needs no daemon, no kernel module and no registry.
+    An image store of its own; it needs no daemon, kernel module or registry.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -26,37 +26,41 @@ class Storage:
     def environment(self) -> dict[str, str]:
         return {**os.environ, "CONTAINERS_STORAGE_CONF": str(self._config)}
 
-    def take(self, archive: Path, name: str) -> None:
+    def import_archive(self, archive: Path, name: str) -> None:
         """
-        A root file system becomes an image.
+        Import a root file system as an image.
         """
         container = self._run("from", "scratch")
         self._run("add", container, str(archive), "/")
         self._run("commit", "--rm", container, name)
 
-    def described(self, image: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._run("inspect", "--type=image", image))
-        return found
+    def inspect(self, image: str) -> dict[str, Any]:
+        description: dict[str, Any] = json.loads(self._run("inspect", "--type=image", image))
+        return description
 
     def size(self, image: str) -> int:
         """
-        Bytes.
+        Return the size of an image in bytes.
         """
         images = json.loads(self._run("images", "--json", image))
-        return _bytes(images[0]["size"])
+        return _parse_size(images[0]["size"])
 
-    def mounted(self, image: str) -> Path:
+    def mount(self, image: str) -> Path:
         return Path(self._run("mount", self._run("from", image)))
 
-    def _run(self, *words: str) -> str:
-        done = subprocess.run(
-            ["buildah", *words], env=self.environment, capture_output=True, text=True, check=False
+    def _run(self, *arguments: str) -> str:
+        process = subprocess.run(
+            ["buildah", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        if done.returncode:
-            raise AssertionError(f"buildah {words[0]} failed: {done.stderr[-2000:]}")
-        return done.stdout.strip()
+        if process.returncode:
+            raise AssertionError(f"buildah {arguments[0]} failed: {process.stderr[-2000:]}")
+        return process.stdout.strip()
 
 
-def _bytes(text: str) -> int:
+def _parse_size(text: str) -> int:
     number, unit = text.split()
     return int(float(number) * {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}[unit.upper()])

@@ -1,5 +1,5 @@
 """
-The image, built as its users build it and run as a kubelet runs it, on the real control plane.
+The image, built with make and run as a kubelet runs it, on the real control plane.
 """
 
 import http.client
@@ -38,7 +38,7 @@ pytestmark = [
         reason=f"the image was NOT built or run: {', '.join(_missing)} missing (Debian packages)",
     ),
     pytest.mark.skipif(
-        os.geteuid() != 0, reason="the image was NOT built or run: that needs root here"
+        os.geteuid() != 0, reason="the image was NOT built or run: this needs root"
     ),
 ]
 
@@ -46,27 +46,27 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def storage(tmp_path_factory: pytest.TempPathFactory) -> Storage:
     """
-    With the image in it.
+    An image store with the built image.
     """
     storage = Storage(tmp_path_factory.mktemp("storage"))
-    storage.take(base.archive(), BASE)
+    storage.import_archive(base.archive(), BASE)
     flags = f"--isolation=chroot --build-arg=BASE={BASE}"
-    done = subprocess.run(
+    process = subprocess.run(
         ["make", "image", f"IMAGE={IMAGE}", "CONTAINER_TOOL=buildah", f"IMAGE_FLAGS={flags}"],
         env=storage.environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert process.returncode == 0, process.stdout[-2000:] + process.stderr[-2000:]
     print(
         f"image {storage.size(IMAGE) / 1e6:.0f} MB, of which the base {storage.size(BASE) / 1e6:.0f}"
     )
     return storage
 
 
-def test_image_says_what_it_is_and_runs_as_a_numbered_nobody(storage: Storage) -> None:
-    config = storage.described(IMAGE)["OCIv1"]["config"]
+def test_image_has_labels_and_a_numeric_unprivileged_user(storage: Storage) -> None:
+    config = storage.inspect(IMAGE)["OCIv1"]["config"]
     assert config["User"] == "65532:65532"
     assert config["Entrypoint"] == ["python3", "-m", "reporter.cli"]
     prefix = "org.opencontainers.image."
@@ -75,23 +75,23 @@ def test_image_says_what_it_is_and_runs_as_a_numbered_nobody(storage: Storage) -
 
 
 def test_image_has_no_compiler_no_installer_and_all_bytecode(storage: Storage) -> None:
-    root = storage.mounted(IMAGE)
+    root = storage.mount(IMAGE)
     for folder in ("usr/bin", "usr/local/bin", "bin"):
         assert not [name for name in ABSENT if (root / folder / name).exists()]
     source = root / "packages" / "reporter" / "stages"
-    assert {each.stem for each in source.glob("*.py")} == {
-        each.name.split(".")[0] for each in (source / "__pycache__").glob("*.pyc")
+    assert {file.stem for file in source.glob("*.py")} == {
+        file.name.split(".")[0] for file in (source / "__pycache__").glob("*.pyc")
     }
     assert not (root / "root" / ".cache").exists()
 
 
 def test_image_has_neither_the_embedded_server_nor_its_demo(storage: Storage) -> None:
-    packages = storage.mounted(IMAGE) / "packages" / "reporter"
+    packages = storage.mount(IMAGE) / "packages" / "reporter"
     assert (packages / "stages").is_dir()
     assert not (packages / "embedded").exists()
 
 
-# ---------------------------------------------------------------- it runs
+# ---------------------------------------------------------------- the running container
 
 
 @dataclass
@@ -101,7 +101,7 @@ class RunningContainer:
     metrics: int
     seconds: float
     """
-    From its start until it is ready.
+    Seconds from the start until it is ready.
     """
 
     def page(self, port: int, path: str) -> str:
@@ -113,8 +113,8 @@ class RunningContainer:
             connection.close()
 
     def ready(self) -> bool:
-        if self.container.ended():
-            raise AssertionError(f"it has ended:\n{self.container.log.read_text()}")
+        if self.container.has_ended():
+            raise AssertionError(f"the container has ended:\n{self.container.log.read_text()}")
         try:
             return self.page(self.health, "/readyz") == "ok\n"
         except OSError:
@@ -130,7 +130,7 @@ def running(stack: ControlPlane, storage: Storage, tmp_path: Path) -> Iterator[R
     (secrets / "token").write_text(token)
     (secrets / "ca.crt").write_bytes(stack.client.ca_file.read_bytes())
     (secrets / "namespace").write_text(NAMESPACE)
-    _open_to_everyone(tmp_path)
+    _make_readable(tmp_path)
     container = RuncContainer(storage, IMAGE, tmp_path, secrets)
     metrics, health = free_port(), free_port()
     env = {
@@ -147,26 +147,26 @@ def running(stack: ControlPlane, storage: Storage, tmp_path: Path) -> Iterator[R
         begun = time.monotonic()
         container.start("run", *addresses, *SHORT_FLAGS, env=env)
         try:
-            found = RunningContainer(container, health, metrics, 0)
-            until(found.ready, within=60, what="the container is ready")
-            found.seconds = time.monotonic() - begun
-            yield found
+            started = RunningContainer(container, health, metrics, 0)
+            until(started.ready, within=60, what="the container is ready")
+            started.seconds = time.monotonic() - begun
+            yield started
         finally:
             container.remove()
 
 
-def test_container_speaks_an_event_and_stops_when_asked(
+def test_container_writes_an_event_and_stops_on_sigterm(
     control_plane: ControlPlane, running: RunningContainer
 ) -> None:
     components.scale(control_plane.client, components.BODY_BASED_ROUTER, 0)
-    said = events.wait_for(control_plane.client, "clusterBBRNotReady", within=2 * PROMPT_TIMEOUT)
-    assert said.raw["reportingInstance"] == "reporter-in-a-container"
+    event = events.wait_for(control_plane.client, "clusterBBRNotReady", within=2 * PROMPT_TIMEOUT)
+    assert event.raw["reportingInstance"] == "reporter-in-a-container"
     print(f"ready after {running.seconds:.2f} s, RSS {_memory(running) / MEBIBYTE:.0f} MiB")
     assert _memory(running) < 128 * MEBIBYTE
     assert running.container.stop() == 0
 
 
-def test_container_has_no_right_on_its_machine(running: RunningContainer) -> None:
+def test_container_has_no_privileges_on_its_machine(running: RunningContainer) -> None:
     status = dict(
         line.split(":\t", 1)
         for line in Path(f"/proc/{running.container.pid()}/status").read_text().splitlines()
@@ -179,16 +179,16 @@ def test_container_has_no_right_on_its_machine(running: RunningContainer) -> Non
 
 def _memory(running: RunningContainer) -> float:
     """
-    Bytes that are resident.
+    Return the resident memory in bytes.
     """
     name = "process_resident_memory_bytes "
     lines = running.page(running.metrics, "/metrics").splitlines()
     return next(float(line.removeprefix(name)) for line in lines if line.startswith(name))
 
 
-def _open_to_everyone(folder: Path) -> None:
+def _make_readable(folder: Path) -> None:
     """
-    Nobody may enter pytest's folders.
+    Let the container's user enter pytest's folders, which are private by default.
     """
-    for each in (folder, *folder.parents[:2], folder / "secrets"):
-        each.chmod(0o755)
+    for path in (folder, *folder.parents[:2], folder / "secrets"):
+        path.chmod(0o755)

@@ -65,19 +65,27 @@ def main() -> int:
             within=RECOVERY_TIMEOUT,
             what="the last Event is Ready",
         )
-        announced = _announced(plane)
-        violations = [
-            *ground_truth.violations(
-                churn.outages, announced, BOUNDS, disturbed_at=disturbances.disturbed_at
-            ),
-            *_memory_violations(disturbances.memory),
-        ]
-        print("\n".join([*machine.lines(plane), *_table(churn, disturbances, announced)]))
-        if violations:
-            print("\n".join(_timeline(churn, announced)))
-            print(f"The logs of both replicas are in {disturbances.save_logs()}")
+        violations = _check(plane, churn, disturbances)
     print("\n".join(violations) or "No violations.", file=sys.stderr)
     return int(bool(violations))
+
+
+def _check(plane: ControlPlane, churn: ComponentChurn, disturbances: Disturbances) -> list[str]:
+    """
+    Print the figures of the run, and return the violations.
+    """
+    announced = _announced(plane)
+    violations = [
+        *ground_truth.violations(
+            churn.outages, announced, BOUNDS, disturbed_at=disturbances.disturbed_at
+        ),
+        *_memory_violations(disturbances.memory),
+    ]
+    print("\n".join([*machine.lines(plane), *_table(churn, disturbances, announced)]))
+    if violations:
+        print("\n".join(_timeline(churn, announced)))
+        print(f"The logs of both replicas are in {disturbances.save_logs()}")
+    return violations
 
 
 def _run(churn: ComponentChurn, disturbances: Disturbances, *, seconds: float) -> None:

@@ -1,5 +1,5 @@
 """
-On what it was measured.
+A description of the machine and the software of a measurement.
 """
 
 import os
@@ -16,7 +16,7 @@ _LIBRARIES = ("productionstack-status-reporter", "kubernetes", "aiohttp", "msgsp
 
 def lines(plane: ControlPlane | None = None) -> Iterator[str]:
     """
-    With the servers of *plane*, if one takes part.
+    Yield the lines of the description, with the servers of *plane* if given.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     load = os.getloadavg()[0]
@@ -32,11 +32,11 @@ def lines(plane: ControlPlane | None = None) -> Iterator[str]:
 
 def _processor() -> str:
     """
-    As Linux calls it; elsewhere the architecture has to do.
+    Return the CPU model on Linux, the architecture elsewhere.
     """
     try:
-        described = Path("/proc/cpuinfo").read_text()
+        cpuinfo = Path("/proc/cpuinfo").read_text()
     except OSError:
         return platform.machine()
-    names = (line.partition(":")[2] for line in described.splitlines() if "model name" in line)
+    names = (line.partition(":")[2] for line in cpuinfo.splitlines() if "model name" in line)
     return next(names, platform.machine()).strip()

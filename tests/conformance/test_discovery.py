@@ -78,34 +78,6 @@ async def test_what_has_not_changed_is_304(api, path):
     assert (other.status, other.headers["ETag"]) == (200, first.headers["ETag"])
 
 
-async def test_without_the_accept_header_it_is_the_older_form(api):
-    versions = await api.get("/api")
-    groups = await api.get("/apis")
-    assert (versions.json["kind"], versions.json["versions"]) == ("APIVersions", ["v1"])
-    assert groups.json["kind"] == "APIGroupList"
-    apps = next(group for group in groups.json["groups"] if group["name"] == "apps")
-    assert apps["preferredVersion"] == {"groupVersion": "apps/v1", "version": "v1"}
-    assert "ETag" not in groups.headers
-
-
-async def test_the_older_form_lists_one_version(api):
-    answer = await api.get("/apis/apps/v1")
-    assert (answer.json["kind"], answer.json["groupVersion"]) == ("APIResourceList", "apps/v1")
-    found = {each["name"]: each for each in answer.json["resources"]}
-    assert {"deployments", "deployments/scale", "deployments/status"} <= set(found)
-    assert found["deployments"]["shortNames"] == ["deploy"]
-    assert found["deployments/scale"]["kind"] == "Scale"
-    core = await api.get("/api/v1")
-    assert {"events", "namespaces", "pods", "pods/status"} <= {
-        each["name"] for each in core.json["resources"]
-    }
-
-
-async def test_a_group_says_its_versions(api):
-    answer = await api.get("/apis/apps")
-    assert (answer.json["kind"], answer.json["name"]) == ("APIGroup", "apps")
-
-
 async def test_health_and_version_are_there(api):
     assert (await api.get("/readyz")).text == "ok"
     assert (await api.get("/livez")).text == "ok"

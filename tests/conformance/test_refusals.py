@@ -26,7 +26,6 @@ async def test_an_unknown_path_or_group_is_404_in_plain_text(api, path):
         "/api/v1/namespaces/default/nopes/x",
         "/apis/apps/v1/deployments/x",
         "/apis/apps/v1/namespaces",
-        "/apis/apps/v2",
     ],
 )
 async def test_an_unknown_resource_of_a_built_in_group_is_404_with_a_status(api, path):

@@ -1,8 +1,8 @@
 """
-Many objects changed within seconds: written past the API server, which tells of them as ever.
+Changes of many objects within seconds, written to etcd directly. The API server sends them to watches.
 
-Each in a revision of its own, as the API server writes them: a watch that is broken off in the midst of
-a transaction goes on after its revision, and misses the rest of it.
+Each object is written in its own revision, as the API server does. A watch that breaks in the middle
+of a transaction would continue after its revision and miss the rest of it.
 """
 
 import base64
@@ -17,13 +17,13 @@ from e2e.support.etcd_objects import coded
 
 PAGE = 500
 """
-Objects of one read.
+Maximum objects in a page of a read.
 """
 
 
 class BulkChange:
     """
-    All objects below *prefix*, as *changed* changes a copy of each, ready to be sent.
+    A prepared change of all objects below *prefix*; *changed* changes a copy of each in place.
     """
 
     def __init__(self, plane: ControlPlane, prefix: str, changed: Callable[[Json], None]) -> None:
@@ -41,7 +41,7 @@ class BulkChange:
 
     def undo(self) -> None:
         """
-        All as it was when it was read.
+        Restore all objects.
         """
         self._send(self._before)
 
@@ -51,12 +51,12 @@ class BulkChange:
     def _stored(self, prefix: str) -> Iterator[tuple[str, Json]]:
         start, connection = prefix, http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
         while True:
-            asked = {"key": coded(start), "range_end": coded(prefix + "\x7f"), "limit": PAGE}
-            connection.request("POST", "/v3/kv/range", json.dumps(asked))
+            query = {"key": coded(start), "range_end": coded(prefix + "\x7f"), "limit": PAGE}
+            connection.request("POST", "/v3/kv/range", json.dumps(query))
             answer = json.loads(connection.getresponse().read())
-            for each in answer.get("kvs", ()):
-                start = base64.b64decode(each["key"]).decode()
-                yield start, json.loads(base64.b64decode(each["value"]))
+            for pair in answer.get("kvs", ()):
+                start = base64.b64decode(pair["key"]).decode()
+                yield start, json.loads(base64.b64decode(pair["value"]))
             if not answer.get("more"):
                 return
             start += "\x00"
@@ -78,7 +78,7 @@ def body(key: str, value: Json) -> bytes:
 
 def put_all(etcd_port: int, bodies: Iterable[bytes]) -> None:
     """
-    One after the other, over one connection.
+    Write objects one after the other over one connection.
     """
     _send(etcd_port, "put", bodies)
 
@@ -89,8 +89,8 @@ def delete_all(etcd_port: int, keys: Iterable[str]) -> None:
 
 def _send(etcd_port: int, method: str, bodies: Iterable[bytes]) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", etcd_port, timeout=60)
-    for each in bodies:
-        connection.request("POST", f"/v3/kv/{method}", each)
+    for content in bodies:
+        connection.request("POST", f"/v3/kv/{method}", content)
         response = connection.getresponse()
         answer = response.read()
         if response.status != http.client.OK:

@@ -1,5 +1,5 @@
 """
-Deployments of which an outage is announced at once: scaled to zero, and back with their status.
+Deployments that are scaled to zero, which is announced at once, and back.
 """
 
 import asyncio
@@ -21,25 +21,25 @@ INFERENCE_SETS = "/apis/kaito.sh/v1beta1/inferencesets"
 
 def data_plane(client: Client) -> tuple[str, str]:
     """
-    Of the Gateway of any team.
+    Return namespace and name of the data-plane Deployment of one team's Gateway.
     """
-    (one,) = client.list(INFERENCE_SETS, limit="1")
-    team = one["metadata"]["namespace"]
+    (inference_set,) = client.list(INFERENCE_SETS, limit="1")
+    team = inference_set["metadata"]["namespace"]
     return team, f"{team}-gw-istio"
 
 
 def node_provisioner() -> Iterator[Json]:
     """
-    Running; its objects that the reporter never reads are left out.
+    Yield a running node provisioner, without objects that the reporter does not read.
     """
-    born = dt.datetime.now(dt.UTC) - dt.timedelta(hours=1)
-    made = stack.with_running_pods(stack.component_deployment(NODE_PROVISIONER), born)
-    yield from (each for each in made if each["kind"] == "Deployment")
+    created = dt.datetime.now(dt.UTC) - dt.timedelta(hours=1)
+    objects = stack.with_running_pods(stack.component_deployment(NODE_PROVISIONER), created)
+    yield from (manifest for manifest in objects if manifest["kind"] == "Deployment")
 
 
 class ScalableDeployment:
     """
-    One Deployment; nobody but us writes its status.
+    A Deployment whose status no controller writes.
     """
 
     def __init__(self, session: PlainClient, namespace: str, name: str) -> None:
@@ -49,7 +49,7 @@ class ScalableDeployment:
 
     async def scale_down(self) -> float:
         """
-        When that was sent, by the time of the event loop.
+        Scale to zero. Return the event loop's time of the request.
         """
         self._before = await self._session.get(self._path)
         begun = asyncio.get_running_loop().time()
@@ -58,7 +58,7 @@ class ScalableDeployment:
 
     async def scale_up(self) -> float:
         """
-        When its status was sent.
+        Scale back and write the status. Return the event loop's time of the status request.
         """
         replicas = self._before["spec"]["replicas"]
         await self._session.patch(self._path, {"spec": {"replicas": replicas}})

@@ -1,5 +1,5 @@
 """
-Pods that load a model, at addresses of this machine: each of 127.0.0.0/8 stands for one.
+Pods that load a model; each has its own address in 127.0.0.0/8.
 """
 
 import ipaddress
@@ -16,38 +16,38 @@ ANSWERING = ipaddress.ip_network("127.16.0.0/12")
 HANGING = ipaddress.ip_network("127.64.0.0/12")
 LATE = ipaddress.ip_network("127.32.0.0/16")
 """
-Answering ones too; when they are asked is told.
+Addresses that respond too, of pods created late.
 """
 
 AT_ONCE = 0.01
 """
-Into which share of an interval the turns of those fall that are asked at once.
+Share of an interval in which pods are scraped that are scraped at once.
 """
 
 
 class LoadingPods:
     """
-    Spread evenly over so many InferenceSets.
+    Loading pods, evenly spread over *inference_sets*.
     """
 
     def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
         self._etcd, self._sets = plane.etcd_port, inference_sets
-        self._there: list[str] = []
+        self._keys: list[str] = []
 
     def write(self, network: ipaddress.IPv4Network, many: int, *, together: bool = False) -> None:
         """
-        *together*: with their turns at the same moment.
+        Create *many* pods; with *together* all are scraped at the same moment of the interval.
         """
         pods = [
             _pod(str(network[number + 1]), number % self._sets, _uid(together=together))
             for number in range(many)
         ]
         bulk_change.put_all(self._etcd, [bulk_change.body(_key(pod), pod) for pod in pods])
-        self._there += map(_key, pods)
+        self._keys += map(_key, pods)
 
     def remove_all(self) -> None:
-        bulk_change.delete_all(self._etcd, self._there)
-        self._there.clear()
+        bulk_change.delete_all(self._etcd, self._keys)
+        self._keys.clear()
 
 
 def _uid(*, together: bool) -> str:
@@ -63,8 +63,8 @@ def _key(pod: Json) -> str:
     return f"/registry/pods/{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
-def _pod(address: str, of: int, uid: str) -> Json:
-    of_team, number = divmod(of, MODELS)
+def _pod(address: str, index: int, uid: str) -> Json:
+    of_team, number = divmod(index, MODELS)
     started = "2026-01-01T00:00:00Z"
     container = {"name": "model", "image": "example.invalid/never-run:1"}
     running = {**container, "imageID": "", "ready": False, "restartCount": 0}

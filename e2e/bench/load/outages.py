@@ -1,5 +1,5 @@
 """
-What may happen to every InferenceSet at once.
+The outages that hit every InferenceSet at once.
 """
 
 import datetime as dt
@@ -14,10 +14,11 @@ from e2e.support.production_stack.inference_sets import INVALID_REASON, WRONG
 @dataclass(frozen=True)
 class OutageScenario:
     """
-    *change* happens to all objects whose keys in etcd begin with *prefix*. *cause*: namespace and
-    name of the Deployment that goes down meanwhile, *reason*: what tells of it. *announced*: the
-    reason of the InferenceSets, if it is told and not suppressed. It is over within *hold* seconds
-    whether it will be told.
+    An outage of all objects whose keys in etcd begin with *prefix*.
+
+    *change* alters each object in place. *cause* is namespace and name of a Deployment that goes
+    down meanwhile, *reason* its reason. *announced* is the reason of the InferenceSets, empty if it
+    is suppressed. After *hold* seconds all of them would have been announced.
     """
 
     name: str
@@ -30,7 +31,7 @@ class OutageScenario:
 
 
 def _without_nodes(workspace: Json) -> None:
-    refused = {
+    unavailable = {
         "status": "False",
         "reason": "QuotaExceeded",
         "message": "no quota is left for this instance type",
@@ -38,7 +39,7 @@ def _without_nodes(workspace: Json) -> None:
     }
     for condition in workspace["status"]["conditions"]:
         if condition["type"] in {"NodeClaimReady", "ResourceReady"}:
-            condition.update(refused)
+            condition.update(unavailable)
 
 
 def _misconfigured(inference_set: Json) -> None:
@@ -62,4 +63,4 @@ INDEPENDENT = OutageScenario(
     hold=0,
     announced=INVALID_REASON,
 )
-OUTAGES = {each.name: each for each in (PROVISIONING, INDEPENDENT)}
+OUTAGES = {outage.name: outage for outage in (PROVISIONING, INDEPENDENT)}

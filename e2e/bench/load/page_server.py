@@ -1,7 +1,8 @@
 """
-The pages of all pods at once, quickly: ``python -m e2e.bench.load.page_server 5000`` serves them.
+A fast server of the metrics pages of all pods: ``python -m e2e.bench.load.page_server 5000``.
 
-At some addresses nothing is ever answered. ``/asked`` tells who was asked when since the last time.
+It never responds at the addresses of hanging pods. ``/scrapes`` returns time and address of each
+scrape since the last call.
 """
 
 import asyncio
@@ -18,14 +19,14 @@ from tests.support.stubs import metrics_pages
 BACKLOG = 4096
 FAST = 850e6
 """
-Bytes a second at which a download is no trouble.
+Bytes a second; a download this fast is healthy.
 """
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
 
 
 class PodPageProtocol(asyncio.Protocol):
-    asked: ClassVar[list[tuple[float, str]]] = []
+    scrapes: ClassVar[list[tuple[float, str]]] = []
     page = HEAD + metrics_pages.pre_download(FAST, 60.0)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -37,13 +38,13 @@ class PodPageProtocol(asyncio.Protocol):
         if b"\r\n\r\n" not in self._received:
             return
         address = self._transport.get_extra_info("sockname")[0]
-        if self._received.startswith(b"GET /asked "):
-            self._transport.write(HEAD + json.dumps(self.asked).encode())
-            self.asked.clear()
+        if self._received.startswith(b"GET /scrapes "):
+            self._transport.write(HEAD + json.dumps(self.scrapes).encode())
+            self.scrapes.clear()
         elif ipaddress.ip_address(address) in HANGING:
             return
         else:
-            self.asked.append((time.time(), address))
+            self.scrapes.append((time.time(), address))
             self._transport.write(self.page)
         self._transport.close()
 

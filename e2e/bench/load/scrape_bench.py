@@ -1,5 +1,5 @@
 """
-A reporter that may read this machine's addresses, and what serves pages there.
+A reporter that may scrape loopback addresses, and the server of the pages.
 """
 
 import json
@@ -24,22 +24,22 @@ from e2e.support.reporter_process import ReporterProcess
 ROOT = Path(__file__).parents[3]
 INTERVAL = 15
 CHANGES = 10
-START = 300
+START_TIMEOUT = 300
 READ_TIMEOUT = 60
-SETTLED = 10
+SETTLE_SECONDS = 10
 """
-Seconds in which the reporter notices which pods it has no longer to ask, and what waits is dropped.
+Seconds in which the reporter stops to scrape deleted pods.
 """
 
 FILES = 1_024
 """
-That the reporter may have open, which is the usual limit.
+Limit of the reporter's open files, the usual default.
 """
 
 
 class ScrapeBench:
     """
-    *pods*: those that load a model.
+    A running reporter; *pods* are those that load a model.
     """
 
     def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
@@ -59,8 +59,8 @@ class ScrapeBench:
             program=(sys.executable, "-m", "e2e.faults.support.loopback_reporter"),
         ).start(ready=False)
         resource.prlimit(self._pid, resource.RLIMIT_NOFILE, (FILES, FILES))
-        self.reporter.until_ready(within=START)
-        self._others = self._pods()
+        self.reporter.until_ready(within=START_TIMEOUT)
+        self._other_pods = self._pods()
 
     @property
     def _pid(self) -> int:
@@ -69,14 +69,14 @@ class ScrapeBench:
 
     def take_requests(self) -> list[tuple[float, str]]:
         """
-        When which address was asked and answered, since the last call.
+        Return time and address of each scrape with a response since the last call.
         """
-        with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/asked") as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/scrapes") as answer:
             return [(at, address) for at, address in json.load(answer)]
 
     def during(self, seconds: float) -> tuple[list[tuple[float, str]], float]:
         """
-        Who is asked in the next *seconds*, and what that costs the reporter of its processor.
+        Return the scrapes of the next *seconds*, and the CPU seconds of the reporter.
         """
         self.take_requests()
         before = self.usage().cpu
@@ -91,11 +91,15 @@ class ScrapeBench:
 
     def clear(self) -> None:
         """
-        Without pods that load a model, none of which is asked any more.
+        Delete the loading pods and wait until none is scraped any more.
         """
         self.pods.remove_all()
-        until(lambda: self._pods() == self._others, within=START, what="the pods are gone")
-        time.sleep(SETTLED)
+        until(
+            lambda: self._pods() == self._other_pods,
+            within=START_TIMEOUT,
+            what="the pods are deleted",
+        )
+        time.sleep(SETTLE_SECONDS)
         self.take_requests()
 
     def _pods(self) -> float:
@@ -103,17 +107,17 @@ class ScrapeBench:
 
     def measure_announcements(self) -> list[float]:
         """
-        Seconds until the Event of a change can be read, of several; infinite if that takes too long.
+        Return the seconds until the Event can be read, of several changes; infinite on a timeout.
         """
         client, took = self.plane.client, []
-        for each in client.list(INFERENCE_SETS, limit=str(CHANGES)):
-            meta = each["metadata"]
-            where = (meta["namespace"], "inferencesets", meta["name"])
-            path = "/".join(("/apis/kaito.sh/v1beta1/namespaces", *where))
-            begun, about = time.monotonic(), f"{meta['namespace']}/{meta['name']}:"
+        for inference_set in client.list(INFERENCE_SETS, limit=str(CHANGES)):
+            meta = inference_set["metadata"]
+            namespace, name = meta["namespace"], meta["name"]
+            path = f"/apis/kaito.sh/v1beta1/namespaces/{namespace}/inferencesets/{name}"
+            begun, subject = time.monotonic(), f"{namespace}/{name}:"
             client.patch(path, {"metadata": {"annotations": WRONG}})
             try:
-                events.wait_for(client, INVALID_REASON, within=READ_TIMEOUT, saying=about)
+                events.wait_for(client, INVALID_REASON, within=READ_TIMEOUT, saying=subject)
                 took.append(time.monotonic() - begun)
             except WaitTimeout:
                 took.append(math.inf)
@@ -122,8 +126,9 @@ class ScrapeBench:
 
     def wait_all_read(self, many: int, *, within: float) -> tuple[int, float]:
         """
-        How many different pods were read and after how many seconds the last of them, waiting no
-        longer than *within* for all.
+        Wait up to *within* seconds until *many* pods were scraped.
+
+        Return how many were, and the seconds until the last of them.
         """
         seen: set[str] = set()
         begun = last = time.time()

@@ -1,10 +1,10 @@
 """
-A stack of any size within a minute: one team is written to the API server, the others are its copies.
+Stacks of any size within a minute: one team is written to the API server and copied in etcd.
 
-The API server takes more than 2 ms of a processor for each write, of which 10,000 InferenceSets would
-need 200,000. So a team of ten models is written to it, statuses included, and what it has stored of
-that is written to etcd again and again, with other names of the same length and other uids: the same
-bytes that it would have stored itself, with managed fields, in its own encoding.
+The API server needs more than 2 ms of CPU for a write, and 10,000 InferenceSets need 200,000 writes.
+So only one team of ten models is written to it, with statuses. Its stored objects are copied in etcd
+with other names of the same length and other uids. These are the same bytes that the API server would
+have stored, with managed fields and in its own encoding.
 """
 
 import base64
@@ -23,12 +23,12 @@ from e2e.support.production_stack import workload
 
 MODELS = workload.SETS_OF_A_TEAM
 """
-Of each team.
+Models of a team.
 """
 
 PODS = 3
 """
-Of each model, all of one Workspace; with its endpoint picker's there are four.
+Pods of a model's Workspace; its endpoint picker has one more.
 """
 
 _UID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -39,7 +39,7 @@ _KINDS = (
     *("kaito.sh/workspaces", "kaito.sh/apikeys"),
 )
 """
-Under which keys a team's objects are; Services are not watched and not copied.
+Key prefixes of a team's objects. Services are not watched, so they are not copied.
 """
 
 
@@ -57,14 +57,14 @@ PATHS = (
         )
     ),
 )
-PAUSE = 20
+CATCH_UP_TEAMS = 20
 """
-Teams after which the API server may catch up: one that falls far behind takes minutes.
+Teams to write before waiting for the API server, which needs minutes if it falls far behind.
 """
 
 VISIBLE_TIMEOUT = 300
 """
-Seconds for that.
+Seconds for the API server to catch up.
 """
 
 
@@ -84,7 +84,7 @@ def model(of_team: int, number: int) -> str:
 
 class BenchTeams:
     """
-    On a control plane without controllers, on which nothing else of the example is.
+    The teams of an empty control plane without controllers.
     """
 
     def __init__(self, plane: ControlPlane) -> None:
@@ -98,39 +98,39 @@ class BenchTeams:
     @property
     def pods(self) -> int:
         """
-        Of models and their endpoint pickers.
+        Number of pods of models and endpoint pickers.
         """
         return self.inference_sets * (PODS + 1)
 
     def grow(self, inference_sets: int) -> None:
         """
-        To at least so many; what is there stays. Returns when the API server shows all.
+        Grow to at least *inference_sets*, and wait until the API server serves all objects.
         """
-        wanted = -(-inference_sets // MODELS)
+        team_count = -(-inference_sets // MODELS)
         if not self.count:
             workload.write_all(self._plane, _first_team())
             self._first, self.count = list(self._stored()), 1
-        for number in range(self.count, wanted):
+        for number in range(self.count, team_count):
             self._copy(number)
-            if not number % PAUSE:
-                self._until_shown(PODS_PATH)
-        self.count = max(self.count, wanted)
-        self._until_shown(*PATHS)
+            if not number % CATCH_UP_TEAMS:
+                self._wait_until_visible(PODS_PATH)
+        self.count = max(self.count, team_count)
+        self._wait_until_visible(*PATHS)
 
     def shrink(self, inference_sets: int) -> None:
         """
-        To so many and at least one team's, as one mass deletion.
+        Delete all but *inference_sets*, and at least one team, as one mass deletion.
         """
-        kept = max(-(-inference_sets // MODELS), 1)
-        for number in range(kept, self.count):
+        remaining = max(-(-inference_sets // MODELS), 1)
+        for number in range(remaining, self.count):
             ranges = [{"requestDeleteRange": each} for each in _ranges(number)]
             self._write(ranges)
-        self.count = min(self.count, kept)
-        self._until_shown(*PATHS)
+        self.count = min(self.count, remaining)
+        self._wait_until_visible(*PATHS)
 
     def objects(self) -> int:
         """
-        That the reporter watches, without the cluster's own.
+        Return the number of watched objects, without those of the control plane.
         """
         return self.count * len(self._first)
 
@@ -156,14 +156,14 @@ class BenchTeams:
         answer = etcd_objects.call(self._plane, "txn", {"success": operations})
         self._revision = int(answer["header"]["revision"])
 
-    def _until_shown(self, *paths: str) -> None:
+    def _wait_until_visible(self, *paths: str) -> None:
         """
-        The caches of the API server follow etcd, each on its own; until then it answers 504.
+        Wait until the watch caches have caught up with etcd; until then the response is a 504.
         """
         query = {"resourceVersion": str(self._revision), "resourceVersionMatch": "NotOlderThan"}
         for path in paths:
 
-            def shown(path: str = path) -> bool:
+            def is_visible(path: str = path) -> bool:
                 try:
                     self._plane.client.get(path.format(team=team(0)), **query)
                 except ApiError as err:
@@ -172,7 +172,7 @@ class BenchTeams:
                     return False
                 return True
 
-            until(shown, within=VISIBLE_TIMEOUT, what=f"{path} is as new as etcd")
+            until(is_visible, within=VISIBLE_TIMEOUT, what=f"{path} is as new as etcd")
 
 
 def _first_team() -> Iterator[workload.Json]:
@@ -201,7 +201,7 @@ def _replicated(pod: workload.Json) -> Iterator[workload.Json]:
 
 def _ranges(number: int) -> Iterator[dict[str, str]]:
     """
-    Of the keys of one team.
+    Yield the key ranges of one team.
     """
     for kind in _KINDS:
         end = "" if kind == "namespaces" else "/"
@@ -211,14 +211,14 @@ def _ranges(number: int) -> Iterator[dict[str, str]]:
 
 
 def _renamed(text: bytes, number: int) -> bytes:
-    for named in ("team", "model"):
-        text = text.replace(f"{named}-00000".encode(), f"{named}-{number:05}".encode())
+    for prefix in ("team", "model"):
+        text = text.replace(f"{prefix}-00000".encode(), f"{prefix}-{number:05}".encode())
     return text
 
 
 def _copied(value: bytes, number: int) -> bytes:
     """
-    What belongs together goes on to: a uid is renamed alike wherever it stands.
+    Copy a stored value. A uid becomes the same new uid everywhere, so that references stay valid.
     """
     space = uuid.UUID(int=number)
     return _UID.sub(

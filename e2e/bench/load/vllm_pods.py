@@ -1,5 +1,5 @@
 """
-Model pods as large as real ones: much of what a list brings is never read.
+Model pods as large as real ones, as most of a listed pod is never used.
 """
 
 from typing import Any
@@ -32,11 +32,10 @@ _COMMAND = (
 
 def as_vllm(pod: Json) -> Json:
     """
-    With what a KAITO StatefulSet and its webhooks put into the pods of a vLLM server: together with
-    the managed fields 8 KB as JSON.
+    Add what KAITO's StatefulSet and webhooks put into a vLLM pod, about 8 KB with managed fields.
     """
     spec = pod["spec"]
-    containers = [{**each, **_container()} for each in spec["containers"]]
+    containers = [{**container, **_container()} for container in spec["containers"]]
     return {**pod, "spec": {**spec, **_placement(), "containers": containers}}
 
 
@@ -63,8 +62,8 @@ def _probe(path: str, delay: int) -> Json:
 
 def _placement() -> Json:
     gpu = {"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}
-    here = {"key": "apps", "operator": "In", "values": ["qwen2.5-coder-7b-instruct"]}
-    terms = {"nodeSelectorTerms": [{"matchExpressions": [here]}]}
+    requirement = {"key": "apps", "operator": "In", "values": ["qwen2.5-coder-7b-instruct"]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [requirement]}]}
     return {
         "volumes": [{"name": name, "emptyDir": {"sizeLimit": "64Gi"}} for name in _VOLUMES],
         "tolerations": [gpu, {**gpu, "key": "nvidia.com/gpu"}],

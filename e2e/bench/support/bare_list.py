@@ -1,5 +1,5 @@
 """
-What the API server needs for the lists of a start: nobody has read them sooner than the plainest client.
+The floor of a start: a plain client reads the lists that the reporter reads.
 """
 
 import asyncio
@@ -13,25 +13,25 @@ from reporter.model.kinds import DEFAULT_KINDS
 
 PAUSE = 1.0
 """
-Seconds; what an API server asks for that has just started and still reads its objects itself.
+Seconds; the Retry-After of an API server that has just started and fills its caches.
 """
 
 
 def seconds(plane: ControlPlane) -> float:
     """
-    To read the same lists of the same kinds, all kinds at once, and to decode nothing.
+    Return the seconds to read the lists of all kinds at once, without decoding them.
     """
     begun = time.monotonic()
-    asyncio.run(_all(plane))
+    asyncio.run(_read_all(plane))
     return time.monotonic() - begun
 
 
-async def _all(plane: ControlPlane) -> None:
+async def _read_all(plane: ControlPlane) -> None:
     async with PlainClient(plane) as session, asyncio.TaskGroup() as group:
         for kind in DEFAULT_KINDS:
-            group.create_task(_one(session, collection_path(kind, kind.versions[0])))
+            group.create_task(_read_list(session, collection_path(kind, kind.versions[0])))
 
 
-async def _one(session: PlainClient, path: str) -> None:
-    while not await session.drained(path):
+async def _read_list(session: PlainClient, path: str) -> None:
+    while not await session.read_all(path):
         await asyncio.sleep(PAUSE)

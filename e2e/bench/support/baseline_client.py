@@ -1,5 +1,5 @@
 """
-What any program needs: hear of the change from a watch of Deployments, and post an Event at once.
+The floor: a plain client that watches Deployments and creates an Event at once.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from e2e.support.production_stack import components
 from e2e.support.production_stack.components import StackComponent
 
 
-BASELINE_REASON = StackComponent("default", "floor", {"app": "floor"}, replicas=1)
+BASELINE_COMPONENT = StackComponent("default", "floor", {"app": "floor"}, replicas=1)
 """
-A Deployment of its own, of which the reporter says nothing.
+A Deployment that the reporter ignores.
 """
 
 DEPLOYMENTS = "/apis/apps/v1/deployments"
@@ -25,7 +25,7 @@ _MARK = b'"name":"floor"'
 
 class BaselineClient:
     """
-    *run* is a task.
+    Measures the floor; `run` must run as a task.
     """
 
     def __init__(self, session: PlainClient, arrivals: EventWaiter) -> None:
@@ -35,12 +35,12 @@ class BaselineClient:
 
     async def install(self) -> None:
         """
-        Unless an earlier measurement has.
+        Create the Deployment if an earlier measurement has not.
         """
-        path = components.path(BASELINE_REASON).rpartition("/")[0]
-        there = {each["metadata"]["name"] for each in (await self._session.get(path))["items"]}
-        if BASELINE_REASON.name not in there:
-            await self._session.create(path, components.deployment_manifest(BASELINE_REASON))
+        path = components.path(BASELINE_COMPONENT).rpartition("/")[0]
+        existing = {item["metadata"]["name"] for item in (await self._session.get(path))["items"]}
+        if BASELINE_COMPONENT.name not in existing:
+            await self._session.create(path, components.deployment_manifest(BASELINE_COMPONENT))
 
     async def run(self) -> NoReturn:
         while True:
@@ -56,10 +56,10 @@ class BaselineClient:
         arrival = self._arrivals.expect(lambda event: bool(event["metadata"]["name"] == name))
         begun = asyncio.get_running_loop().time()
         answered = await self._session.patch(
-            components.path(BASELINE_REASON), {"spec": {"replicas": 0}}
+            components.path(BASELINE_COMPONENT), {"spec": {"replicas": 0}}
         )
         arrived = await await_event(arrival, "floor")
-        await self._session.patch(components.path(BASELINE_REASON), {"spec": {"replicas": 1}})
+        await self._session.patch(components.path(BASELINE_COMPONENT), {"spec": {"replicas": 1}})
         return Latencies(answered, arrived - begun)
 
     def _name(self) -> str:
@@ -67,7 +67,7 @@ class BaselineClient:
 
     def _event(self) -> Json:
         """
-        With the fields that the reporter's have.
+        Build an Event with the fields of the reporter's Events.
         """
         now = dt.datetime.now(dt.UTC)
         second = now.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -78,7 +78,7 @@ class BaselineClient:
             "involvedObject": {
                 "apiVersion": "v1",
                 "kind": "Namespace",
-                "name": BASELINE_REASON.namespace,
+                "name": BASELINE_COMPONENT.namespace,
             },
             "type": "Warning",
             "reason": "floor",

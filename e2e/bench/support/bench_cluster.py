@@ -1,5 +1,5 @@
 """
-A control plane with a stack that grows, and the real process on it.
+A control plane with a growing stack, and reporters on it.
 """
 
 import argparse
@@ -29,13 +29,12 @@ FLAGS = (
     "--retry-period-seconds=2",
 )
 """
-What is young is judged at once, and trials need not wait for the last one to settle; the election
-as by default.
+No startup grace and a short settle time, so that trials need not wait; the election's defaults.
 """
 
 READY_TIMEOUT = 600
 """
-Seconds in which a reporter gets ready, however busy the machine is.
+Seconds for a reporter to become ready on a busy machine.
 """
 
 
@@ -68,14 +67,14 @@ class BenchCluster:
         self, *flags: str, name: str = "reporter", follows: bool = False
     ) -> Iterator["RunningReporter"]:
         """
-        A process that has finished its first pass over all there is, and leads unless it *follows*.
+        Run a reporter. It has finished its first pass and leads, unless it *follows*.
         """
         reporter = ReporterProcess(self.plane, *FLAGS, *flags, name=name, follows=follows)
         begun = time.monotonic()
         try:
             reporter.start(ready=False)
             reporter.until_ready(within=READY_TIMEOUT)
-            self._until_whole(reporter)
+            self._wait_until_complete(reporter)
             started = RunningReporter(reporter, time.monotonic() - begun)
             if not follows:
                 reporter.until_leading(within=60)
@@ -88,21 +87,21 @@ class BenchCluster:
             if reporter.running:
                 reporter.stop()
 
-    def _until_whole(self, reporter: ReporterProcess) -> None:
+    def _wait_until_complete(self, reporter: ReporterProcess) -> None:
         """
-        It is ready as well when the API server could not list a kind, which is then unknown.
+        Wait until all objects are read, as a reporter also becomes ready if a kind cannot be listed.
         """
         kinds = {"pods": self.teams.pods, "inferencesets.kaito.sh": self.size}
         until(
             lambda: all(reporter.metric("objects", kind=k) >= n for k, n in kinds.items()),
             within=READY_TIMEOUT,
-            what="it has read everything",
+            what="the reporter has read all objects",
         )
 
 
 class RunningReporter:
     """
-    *took*: seconds until its first pass was finished, *cost*: what it had used by then.
+    A running reporter; *took* is the seconds to its first pass, *cost* its usage until then.
     """
 
     def __init__(self, reporter: ReporterProcess, took: float) -> None:
@@ -114,36 +113,36 @@ class RunningReporter:
         return ProcessUsage.of(self.reporter.process.pid)
 
 
-def log_progress(what: str) -> None:
+def log_progress(text: str) -> None:
     """
-    How far it is, beside the rows.
+    Print progress to stderr.
     """
-    print(f"{time.strftime('%H:%M:%S')}  {what}", file=sys.stderr, flush=True)
+    print(f"{time.strftime('%H:%M:%S')}  {text}", file=sys.stderr, flush=True)
 
 
 # ---------------------------------------------------------------- programs
 
 
-def parser(name: str, about: str | None, sizes: Sequence[int]) -> argparse.ArgumentParser:
+def parser(name: str, description: str | None, sizes: Sequence[int]) -> argparse.ArgumentParser:
     """
-    For a program of its own, with the sizes it measures at as ``inferencesets``.
+    Build the argument parser of a benchmark with its default *sizes*.
     """
-    made = argparse.ArgumentParser(
+    result = argparse.ArgumentParser(
         prog=f"python -m e2e.bench.{name}",
-        description=about,
+        description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    shown = " ".join(map(str, sizes))
-    made.add_argument(
+    default = " ".join(map(str, sizes))
+    result.add_argument(
         "--inferencesets",
         type=natural,
         nargs="+",
         default=sizes,
-        help=f"sizes, rounded up to tens; default: {shown}",
+        help=f"InferenceSets, one or more sizes, rounded up to tens; default: {default}",
     )
-    made.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
-    rows.add_argument(made)
-    return made
+    result.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
+    rows.add_argument(result)
+    return result
 
 
 def run_program(
@@ -151,7 +150,7 @@ def run_program(
     measure: Callable[[BenchCluster, argparse.Namespace], Iterator[BenchRow]],
 ) -> int:
     """
-    The exit code. *measure* is asked at each size, on one stack that grows.
+    Call *measure* at each size of one growing stack, print the rows, and return the exit code.
     """
     try:
         assets.find()

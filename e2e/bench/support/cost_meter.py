@@ -1,5 +1,5 @@
 """
-What one window of time brings the API server of requests and bytes, and what it costs whom.
+Requests, bytes and CPU in a window of time.
 """
 
 import time
@@ -15,8 +15,9 @@ from e2e.support.reporter_process import ReporterProcess
 @dataclass(frozen=True)
 class CostSample:
     """
-    What *seconds* brought: by the reporter, and (*everybody*) by all. *cpu*: seconds of the
-    reporter's processor, *server*: of the API server's.
+    The cost of *seconds*: requests of the reporter and of *everybody*, bytes of the reporter.
+
+    *cpu* and *server* are the CPU seconds of the reporter and of the API server.
     """
 
     seconds: float
@@ -32,16 +33,16 @@ class CostSample:
 
 class CostMeter:
     """
-    Weighs windows of time, one after the other, with or without the reporter.
+    Measures windows of time, with or without a reporter.
     """
 
-    def __init__(self, plane: ControlPlane, relay: CountingProxy) -> None:
-        self._plane, self._relay = plane, relay
+    def __init__(self, plane: ControlPlane, proxy: CountingProxy) -> None:
+        self._plane, self._proxy = plane, proxy
         self.audit = RequestAudit(plane)
 
     def measure(self, seconds: float, reporter: ReporterProcess | None = None) -> CostSample:
         self.audit.take_requests()
-        everybody, passed = all_requests(self._plane), self._relay.byte_counts()
+        everybody, bytes_before = all_requests(self._plane), self._proxy.byte_counts()
         begun, cpu, server = time.monotonic(), _cpu(reporter), self.server_cpu()
         time.sleep(seconds)
         took, cpu, server = (
@@ -49,10 +50,14 @@ class CostMeter:
             _cpu(reporter) - cpu,
             self.server_cpu() - server,
         )
-        after = self._relay.byte_counts()
-        counted = ByteCounts(after.sent - passed.sent, after.received - passed.received)
-        asked = self.audit.take_requests()
-        return CostSample(took, asked, all_requests(self._plane) - everybody, counted, cpu, server)
+        after = self._proxy.byte_counts()
+        counted = ByteCounts(
+            after.sent - bytes_before.sent, after.received - bytes_before.received
+        )
+        requests = self.audit.take_requests()
+        return CostSample(
+            took, requests, all_requests(self._plane) - everybody, counted, cpu, server
+        )
 
     def server_cpu(self) -> float:
         return ProcessUsage.of(self._plane.pids["kube-apiserver"]).cpu

@@ -1,5 +1,5 @@
 """
-A way to the API server that counts the bytes which pass, TLS and all, and changes none.
+A TCP proxy to the API server that counts the bytes, TLS included.
 """
 
 import asyncio
@@ -13,12 +13,12 @@ from typing import NamedTuple
 from e2e.controlplane.processes import free_port
 
 
-PIECE = 2**18
+CHUNK_SIZE = 2**18
 
 
 class ByteCounts(NamedTuple):
     """
-    As its client sees them.
+    Bytes that the client has sent and received.
     """
 
     sent: int
@@ -27,7 +27,7 @@ class ByteCounts(NamedTuple):
 
 class CountingProxy:
     """
-    Works in a thread of its own.
+    A proxy that runs in its own thread.
     """
 
     def __init__(self, server: int) -> None:
@@ -41,7 +41,7 @@ class CountingProxy:
 
     def kubeconfig(self, original: Path) -> Path:
         """
-        The same, but through this relay.
+        Write a copy of a kubeconfig that uses this proxy, and return its path.
         """
         content = json.loads(original.read_text())
         for cluster in content["clusters"]:
@@ -59,26 +59,28 @@ class CountingProxy:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
-    async def _connected(self, near: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+    async def _connected(
+        self, client_reader: asyncio.StreamReader, client_writer: asyncio.StreamWriter
+    ) -> None:
         try:
-            far, on = await asyncio.open_connection("127.0.0.1", self._server)
+            server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self._server)
         except OSError:
-            back.close()
+            client_writer.close()
             return
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._pass(near, on, up=True))
-            group.create_task(self._pass(far, back, up=False))
+            group.create_task(self._forward(client_reader, server_writer, up=True))
+            group.create_task(self._forward(server_reader, client_writer, up=False))
 
-    async def _pass(
+    async def _forward(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, up: bool
     ) -> None:
         with contextlib.suppress(OSError):
-            while piece := await reader.read(PIECE):
+            while chunk := await reader.read(CHUNK_SIZE):
                 if up:
-                    self._sent += len(piece)
+                    self._sent += len(chunk)
                 else:
-                    self._received += len(piece)
-                writer.write(piece)
+                    self._received += len(chunk)
+                writer.write(chunk)
                 await writer.drain()
         writer.close()
 
@@ -86,11 +88,11 @@ class CountingProxy:
 @contextlib.contextmanager
 def counting_proxy(server: int) -> Iterator[CountingProxy]:
     """
-    To the port of that server on this machine.
+    Run a proxy to a port of this machine.
     """
-    relay = CountingProxy(server)
-    relay.start()
+    proxy = CountingProxy(server)
+    proxy.start()
     try:
-        yield relay
+        yield proxy
     finally:
-        relay.stop()
+        proxy.stop()

@@ -1,5 +1,5 @@
 """
-All that the reporter says, as one watch that is open all the time brings it.
+A recording of the reporter's Event writes by one watch.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from e2e.support.events import SOURCE
 @dataclass(frozen=True, slots=True)
 class ObservedWrite:
     """
-    *at* in seconds of the event loop. *first*: whether the Event is new.
+    A write of an Event; *at* is the event loop's time, *first* is True if the Event is new.
     """
 
     at: float
@@ -26,62 +26,62 @@ class ObservedWrite:
 
 class EventRecorder:
     """
-    *run* is a task.
+    Records the writes of the reporter's Events; `run` must run as a task.
     """
 
     def __init__(self, session: PlainClient) -> None:
         self._session = session
         self.writes: list[ObservedWrite] = []
         self.opened = asyncio.Event()
-        self._came = asyncio.Event()
+        self._recorded = asyncio.Event()
 
     async def run(self) -> NoReturn:
         """
-        A watch that is ended, as the API server does with a slow reader, goes on where it was.
+        Record until cancelled. A watch that the API server ends is continued at its last version.
         """
         version = await self._session.version(PATH)
         self.opened.set()
         while True:
             async for at, line in self._session.watch(PATH, version):
                 change = json.loads(line)
-                told = change["object"]
+                event = change["object"]
                 if change["type"] == "ERROR":
-                    raise AssertionError(f"Events were missed: {told}")
-                version = told["metadata"]["resourceVersion"]
-                if told.get("reportingComponent") == SOURCE and change["type"] != "DELETED":
+                    raise AssertionError(f"Events were missed: {event}")
+                version = event["metadata"]["resourceVersion"]
+                if event.get("reportingComponent") == SOURCE and change["type"] != "DELETED":
                     self.writes.append(
-                        ObservedWrite(at, told["reason"], change["type"] == "ADDED")
+                        ObservedWrite(at, event["reason"], change["type"] == "ADDED")
                     )
-                    self._came.set()
+                    self._recorded.set()
 
     def first_writes(self, reason: str) -> list[ObservedWrite]:
         """
-        The new ones of this reason.
+        Return the first writes of the Events of a reason.
         """
-        return [each for each in self.writes if each.reason == reason and each.first]
+        return [write for write in self.writes if write.reason == reason and write.first]
 
     def newest(self) -> float:
         """
-        When the last Event came that was not a repetition; in the far past if there is none.
+        Return the time of the last new Event; minus infinity if there is none.
         """
-        return max((each.at for each in self.writes if each.first), default=float("-inf"))
+        return max((write.at for write in self.writes if write.first), default=float("-inf"))
 
-    async def until(self, true: Callable[[], bool], *, within: float) -> bool:
+    async def until(self, condition: Callable[[], bool], *, within: float) -> bool:
         """
-        Whether it became true in time.
+        Wait for a condition. Return whether it became true in time.
         """
         try:
             async with asyncio.timeout(within):
-                while not true():
-                    self._came.clear()
-                    await self._came.wait()
+                while not condition():
+                    self._recorded.clear()
+                    await self._recorded.wait()
         except TimeoutError:
-            return true()
+            return condition()
         return True
 
     def max_writes_within(self, seconds: float) -> int:
         """
-        Writes of the busiest such span.
+        Return the writes of the busiest span of *seconds*.
         """
         most = begin = 0
         for end, write in enumerate(self.writes):

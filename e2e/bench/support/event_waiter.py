@@ -1,5 +1,5 @@
 """
-When an Event can be read: by one watch that is open all the time.
+The time at which an Event can be read, by one open watch.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from e2e.bench.support.plain_client import Json, PlainClient
 PATH = "/api/v1/namespaces/kube-system/events"
 EVENT_TIMEOUT = 30
 """
-Seconds after which an Event is given up.
+Seconds to wait for an Event.
 """
 
 Awaited: TypeAlias = Callable[[Json], bool]
@@ -23,7 +23,7 @@ Awaited: TypeAlias = Callable[[Json], bool]
 @dataclass(frozen=True)
 class Latencies:
     """
-    Seconds from sending a change: until it was answered, until its Event was read.
+    Seconds from a request to its response, and to its Event.
     """
 
     answered: float
@@ -32,7 +32,7 @@ class Latencies:
 
 class EventWaiter:
     """
-    *run* is a task. One Event is awaited at a time.
+    Waits for one Event at a time; `run` must run as a task.
     """
 
     def __init__(self, session: PlainClient) -> None:
@@ -54,19 +54,19 @@ class EventWaiter:
 
     def expect(self, awaited: Awaited) -> asyncio.Future[float]:
         """
-        The time of the event loop at which the next new Event of this kind came.
+        Return a future of the event loop's time at which the next matching Event comes.
         """
         self._awaited = awaited
         self._arrived = asyncio.get_running_loop().create_future()
         return self._arrived
 
 
-async def await_event(arrival: asyncio.Future[float], what: str) -> float:
+async def await_event(arrival: asyncio.Future[float], name: str) -> float:
     """
-    Raises AssertionError when it does not come.
+    Wait for an Event. Raise AssertionError if it does not come in time.
     """
     try:
         async with asyncio.timeout(EVENT_TIMEOUT):
             return await arrival
     except TimeoutError:
-        raise AssertionError(f"{what}: no Event within {EVENT_TIMEOUT} s") from None
+        raise AssertionError(f"{name}: no Event within {EVENT_TIMEOUT} s") from None

@@ -1,5 +1,5 @@
 """
-How fast the API server answers somebody else meanwhile.
+The latency of the API server for another client.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ PROBE_INTERVAL = 0.02
 
 class LatencyProbe:
     """
-    Of small reads, one after the other, by a client with a connection of its own. In seconds.
+    Measures small reads of a client with its own connection; *took* has their seconds.
     """
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane, self._end = plane, threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._ask()), daemon=True)
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._probe()), daemon=True)
         self.took: list[float] = []
 
     @contextlib.contextmanager
@@ -37,7 +37,7 @@ class LatencyProbe:
             self._end.set()
             self._thread.join()
 
-    async def _ask(self) -> None:
+    async def _probe(self) -> None:
         async with PlainClient(self._plane) as session:
             await session.get(PROBED_PATH)
             while not self._end.is_set():
@@ -48,11 +48,11 @@ class LatencyProbe:
 
     def __str__(self) -> str:
         shown = (statistics.median(self.took), percentile(self.took, 99), max(self.took))
-        return " / ".join(f"{each * 1000:.1f}" for each in shown)
+        return " / ".join(f"{seconds * 1000:.1f}" for seconds in shown)
 
 
 def percentile(seconds: Sequence[float], percent: int) -> float:
     """
-    The least value that so many of a hundred do not exceed; with few values, the greatest.
+    Return the nearest-rank percentile; with few values this is the greatest.
     """
     return sorted(seconds)[math.ceil(len(seconds) * percent / 100) - 1]

@@ -1,5 +1,5 @@
 """
-Whether a process that has much to do still answers, and still renews its lease.
+The liveness of a busy reporter: latency of /livez and renewals of the Lease.
 """
 
 import asyncio
@@ -20,8 +20,10 @@ ANSWER_TIMEOUT = 30
 
 class LivenessMonitor:
     """
-    *slowest*: seconds until /livez answered. *pause*: the longest between two renewals, in seconds.
-    *leaders*: how often the lease changed hands. Its two methods are tasks.
+    Measures a reporter; `poll_livez` and `poll_lease` must run as tasks.
+
+    *slowest* is the slowest response of /livez and *pause* the longest time between two renewals, in
+    seconds. *leaders* has the values of leaseTransitions.
     """
 
     def __init__(self, session: PlainClient, reporter: ReporterProcess) -> None:
@@ -31,7 +33,7 @@ class LivenessMonitor:
 
     def reset(self) -> None:
         """
-        Begin anew.
+        Forget all measurements.
         """
         self.slowest = self.pause = 0.0
         self.leaders: set[int] = set()

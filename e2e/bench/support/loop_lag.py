@@ -1,5 +1,5 @@
 """
-For how long the reporter's event loop was held at a time, as its metrics tell it.
+The lag of the reporter's event loop, by its metrics.
 """
 
 import math
@@ -15,7 +15,7 @@ _BUCKET = f'{METRICS}event_loop_lag_seconds_bucket{{le="'
 @dataclass(frozen=True)
 class LoopLagHistogram:
     """
-    *within*: how many were at most so many seconds long, by seconds.
+    The cumulative histogram of the lag; *counts_by_bound* has counts by upper bound in seconds.
     """
 
     counts_by_bound: dict[float, int]
@@ -23,14 +23,14 @@ class LoopLagHistogram:
     @classmethod
     def read(cls, reporter: ReporterProcess) -> Self:
         """
-        Since its start.
+        Read the histogram of a reporter since its start.
         """
-        found = {}
+        counts = {}
         for line in reporter.metrics().splitlines():
             if line.startswith(_BUCKET):
                 bound, _, count = line.removeprefix(_BUCKET).partition('"} ')
-                found[float(bound)] = int(float(count))
-        return cls(found)
+                counts[float(bound)] = int(float(count))
+        return cls(counts)
 
     def since(self, before: Self) -> "LoopLagHistogram":
         return LoopLagHistogram(
@@ -47,11 +47,13 @@ class LoopLagHistogram:
     @property
     def longest(self) -> str:
         """
-        Between which bounds, in milliseconds.
+        Return the bucket of the longest lag, in milliseconds.
         """
         bounds = sorted(self.counts_by_bound)
         last = next(
-            at for at, bound in enumerate(bounds) if self.counts_by_bound[bound] == self.count
+            index
+            for index, bound in enumerate(bounds)
+            if self.counts_by_bound[bound] == self.count
         )
         least = bounds[last - 1] if last else 0.0
         most = bounds[last]

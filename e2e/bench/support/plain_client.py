@@ -1,5 +1,5 @@
 """
-The plainest client there can be: what it costs is the floor below which nobody gets.
+A plain HTTP client of the API server, the floor of what any client costs.
 """
 
 import asyncio
@@ -20,8 +20,9 @@ Json = dict[str, Any]
 
 class PlainClient:
     """
-    As the administrator of a control plane, or as a client of it. Raises
-    aiohttp.ClientResponseError for a refusal.
+    A client with the credentials of a control plane or of another client.
+
+    Methods raise aiohttp.ClientResponseError for an error response.
     """
 
     def __init__(self, server: ControlPlane | Client) -> None:
@@ -43,12 +44,12 @@ class PlainClient:
 
     async def get(self, path: str) -> Json:
         async with self._http.get(path) as answer:
-            found: Json = await answer.json()
-            return found
+            body: Json = await answer.json()
+            return body
 
-    async def drained(self, path: str) -> bool:
+    async def read_all(self, path: str) -> bool:
         """
-        Whether all of it was sent, uncompressed; not if the server asks to come again later.
+        Read a response without decoding it. Return False if the server responds with 429.
         """
         try:
             async with self._http.get(path, headers={"Accept-Encoding": "identity"}) as answer:
@@ -71,7 +72,7 @@ class PlainClient:
 
     async def patch(self, path: str, body: Json, content_type: str = MERGE) -> float:
         """
-        The seconds that it took.
+        Patch an object and return the seconds until the response.
         """
         begun = asyncio.get_running_loop().time()
         headers = {"Content-Type": content_type}
@@ -81,7 +82,7 @@ class PlainClient:
 
     async def watch(self, path: str, version: str) -> AsyncIterator[tuple[float, bytes]]:
         """
-        The lines of a watch, each with the time of the event loop at which it came.
+        Yield the lines of a watch with the event loop's time of their arrival.
         """
         query = f"{path}?watch=1&resourceVersion={version}"
         async with self._http.get(query, read_bufsize=2**22) as answer:
@@ -90,8 +91,8 @@ class PlainClient:
 
     async def version(self, path: str) -> str:
         """
-        From which a watch sees all that comes after now.
+        Return the current resourceVersion of a collection, to watch from.
         """
-        found = await self.get(f"{path}?limit=1")
-        version: str = found["metadata"]["resourceVersion"]
+        page = await self.get(f"{path}?limit=1")
+        version: str = page["metadata"]["resourceVersion"]
         return version

@@ -1,5 +1,5 @@
 """
-What was asked of the API server: its audit log tells by whom, its metrics tell of everybody.
+Counts of API requests: the reporter's by the audit log, those of all clients by metrics.
 """
 
 import json
@@ -18,7 +18,7 @@ READS = ("get", "list", "watch")
 
 class ApiRequest(NamedTuple):
     """
-    A verb and what it was about: a resource, or a path that is none.
+    A verb with its resource, or with its path if it has no resource.
     """
 
     verb: str
@@ -30,33 +30,33 @@ Requests = Counter[ApiRequest]
 
 class RequestAudit:
     """
-    What the reporter asks for from now on. The control plane writes an audit log.
+    Counts the reporter's requests from now on. The control plane must write an audit log.
     """
 
     def __init__(self, plane: ControlPlane) -> None:
         self._log = plane.folder / "audit.log"
-        self._at = self._log.stat().st_size
+        self._offset = self._log.stat().st_size
 
     def take_requests(self) -> Requests:
         """
-        The requests since the last call. A watch is counted when it begins.
+        Return the requests since the last call. A watch counts when it begins.
         """
         with self._log.open("rb") as log:
-            log.seek(self._at)
+            log.seek(self._offset)
             new = log.read()
-        whole = new[: new.rfind(b"\n") + 1]
-        self._at += len(whole)
-        entries = (json.loads(line) for line in whole.splitlines() if REPORTER.encode() in line)
-        return Counter(_request(entry) for entry in entries if _is_one(entry))
+        complete = new[: new.rfind(b"\n") + 1]
+        self._offset += len(complete)
+        entries = (json.loads(line) for line in complete.splitlines() if REPORTER.encode() in line)
+        return Counter(_request(entry) for entry in entries if _counts(entry))
 
 
 def reads(requests: Requests) -> int:
     return sum(count for request, count in requests.items() if request.verb in READS)
 
 
-def _is_one(entry: Json) -> bool:
+def _counts(entry: Json) -> bool:
     """
-    A watch has two entries: one when it began and one when it ended.
+    Return whether an entry counts as a request; the end of a watch is a second entry of it.
     """
     ended_watch = entry["verb"] == "watch" and entry["stage"] == "ResponseComplete"
     return entry["user"]["username"] == REPORTER and not ended_watch
@@ -71,8 +71,9 @@ def _request(entry: Json) -> ApiRequest:
 
 def all_requests(plane: ControlPlane) -> Requests:
     """
-    All requests since the API server started, its own and those under way left out
-    (apiserver_request_total). It does not tell the version, the scope or the outcome.
+    Return all finished requests since the API server started, by apiserver_request_total.
+
+    Versions, scopes and response codes are summed up.
     """
     found: Requests = Counter()
     for family in text_string_to_metric_families(plane.client.raw("GET", "/metrics")):

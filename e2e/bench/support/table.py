@@ -1,19 +1,21 @@
 """
-The figures as lines of text.
+The latencies of trials as lines of text.
 """
 
-import math
 import statistics
 from collections.abc import Iterator, Sequence
 
+from e2e.bench.support.latency_probe import percentile
 from e2e.bench.trials import TrialLatencies
 
 
 def ratio(figures: TrialLatencies) -> float:
     """
-    Of the medians, the reporter's to the floor's.
+    Return the ratio of the reporter's median to the floor's.
     """
-    reporter, floor = ([took.read for took in each] for each in (figures.reporter, figures.floor))
+    reporter, floor = (
+        [took.read for took in latencies] for latencies in (figures.reporter, figures.floor)
+    )
     return statistics.median(reporter) / statistics.median(floor)
 
 
@@ -34,10 +36,3 @@ def _row(name: str, seconds: Sequence[float]) -> str:
         max(seconds),
     )
     return f"{name:20}" + "".join(f"{value * 1000:9.1f}" for value in shown)
-
-
-def percentile(seconds: Sequence[float], percent: int) -> float:
-    """
-    The least value that so many of a hundred do not exceed; with few values, the greatest.
-    """
-    return sorted(seconds)[math.ceil(len(seconds) * percent / 100) - 1]

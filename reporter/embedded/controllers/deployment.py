@@ -68,27 +68,33 @@ def reconcile_deployment(
     """
     wanted = deployment["spec"]["replicas"]
     current_hash = template_hash(deployment)
-    current_sets = [
-        one for one in replica_sets if one["metadata"]["name"].endswith(f"-{current_hash}")
-    ]
-    if not current_sets:
+    current_set = _find_current_set(replica_sets, current_hash)
+    if current_set is None:
         return ReconcileResult((UpsertObject(new_replica_set(deployment)),), None)
-    stopping = [one for one in pods if "deletionTimestamp" in one["metadata"]]
-    alive = [one for one in pods if "deletionTimestamp" not in one["metadata"]]
-    alive, started = _start_pods(alive, now=now, start=start)
+    stopping = [pod for pod in pods if "deletionTimestamp" in pod["metadata"]]
+    alive, started = _start_pods(
+        [pod for pod in pods if pod not in stopping], now=now, start=start
+    )
     new, old = _split_by_template(alive, current_hash)
     surplus = _surplus_pods(new, old, wanted)
     missing = [
-        new_pod(deployment, current_sets[0], f"{now.isoformat()}-{index}", now)
+        new_pod(deployment, current_set, f"{now.isoformat()}-{index}", now)
         for index in range(max(wanted - len(new), 0))
     ]
-    remaining = [one for one in alive if one not in surplus] + missing
-    writes: list[ControllerWrite] = [DeletePod(one) for one in (*stopping, *surplus)]
-    writes += [SetStatus("pods", one, one["status"]) for one in started if one in remaining]
-    writes += [UpsertObject(one) for one in missing]
-    writes += _replica_set_writes(replica_sets, remaining, current_sets[0], wanted)
+    remaining = [pod for pod in alive if pod not in surplus] + missing
+    writes: list[ControllerWrite] = [DeletePod(pod) for pod in (*stopping, *surplus)]
+    writes += [SetStatus("pods", pod, pod["status"]) for pod in started if pod in remaining]
+    writes += [UpsertObject(pod) for pod in missing]
+    writes += _replica_set_writes(replica_sets, remaining, current_set, wanted)
     writes += _status_writes(deployment, remaining, now)
     return ReconcileResult(tuple(writes), _next_ready_at(remaining, start))
+
+
+def _find_current_set(replica_sets: list[Json], current_hash: str) -> Json | None:
+    for replica_set in replica_sets:
+        if replica_set["metadata"]["name"].endswith(f"-{current_hash}"):
+            return replica_set
+    return None
 
 
 def _replica_set_writes(
@@ -98,10 +104,12 @@ def _replica_set_writes(
     Return an update of each ReplicaSet whose pod counts have changed.
     """
     writes: list[ControllerWrite] = []
-    for one in replica_sets:
-        its_pods = [p for p in pods if controller_uid(p) == one["metadata"]["uid"]]
-        counted = with_pods(one, its_pods, wanted if one is current_set else len(its_pods))
-        if counted != one:
+    for replica_set in replica_sets:
+        its_pods = [p for p in pods if controller_uid(p) == replica_set["metadata"]["uid"]]
+        counted = with_pods(
+            replica_set, its_pods, wanted if replica_set is current_set else len(its_pods)
+        )
+        if counted != replica_set:
             writes.append(UpsertObject(counted))
     return writes
 
@@ -113,33 +121,33 @@ def _start_pods(
     Return all pods, and those of them that have become ready since the last round.
     """
     after, started = [], []
-    for one in pods:
-        if _is_starting(one) and now >= _ready_at(one, start):
-            one = {**one, "status": running_status(one, now)}
-            started.append(one)
-        after.append(one)
+    for pod in pods:
+        if _is_starting(pod) and now >= _ready_at(pod, start):
+            pod = {**pod, "status": running_status(pod, now)}
+            started.append(pod)
+        after.append(pod)
     return after, started
 
 
-def _is_starting(one: Json) -> bool:
-    return not is_ready(one) and one.get("status", {}).get("phase") == "Pending"
+def _is_starting(pod: Json) -> bool:
+    return not is_ready(pod) and pod.get("status", {}).get("phase") == "Pending"
 
 
-def _ready_at(one: Json, start: timedelta) -> datetime:
-    created = times.parse_stored_time(one["metadata"]["creationTimestamp"])
+def _ready_at(pod: Json, start: timedelta) -> datetime:
+    created = times.parse_stored_time(pod["metadata"]["creationTimestamp"])
     assert created is not None  # noqa: S101 - every stored object has it
     return created + start
 
 
 def _split_by_template(pods: list[Json], current_hash: str) -> tuple[list[Json], list[Json]]:
     new = [
-        one for one in pods if one["metadata"]["labels"].get("pod-template-hash") == current_hash
+        pod for pod in pods if pod["metadata"]["labels"].get("pod-template-hash") == current_hash
     ]
-    return new, [one for one in pods if one not in new]
+    return new, [pod for pod in pods if pod not in new]
 
 
 def _surplus_pods(new: list[Json], old: list[Json], wanted: int) -> list[Json]:
-    ready = [one for one in new if is_ready(one)]
+    ready = [pod for pod in new if is_ready(pod)]
     replaced = old if len(ready) >= wanted else []
     surplus = sorted(new, key=is_ready)[: max(len(new) - wanted, 0)]
     return [*surplus, *replaced]
@@ -154,4 +162,4 @@ def _status_writes(deployment: Json, pods: list[Json], now: datetime) -> list[Co
 
 
 def _next_ready_at(pods: list[Json], start: timedelta) -> datetime | None:
-    return min((_ready_at(one, start) for one in pods if _is_starting(one)), default=None)
+    return min((_ready_at(pod, start) for pod in pods if _is_starting(pod)), default=None)

@@ -14,7 +14,7 @@ class _CRDDefinition:
     kind: str
     versions: tuple[str, ...]
     """
-    All are served, the first is the storage version.
+    The served versions; the first is the storage version.
     """
     namespaced: bool = True
     short: tuple[str, ...] = ()
@@ -76,10 +76,6 @@ def crd(name: str) -> Json:
 
 
 def _manifest(definition: _CRDDefinition) -> Json:
-    columns = [
-        {"name": name, "type": "string", "jsonPath": path} for name, path in definition.columns
-    ]
-    age = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -94,21 +90,22 @@ def _manifest(definition: _CRDDefinition) -> Json:
                 **({"shortNames": list(definition.short)} if definition.short else {}),
             },
             "scope": "Namespaced" if definition.namespaced else "Cluster",
-            "versions": [
-                {
-                    "name": version,
-                    "served": True,
-                    "storage": version == definition.versions[0],
-                    "schema": {
-                        "openAPIV3Schema": {
-                            "type": "object",
-                            "x-kubernetes-preserve-unknown-fields": True,
-                        }
-                    },
-                    "subresources": {"status": {}},
-                    "additionalPrinterColumns": [*columns, age],
-                }
-                for version in definition.versions
-            ],
+            "versions": [_version(definition, name) for name in definition.versions],
         },
+    }
+
+
+def _version(definition: _CRDDefinition, version: str) -> Json:
+    columns = [
+        {"name": name, "type": "string", "jsonPath": path} for name, path in definition.columns
+    ]
+    age = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "name": version,
+        "served": True,
+        "storage": version == definition.versions[0],
+        "schema": {"openAPIV3Schema": schema},
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [*columns, age],
     }

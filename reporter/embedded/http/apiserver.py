@@ -23,6 +23,7 @@ from reporter.embedded.schema.api_errors import (
     bad_request,
     method_not_allowed,
     no_such_resource,
+    not_acceptable,
     not_found,
 )
 from reporter.embedded.schema.builtin_kinds import NAMESPACE
@@ -114,23 +115,13 @@ class ApiServer:
                 return reply_json(discovery.SERVER_VERSION)
             case ["api" | "apis" as root]:
                 return self._serve_discovery_root(request, core=root == "api")
-            case ["apis", group]:
-                return reply_json(discovery.group_discovery(self.objects.registry, group))
-            case ["apis", group, version]:
-                return self._serve_resource_list(group, version)
-            case ["api", version]:
-                return self._serve_resource_list("", version)
             case _:
                 raise PathNotFound
-
-    def _serve_resource_list(self, group: str, version: str) -> web.Response:
-        registry = self.objects.registry
-        return reply_json(discovery.resource_list(registry, self.stale, group, version))
 
     def _serve_discovery_root(self, request: web.Request, *, core: bool) -> web.Response:
         registry = self.objects.registry
         if not discovery.accepts_aggregated(request.headers.get("Accept", "")):
-            return reply_json(discovery.api_versions() if core else discovery.group_list(registry))
+            raise not_acceptable()
         body = discovery.aggregated_discovery(registry, self.stale, core=core)
         headers = {"ETag": discovery.etag(body), "Vary": "Accept", "Cache-Control": "public"}
         if request.headers.get("If-None-Match") == headers["ETag"]:

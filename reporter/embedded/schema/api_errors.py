@@ -169,6 +169,14 @@ def no_such_resource() -> ApiError:
     return ApiError(404, "NotFound", "the server could not find the requested resource", {})
 
 
+def not_acceptable() -> ApiError:
+    """
+    Refuse discovery in its older form, which this server does not have.
+    """
+    text = "only aggregated discovery v2 is served, which kubectl 1.30 and newer request"
+    return ApiError(406, "NotAcceptable", text, {})
+
+
 def method_not_allowed() -> ApiError:
     text = "the server does not allow this method on the requested resource"
     return ApiError(405, "MethodNotAllowed", text, {})

@@ -1,14 +1,15 @@
 """
-Discovery of the served kinds: the aggregated form with an ETag, and the older one.
+Aggregated discovery (v2) of the served kinds, with an ETag.
 
-kubectl before 1.30 does not ask for the aggregated form v2 first, and gets the older one.
+The older form, one request for each group and version, is not served: clients within the version
+skew of the followed server, kubectl 1.30 and newer, do not need it.
 """
 
 import hashlib
 
 import msgspec
 
-from reporter.embedded.schema.api_errors import ApiError, Json, PathNotFound, no_such_resource
+from reporter.embedded.schema.api_errors import Json
 from reporter.embedded.schema.kind_registry import KindRegistry
 from reporter.embedded.schema.kinds import ServedKind
 
@@ -110,79 +111,3 @@ def _aggregated_resource(kind: ServedKind) -> Json:
             for sub in kind.subresources
         ]
     return entry
-
-
-def api_versions() -> Json:
-    return {
-        "kind": "APIVersions",
-        "versions": ["v1"],
-        "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1"}],
-    }
-
-
-def group_list(registry: KindRegistry) -> Json:
-    names = [name for name in registry.groups() if name]
-    return {
-        "kind": "APIGroupList",
-        "apiVersion": "v1",
-        "groups": [_group_entry(registry, name) for name in names],
-    }
-
-
-def group_discovery(registry: KindRegistry, name: str) -> Json:
-    if name not in registry.groups():
-        raise PathNotFound
-    return {"kind": "APIGroup", "apiVersion": "v1", **_group_entry(registry, name)}
-
-
-def _group_entry(registry: KindRegistry, name: str) -> Json:
-    versions = [
-        {"groupVersion": f"{name}/{version}", "version": version}
-        for version in registry.groups()[name]
-    ]
-    return {"name": name, "versions": versions, "preferredVersion": versions[0]}
-
-
-def resource_list(registry: KindRegistry, stale: set[str], group_name: str, version: str) -> Json:
-    """
-    List the resources of one group and version. Raise a 503 if stale, a 404 if not served.
-    """
-    if group_name in stale:
-        raise ApiError(503, "ServiceUnavailable", "service unavailable")
-    versions = registry.groups().get(group_name)
-    if versions is None or version not in versions:
-        if versions and not versions[next(iter(versions))][0].is_custom:
-            raise no_such_resource()
-        raise PathNotFound
-    return {
-        "kind": "APIResourceList",
-        "apiVersion": "v1",
-        "groupVersion": f"{group_name}/{version}" if group_name else version,
-        "resources": [entry for kind in versions[version] for entry in _resource_entries(kind)],
-    }
-
-
-def _resource_entries(kind: ServedKind) -> list[Json]:
-    main: Json = {
-        "name": kind.resource,
-        "singularName": kind.singular,
-        "namespaced": kind.namespaced,
-        "kind": kind.kind,
-        "verbs": kind.verbs,
-    }
-    if kind.short_names:
-        main["shortNames"] = kind.short_names
-    if kind.categories:
-        main["categories"] = kind.categories
-    subs = [
-        {
-            "name": f"{kind.resource}/{sub}",
-            "singularName": "",
-            "namespaced": kind.namespaced,
-            **({"group": "autoscaling", "version": "v1"} if sub == "scale" else {}),
-            "kind": "Scale" if sub == "scale" else kind.kind,
-            "verbs": _SUBRESOURCE_VERBS,
-        }
-        for sub in kind.subresources
-    ]
-    return [main, *subs]

@@ -24,38 +24,36 @@ def _age(value: Json, now: datetime) -> str:
 
 
 def _event_cells(value: Json, now: datetime) -> list[Any]:
-    """
-    Build the cells of an Event. Last Seen prefers the series, then lastTimestamp, then First Seen.
-    """
-    first = times.human_duration_since(value.get("firstTimestamp") or value.get("eventTime"), now)
-    last = (
-        times.human_duration_since(value["lastTimestamp"], now)
-        if value.get("lastTimestamp")
-        else first
-    )
-    count = value.get("count", 0) or 1
-    series = value.get("series")
-    if series:
-        last, count = (
-            times.human_duration_since(series.get("lastObservedTime"), now),
-            series.get("count", 0),
-        )
+    first = value.get("firstTimestamp") or value.get("eventTime")
+    last, count = _last_seen(value, first)
     involved = value["involvedObject"]
     source = value.get("source", {})
     component = source.get("component") or value.get("reportingComponent", "")
     host = source.get("host") or value.get("reportingInstance", "")
     return [
-        last,
+        times.human_duration_since(last, now),
         value.get("type", ""),
         value.get("reason", ""),
         f"{involved.get('kind', '').lower()}/{involved.get('name', '')}",
         involved.get("fieldPath", ""),
         f"{component}, {host}" if host else component,
         value.get("message", "").strip(),
-        first,
+        times.human_duration_since(first, now),
         count,
         value["metadata"]["name"],
     ]
+
+
+def _last_seen(event: Json, first: str | None) -> tuple[str | None, int]:
+    """
+    Return the last time of an Event and its count.
+
+    A series wins over lastTimestamp and count, as in kubectl's printer.
+    """
+    series = event.get("series")
+    if series:
+        return series.get("lastObservedTime"), series.get("count", 0)
+    return event.get("lastTimestamp") or first, event.get("count", 0) or 1
 
 
 def _deployment_cells(value: Json, now: datetime) -> list[Any]:

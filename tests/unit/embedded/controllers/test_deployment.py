@@ -16,7 +16,7 @@ START = timedelta(seconds=3)
 
 class DeploymentFixture:
     """
-    One Deployment in a cluster whose time stands still until it is moved.
+    A Deployment in a cluster with a manual clock.
     """
 
     def __init__(self, replicas):
@@ -121,14 +121,14 @@ def test_a_pod_that_is_deleted_comes_back():
     assert new["metadata"]["uid"] != old["metadata"]["uid"]
 
 
-def test_with_the_deployment_goes_all_that_is_its_own():
+def test_replica_sets_and_pods_are_deleted_with_the_deployment():
     stack = DeploymentFixture(2)
     stack.cluster.delete("deployments.apps", "a", "web")
     stack.reconcile()
     assert stack.cluster.list("pods") == stack.cluster.list("replicasets.apps") == []
 
 
-def test_a_settled_stack_is_left_alone():
+def test_settled_stack_gets_no_writes():
     stack = DeploymentFixture(2)
     stack.advance(3)
     before = stack.cluster.objects.storage.version

@@ -28,5 +28,5 @@ APPS = ("apps", "v1")
         ("GET", "/api/v1/pods/a/b/c/d", {}, None),
     ],
 )  # fmt: skip
-def test_a_path_is_a_verb_and_a_place(method, path, query, expected):
+def test_path_is_parsed_into_verb_and_resource(method, path, query, expected):
     assert parse_resource_path(method, path, query) == expected

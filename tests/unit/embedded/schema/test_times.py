@@ -14,14 +14,14 @@ from reporter.embedded.schema import times
         (66000000, "2y33d"), (400000000, "12y"), (-5, "<invalid>"),
     ],
 )  # fmt: skip
-def test_an_age_is_said_in_kubectls_words(seconds, text):
+def test_human_duration_is_formatted_as_by_kubectl(seconds, text):
     assert times.human_duration(timedelta(seconds=seconds)) == text
 
 
 @pytest.mark.parametrize(
     "text", ["2026-11-21T08:00:00.123456Z", "2026-11-21T10:00:00.123456+02:00"]
 )
-def test_six_digits_are_a_micro_time_in_utc(text):
+def test_micro_time_is_parsed_and_formatted_in_utc(text):
     assert times.parse_time(text, times.MICRO_TIME_LAYOUT) == datetime(
         2026, 11, 21, 8, 0, 0, 123456, UTC
     )
@@ -37,7 +37,7 @@ def test_six_digits_are_a_micro_time_in_utc(text):
         ("2026-11-21T08:00:00Zx", times.TIME_LAYOUT, 'extra text: "x"'),
     ],
 )
-def test_what_is_no_time_is_refused_in_gos_words(text, layout, rest):
+def test_invalid_time_is_refused_with_gos_text(text, layout, rest):
     with pytest.raises(times.TimeParseError) as refused:
         times.parse_time(text, layout)
     assert str(refused.value).endswith(rest)

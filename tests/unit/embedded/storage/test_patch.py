@@ -23,7 +23,7 @@ from reporter.embedded.storage.patch import apply_merge_patch, apply_strategic_m
         ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
     ],
 )
-def test_a_merge_patch_does_what_the_rfc_shows(target, patch, result):
+def test_merge_patch_gives_the_results_of_the_rfc(target, patch, result):
     assert apply_merge_patch(target, patch) == result
 
 
@@ -46,7 +46,7 @@ def test_a_merge_patch_applied_twice_changes_nothing_more(target, patch):
 
 
 @given(values, patches)
-def test_a_merge_patch_leaves_its_target_alone(target, patch):
+def test_merge_patch_does_not_change_its_target(target, patch):
     before = repr(target)
     apply_merge_patch(target, patch)
     assert repr(target) == before
@@ -70,7 +70,7 @@ def test_a_strategic_patch_merges_known_lists_by_key_and_replaces_others():
     }
 
 
-def test_a_strategic_patch_deletes_an_item_that_it_marks():
+def test_strategic_patch_deletes_items_with_a_delete_directive():
     target = {"conditions": [{"type": "A"}, {"type": "B"}]}
     patch = {"conditions": [{"type": "A", "$patch": "delete"}]}
     assert apply_strategic_merge_patch(target, patch) == {"conditions": [{"type": "B"}]}

@@ -32,12 +32,12 @@ def anything(field):
         ("in in (in)", [LabelRequirement("in", frozenset({"in"}))]),
     ],
 )
-def test_a_label_selector_is_its_terms(text, terms):
+def test_label_selector_is_parsed_into_requirements(text, terms):
     assert parse_labels(text) == tuple(terms)
 
 
 @pytest.mark.parametrize("text", ["a b", "a=b,", "a in b", "=b", "a in (b", "a=b c"])
-def test_what_is_no_label_selector_is_refused(text):
+def test_invalid_label_selector_is_refused(text):
     with pytest.raises(ApiError) as refused:
         parse_labels(text)
     assert refused.value.code == 400
@@ -54,7 +54,7 @@ def test_what_is_no_label_selector_is_refused(text):
         ("a", {"a": ""}, True),
     ],
 )
-def test_a_label_that_is_not_there_is_none_of_the_values(selector, labels, met):
+def test_missing_label_matches_negative_requirements_only(selector, labels, met):
     (term,) = parse_labels(selector)
     assert term.matches(labels) is met
 
@@ -72,7 +72,7 @@ def test_a_label_that_is_not_there_is_none_of_the_values(selector, labels, met):
         (r"a=b\,c\=d\\", [FieldRequirement("a", "b,c=d\\", wanted=True)]),
     ],
 )
-def test_a_field_selector_is_its_terms(text, terms):
+def test_field_selector_is_parsed_into_requirements(text, terms):
     assert parse_fields(text, anything) == tuple(terms)
 
 

@@ -19,7 +19,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
         ('.status.conditions[?(@.type=="Other")].status', None),
     ],
 )
-def test_a_column_of_a_crd_shows_what_its_path_leads_to(path, cell):
+def test_column_of_a_crd_shows_the_value_at_its_json_path(path, cell):
     kind = ServedKind(
         "g",
         "v1",
