@@ -17,23 +17,23 @@ from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.events import EventClient
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.model.entries import Catalogue
-from reporter.runtime import loop_lag
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.involved import involved_namespace
 from reporter.runtime.announcing.publisher import EventPublisher
-from reporter.runtime.clock import Clock
-from reporter.runtime.controller import Controller
-from reporter.runtime.health import Health
-from reporter.runtime.heap import trim_heap_after
-from reporter.runtime.inputs import Inputs
+from reporter.runtime.controller.controller import Controller
+from reporter.runtime.http.health import Health
+from reporter.runtime.http.server import HttpServer, Pages
+from reporter.runtime.http.status_page import StatusPage
+from reporter.runtime.inputs.inputs import Inputs
+from reporter.runtime.inputs.permissions import check_permissions, permissions_for
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
 from reporter.runtime.leaderelection.rules import LeaseTiming
-from reporter.runtime.permissions import check_permissions, permissions_for
-from reporter.runtime.server import HttpServer, Pages
-from reporter.runtime.signals import on_stop_signal
-from reporter.runtime.status_page import StatusPage
+from reporter.runtime.process import loop_lag
+from reporter.runtime.process.clock import Clock
+from reporter.runtime.process.heap import trim_heap_after
+from reporter.runtime.process.signals import on_stop_signal
 from reporter.settings import Settings
 from reporter.sinks.log_format import configure_logging, one_line
 from reporter.sinks.metrics import Metrics, WatchReport

@@ -29,7 +29,7 @@ from reporter.model.enums import Layer
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.observations import DiscoveryResult, Watching
 from reporter.model.subjects import Subject
-from reporter.runtime.permissions import crds_to_track
+from reporter.runtime.inputs.permissions import crds_to_track
 from reporter.settings import FLAG_NAMES
 from reporter.settings import load_settings as settings
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings

@@ -9,7 +9,7 @@ from e2e.controlplane.manifests import Json
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.kube.objects.access_review import Permission
 from reporter.model.enums import DetailSource
-from reporter.runtime.permissions import required_permissions
+from reporter.runtime.inputs.permissions import required_permissions
 from reporter.settings import FLAG_NAMES, ScrapeMode
 from reporter.stages.probes.specs import SPECS
 

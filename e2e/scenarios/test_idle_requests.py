@@ -55,7 +55,7 @@ def idle_requests() -> Iterator[IdleRequests]:
         workload.write(plane, INFERENCE_SETS)
         with ReporterProcess(plane, *ELECTION) as reporter:
             until(
-                lambda: reporter.lines("runtime.permissions"),
+                lambda: reporter.lines("inputs.permissions"),
                 within=15,
                 what="the rights are checked",
             )

@@ -152,7 +152,7 @@ def _table(reporter: ReporterProcess) -> list[str]:
     What the log says of missing rights, from the heads of its columns on.
     """
     lines = until(
-        lambda: reporter.lines("runtime.permissions"), within=15, what="rights are checked"
+        lambda: reporter.lines("inputs.permissions"), within=15, what="rights are checked"
     )
     return [line.partition("rights:   ")[2] for line in lines[1:]]
 

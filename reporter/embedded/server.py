@@ -20,7 +20,7 @@ from reporter.embedded.http.faults.faults import FaultInjector
 from reporter.embedded.storage.cluster import Cluster
 from reporter.embedded.storage.registry_store import RegistryStore
 from reporter.embedded.storage.storage import WatchEnd
-from reporter.runtime.clock import Clock
+from reporter.runtime.process.clock import Clock
 
 
 HOST = "127.0.0.1"

@@ -10,7 +10,7 @@ from typing import Any
 
 from reporter.model.enums import DetailSource, EventType, Layer, Owner, Reason, TroubleKind
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.scrapes import ScrapeFunc
+from reporter.model.metrics.scrapes import ScrapeFunc
 from reporter.model.verdicts import EMPTY_MAP
 
 

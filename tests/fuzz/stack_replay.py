@@ -26,7 +26,7 @@ from reporter.kube.wire.errors import KubeError
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
-from reporter.runtime.permissions import crds_to_track
+from reporter.runtime.inputs.permissions import crds_to_track
 from reporter.sinks.log_format import JsonFormatter, TextFormatter
 from reporter.sinks.metrics import Metrics
 from reporter.sinks.state_log import StateLog

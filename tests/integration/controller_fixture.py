@@ -13,8 +13,8 @@ from reporter.model.enums import Layer
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.subjects import Subject
 from reporter.runtime.announcing.announcements import Announcements
-from reporter.runtime.clock import Clock
-from reporter.runtime.controller import Controller
+from reporter.runtime.controller.controller import Controller
+from reporter.runtime.process.clock import Clock
 from reporter.stages.evaluation.clocks import Delays
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.states import reason_states

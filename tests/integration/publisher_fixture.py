@@ -19,8 +19,8 @@ from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown, Verdict
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.publisher import EventPublisher
-from reporter.runtime.clock import Clock
-from reporter.runtime.controller import Controller
+from reporter.runtime.controller.controller import Controller
+from reporter.runtime.process.clock import Clock
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.evaluation.states import reason_states
 from reporter.stages.pipeline import Evaluator

@@ -16,7 +16,7 @@ from reporter import app
 from reporter.embedded.http.faults.faults import Hang
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import connect
-from reporter.runtime.clock import Clock
+from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.integration.reporter_process import (

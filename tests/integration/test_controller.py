@@ -8,7 +8,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 from reporter.model.enums import TroubleKind
-from reporter.runtime.controller import CHANGE_BATCH_WINDOW
+from reporter.runtime.controller.controller import CHANGE_BATCH_WINDOW
 from tests.integration.controller_fixture import (
     MODEL,
     SOON,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
-from reporter.runtime.pass_cuts import MIN_BATCHES
+from reporter.runtime.controller.pass_cuts import MIN_BATCHES
 from reporter.stages.pipeline import SUBJECTS_PER_BATCH
 from tests.integration.controller_fixture import ControllerFixture, due
 from tests.integration.publisher_fixture import BBR

@@ -25,7 +25,7 @@ from reporter.embedded.demo.process import ReporterExited, raise_on_exit, run_re
 from reporter.embedded.demo.scenario_runner import EventMissing, ScenarioRunner
 from reporter.embedded.demo.scenarios import Scenario
 from reporter.embedded.demo.terminal.screen import Screen
-from reporter.runtime.clock import Clock
+from reporter.runtime.process.clock import Clock
 from reporter.settings import SettingsError
 from tests.integration.demo_process import (
     TIMEOUT,

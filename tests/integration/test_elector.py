@@ -19,10 +19,10 @@ from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.leases import Lease, LeaseLock
 from reporter.kube.wire.errors import Conflict, NotFound
 from reporter.model.lease_record import LeaseRecord
-from reporter.runtime.clock import Clock
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import Leadership, NoElection
 from reporter.runtime.leaderelection.rules import LeaseTiming
+from reporter.runtime.process.clock import Clock
 
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"

@@ -54,7 +54,7 @@ async def test_a_missing_right_is_named_and_its_return_needs_no_restart(
 WRITER = """
 import asyncio, sys
 from datetime import timedelta
-from reporter.runtime.clock import Clock
+from reporter.runtime.process.clock import Clock
 from reporter.kube.client.client import connect
 from reporter.kube.objects.leases import LeaseLock
 from reporter.runtime.leaderelection.elector import Elector

@@ -17,10 +17,10 @@ from reporter.kube.client.client import RestClient
 from reporter.kube.objects.leases import Lease
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.runtime.clock import Clock
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
 from reporter.runtime.leaderelection.rules import LeaseTiming
+from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.stages.store.store import Store
 from tests.integration.test_elector import FAST_TIMING, api, await_within, server, until

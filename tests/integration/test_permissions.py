@@ -11,8 +11,8 @@ from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission
 from reporter.model.kinds import DEFAULT_KINDS
-from reporter.runtime import permissions as module
-from reporter.runtime.permissions import (
+from reporter.runtime.inputs import permissions as module
+from reporter.runtime.inputs.permissions import (
     check_permissions,
     crds_to_track,
     kinds_to_watch,
@@ -35,7 +35,9 @@ def needed(lease: Permission | None = LEASE):
 
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [r.getMessage() for r in caplog.records if r.name == "reporter.runtime.permissions"]
+    return [
+        r.getMessage() for r in caplog.records if r.name == "reporter.runtime.inputs.permissions"
+    ]
 
 
 # ------------------------------------------------------------ what is needed

@@ -20,8 +20,8 @@ from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import NotSynced, Watching
-from reporter.runtime.clock import Clock
-from reporter.runtime.server import HttpServer, Pages
+from reporter.runtime.http.server import HttpServer, Pages
+from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.settings.parsers import BindAddress
 from tests.integration.test_elector import api, server
@@ -131,7 +131,7 @@ async def test_all_else_has_its_turn_between_two_parts_of_the_status():
 
 
 async def test_who_does_not_read_the_status_to_its_end_is_left(monkeypatch):
-    monkeypatch.setattr("reporter.runtime.server.STATUS_TIMEOUT", timedelta(seconds=0.3))
+    monkeypatch.setattr("reporter.runtime.http.server.STATUS_TIMEOUT", timedelta(seconds=0.3))
     made, left = 0, asyncio.Event()
 
     def endless() -> Iterator[str]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.model.enums import Layer, Reason
-from reporter.model.samples import ScrapeHistory, add_scrape
+from reporter.model.metrics.samples import ScrapeHistory, add_scrape
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message

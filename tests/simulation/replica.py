@@ -13,7 +13,7 @@ from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.publisher import EventPublisher
-from reporter.runtime.controller import Controller
+from reporter.runtime.controller.controller import Controller
 from reporter.runtime.leaderelection import rules
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.stages.evaluation.evaluation import EvaluationSettings

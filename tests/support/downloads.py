@@ -4,7 +4,7 @@ Build scrape histories from the speeds that a pod reported.
 
 from datetime import timedelta
 
-from reporter.model.samples import (
+from reporter.model.metrics.samples import (
     ContainerRun,
     Sample,
     ScrapedMetrics,

@@ -25,9 +25,9 @@ from reporter.model.kinds.kaito.inference_sets import (
     InferenceSet,
     InferenceSetSpec,
 )
+from reporter.model.metrics.samples import FailedScrape
+from reporter.model.metrics.scrapes import Scrape
 from reporter.model.observations import Watching
-from reporter.model.samples import FailedScrape
-from reporter.model.scrapes import Scrape
 from reporter.stages.probes.modeldeployment.weight_download import build_scrape
 from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.samples import SampleStore

@@ -10,12 +10,12 @@ from dataclasses import replace
 from reporter.cli.__main__ import main
 from reporter.kube.scrape.scraper import ScrapeConfig
 from reporter.model.enums import Reason
-from reporter.model.scrapes import Scrape
-from reporter.runtime import scraping
+from reporter.model.metrics.scrapes import Scrape
+from reporter.runtime.inputs import scrape_config
 from reporter.settings import Settings
 
 
-_original_scrape_config = scraping.make_scrape_config
+_original_scrape_config = scrape_config.make_scrape_config
 
 
 def _allow_loopback(
@@ -26,5 +26,5 @@ def _allow_loopback(
 
 
 if __name__ == "__main__":
-    scraping.make_scrape_config = _allow_loopback
+    scrape_config.make_scrape_config = _allow_loopback
     main()

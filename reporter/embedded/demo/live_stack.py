@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from reporter.embedded import EmbeddedServer
 from reporter.embedded.controllers import crashing_kubelet, loop
 from reporter.embedded.demo.scenarios import CRDS, DEPLOYMENTS
-from reporter.runtime.clock import Clock
+from reporter.runtime.process.clock import Clock
 
 
 @asynccontextmanager

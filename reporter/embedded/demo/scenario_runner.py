@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from reporter.embedded.demo.events import SeenEvent
 from reporter.embedded.demo.scenarios import KubectlStep, Scenario
 from reporter.embedded.demo.terminal.screen import Screen
-from reporter.runtime.clock import Clock
+from reporter.runtime.process.clock import Clock
 
 
 READY_REASON = "clusterReady"

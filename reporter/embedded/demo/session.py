@@ -18,7 +18,7 @@ from reporter.embedded.demo.scenarios import build_scenarios
 from reporter.embedded.demo.terminal.introduction import conclude, introduce
 from reporter.embedded.demo.terminal.screen import Screen
 from reporter.kube.client.client import connect
-from reporter.runtime.clock import Clock
+from reporter.runtime.process.clock import Clock
 
 
 READY_TIMEOUT = 30.0

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from reporter.kube.scrape.limits import MAX_LINE_BYTES, MAX_SAMPLES
-from reporter.model.samples import Sample
+from reporter.model.metrics.samples import Sample
 
 
 _SAMPLE = re.compile(

@@ -30,7 +30,7 @@ from reporter.kube.scrape.schedule import LastOutcome
 from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS, is_html
 from reporter.kube.wire.errors import KubeError, Refused
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.samples import ScrapeResult
+from reporter.model.metrics.samples import ScrapeResult
 
 
 ACCEPT = "text/plain;version=0.0.4"

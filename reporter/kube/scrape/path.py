@@ -16,7 +16,7 @@ from reporter.kube.scrape.fetcher import ScrapeError
 from reporter.kube.scrape.limits import FAILURES_BEFORE_PROXY
 from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.samples import ScrapeResult
+from reporter.model.metrics.samples import ScrapeResult
 from reporter.settings import ScrapeMode
 
 

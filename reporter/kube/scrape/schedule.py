@@ -11,7 +11,7 @@ from math import floor
 from zlib import crc32
 
 from reporter.kube.scrape.limits import SKIPPED_INTERVALS
-from reporter.model.scrapes import MetricsPage
+from reporter.model.metrics.scrapes import MetricsPage
 
 
 def offset(uid: str) -> float:

@@ -23,8 +23,8 @@ from reporter.kube.scrape.slots import SlotPool
 from reporter.kube.watch.context import WatchContext
 from reporter.model.enums import Reason
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.samples import FailedScrape, ScrapedMetrics, ScrapeResult
-from reporter.model.scrapes import MetricsPage, Scrape
+from reporter.model.metrics.samples import FailedScrape, ScrapedMetrics, ScrapeResult
+from reporter.model.metrics.scrapes import MetricsPage, Scrape
 from reporter.settings import ScrapeMode
 
 

@@ -13,7 +13,7 @@ from reporter.model.entries import Catalogue
 from reporter.model.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
-from reporter.runtime.clock import Clock
+from reporter.runtime.process.clock import Clock
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome

@@ -19,8 +19,8 @@ from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.event_writer import EventSink, EventWriter
 from reporter.runtime.announcing.refusals import RefusalLog
 from reporter.runtime.announcing.write_queue import WriteQueue, retry_at
-from reporter.runtime.clock import Clock
 from reporter.runtime.leaderelection.leadership import Leadership
+from reporter.runtime.process.clock import Clock
 from reporter.stages.announcing.outcome import WriteOutcome
 from reporter.stages.announcing.rate_limit import WriteBackoff
 

@@ -19,7 +19,7 @@ from prometheus_client import (
 
 from reporter.model.entries import Catalogue
 from reporter.model.event_record import WriteResult
-from reporter.model.samples import ScrapeResult
+from reporter.model.metrics.samples import ScrapeResult
 from reporter.sinks.metrics.collectors import FindingCollector, WatchCollector, WatchReport
 from reporter.sinks.metrics.declarations import (
     EVENT_LOOP_LAG,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum, unique
 
-from reporter.model.samples import ScrapedMetrics, ScrapeHistory
+from reporter.model.metrics.samples import ScrapedMetrics, ScrapeHistory
 
 
 REMAINING_SECONDS_METRIC = "kaito_model_download_remaining_seconds"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.kinds.core.pods import PODS, Pod
-from reporter.model.scrapes import MetricsPage, PodSelector, Scrape
+from reporter.model.metrics.scrapes import MetricsPage, PodSelector, Scrape
 from reporter.stages.snapshot.index_keys import loading_pods_key
 from reporter.stages.snapshot.loading import is_loading, is_serving
 from reporter.stages.snapshot.snapshot import Snapshot

@@ -12,6 +12,7 @@ from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import Pod
+from reporter.model.metrics.samples import ContainerRun, ScrapeHistory
 from reporter.model.observations import (
     WATCH_LOSS_TOLERANCE,
     CRDPresence,
@@ -21,7 +22,6 @@ from reporter.model.observations import (
     WatchLost,
     WatchState,
 )
-from reporter.model.samples import ContainerRun, ScrapeHistory
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import FrozenMap, empty_map
 

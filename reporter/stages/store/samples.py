@@ -7,14 +7,14 @@ from typing import TypeAlias
 
 from reporter.model.enums import Reason
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.samples import (
+from reporter.model.metrics.samples import (
     ContainerRun,
     FailedScrape,
     ScrapedMetrics,
     ScrapeHistory,
     add_scrape_failure,
 )
-from reporter.model.scrapes import Scrape
+from reporter.model.metrics.scrapes import Scrape
 from reporter.stages.snapshot.cow_map import CowMap, FrozenMap
 
 

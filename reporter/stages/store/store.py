@@ -14,8 +14,8 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.kinds.karpenter.node_claims import NodeClaim
+from reporter.model.metrics.samples import ContainerRun, FailedScrape, ScrapedMetrics
 from reporter.model.observations import CRDPresence, DiscoveryResult, WatchState
-from reporter.model.samples import ContainerRun, FailedScrape, ScrapedMetrics
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.resources.kaito.node_claims import find_claim_error

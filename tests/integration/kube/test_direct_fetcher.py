@@ -12,7 +12,7 @@ from aiohttp import web
 
 from reporter.kube.scrape.limits import MAX_LARGE_PAGES, MAX_PAGE_BYTES, SMALL_PAGE_BYTES
 from reporter.kube.scrape.schedule import LastOutcome
-from reporter.model.samples import ScrapeResult
+from reporter.model.metrics.samples import ScrapeResult
 from tests.integration.kube.fetcher_fixture import (
     PAGE,
     POD,

@@ -10,7 +10,7 @@ from reporter.embedded.server import EmbeddedServer
 from reporter.kube.scrape.fetcher import ProxyFetcher
 from reporter.kube.scrape.limits import MAX_PAGE_BYTES
 from reporter.kube.scrape.schedule import LastOutcome
-from reporter.model.samples import ScrapeResult
+from reporter.model.metrics.samples import ScrapeResult
 from tests.integration.kube.fetcher_fixture import (
     PAGE,
     POD,

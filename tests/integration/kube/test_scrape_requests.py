@@ -7,8 +7,8 @@ from dataclasses import replace
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.kinds.core.pods import PODS
-from reporter.model.scrapes import Scrape
-from reporter.runtime.scraping import find_scrapes
+from reporter.model.metrics.scrapes import Scrape
+from reporter.runtime.inputs.scrape_config import find_scrapes
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.scrape_targets import READY
 from tests.integration.kube.scraper_fixture import (

@@ -11,8 +11,8 @@ import yaml
 from reporter.model.enums import DetailSource
 from reporter.model.event_record import EventRecord
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchLost
-from reporter.runtime.permissions import kinds_to_watch
-from reporter.runtime.scraping import find_scrapes
+from reporter.runtime.inputs.permissions import kinds_to_watch
+from reporter.runtime.inputs.scrape_config import find_scrapes
 from reporter.settings.parsers import choice_set_parser
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from reporter.model.enums import Reason
-from reporter.model.samples import FailedScrape, Sample, ScrapedMetrics
-from reporter.model.scrapes import Scrape
+from reporter.model.metrics.samples import FailedScrape, Sample, ScrapedMetrics
+from reporter.model.metrics.scrapes import Scrape
 from reporter.stages.resources.downloads import (
     ENGINE_METRIC_PREFIX,
     MEGABYTE,

@@ -17,8 +17,8 @@ from reporter.model.kinds.base.keys import inference_set_key
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
-from reporter.model.samples import ScrapeHistory, add_scrape
-from reporter.model.scrapes import Scrape
+from reporter.model.metrics.samples import ScrapeHistory, add_scrape
+from reporter.model.metrics.scrapes import Scrape
 from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import involved_namespace

@@ -7,7 +7,7 @@ from reporter.embedded.controllers import loop
 from reporter.embedded.example.team import deployment
 from reporter.embedded.storage.cluster import Cluster
 from reporter.embedded.storage.registry_store import RegistryStore
-from reporter.runtime.clock import Clock
+from reporter.runtime.process.clock import Clock
 
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -10,7 +10,7 @@ from reporter.kube.objects.access_review import PermissionStatus
 from reporter.kube.scrape.fetcher import ScrapeError
 from reporter.kube.scrape.path import PathSelector, ScrapePath
 from reporter.kube.scrape.schedule import LastOutcome
-from reporter.model.samples import ScrapeResult
+from reporter.model.metrics.samples import ScrapeResult
 from reporter.settings import ScrapeMode
 from tests.support.loading_pods import a_loading_pod
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.kube.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot, next_scrape_time
-from reporter.model.scrapes import MetricsPage
+from reporter.model.metrics.scrapes import MetricsPage
 
 
 INTERVAL = timedelta(seconds=15)

@@ -9,7 +9,7 @@ from math import nan
 import pytest
 
 from reporter.kube.scrape.exposition import MalformedExposition, has_family, parse_samples
-from reporter.model.samples import (
+from reporter.model.metrics.samples import (
     FailedScrape,
     Sample,
     ScrapedMetrics,

@@ -7,8 +7,8 @@ import pytest
 
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS, Pod
-from reporter.model.samples import ScrapedMetrics
-from reporter.model.scrapes import MetricsPage, PodSelector, Scrape
+from reporter.model.metrics.samples import ScrapedMetrics
+from reporter.model.metrics.scrapes import MetricsPage, PodSelector, Scrape
 from reporter.stages.snapshot.scrape_targets import (
     READY,
     SCAN_BATCH,

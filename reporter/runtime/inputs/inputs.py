@@ -11,11 +11,11 @@ from reporter.kube.scrape.scraper import Scraper
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.model.entries import Catalogue
+from reporter.model.metrics.samples import ScrapeResult
 from reporter.model.observations import Watching
-from reporter.model.samples import ScrapeResult
-from reporter.runtime import scraping
-from reporter.runtime.clock import Clock
-from reporter.runtime.permissions import crds_to_track, kinds_to_watch
+from reporter.runtime.inputs import scrape_config
+from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch
+from reporter.runtime.process.clock import Clock
 from reporter.settings import ScrapeMode, Settings
 from reporter.sinks.metrics import WatchReport
 from reporter.stages.probes.specs import SPECS
@@ -43,7 +43,7 @@ class Inputs:
         self._clock = clock
         kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
         crds = crds_to_track(catalogue, SPECS, settings.sources)
-        scrapes = scraping.find_scrapes(catalogue, SPECS, settings.flag_texts)
+        scrapes = scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)
         self.store = Store(kinds, crds, SampleStore(scrapes))
         context = WatchContext(api, clock)
         self._discovery = DiscoveryLoop(context, self.store, crds)
@@ -51,7 +51,7 @@ class Inputs:
             Reflector(context, kind, self.store, self._discovery) for kind in kinds
         ]
         self._scraper = Scraper(
-            scraping.make_scrape_config(settings, scrapes, inside=api.in_cluster),
+            scrape_config.make_scrape_config(settings, scrapes, inside=api.in_cluster),
             TargetFinder(scrapes.values(), self.store.snapshot),
             self.store,
             context,

@@ -16,8 +16,8 @@ from typing import NoReturn, Protocol
 from reporter.model.observations import NotSynced
 from reporter.model.subjects import Subject
 from reporter.runtime.announcing.announcements import Announcements
-from reporter.runtime.clock import Clock
-from reporter.runtime.pass_cuts import PassCuts
+from reporter.runtime.controller.pass_cuts import PassCuts
+from reporter.runtime.process.clock import Clock
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.evaluation.upstream import with_upstream
 from reporter.stages.pipeline import Evaluator

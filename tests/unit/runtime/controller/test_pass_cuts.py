@@ -2,7 +2,7 @@
 How often a pass may be cut.
 """
 
-from reporter.runtime.pass_cuts import MIN_BATCHES, PassCuts
+from reporter.runtime.controller.pass_cuts import MIN_BATCHES, PassCuts
 
 
 def advanced(cuts: PassCuts, batches: int = MIN_BATCHES) -> PassCuts:

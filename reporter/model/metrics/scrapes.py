@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.samples import ScrapedMetrics, ScrapeHistory, keep_latest
+from reporter.model.metrics.samples import ScrapedMetrics, ScrapeHistory, keep_latest
 
 
 class MetricsPage(NamedTuple):

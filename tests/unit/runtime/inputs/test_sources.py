@@ -10,7 +10,7 @@ from reporter.model.enums import DetailSource
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.istio.mesh_config import MESH_CONFIG_MAPS
-from reporter.runtime.permissions import crds_to_track, kinds_to_watch, required_permissions
+from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch, required_permissions
 from reporter.stages.probes.specs import SPECS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 

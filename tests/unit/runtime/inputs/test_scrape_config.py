@@ -10,9 +10,13 @@ import pytest
 
 from reporter.kube.objects.access_review import Permission
 from reporter.model.entries import Catalogue
-from reporter.model.samples import ScrapeResult
-from reporter.runtime.permissions import POD_PROXY_PERMISSION, required_permissions
-from reporter.runtime.scraping import find_scrapes, make_scrape_config, scraping_reasons
+from reporter.model.metrics.samples import ScrapeResult
+from reporter.runtime.inputs.permissions import POD_PROXY_PERMISSION, required_permissions
+from reporter.runtime.inputs.scrape_config import (
+    find_scrapes,
+    make_scrape_config,
+    scraping_reasons,
+)
 from reporter.settings import ScrapeMode, Settings, load_settings
 from reporter.sinks.metrics import Metrics
 from reporter.stages.probes.specs import SPECS

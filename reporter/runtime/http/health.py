@@ -5,7 +5,7 @@ The answers of /livez and /readyz: why not, or an empty text.
 import asyncio
 from datetime import timedelta
 
-from reporter.runtime.controller import Controller
+from reporter.runtime.controller.controller import Controller
 
 
 STALLED_RESYNCS = 3

@@ -10,7 +10,7 @@ import selectors
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from reporter.runtime.clock import monotonic_seconds
+from reporter.runtime.process.clock import monotonic_seconds
 
 
 class LagSelector(selectors.DefaultSelector):

@@ -19,7 +19,7 @@ from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.runtime.scraping import scraping_reasons
+from reporter.runtime.inputs.scrape_config import scraping_reasons
 from reporter.settings import ScrapeMode, Settings
 from reporter.stages.probes.specs import SPECS
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from reporter.runtime.loop_lag import LagSelector, run_measured
+from reporter.runtime.process.loop_lag import LagSelector, run_measured
 
 
 BUSY, WAIT = 0.06, 0.3

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from reporter.kube.scrape.scraper import ScrapeConfig
 from reporter.model.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
-from reporter.model.scrapes import Scrape
+from reporter.model.metrics.scrapes import Scrape
 from reporter.settings import ScrapeMode, Settings
 
 

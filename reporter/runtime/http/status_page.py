@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 from reporter.runtime.announcing.announcements import Announcements
-from reporter.runtime.controller import Controller
+from reporter.runtime.controller.controller import Controller
 from reporter.runtime.leaderelection.leadership import Leadership
 from reporter.sinks.status import StateHistory, render_status
 from reporter.stages.store.store import Store

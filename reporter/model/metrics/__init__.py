@@ -1,0 +1,3 @@
+"""
+Metrics read from pods, as values.
+"""

@@ -1,0 +1,3 @@
+"""
+Run passes: after changes, at deadlines and at every resync.
+"""

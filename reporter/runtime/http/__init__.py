@@ -1,0 +1,3 @@
+"""
+Serve metrics, health and status over HTTP.
+"""

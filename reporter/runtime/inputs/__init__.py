@@ -1,0 +1,3 @@
+"""
+Fill the store: what is watched, scraped and discovered, and the permissions for it.
+"""

@@ -1,0 +1,3 @@
+"""
+The process itself: clock, signals, heap and event loop.
+"""
