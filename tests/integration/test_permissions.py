@@ -134,7 +134,7 @@ async def test_what_could_not_be_asked_is_not_called_missing(
     unable = status_response(503, "ServiceUnavailable", "unable")
     server.faults.add(unable, path=REVIEWS, times=2)
     await check_permissions(api, needed())
-    assert lines(caplog) == [f"2 of {len(needed())} rights could not be checked."]
+    assert lines(caplog) == [f"2 of {len(needed())} permissions could not be checked."]
     assert {record.levelname for record in caplog.records} == {"WARNING"}
 
 
