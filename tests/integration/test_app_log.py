@@ -103,7 +103,7 @@ async def test_a_server_that_is_gone_is_logged_once_raises_nothing_and_is_watche
     async with running_reporter(server, tmp_path, "--leader-elect=false") as reporter:
         await reporter.wait_ready()
         await server.stop()
-        await reporter.until(lambda: "is not known" in reporter.log)
+        await reporter.until(lambda: "discovery fails" in reporter.log)
         status = json.loads((await reporter.get("/status"))[1])
         assert status["subjects"]
         await server.start()
