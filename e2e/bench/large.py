@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from e2e.bench import churn, failover, lag, memory, reaction, start
 from e2e.bench.rows import BenchRow
-from e2e.bench.support import bare_list
 from e2e.bench.support.bench_cluster import BenchCluster, parser, run_program
 
 
@@ -27,11 +26,10 @@ def main() -> int:
 
 
 def _measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
-    floor = bare_list.seconds(scene.plane)
     with scene.running_reporter() as started:
-        yield start.row(scene, started, "warm", floor)
         yield memory.at_rest(scene, started)
         yield from reaction.measured(scene, started, arguments)
+    yield start.warm(scene)
     if scene.size >= max(arguments.inferencesets):
         yield start.cold(scene)
         yield from lag.measure(scene, arguments)
