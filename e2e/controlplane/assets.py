@@ -87,7 +87,8 @@ class Assets:
 
     def monitoring_crds(self) -> list[Json]:
         """
-        Of kinds that the reporter does not read, so they are in a control plane only on demand.
+        Return the CRDs of kinds that the reporter does not read. A control plane gets them on
+        demand only.
         """
         return self._read("monitoring-crds.json")
 
@@ -101,7 +102,7 @@ class Assets:
 
 def find() -> Assets:
     """
-    What is there already. Raises Missing; builds nothing.
+    Return the assets that are already there; build nothing. Raises AssetsMissing.
     """
     lacking = _lacking()
     if lacking:

@@ -33,7 +33,8 @@ class Client:
     host: str = "127.0.0.1"
     certificate: tuple[Path, Path] | None = None
     """
-    With its key; for a cluster that knows its users by that instead of by a token.
+    The client certificate and its key, for a cluster that authenticates by them instead of by
+    token.
     """
     _plurals: dict[str, dict[str, Json]] = field(default_factory=dict, compare=False)
 

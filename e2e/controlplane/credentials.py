@@ -1,5 +1,5 @@
 """
-Who may speak to the API server, and the kubeconfigs they do it with.
+The users of the API server and their kubeconfigs.
 """
 
 import base64

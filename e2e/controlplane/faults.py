@@ -1,5 +1,5 @@
 """
-Pods that fail although no container ever runs: kwok writes, or leaves alone, what is asked here.
+Pods that fail although no container ever runs: kwok writes the container states asked for here.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ from e2e.controlplane.manifests import Json
 @dataclass(frozen=True)
 class PodFault:
     """
-    What the containers wait for. With *restarts* they ran before and *terminated* as told.
+    The reason for which the containers wait. With *restarts* they ran before and ended with
+    *terminated*.
     """
 
     waiting: str = "CrashLoopBackOff"

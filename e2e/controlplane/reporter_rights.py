@@ -1,5 +1,5 @@
 """
-What the reporter may do in a cluster, and single rights taken away and given back.
+The reporter's roles in a cluster, and single rights revoked and granted again.
 """
 
 import contextlib

@@ -55,8 +55,9 @@ class Servers:
 
     def restart_api_server(self) -> None:
         """
-        With new controllers: the old ones would back off for up to a minute more. kwok does not,
-        and a new one would wait for the leases of the old.
+        Restart the API server and the controllers; running controllers would back off for up to a
+        minute. kwok does not back off, and a new kwok would wait for the leases of the old one, so
+        it stays.
         """
         self._start_api_server()
         for name, command in self._commands_of_clients().items():
@@ -93,7 +94,8 @@ class Servers:
 
     def _commands_of_clients(self) -> dict[str, list[str]]:
         """
-        They give up when there is no API server yet, so they come after it.
+        Return the commands of the servers that are clients of the API server. They exit if it is
+        not up, so they start after it.
         """
         started: dict[str, list[str]] = {}
         if self.options.controllers:

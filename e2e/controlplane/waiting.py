@@ -12,7 +12,7 @@ FoundT = TypeVar("FoundT")
 
 class WaitTimeout(AssertionError):
     """
-    What was waited for did not come about.
+    A condition that did not become true in time.
     """
 
 

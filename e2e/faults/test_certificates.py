@@ -1,8 +1,8 @@
 """
-The API server's certificate and the authority behind it change under way.
+The API server's certificate and its authority change while the reporter runs.
 
-Both are read from files that Kubernetes keeps up to date in a pod; they are looked at once a
-minute, and at a connection that stands nobody looks again.
+Both are read from files that Kubernetes keeps up to date in a pod. The files are checked once a
+minute; an open connection is not checked again.
 """
 
 import json
@@ -84,7 +84,7 @@ def _assert_told(ordeal: FaultCheck, *, within: float) -> None:
 
 def _authority(pair: Path) -> bytes:
     """
-    It has signed itself, so its file ends with what it is to be trusted by.
+    Return the certificate file. It ends with the authority, because the authority is self-signed.
     """
     return (pair / CERTIFICATE).read_bytes()
 

@@ -25,7 +25,8 @@ MISSING, READY = "clusterCRDMissing", "clusterReady"
 IN_EPISODE, HEALTHY = 0, 1
 LOOK = 45
 """
-Seconds within which a loss of a kind counts: two looks at discovery, or its return is seen.
+Seconds within which the loss of a kind counts, which takes two discovery runs, or its return is
+seen.
 """
 
 MODEST = {"cpu": 10.0, "peak": 32.0}
@@ -57,7 +58,7 @@ def test_kind_that_is_removed_and_installed_again_is_watched_again(
     plane: ControlPlane, missed: bool
 ) -> None:
     """
-    Its objects went with it, and with them the episode: who is made anew was never said to be ill.
+    The objects are deleted with the kind, and so the episode ends; new objects have no Event yet.
     """
     client = plane.client
     made = [inference_sets.manifest(client, number) for number in range(3)]
@@ -210,7 +211,7 @@ def _copy(stored: Json, version: str) -> Json:
 
 def _sees(reporter: ReporterProcess, name: str) -> str:
     """
-    In which versions, once it is watched.
+    Return the served versions of a watched CRD, or "" while it is not watched.
     """
     status = reporter.status()
     kind = name.partition(".")[0]

@@ -1,6 +1,6 @@
 """
-The Lease edited or deleted by hand, and a Lease API that is slow or refuses: one speaks or nobody
-does, never two, and all is as before once it is over.
+The Lease edited or deleted by hand, and a Lease API that is slow or refuses: at most one replica
+announces, and the state recovers when the fault ends.
 """
 
 import datetime as dt
@@ -41,7 +41,7 @@ def both(stack: ControlPlane) -> Iterator[list[ProxiedReplica]]:
 @pytest.fixture
 def plane(stack: ControlPlane, both: list[ProxiedReplica]) -> Iterator[ControlPlane]:
     """
-    With one leader and nothing said; at the end it is tried whether exactly one speaks.
+    A plane with one leader and no Events; at the end exactly one replica must announce.
     """
     events.clear(stack.client)
     wait_for_leader(both, within=LEASE_SECONDS + PROMPT_TIMEOUT)

@@ -39,8 +39,8 @@ class LongOutage(NamedTuple):
 @pytest.fixture(scope="module")
 def gone() -> Iterator[LongOutage]:
     """
-    An API server that has just gone, in the middle of an episode. It is back at the end, also when
-    the test that waits for that was not chosen.
+    An API server that has just stopped in the middle of an episode. It is restarted at the end,
+    also when the test that waits for that was not selected.
     """
     with ExitStack() as ends:
         plane = ends.enter_context(ControlPlane())

@@ -1,5 +1,5 @@
 """
-Objects that are not as they should be: of another shape than their schema says, or huge.
+Objects that are malformed: of another shape than their schema requires, or huge.
 """
 
 from collections.abc import Iterator
@@ -121,8 +121,8 @@ def _noted(number: int) -> Json:
 
 def _takes_anything(plane: ControlPlane) -> bool | None:
     """
-    The API server learns of a changed schema a moment after it was written. Until
-    then it may also answer 429, as its storage begins anew.
+    Return whether the API server accepts any object, a moment after the schema was changed. Until
+    then it may also answer 429, because its storage starts anew.
     """
     try:
         _spoil(plane, SPARE)
@@ -178,7 +178,8 @@ def _key(number: int) -> str:
 
 def _large(small: Json, annotations: Json, number: int) -> Json:
     """
-    By an annotation, which are kept: the worst that it may cost.
+    Return an object with a large annotation. Annotations are kept, so this is the most expensive
+    kind.
     """
     notes = {"e2e.example/notes": f"{number:010}" * (LARGE // 10)}
     return {**small, "metadata": {**small["metadata"], "annotations": annotations | notes}}

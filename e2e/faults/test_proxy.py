@@ -1,5 +1,5 @@
 """
-The proxy makes the faults that it is told to make, and none besides.
+The proxy makes the faults that its rules describe, and no others.
 """
 
 import contextlib

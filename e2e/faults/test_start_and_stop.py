@@ -98,7 +98,7 @@ def test_stop_while_a_credential_plugin_runs_ends_both(
 @dataclass(frozen=True)
 class StopPhase:
     """
-    What hangs when it is stopped, and whether the Lease was held by then.
+    The request that hangs during the stop, and whether the Lease was held by then.
     """
 
     where: str
@@ -171,7 +171,8 @@ def test_event_that_was_under_way_at_the_stop_is_said_once_by_the_next(
     proxy: FaultProxy, stack: ControlPlane
 ) -> None:
     """
-    What the next one says of something else shows that it has said all that it had to say before.
+    An Event about something else, written later, shows that the next process has no Event left to
+    write.
     """
     with (
         _broken(stack),
@@ -214,7 +215,7 @@ def _assert_stops_well(reporter: ReporterProcess, *, grace: float = GRACE) -> No
 @contextlib.contextmanager
 def _broken(plane: ControlPlane) -> Iterator[None]:
     """
-    With something to say.
+    A stack with one finding to announce.
     """
     events.clear(plane.client)
     with _out(plane, BODY_BASED_ROUTER):

@@ -1,7 +1,7 @@
 """
-What a new cluster needs before the reporter comes: CRDs, and a stack of programs that do nothing.
+Prepare a new cluster for the reporter: CRDs, and a stack of programs that do nothing.
 
-NOT YET SEEN TO WORK on kind itself: written where kind cannot run.
+Not yet verified on kind itself: written where kind cannot run.
 """
 
 import argparse

@@ -60,8 +60,8 @@ ORDERS: dict[str, Order] = {
 @dataclass(frozen=True)
 class InstallOutcome:
     """
-    What was said until all was well, what was held in each namespace on the way there, and which
-    faults were announced after it.
+    The Events until all was well, the reasons held in each namespace until then, and the faults
+    announced after it.
     """
 
     events: list[Event]
@@ -158,7 +158,7 @@ def _time_passes() -> None:
 
 def _install(team: TeamStack, order: Order) -> None:
     """
-    As kubectl apply in a loop: again, until what it needs is there.
+    Apply the manifests as kubectl apply in a loop does: again, until their requirements exist.
     """
     client = team.client
     client.create("/api/v1/namespaces", components.namespace_manifest(team.name))
@@ -175,7 +175,8 @@ def _install(team: TeamStack, order: Order) -> None:
 
 def _served(plane: ControlPlane) -> bool:
     """
-    For a moment a new CRD's storage refuses every request.
+    Return whether the pools are served. The storage of a new CRD refuses every request for a
+    moment.
     """
     with contextlib.suppress(ApiError):
         return bool(plane.client.get("/apis/inference.networking.k8s.io/v1/inferencepools"))
@@ -203,7 +204,7 @@ def _control_plane_runs(plane: ControlPlane) -> None:
 
 def _taken_up(team: TeamStack) -> None:
     """
-    By every controller at once, in the middle of the work of each.
+    Write the status that each controller has in the middle of its work.
     """
     team.accept_gateway()
     team.kaito.create_workspace(WORKSPACE)

@@ -1,8 +1,8 @@
 """
-What happens every day on a healthy cluster, of which not a word is said.
+Everyday changes of a healthy cluster, which cause no Event.
 
-Every change lasts for longer than losses and hard errors are held here, so that one taken for
-either would be said; at the end nothing is held or settling any more, so that nothing can follow.
+Every change lasts longer than the holds of losses and hard errors, so that one mistaken for either
+would be announced. At the end nothing is held or settling any more, so nothing can follow.
 """
 
 import json
@@ -36,7 +36,7 @@ NODE = "/api/v1/nodes/node-0"
 @pytest.fixture
 def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
     """
-    With Deployments that are too old to be spared for their age.
+    A plane whose Deployments are too old for the startup grace.
     """
     with restore.healthy_stack(stack, grace=GRACE) as plane:
         yield plane

@@ -1,5 +1,6 @@
 """
-What ``--sources`` adds on a real API server, with exactly the rights that it adds, and without them.
+The details that ``--sources`` adds on a real API server, with exactly its permissions and without
+them.
 """
 
 from collections.abc import Iterator
@@ -41,7 +42,7 @@ FLAGS = (
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
     """
-    With one model, and something wrong with it that only a source tells of.
+    A plane with one model, and faults that only a source reports.
     """
     with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
         workload.write(plane, 1)
@@ -89,7 +90,7 @@ def test_without_a_source_nothing_of_it_is_read_asked_for_or_told(plane: Control
 
 def test_without_its_rights_a_source_is_blind_and_all_else_goes_on(plane: ControlPlane) -> None:
     """
-    The annotations of the model are judged though ScaledObjects may not be read.
+    The annotations of the model are evaluated although ScaledObjects may not be read.
     """
     events.clear(plane.client)
     reporter_rights.install(plane.client, NAMESPACE)

@@ -35,7 +35,7 @@ def write(plane: ControlPlane, key: str, value: Json) -> None:
 
 def write_all(plane: ControlPlane, values: dict[str, Json]) -> None:
     """
-    In as few requests as may be.
+    Write all values in as few requests as possible.
     """
     puts: list[Any] = [
         {"requestPut": {"key": coded(key), "value": coded(json.dumps(value))}}
@@ -60,7 +60,7 @@ The most that one transaction may have.
 
 def coded(value: str | bytes) -> str:
     """
-    As all keys and values are in requests.
+    Encode a key or value in base64, as etcd's JSON gateway requires.
     """
     return base64.b64encode(value if isinstance(value, bytes) else value.encode()).decode()
 

@@ -1,5 +1,5 @@
 """
-What a process costs, as the kernel counts it.
+The resource usage of a process, as counted by the kernel.
 """
 
 import os

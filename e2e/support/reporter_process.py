@@ -18,7 +18,7 @@ from e2e.controlplane.processes import Process, free_port
 
 NAMESPACE = "status-reporter"
 """
-Of its ServiceAccount and its Lease.
+The namespace of its ServiceAccount and its Lease.
 """
 
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/{reporter_rights.NAME}"
@@ -70,7 +70,7 @@ class ReporterProcess:
 
     def __exit__(self, *_: object) -> None:
         """
-        What is printed here pytest shows with a test that failed, and with no other.
+        Print the account of this reporter. pytest shows it only with a failed test.
         """
         print(self.account())
         if self.running:
@@ -80,7 +80,8 @@ class ReporterProcess:
 
     def start(self, *, ready: bool = True, leading: bool = True) -> Self:
         """
-        Returns when it is *ready* and *leading*, or at once if neither is asked for.
+        Start the process. Returns when it is *ready* and *leading*, or at once if neither is
+        requested.
         """
         self.process = self.plane.run(self._log_name, self._command(), self._environment())
         if ready:
@@ -97,7 +98,8 @@ class ReporterProcess:
 
     def stop(self, *, grace: float = 15) -> int:
         """
-        As Kubernetes stops a pod. Returns the exit code, which is -9 after *grace* seconds.
+        Stop the process as Kubernetes stops a pod. Returns the exit code, which is -9 after
+        *grace* seconds.
         """
         return self._started.stop(grace=grace)
 
@@ -112,7 +114,7 @@ class ReporterProcess:
 
     def log(self) -> str:
         """
-        Of all its starts.
+        Return the log of all its starts.
         """
         return self._started.log.read_text(errors="replace")
 
@@ -158,7 +160,7 @@ class ReporterProcess:
 
     def account(self, lines: int = 60) -> str:
         """
-        For whoever has to find out why a test failed.
+        Return the status and the last *lines* of the log, to explain a failed test.
         """
         if self.process is None:
             return f"{self.name} was never started"

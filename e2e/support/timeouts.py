@@ -1,5 +1,5 @@
 """
-How long the reporter waits, as short as the tests can have it.
+The reporter's delays, as short as the tests can have them.
 """
 
 import json

@@ -103,7 +103,7 @@ async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> Non
 @contextlib.contextmanager
 def cuttable_connection(plane: ControlPlane) -> Iterator[CuttableConnection]:
     """
-    To the API server of *plane*.
+    Forward connections to the API server of *plane*.
     """
     way = CuttableConnection(plane.client.port)
     way.start()

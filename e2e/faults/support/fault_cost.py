@@ -1,5 +1,5 @@
 """
-What a fault costs the reporter's process, as the kernel and its log tell it.
+The cost of a fault to the reporter's process, measured by the kernel and the log.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ class FaultCost:
 @contextlib.contextmanager
 def measured_cost(reporter: ReporterProcess, what: str) -> Iterator[FaultCost]:
     """
-    Of the process that runs at the begin, which must not be another one at the end.
+    Measure the process that runs at the begin. Another process at the end is a failure.
     """
     assert reporter.process is not None
     pid, spent = reporter.process.pid, FaultCost()

@@ -1,5 +1,5 @@
 """
-What of a message passes a proxy, and in which pieces.
+The parts of a message that a proxy forwards, and the pieces in which it reads them.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from aiohttp import web
 _LONGEST_LINE = 64 << 20
 _NOT_PASSED_ON = {"host", "connection", "content-length", "transfer-encoding", "content-encoding"}
 """
-What belongs to one of the two connections and not to the message.
+Headers that belong to one of the two connections and not to the message.
 """
 
 

@@ -1,5 +1,5 @@
 """
-Several reporters, each behind a proxy of its own, so that it is seen who asked for what.
+Several reporters, each behind a proxy of its own, so that each request has a known sender.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ SKEWED_PROGRAM = (sys.executable, "-m", "e2e.faults.support.altered_reporter")
 @dataclass(frozen=True)
 class ProxiedReplica:
     """
-    Its requests are seen by its *proxy*, times being those of the monotonic clock.
+    A reporter and the *proxy* that records its requests, with times of the monotonic clock.
     """
 
     reporter: ReporterProcess
@@ -59,7 +59,7 @@ def running_replica(
     leading: bool = False,
 ) -> Iterator[ProxiedReplica]:
     """
-    With *env* it runs in a changed world.
+    Run a replica behind its own proxy. With *env* it runs the program that *env* alters.
     """
     with fault_proxy(plane) as proxy:
         program = PROGRAM if env is None else SKEWED_PROGRAM

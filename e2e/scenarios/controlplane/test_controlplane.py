@@ -287,7 +287,8 @@ def _lease(name: str) -> Json:
 
 def _runs(pid: int) -> bool:
     """
-    A zombie does not: it only waits for whoever has to ask how it ended.
+    Return whether a process runs. A zombie does not run: it only waits until its exit code is
+    read.
     """
     told = subprocess.run(
         ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False

@@ -1,5 +1,5 @@
 """
-What the suite does before it breaks a cluster that it was given.
+Checks that the suite makes before it breaks a cluster that it was given.
 """
 
 import subprocess

@@ -1,5 +1,5 @@
 """
-The objects of a case file, on an API server that nobody else writes to.
+The objects of a case file, on an API server with no other writer.
 """
 
 from collections.abc import Iterable, Mapping
@@ -46,7 +46,7 @@ DEFAULTS: dict[str, Json] = {
     "Pod": {"spec": {"containers": [{"name": "main", "image": IMAGE}]}},
 }
 """
-What the API server demands beside what the reporter reads.
+Fields that the API server requires and the reporter does not read.
 """
 
 ITEM_DEFAULTS: dict[str, Json] = {
@@ -61,7 +61,7 @@ SET_BY_THE_SERVER = ("uid", "generation", "creationTimestamp", "deletionTimestam
 
 class CaseClusterObjects:
     """
-    Writes whole objects, each status by itself, and knows which there are.
+    Write whole objects, each status separately, and keep a list of the existing ones.
     """
 
     def __init__(self, client: Client) -> None:
@@ -180,7 +180,7 @@ def _must_recreate(live: Json, manifest: Json) -> bool:
 
 def _with_valid_deployment(name: str, deployment: Json) -> Json:
     """
-    With a template, and no more pods in the status than there are.
+    Add a template to a Deployment, and limit the pods in its status to the total.
     """
     spec, status = deployment.get("spec", {}), deployment.get("status", {})
     labels = {"e2e.example/of": name}
@@ -201,7 +201,7 @@ def _with_valid_deployment(name: str, deployment: Json) -> Json:
 
 def _without_blanks(value: Any) -> Any:
     """
-    What a partial object has none of.
+    Drop the null and empty values of a partial object.
     """
     if isinstance(value, Mapping):
         kept = {key: _without_blanks(each) for key, each in value.items()}
@@ -213,7 +213,7 @@ def _without_blanks(value: Any) -> Any:
 
 def _filled(value: Any, *, now: datetime, of: str = "") -> Any:
     """
-    With the fields that every condition, listener and so on must have.
+    Add the fields that every condition, listener and similar item must have.
     """
     if isinstance(value, list):
         return [_filled(each, now=now, of=of) for each in value]

@@ -1,7 +1,7 @@
 """
-A case file, played on the real control plane with the real reporter.
+The replay of a case file on the real control plane with the real reporter.
 
-Its times are left out: each step waits until what is announced after it has been announced.
+The times of the case are left out: each step waits until its announcements have been made.
 """
 
 import contextlib
@@ -54,7 +54,7 @@ The seconds that an announcement has.
 
 SUPPORTED_KEYS = frozenset({"at", "what", "change"})
 """
-Of a step, what can be done to a real API server here.
+The keys of a step that can be replayed on a real API server.
 """
 
 FLAGS = (
@@ -69,7 +69,8 @@ Case = Mapping[str, Any]
 
 def overlay(folder: Path) -> str:
     """
-    The flag with short holds. The longest stay: no case waits for them that is played here.
+    Return the flag of an overlay with short holds. The longest holds stay: no case replayed here
+    waits for them.
     """
     judged = [entry for entry in DEFAULT_CATALOGUE.entries.values() if entry.is_evaluated]
     reasons = {entry.reason: {"hold": _brief(entry)} for entry in judged}
@@ -141,7 +142,7 @@ class ClusterCaseReplay:
 
     def _until_said(self, lines: list[str], before: int) -> None:
         """
-        The last of them; that they came in this order can be told from all that was written.
+        Wait for the last line. The order of the lines is checked later, from all writes.
         """
 
         def read() -> bool:
@@ -156,7 +157,7 @@ class ClusterCaseReplay:
 
     def _version(self) -> int:
         """
-        Of the newest write there is.
+        Return the resource version of the newest write.
         """
         return int(self.plane.client.get(events.PATH)["metadata"]["resourceVersion"])
 
@@ -178,7 +179,7 @@ class ClusterCaseReplay:
 @contextlib.contextmanager
 def _asleep(reporter: ReporterProcess) -> Iterator[None]:
     """
-    A step is written object by object; so it sees all of it at once.
+    Stop the reporter, because a step is written object by object and must be seen at once.
     """
     pid = reporter.process.pid
     os.kill(pid, signal.SIGSTOP)
@@ -194,7 +195,8 @@ def line(event: Event) -> str:
 
 def matches_expected(event: Event, wanted: str) -> bool:
     """
-    Whether it is what the case says, however long nothing has moved.
+    Return whether an Event has the line that the case expects, whatever time without progress it
+    states.
     """
     return matches_line(_timeless(line(event)), _timeless(wanted))
 
@@ -205,7 +207,7 @@ def _timeless(text: str) -> str:
 
 def differences(written: list[Event], case: Case) -> list[str]:
     """
-    Where the two part. What a case says of one moment may come in any order.
+    Return the differences. Lines that a case expects at the same moment may come in any order.
     """
     said = groupby(expected_announcements(case), key=itemgetter(0))
     left, odd = [[text for _, text in each] for _, each in said], []

@@ -1,8 +1,8 @@
 """
-KAITO's controller in a namespace, where its CRDs are but nobody acts on them.
+KAITO's controller in a namespace that has its CRDs but no KAITO.
 
-It makes Workspaces and their StatefulSets and says in their conditions what the real one says; the
-pods are those of the real StatefulSet controller.
+It creates Workspaces and their StatefulSets and writes the conditions that the real one writes;
+the pods are those of the real StatefulSet controller.
 """
 
 import contextlib
@@ -57,7 +57,7 @@ class KaitoController:
 
     def create_workspace(self, name: str) -> None:
         """
-        A replica of the InferenceSet, of which it has not said anything yet.
+        Create a replica of the InferenceSet, without a status yet.
         """
         manifest = self._workspace(name)
         owner = self.client.get(self.client.path(self._inference_set))
@@ -112,7 +112,7 @@ class KaitoController:
 
     def mark_upgrading(self, workspace: str) -> None:
         """
-        Told to upgrade in place; the marks stay when it is over.
+        Mark the Workspace for an upgrade in place. The marks stay when it is over.
         """
         marks = {
             "labels": {"kaito.sh/upgrade-to-version": "0.9.0"},
@@ -201,7 +201,8 @@ class KaitoController:
 
     def wait_started(self, workspace: str) -> None:
         """
-        Its pod serves, whatever it was waiting for, and KAITO has seen it.
+        Wait until the pod serves, whatever it was waiting for, and write that to KAITO's
+        conditions.
         """
         faults.clear_pod_fault(self.client, self.pod(workspace))
 

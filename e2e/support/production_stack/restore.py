@@ -19,7 +19,7 @@ NODES = "/api/v1/nodes"
 @contextlib.contextmanager
 def healthy_stack(plane: ControlPlane, *, grace: int = GRACE) -> Iterator[ControlPlane]:
     """
-    A healthy stack of which the reporter has not said anything yet, and mended at the end.
+    A healthy stack without Events of the reporter, repaired at the end.
     """
     events.clear(plane.client)
     _wait_past_grace(plane, grace)

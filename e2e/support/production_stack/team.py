@@ -80,7 +80,7 @@ class TeamStack:
 
     def program_gateway(self) -> None:
         """
-        All that Istio says is well.
+        Set the Gateway's conditions as Istio does when it is programmed.
         """
         for kind in (GATEWAY, POOL, ROUTE):
             self._write_status(kind, self._status(kind))
@@ -90,7 +90,7 @@ class TeamStack:
 
     def patch_spec(self, kind: str, spec: Json) -> None:
         """
-        An upgrade of its chart, which Istio has not seen yet.
+        Change the spec as an upgrade of its chart does, before Istio has seen it.
         """
         self.client.patch(self.client.path(self._part(kind)), {"spec": spec})
 
@@ -177,7 +177,7 @@ def register_class(client: Client) -> None:
 
 def remove(plane: ControlPlane, names: Iterable[str]) -> None:
     """
-    Not waiting until all is gone: nothing in a namespace that is on its way out is a finding.
+    Delete without waiting: nothing in a terminating namespace is a finding.
     """
     for name in names:
         plane.client.delete(f"/api/v1/namespaces/{name}")

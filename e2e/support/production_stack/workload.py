@@ -36,7 +36,7 @@ Requests under way at the same time; more only wait in the API server.
 
 MINIMAL_OPTIONS = Options(controllers=False, scheduler=False, kwok=False)
 """
-A control plane on which nobody touches what is written here.
+Options of a control plane where nothing else writes to these objects.
 """
 
 _ELSEWHERE = {"CustomResourceDefinition", "Node", "ReplicaSet"}
@@ -58,7 +58,7 @@ def write_all(plane: ControlPlane, wanted: Iterable[Json]) -> int:
 
 def manifests(inference_sets: int, *, of_a_team: int = SETS_OF_A_TEAM) -> Iterator[Json]:
     """
-    With statuses, namespaces before what is in them.
+    Yield manifests with statuses, each namespace before its objects.
     """
     cluster, models = example()
     yield from cluster
@@ -73,7 +73,7 @@ def manifests(inference_sets: int, *, of_a_team: int = SETS_OF_A_TEAM) -> Iterat
 
 def example() -> tuple[list[Json], list[Json]]:
     """
-    What is there once, and what belongs to the one team and its model.
+    Return the objects that exist once, and those of the one team and its model.
     """
     every = [
         each for each in stack.manifests(dt.datetime.now(dt.UTC)) if each["kind"] not in _ELSEWHERE
