@@ -107,7 +107,7 @@ def test_of_ten_thousand_pods_that_hang_none_keeps_a_healthy_one_from_being_read
     plane: ControlPlane, pages: tuple[int, Process]
 ) -> None:
     """
-    The slow download is announced a window's length late, which proves that it was read
+    An announcement needs the samples of a whole window, so it proves that the pod was read
     throughout.
     """
     port, _ = pages

@@ -49,7 +49,7 @@ RANKED = [reason for reason in JUDGED if not DEFAULT_CATALOGUE[reason].orthogona
 
 def stories_of(reason: str) -> list[str]:
     """
-    What is announced in each case of a reason.
+    Return the announcements of each case of a reason.
     """
     return [" ".join(expected_lines(case)) for case in STORIES.values() if reason in case["of"]]
 

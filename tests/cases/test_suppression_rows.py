@@ -22,7 +22,7 @@ MISSING = DEFAULT_CATALOGUE.missing_crd_reason
 
 def in_suffix(target: str, said: str) -> bool:
     """
-    Whether a reason is among those that an announcement is suppressing.
+    Return whether an announcement names a reason among those that it suppresses.
     """
     return any(target in each for each in said.split("(suppressing downstream reasons: ")[1:])
 

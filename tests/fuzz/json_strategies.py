@@ -1,8 +1,8 @@
 """
-JSON as nobody should send it: right in its shape, odd in one place or in many.
+JSON that no correct client sends: right in its shape, odd in one place or in many.
 
-What is drawn is bytes, as some oddities are no values: keys that stand twice, numbers and nesting
-without end, text that is no UTF-8.
+The strategies draw bytes, because some oddities are not values: duplicate keys, endless numbers
+and nesting, text that is not UTF-8.
 """
 
 import json
@@ -22,7 +22,7 @@ import reporter
 @dataclass(frozen=True)
 class Text:
     """
-    Stands for itself in the JSON.
+    A literal text of the JSON document.
     """
 
     raw: bytes
@@ -57,7 +57,7 @@ def encoded(value: Any) -> Body:
 
 SECRET = "hunter2Xq7"
 """
-In no text of ours.
+A text that no output of the reporter may contain.
 """
 
 ODD_STRINGS = (
@@ -248,7 +248,7 @@ def mutated(draw, value: Any, *, most: int = 4) -> Any:
 @st.composite
 def perturbed(draw, value: Any, *, most: int = 4) -> Any:
     """
-    Of the right types still, but saying something else, mostly of how it is.
+    Replace some values by others of the same type, mostly in the status.
     """
     for _ in range(draw(st.integers(1, most))):
         part = draw(
@@ -293,7 +293,7 @@ def _other(value: Any) -> st.SearchStrategy[Any]:
 @st.composite
 def corrupted(draw, raw: bytes) -> Body:
     """
-    Not what was sent: cut, doubled, or with bytes in it that do not belong there.
+    Corrupt a body: cut it, double it, or insert bytes that do not belong there.
     """
     at, until = sorted(draw(st.tuples(*[st.integers(0, len(raw))] * 2)))
     match draw(st.sampled_from(["whole", "cut", "without", "doubled", "stuffed"])):

@@ -167,7 +167,8 @@ OURS = {
 
 def with_valid_name(event):
     """
-    With the name that we would give it, so that it is not refused for that alone.
+    Give an Event the name that the reporter would give it, so that the name is no ground to reject
+    it.
     """
     found = decode_event(encoded(event))
     if isinstance(found, ForeignEvent) and "name" in found.why:
@@ -210,7 +211,7 @@ def test_discovery_is_an_answer_or_an_error(case):
 
 class CannedApi:
     """
-    An API that always says the same.
+    An API that always gives the same answer.
     """
 
     def __init__(self, body: bytes) -> None:
@@ -231,7 +232,7 @@ async def test_a_review_is_a_grant(body):
 @pytest.mark.parametrize("kind", DEFAULT_KINDS, ids=lambda kind: kind.resource)
 def test_the_grammar_makes_objects_that_can_be_decoded(kind):
     """
-    Otherwise nothing above would say anything.
+    Check that most of the objects drawn can be decoded. Otherwise the tests above prove nothing.
     """
     seen = []
 

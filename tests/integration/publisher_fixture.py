@@ -53,7 +53,8 @@ def lines(caplog: pytest.LogCaptureFixture, word: str) -> list[str]:
 
 class ManualClock(Clock):
     """
-    A clock that stands still until it is advanced; starts at the true time, as names of Events contain it.
+    A clock that advances only on demand. It starts at the real time, because names of Events
+    contain it.
     """
 
     def __init__(self) -> None:

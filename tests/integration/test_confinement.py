@@ -51,14 +51,14 @@ sys.addaudithook(hook)
 """
 IPV6_PROBE = "AUDIT socket.bind (('::1', 0),)"
 """
-Of urllib3 when it is imported; closed at once, and nothing listens.
+The probe that urllib3 makes at import; the socket is closed at once and never listens.
 """
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """
-    That others may read and nobody but us may write.
+    A folder that others may read and only its owner may write.
     """
     made = Path(tempfile.mkdtemp())
     made.chmod(0o755)

@@ -39,7 +39,7 @@ SLOW = LeaseTiming(
     retry_period=timedelta(seconds=20),
 )
 """
-So that the elector writes nothing of its own while the test looks.
+Long timing, so that the elector writes nothing of its own during the test.
 """
 
 
@@ -54,7 +54,7 @@ def store() -> Store:
 
 def deploy(store: Store, uid: str) -> None:
     """
-    As the watch brings it.
+    Upsert the Deployment as the watch does.
     """
     made = a_deployment(NAME, WHERE[0])
     store.upsert(DEPLOYMENTS, replace(made, metadata=replace(made.metadata, uid=uid)))

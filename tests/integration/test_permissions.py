@@ -1,5 +1,5 @@
 """
-Which rights are needed, and what is said of those that are missing.
+The required permissions, and the log lines about missing ones.
 """
 
 import logging

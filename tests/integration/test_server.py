@@ -1,5 +1,5 @@
 """
-What is served over HTTP, and where.
+The HTTP endpoints and their addresses.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
 """
-Pods that answer as a test says, and the fetchers that read them.
+Pods whose answers the test defines, and the fetchers that read them.
 """
 
 from contextlib import asynccontextmanager

@@ -112,7 +112,7 @@ async def test_a_deleted_pod_or_a_closed_port_has_no_page(tmp_path):
 
 class UnreachableApi:
     """
-    An API server that must not be asked.
+    An API server that must not receive a request.
     """
 
     async def call(self, method, path, **_):

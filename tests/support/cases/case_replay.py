@@ -1,5 +1,6 @@
 """
-A case file, played on the pure core: a stack, what happens to it, what is announced when.
+The replay of a case file on the pure core: a stack, its changes, and the time of each
+announcement.
 """
 
 from collections.abc import Mapping
@@ -128,7 +129,8 @@ class CaseReplay(Replay):
 
     def _restart_store(self) -> None:
         """
-        What a new process finds: the objects as they are, without all that was seen of them.
+        Restart with an empty store: the objects as they are, without the earlier observations of
+        them.
         """
         before, self.store = self.store.snapshot(), self._empty()
         for kind in self._kinds:
@@ -200,7 +202,7 @@ def _line(record: EventRecord) -> str:
 
 def expected_announcements(case: Mapping) -> list[tuple[timedelta, str]]:
     """
-    What a case says is announced, and when, since the start.
+    Return the announcements that a case expects, with their times since the start.
     """
     return [
         (parse_duration(at), line)
@@ -218,7 +220,7 @@ def expected_lines(case: Mapping) -> list[str]:
 
 def matches_line(line: str, expected_: str) -> bool:
     """
-    Whether it is the expected line; one that ends in … is its beginning.
+    Return whether a line is the expected one. An expected line that ends in … is a prefix.
     """
     if expected_.endswith("…"):
         return line.startswith(expected_.removesuffix("…"))

@@ -26,7 +26,7 @@ AMOUNT = re.compile(r"(\d+(?:\.\d+)?) (GB|MB/s)")
 UNIT = {"GB": 1e9, "MB/s": MEGABYTE}
 UNKNOWN = -1.0
 """
-What remains before the first byte, while nothing arrives, and when the size is not known.
+The remaining bytes before the first byte, while nothing arrives, and if the size is not known.
 """
 WORDS = frozenset({"speed", "left", "remaining", "engine", "metric", "samples", "unreadable"})
 

@@ -1,5 +1,5 @@
 """
-The objects of a story, from the few words that a case file says of each.
+The objects of a case, built from its short notation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ from tests.support.cases.syntax import (
 
 API_FIELDS = frozenset({"metadata", "spec", "status"})
 """
-With one of these, what is said of an object is a part of it as the API shows it.
+Fields that mark a description as a part of the object as the API shows it.
 """
 
 
@@ -55,7 +55,7 @@ class ObjectAddress:
 @dataclass
 class CaseObjects:
     """
-    What was said of each object so far; what is said later is merged into it.
+    The description of each object so far. A later description is merged into it.
     """
 
     words: dict[ObjectAddress, dict] = field(default_factory=dict)
