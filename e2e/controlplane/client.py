@@ -69,7 +69,7 @@ class Client:
 
     def apply(self, manifest: Json) -> Json:
         """
-        Create, or merge into what is there.
+        Create the object, or merge it into the existing one.
         """
         collection = self.collection(manifest)
         try:
@@ -107,7 +107,7 @@ class Client:
         self, method: str, path: str, body: str | None = None, content_type: str | None = None
     ) -> str:
         """
-        Raises ApiError for every status from 400 on, OSError when there is no server.
+        Send a request. Raises ApiError for a status of 400 or more, OSError without a server.
         """
         connection = http.client.HTTPSConnection(
             self.host, self.port, timeout=self.timeout, context=self._tls

@@ -43,7 +43,7 @@ class Credentials:
     @property
     def ca_file(self) -> Path:
         """
-        Written by the API server at its first start, and kept at the next.
+        The certificate that the API server writes at its first start and reuses later.
         """
         return self.certificates / "apiserver.crt"
 

@@ -44,7 +44,7 @@ _NOTHING = dict.fromkeys(
 
 def set_pod_fault(client: Client, pod: Json, fault: PodFault) -> None:
     """
-    This pod alone: a replacement is healthy.
+    Make one pod fail. Its replacement is healthy.
     """
     client.patch(client.path(pod), _annotated(_NOTHING | fault.annotations()))
 
@@ -55,7 +55,7 @@ def clear_pod_fault(client: Client, pod: Json) -> None:
 
 def set_rollout_fault(client: Client, deployment: Json, fault: PodFault) -> None:
     """
-    A new version of the Deployment, whose pods all fail.
+    Roll out a new version of the Deployment, whose pods all fail.
     """
     template = _annotated(_NOTHING | fault.annotations())
     client.patch(client.path(deployment), {"spec": {"template": template}})
@@ -67,7 +67,7 @@ def clear_rollout_fault(client: Client, deployment: Json) -> None:
 
 def write_status(client: Client, pod: Json, status: Json) -> None:
     """
-    Any status: kwok keeps its hands off the pod from here on, until mend_pod().
+    Write any status of a pod. kwok leaves the pod alone until its fault is cleared.
     """
     client.patch(client.path(pod), _annotated({"fault.e2e/hold": "true"}))
     client.patch(f"{client.path(pod)}/status", {"status": status}, STRATEGIC)

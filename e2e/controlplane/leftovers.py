@@ -24,7 +24,7 @@ _PIDS = "pids"
 
 def claim(folder: Path) -> IO[str]:
     """
-    The folder is in use for as long as the returned file is open.
+    Lock the folder, which is in use for as long as the returned file is open.
     """
     unfinished = folder / f"{_LOCK}.new"
     file = unfinished.open("w")
@@ -40,7 +40,7 @@ def record(folder: Path, pid: int) -> None:
 
 def sweep(parent: Path) -> None:
     """
-    Stop and remove what crashed owners left; folders in use are skipped.
+    Stop the processes and remove the folders of crashed owners. Folders in use are skipped.
     """
     for folder in parent.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError), (folder / _LOCK).open("r+") as lock:

@@ -33,8 +33,8 @@ class ControlPlane:
 
     def start(self) -> None:
         """
-        Returns when the API server is ready, all CRDs are served and the Node is Ready.
-        Raises StartFailed, or Missing where the programs are not there.
+        Start all servers. Returns when the API server is ready, all CRDs are served and the Node
+        is Ready. Raises StartFailed, or AssetsMissing without the programs.
         """
         self._servers = Servers(self.options)
         try:
@@ -111,7 +111,7 @@ class ControlPlane:
 
     def stop_api_server(self, *, kill: bool = False) -> None:
         """
-        Returns when its port is free. Everything else runs on.
+        Stop the API server only. Returns when its port is free.
         """
         self._servers.stop_api_server(kill=kill)
 
@@ -154,7 +154,7 @@ class ControlPlane:
 
     def audit(self) -> list[Json]:
         """
-        The requests so far. Needs Options(audit=True).
+        Return the requests so far. Needs Options(audit=True).
         """
         return [json.loads(line) for line in (self.folder / "audit.log").read_text().splitlines()]
 
@@ -176,7 +176,7 @@ class ControlPlane:
 
     def run(self, name: str, command: list[str], env: dict[str, str] | None = None) -> Process:
         """
-        Any process: it ends with the control plane at the latest, its log is in the folder.
+        Run any process. It ends with the control plane at the latest; its log is in the folder.
         """
         return self._servers.workplace.start(name, command, env)
 

@@ -45,7 +45,7 @@ def needed_by(
 
 def rules(wanted: Iterable[Permission]) -> list[Json]:
     """
-    One for each resource, or for each that is limited to a name.
+    Return one rule for each resource, or for each that is limited to a name.
     """
     verbs: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
     for right in wanted:

@@ -74,7 +74,8 @@ class Servers:
 
     def stop_api_server(self, *, kill: bool) -> None:
         """
-        Returns when the process is gone: it keeps its port for a second after it stops serving.
+        Stop the API server. Returns when its process has ended: it keeps its port for a second
+        after it stops serving.
         """
         server = self.processes["kube-apiserver"]
         if kill:
@@ -115,7 +116,7 @@ class Servers:
 
     def _until(self, name: str, ready: Callable[[], bool]) -> None:
         """
-        Raises StartFailed as soon as the process has ended.
+        Wait for a condition. Raises StartFailed as soon as the process has ended.
         """
         process = self.processes[name]
 

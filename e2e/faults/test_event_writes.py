@@ -157,7 +157,7 @@ def test_without_the_right_to_patch_news_are_told_and_old_ones_renewed_when_it_i
 @pytest.fixture
 def rationed(tmp_path: Path) -> Iterator[ControlPlane]:
     """
-    The API server takes one Event a second of each user, and two more at first.
+    A server that takes one Event a second of each user, and two more at first.
     """
     limit = {"type": "User", "qps": 1, "burst": 3, "cacheSize": 100}
     version = "eventratelimit.admission.k8s.io/v1alpha1"
@@ -233,7 +233,8 @@ def test_event_that_expires_is_renewed_by_the_heartbeat_and_still_gets_its_ready
 
 def _until_told(client: Client, reason: str, names: Iterable[str]) -> None:
     """
-    Models of two namespaces may have the same name, so each counts.
+    Wait for the Events of these models. Models of two namespaces may have the same name, and each
+    counts.
     """
     wanted = Counter(each.partition("/")[2] for each in names)
     until(

@@ -73,7 +73,7 @@ UNANSWERED = {
 @pytest.fixture
 def plane(stack: ControlPlane) -> ControlPlane:
     """
-    The proxy's, which is mended with it.
+    The control plane of the proxy, which is repaired with it.
     """
     return stack
 

@@ -237,7 +237,7 @@ def test_rolling_update_goes_on_with_the_episode(plane: ControlPlane) -> None:
 
 def _kill(replica: ProxiedReplica) -> float:
     """
-    Returns when it was, by the monotonic clock.
+    Kill a replica and return the time, by the monotonic clock.
     """
     replica.reporter.kill()
     return time.monotonic()

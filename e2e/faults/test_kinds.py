@@ -144,7 +144,8 @@ def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
     control_plane: ControlPlane,
 ) -> None:
     """
-    A finalizer keeps it on its way out for a while, half empty. A new one of its name is new.
+    A finalizer keeps the namespace terminating for a while, half empty. A new namespace of its
+    name is another subject.
     """
     client = control_plane.client
     events.clear(client)
@@ -180,7 +181,7 @@ def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
 
 def _made(client: Client, manifest: Json) -> bool:
     """
-    A kind just installed is not served everywhere at once.
+    Create an object, again until the kind is served: a new CRD is not served everywhere at once.
     """
     with contextlib.suppress(Exception):
         client.apply(manifest)
@@ -191,7 +192,7 @@ def _made(client: Client, manifest: Json) -> bool:
 @contextlib.contextmanager
 def _served_as(client: Client, name: str, version: str) -> Iterator[None]:
     """
-    Served in this version alone, which is like the stored one if there is none yet.
+    Serve the CRD in this version alone, copied from the stored one if it does not exist yet.
     """
     path = f"{PATH}/{name}"
     before = client.get(path)["spec"]["versions"]
@@ -239,7 +240,7 @@ def _make_team(client: Client) -> None:
 
 def _until_team(client: Client, many: int) -> list[events.Event]:
     """
-    The Events of its InferenceSets, of all episodes.
+    Return the Events of its InferenceSets, of all episodes.
     """
 
     def read() -> list[events.Event]:

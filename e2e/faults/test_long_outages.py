@@ -1,7 +1,7 @@
 """
-Faults that last for minutes: nothing that is kept in memory may pile up, and nothing expires.
+Faults that last for minutes: nothing accumulates in memory, and nothing expires.
 
-The longest runs on a control plane of its own while the others take their time.
+The longest fault runs on a control plane of its own, in parallel with the others.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 class LongOutage(NamedTuple):
     """
-    *over* is closed to end it.
+    An outage that ends when *over* is closed.
     """
 
     fault_check: FaultCheck

@@ -1,5 +1,5 @@
 """
-Pods whose pages of metrics are hostile, or never come: what is read of the others, and when.
+Pods whose metrics pages are hostile or never arrive, and the reading of the other pods.
 """
 
 import contextlib
@@ -158,7 +158,7 @@ def _pods(reporter: ReporterProcess) -> float:
 
 def _is_awake(plane: ControlPlane, reporter: ReporterProcess) -> None:
     """
-    A change is announced as ever, and the process answers.
+    Assert that a change is announced as usual and that the process answers.
     """
     begun = time.monotonic()
     inference_sets.misconfigure(plane.client, OTHER)

@@ -1,5 +1,5 @@
 """
-The API server away for a while: nothing is raised, nothing is cleared, and all is known again
+An API server that is down for a while: no finding is raised or cleared, and all is known again
 soon after its return.
 
 A kind counts as unknown after 30 s without a watch, so these outages last 40 s and not a minute.

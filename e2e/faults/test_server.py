@@ -84,7 +84,8 @@ def test_priority_and_fairness_that_refuses_much_delays_what_is_told(
     stack: ControlPlane, proxy: FaultProxy
 ) -> None:
     """
-    One request at a time has a seat, so refusals come and go, and may be logged each second.
+    One request at a time has a seat, so refusals alternate with successes, and may be logged each
+    second.
     """
     with ReporterProcess(stack, *SHORT_FLAGS, ALL, proxy.flag()) as reporter:
         ordeal = FaultCheck(stack, reporter)

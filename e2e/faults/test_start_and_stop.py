@@ -1,6 +1,6 @@
 """
-A stop in every phase of a start, and while an Event is on its way: the process ends with success,
-in time, without a trace in its log, and gives back the Lease if it holds it.
+A stop in every phase of a start, and while an Event is being written: the process exits with 0 in
+time, logs no traceback, and releases the Lease if it holds it.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ Seconds that Kubernetes gives a pod by default.
 
 RELEASE = 2.5
 """
-Seconds in which the Lease is given back or left to run out: half the renew deadline.
+Seconds in which the Lease is released or expires: half the renew deadline.
 """
 
 WRITES = ("POST", "PUT", "PATCH")
@@ -197,7 +197,7 @@ def _reporter(proxy: FaultProxy, stack: ControlPlane) -> ReporterProcess:
 @contextlib.contextmanager
 def _ended(reporter: ReporterProcess) -> Iterator[ReporterProcess]:
     """
-    Also one that was never ready.
+    Wait for the end of a process, also of one that was never ready.
     """
     try:
         yield reporter

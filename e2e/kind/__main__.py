@@ -24,7 +24,7 @@ def main() -> None:
 
 def prepare(client: Client, image: str) -> None:
     """
-    Returns when all of it is Ready.
+    Install the CRDs and the stack. Returns when all of it is Ready.
     """
     label = {"metadata": {"labels": {DEDICATED_LABEL: "true"}}}
     client.patch("/api/v1/namespaces/kube-system", label)
@@ -37,7 +37,7 @@ def prepare(client: Client, image: str) -> None:
 
 def _crds() -> list[Json]:
     """
-    Those of the local control plane. Needs Go, where they are not cached yet.
+    Return the CRDs of the local control plane. Needs Go if they are not cached yet.
     """
     target = pins.cache_folder() / "crds.json"
     if not target.is_file():

@@ -87,7 +87,7 @@ NAMES = (COLD, NEVER, *FAILURES)
 
 def _cold_start(team: TeamStack, listening: Observer, page: "Page") -> None:
     """
-    A quarter of an hour, in half a minute.
+    Run a start of a quarter of an hour in half a minute.
     """
     _asks_for_a_node(team)
     for reason in ("NodeNotFound", "StartupTaintsExist"):
@@ -208,7 +208,7 @@ def test_model_that_is_never_ready_is_told_of_when_its_time_is_over(starts: Star
 
 def _install(team: TeamStack) -> None:
     """
-    All but what KAITO makes.
+    Install everything except the objects that KAITO creates.
     """
     for each in team.chart_manifests():
         team.client.apply(each)
@@ -226,7 +226,7 @@ def _fail(plane: ControlPlane, name: str) -> None:
 
 def _hasty(plane: ControlPlane) -> str:
     """
-    The flag with which a model has seconds to start.
+    Return the flag with which a model may take only seconds to start.
     """
     path = plane.folder / "hasty.yaml"
     path.write_text(json.dumps({"reasons": {PODS: {"hold": {"starting": "5s"}}}}))

@@ -175,7 +175,7 @@ def _only(plane: ControlPlane, reason: str) -> Event:
 
 def _until_passed(reporter: ReporterProcess) -> None:
     """
-    A new leader has read its Events back, and the settle after that is over.
+    Wait until a new leader has read its Events back and the settle period after that is over.
     """
     time.sleep(SETTLE + 1)
     assert reporter.states() == {}

@@ -123,7 +123,7 @@ def test_fault_after_a_first_installation_is_announced(
 
 def _steps(plane: ControlPlane) -> Iterator[Callable[[], object]]:
     """
-    Each is followed by a look at what is held.
+    Yield the steps. The held reasons are read after each.
     """
     teams = [TeamStack(plane, name) for name in ORDERS]
     with ThreadPoolExecutor() as hands:
@@ -185,7 +185,7 @@ def _served(plane: ControlPlane) -> bool:
 
 def _control_plane_starts(plane: ControlPlane) -> None:
     """
-    The last to be needed first, all in ContainerCreating.
+    Start the components in ContainerCreating, the last to be needed first.
     """
     for each in components.manifests():
         if each["kind"] == "Namespace":

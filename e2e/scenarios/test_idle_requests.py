@@ -33,7 +33,7 @@ ELECTION = (
 )
 DISCOVERIES = 2
 """
-The most in a minute, but for the chance that a window begins and ends with one.
+The most requests in a minute, plus one at either end of the window.
 """
 
 pytestmark = pytest.mark.controlplane
@@ -104,6 +104,6 @@ def _asked_since(entry: Json, begin: dt.datetime) -> bool:
 
 def _request(entry: Json) -> tuple[str, str]:
     """
-    Verb and path.
+    Return verb and path.
     """
     return entry["verb"], entry["requestURI"].partition("?")[0]

@@ -73,7 +73,7 @@ def upgraded(team: TeamStack, observer: Observer) -> None:
 
 def drained(team: TeamStack, observer: Observer) -> None:
     """
-    All its pods are evicted from a node, and the next node takes its time.
+    Evict all pods from a node. The next node takes its time.
     """
     team.kaito.set_workspace_conditions(WORKSPACE, nodes_missing_reasons("NodeNotReady"))
     team.plane.kubectl("drain", f"{team.name}-0", "--force", "--ignore-daemonsets")
@@ -133,7 +133,7 @@ def upgraded_in_place(team: TeamStack, observer: Observer) -> None:
 
 def deleted(team: TeamStack, observer: Observer) -> None:
     """
-    The namespace with all that is in it; KAITO lets its Workspace go later than all else.
+    Delete the namespace with all its objects; KAITO releases its Workspace last.
     """
     path = f"/api/v1/namespaces/{team.name}"
     team.client.delete(path)
@@ -294,7 +294,7 @@ def _run_lifecycle(name: str, listening: Observer) -> LifecycleOutcome:
 
 def _roll_out_slowly(plane: ControlPlane, component: StackComponent) -> None:
     """
-    Pods of the new version stay in ContainerCreating.
+    Roll out a new version whose pods stay in ContainerCreating.
     """
     deployment = components.deployment(plane.client, component)
     faults.set_rollout_fault(plane.client, deployment, faults.STARTING)

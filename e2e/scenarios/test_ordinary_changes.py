@@ -111,7 +111,7 @@ def test_first_installation_within_the_grace_is_silent(plane: ControlPlane) -> N
 
 def _patient(plane: ControlPlane, grace: int) -> tuple[str, ...]:
     """
-    Patient only with what starts.
+    Return the flags with long holds only for starting objects.
     """
     times = (f"--startup-grace-seconds={grace}", f"--settle-seconds={SETTLE}")
     return (*times, short_holds_flag(plane))
@@ -132,7 +132,7 @@ def _until_held(reporter: ReporterProcess, reason: str) -> None:
 
 def _roll_out_slowly(plane: ControlPlane, component: StackComponent) -> None:
     """
-    Pods of the new version stay in ContainerCreating.
+    Roll out a new version whose pods stay in ContainerCreating.
     """
     deployment = components.deployment(plane.client, component)
     faults.set_rollout_fault(plane.client, deployment, faults.STARTING)

@@ -1,5 +1,5 @@
 """
-Rights taken away from a running reporter, missing from its start, and given back.
+Permissions revoked from a running reporter, missing from its start, and granted again.
 """
 
 import contextlib
@@ -175,7 +175,7 @@ def _refused(reporter: ReporterProcess) -> int:
 
 def _refusals(plane: ControlPlane) -> int:
     """
-    Those that the API server counted.
+    Return the refusals that the API server counted.
     """
     return sum(_is_refused_event(entry) for entry in plane.audit())
 

@@ -181,7 +181,7 @@ def _wrong(plane: ControlPlane) -> Iterator[Json]:
 
 def _refused_claim(plane: ControlPlane) -> Json:
     """
-    Its Workspace and pod wait for it.
+    A NodeClaim that was refused; its Workspace and pod wait for it.
     """
     workspaces = f"/apis/kaito.sh/v1beta1/namespaces/{TEAM}/workspaces"
     (found,) = plane.client.list(workspaces)

@@ -1,5 +1,5 @@
 """
-A download that is slow, read from a pod by the process as it runs.
+A slow download, read from a pod by the running process.
 """
 
 import os

@@ -19,7 +19,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 SHORT_HOLD = 2
 """
-Seconds for which hard errors, losses and what is declared are held; what starts has all its time.
+Seconds of the holds of hard errors, losses and declared states; starting objects keep theirs.
 """
 
 MIN_STARTING_HOLD = timedelta(minutes=3)

@@ -15,7 +15,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class ProcessUsage:
     """
     *cpu*: seconds since its start, in user and in kernel mode. *memory*: resident, in MiB; *peak*:
-    the most of it so far.
+    its maximum so far.
     """
 
     cpu: float

@@ -1,5 +1,5 @@
 """
-Every story of ``tests/cases``: what is announced when, and nothing else.
+Every case of ``tests/cases``: its announcements at their times, and no others.
 """
 
 import pytest

@@ -20,7 +20,7 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 WATCH_TIMEOUT = 20.0
 """
-Seconds; how long anything may take before a test gives up.
+The time limit of a single step, in seconds.
 """
 
 

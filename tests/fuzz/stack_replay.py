@@ -200,7 +200,7 @@ class FormattedLines(logging.Handler):
 
 def strings(value: Any) -> Iterator[str]:
     """
-    All texts in what JSON decodes to.
+    Return all texts in a decoded JSON value.
     """
     match value:
         case str():

@@ -1,5 +1,6 @@
 """
-Whatever an API server sends, or someone in its place: an answer of ours or a declared error.
+Any bytes from an API server, or from another program in its place, give an answer or a declared
+error.
 """
 
 from contextlib import suppress
@@ -41,7 +42,7 @@ ASKED = RequestInfo("list things", "GET", "/api/v1/things")
 
 def result_or_error(read, *about):
     """
-    The answer, or the declared error that was raised in its place; nothing else is caught.
+    Return the answer or the declared error; nothing else is caught.
     """
     try:
         return read(*about)
@@ -127,7 +128,7 @@ def test_a_lease_is_a_record_that_can_be_written_or_an_error(body):
 
 class AcceptingApi:
     """
-    An API that takes everything.
+    An API that accepts every request.
     """
 
     async def call(self, *_, body: bytes, **__) -> ApiResponse:

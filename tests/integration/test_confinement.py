@@ -68,7 +68,7 @@ def folder() -> Iterator[Path]:
 
 def unprivileged() -> dict[str, object]:
     """
-    Another user, if we may become one and it may read our sources.
+    Return another user, if this process may become one who can read the sources.
     """
     places = (Path(reporter.__file__), Path(sys.executable).resolve(), Path(sys.prefix))
     seen = all(p.stat().st_mode & 0o005 == 0o005 for each in places for p in each.parents)

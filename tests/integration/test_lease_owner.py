@@ -1,5 +1,5 @@
 """
-The Lease belongs to the Deployment that runs the pods, whatever becomes of either.
+The Lease is owned by the Deployment that runs the pods, whatever happens to either.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ async def leading_with_ownership(
     ownership: LeaseOwnership, terms: LeaseTiming = FAST_TIMING
 ) -> AsyncIterator[Elector]:
     """
-    A leader that looks after its owner all the time.
+    A leader that checks its owner all the time.
     """
     elector = Elector(ownership.lock, terms, identity="a", wall_clock=Clock().now)
     tasks = [

@@ -53,7 +53,7 @@ NUMBERS = re.compile(r"\d+")
 @dataclass
 class FaultCheck:
     """
-    *reporter* is one that leads a healthy stack.
+    The check of one fault. *reporter* leads, and its stack is healthy.
     """
 
     plane: ControlPlane
@@ -106,7 +106,7 @@ class FaultCheck:
 
     def fault_ended(self) -> None:
         """
-        The fault has just ended: see what it has cost.
+        Record the duration and cost of a fault that has just ended.
         """
         self.fault_seconds, self.usage_during = time.monotonic() - self.began_at, self._usage()
 

@@ -14,8 +14,9 @@ from e2e.support.reporter_process import ReporterProcess
 @dataclass
 class FaultCost:
     """
-    *cpu* in seconds; *peak*: how many MiB the process was larger, at its largest, than before;
-    *lines* that were written to the log. All are set when the block ends.
+    The cost of a block, set at its end.
+    *cpu*: seconds. *peak*: growth of the largest memory, in MiB. *lines*: lines written to the
+    log.
     """
 
     cpu: float = 0

@@ -30,7 +30,7 @@ from e2e.support.reporter_process import NAMESPACE
 
 class FaultProxy:
     """
-    Works in a thread of its own; every method may be called from any other at any time.
+    A proxy in a thread of its own; every method may be called from any other at any time.
     """
 
     def __init__(self, plane: ControlPlane) -> None:
@@ -74,7 +74,7 @@ class FaultProxy:
 
     def freeze(self) -> None:
         """
-        Half-open: connections stay and can be made, but no byte gets through either way.
+        Keep and accept connections, but forward no byte in either direction.
         """
         self._loop.call_soon_threadsafe(self._flowing.clear)
 
@@ -99,7 +99,7 @@ class FaultProxy:
 
     def count(self, where: str = "", *, methods: tuple[str, ...] = (), since: float = 0) -> int:
         """
-        The requests so far that a rule with *where* and *methods* would have matched.
+        Return the number of requests so far that a rule with *pattern* and *methods* would match.
         """
         return len(self.times(where, methods=methods, since=since))
 
@@ -120,7 +120,7 @@ class FaultProxy:
 
     def kubeconfig(self, original: Path) -> Path:
         """
-        The same, but through this proxy.
+        Write a copy of a kubeconfig that uses this proxy.
         """
         content = json.loads(original.read_text())
         for cluster in content["clusters"]:
@@ -189,7 +189,7 @@ class FaultProxy:
 
     async def _pass(self, request: web.BaseRequest) -> None:
         """
-        Wait, perhaps for ever, until bytes get through.
+        Wait, without a time limit, until bytes are forwarded.
         """
         await self._flowing.wait()
         if request.transport in self._dead:

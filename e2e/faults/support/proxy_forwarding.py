@@ -17,7 +17,7 @@ Headers that belong to one of the two connections and not to the message.
 
 async def read_piece(answer: aiohttp.ClientResponse, request: web.BaseRequest) -> bytes:
     """
-    A line of a watch, or all there is.
+    Return a line of a watch, or the whole of another body.
     """
     if "watch" in request.query:
         return await answer.content.readline(max_line_length=_LONGEST_LINE)

@@ -80,7 +80,7 @@ def truncate_body(body: bytes) -> bytes:
 
 def status(code: int, reason: str, message: str) -> str:
     """
-    A Status as API servers answer it.
+    Return a Status as API servers write it.
     """
     content = {
         "kind": "Status",

@@ -39,13 +39,13 @@ class ProxiedReplica:
 
     def writes(self, *, since: float = 0) -> int:
         """
-        The requests to write an Event that it has sent.
+        Return its requests to write an Event.
         """
         return self.proxy.count(r"/events\b", methods=("POST", "PATCH"), since=since)
 
     def log_time(self, *words: str) -> str:
         """
-        The time of the newest line of its log with these words, which sorts as text.
+        Return the time of the newest log line with these words, in a form that sorts as text.
         """
         return self.reporter.lines(*words)[-1].split()[0]
 
@@ -75,7 +75,7 @@ def running_replicas(
     plane: ControlPlane, number: int, *flags: str
 ) -> Iterator[list[ProxiedReplica]]:
     """
-    The first of them leads.
+    Run several replicas, of which the first leads.
     """
     names = ("one", "two", "three")[:number]
     with contextlib.ExitStack() as stack:

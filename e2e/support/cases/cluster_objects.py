@@ -17,7 +17,7 @@ from tests.support.cases.syntax import apply_merge_patch, resolve_times
 
 TEST_FINALIZER = "e2e.example/held"
 """
-The finalizer of what is on its way out.
+The finalizer of objects that are being deleted.
 """
 
 DEFAULTS: dict[str, Json] = {
@@ -70,7 +70,8 @@ class CaseClusterObjects:
 
     def install(self, changes: Mapping[str, Mapping[str, Any] | None]) -> None:
         """
-        The healthy stack with these changes, and nothing else. What is so already is left alone.
+        Install the healthy stack with these changes and nothing else. Objects that match already
+        are left alone.
         """
         self.world = CaseObjects()
         stack = apply_merge_patch(HEALTHY_STACK["objects"], changes)
@@ -172,7 +173,7 @@ class CaseClusterObjects:
 
 def _must_recreate(live: Json, manifest: Json) -> bool:
     """
-    A pod cannot change its node, nor its owner its name.
+    Return whether an update is impossible: a pod cannot change its node, nor its owner's name.
     """
     node = live.get("spec", {}).get("nodeName")
     return bool(manifest["kind"] == "Pod" and manifest["spec"].get("nodeName") != node)
@@ -232,7 +233,7 @@ def _filled(value: Any, *, now: datetime, of: str = "") -> Any:
 
 def _observed(value: Any, offset: int) -> Any:
     """
-    The server counts generations itself: those of the case, as it counts them.
+    Map the generations of the case to those that the server counts itself.
     """
     if isinstance(value, list):
         return [_observed(each, offset) for each in value]

@@ -34,7 +34,7 @@ GRACE, SETTLE = 1, 1
 SHORT_HOLD, MAX_SHORTENED_HOLD = timedelta(seconds=1), timedelta(minutes=10)
 HOLD_OVERRIDES = {"inferencesetInfraProvisioningFailed": timedelta(seconds=3)}
 """
-Instead of BRIEF, where several steps of a case are within one hold.
+Holds of reasons that have several steps of a case within one hold.
 """
 
 BURST = 0.3
@@ -44,12 +44,12 @@ The seconds within which the reporter may look at several changes at once.
 
 ARRIVAL = 0.1
 """
-The seconds that a change takes to whoever watches.
+The seconds in which a change reaches a watch.
 """
 
 WITHIN = 15
 """
-The seconds that an announcement has.
+The time limit of an announcement, in seconds.
 """
 
 SUPPORTED_KEYS = frozenset({"at", "what", "change"})
@@ -97,7 +97,8 @@ class ClusterCaseReplay:
 
     def run(self) -> list[Event]:
         """
-        All that was written, in order; also that of the settle after the last step.
+        Return all Events written, in order, including those of the settle period after the last
+        step.
         """
         client = self.plane.client
         self.objects.install(self.case.get("given", {}).get("change", {}))
@@ -113,7 +114,7 @@ class ClusterCaseReplay:
 
     def _steps(self) -> Iterator[tuple[Case, list[str]]]:
         """
-        Each with what is announced before the next one.
+        Yield each step with the lines announced before the next one.
         """
         odd = [key for step in self.case["story"] for key in step.keys() - SUPPORTED_KEYS]
         odd += self.case.get("given", {}).keys() - SUPPORTED_KEYS
@@ -163,7 +164,7 @@ class ClusterCaseReplay:
 
     def _written(self, since: int) -> list[Event]:
         """
-        Every write of the reporter since then, and in the seconds to come.
+        Return every write of the reporter since then, and in the seconds to come.
         """
         query = f"watch=1&resourceVersion={since}&timeoutSeconds={SETTLE + 1}"
         text = self.plane.client.raw("GET", f"{events.PATH}?{query}")

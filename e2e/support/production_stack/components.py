@@ -123,7 +123,7 @@ def deployment_manifest(component: StackComponent) -> Json:
 
 def install(client: Client) -> None:
     """
-    Returns when every Deployment is Ready.
+    Install the stack. Returns when every Deployment is Ready.
     """
     for manifest in manifests():
         client.apply(manifest)
@@ -184,7 +184,7 @@ def until_ready(client: Client, component: StackComponent, *, within: float = 60
 
 def until_started(client: Client, component: StackComponent) -> None:
     """
-    Ready, whatever its pods were waiting for.
+    Let a Deployment become Ready, whatever its pods were waiting for.
     """
 
     def started() -> bool:

@@ -1,5 +1,5 @@
 """
-InferenceSets of a bare control plane, given a trouble that counts at once and cured of it.
+InferenceSets of a bare control plane, misconfigured so that it counts at once, and repaired.
 """
 
 import contextlib
@@ -78,7 +78,7 @@ def repair_all(client: Client) -> None:
 
 def model_events(client: Client) -> list[tuple[str, str]]:
     """
-    Reason and InferenceSet of each Event, in the order of the last writes.
+    Return reason and InferenceSet of each Event, in the order of the last writes.
     """
     return [(each.reason, _of(each)) for each in events.reporter_events(client)]
 
@@ -122,7 +122,7 @@ def wait_state(reporter: ReporterProcess, number: int, wanted: str, *, within: f
 
 def manifest(client: Client, number: int) -> Json:
     """
-    One that can be created again.
+    Return a manifest that can be created again.
     """
     found = client.get(path(number))
     for key in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"):

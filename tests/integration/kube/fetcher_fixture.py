@@ -60,7 +60,7 @@ def always(answer):
 @asynccontextmanager
 async def at_pod(handler, **how):
     """
-    A pod that answers so, and who reads it.
+    Serve a pod with this answer, and yield the fetcher that reads it.
     """
     async with (
         serving(handler) as server,

@@ -32,7 +32,8 @@ from tests.support.stubs.api_servers import (
 @asynccontextmanager
 async def through_server(tmp_path, handler):
     """
-    A pod that answers so, the API server before it, and who reads it through that.
+    Serve a pod with this answer behind an API server, and yield the fetcher that reads it through
+    that.
     """
     async with EmbeddedServer() as server, serving(handler) as pod:
         _put(server)

@@ -40,7 +40,7 @@ DISCOVERY_INTERVAL, CONFIRM_INTERVAL = timedelta(seconds=30), timedelta(seconds=
 
 class CaseReplay(Replay):
     """
-    Time is counted from the start of the process. Heartbeats are left out.
+    A replay whose time starts with the process. Heartbeats are left out.
     """
 
     def __init__(self, case: Mapping) -> None:
@@ -92,7 +92,7 @@ class CaseReplay(Replay):
 
     def _advance_until(self, end: datetime) -> None:
         """
-        A sample that is due at the end shows what the next step makes of the page.
+        Advance to the end. A sample due at the end is taken after the change of the next step.
         """
         while self._look_at <= end or self._sample_at < end:
             self.advance(max(min(self._look_at, self._sample_at) - self.now, timedelta(0)))
@@ -150,7 +150,7 @@ class CaseReplay(Replay):
 
     def _discover(self) -> None:
         """
-        One answer of discovery; the next is due sooner if a loss needs a second one.
+        Run discovery once; the next run is due sooner if a loss needs a second answer.
         """
         self._record_discovery()
         self._look_at += (
@@ -213,7 +213,7 @@ def expected_announcements(case: Mapping) -> list[tuple[timedelta, str]]:
 
 def expected_lines(case: Mapping) -> list[str]:
     """
-    The same as lines with their time.
+    Return the expected announcements as lines with their time.
     """
     return [f"{_since_start(NOON + at)} {line}" for at, line in expected_announcements(case)]
 

@@ -42,7 +42,7 @@ class ObjectAddress:
     @classmethod
     def parse(cls, text: str) -> "ObjectAddress":
         """
-        ``Deployment kaito-system/body-based-router`` or ``Namespace kaito-system``.
+        Parse ``Deployment kaito-system/body-based-router`` or ``Namespace kaito-system``.
         """
         kind, _, where = text.partition(" ")
         namespace, _, name = where.rpartition("/")
@@ -112,7 +112,7 @@ class CaseObjects:
 
     def _template(self, address: ObjectAddress) -> Mapping[str, str]:
         """
-        The labels by which Istio and the chart of an endpoint picker find their pods.
+        Return the labels by which Istio and the chart of an endpoint picker find their pods.
         """
         owner = ObjectAddress(DEPLOYMENTS, address.namespace, _workload(address))
         if owner.name.endswith(ENDPOINT_PICKER_SUFFIX):
@@ -211,7 +211,7 @@ def _full(address: ObjectAddress, words: dict, *, born: datetime, now: datetime)
 
 def healthy_pods(deployments: Iterable[tuple[str, Mapping]]) -> Mapping[str, Mapping]:
     """
-    A Ready pod for each replica: ``<deployment>-6c9f-x1``, ``-x2`` and so on.
+    Build a Ready pod for each replica: ``<deployment>-6c9f-x1``, ``-x2`` and so on.
     """
     return {
         f"Pod {text.removeprefix('Deployment ')}-6c9f-x{number}": {}
