@@ -181,7 +181,8 @@ def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
 
 def _made(client: Client, manifest: Json) -> bool:
     """
-    Create an object, again until the kind is served: a new CRD is not served everywhere at once.
+    Create an object and return whether it worked: a kind just installed is not served everywhere
+    at once.
     """
     with contextlib.suppress(Exception):
         client.apply(manifest)
@@ -192,7 +193,8 @@ def _made(client: Client, manifest: Json) -> bool:
 @contextlib.contextmanager
 def _served_as(client: Client, name: str, version: str) -> Iterator[None]:
     """
-    Serve the CRD in this version alone, copied from the stored one if it does not exist yet.
+    Serve the CRD in this version alone; it is a copy of the stored version if it does not exist
+    yet.
     """
     path = f"{PATH}/{name}"
     before = client.get(path)["spec"]["versions"]

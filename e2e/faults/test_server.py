@@ -63,7 +63,7 @@ def test_what_changes_after_a_fault_of_the_server_is_told_once(
     stack: ControlPlane, proxy: FaultProxy, fault: str
 ) -> None:
     """
-    Nothing can change during the fault, so all changes follow as soon as it is over.
+    All components change as soon as the fault is over, because nothing can change during it.
     """
     begin, seconds, says = FAULTS[fault]
     with ReporterProcess(stack, *SHORT_FLAGS, ALL, proxy.flag()) as reporter:

@@ -197,7 +197,7 @@ def _reporter(proxy: FaultProxy, stack: ControlPlane) -> ReporterProcess:
 @contextlib.contextmanager
 def _ended(reporter: ReporterProcess) -> Iterator[ReporterProcess]:
     """
-    Wait for the end of a process, also of one that was never ready.
+    Stop a process after the block, also one that was never ready.
     """
     try:
         yield reporter

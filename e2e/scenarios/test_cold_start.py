@@ -226,7 +226,7 @@ def _fail(plane: ControlPlane, name: str) -> None:
 
 def _hasty(plane: ControlPlane) -> str:
     """
-    Return the flag with which a model may take only seconds to start.
+    Return the flag with which a starting model is held for only a few seconds.
     """
     path = plane.folder / "hasty.yaml"
     path.write_text(json.dumps({"reasons": {PODS: {"hold": {"starting": "5s"}}}}))

@@ -1,8 +1,9 @@
 """
-The whole stack comes into an empty cluster, while the reporter runs already: nothing is announced.
+The whole stack is installed in an empty cluster while the reporter runs: nothing is announced.
 
-Each team's objects come in an order of their own, before the control plane that acts on them, and one
-CRD after what refers to it. Between the steps more time passes than hard errors are held here.
+Each team's objects are created in an order of their own, before the control plane that acts on
+them, and one CRD after the objects that refer to it. The time between the steps is longer than the
+holds of hard errors.
 """
 
 import contextlib
@@ -26,8 +27,8 @@ from e2e.support.reporter_process import ReporterProcess
 POOLS = "inferencepools.inference.networking.k8s.io"
 GRACE = 150
 """
-Seconds: more than the installation takes on a slow machine. Workspaces, model pods and scaling have
-none, whatever their age.
+Seconds: more than the installation takes on a slow machine. Workspaces, model pods and scaling
+have no grace, whatever their age.
 """
 
 WORKSPACE = "qwen-7rk2p"

@@ -33,7 +33,7 @@ ELECTION = (
 )
 DISCOVERIES = 2
 """
-The most requests in a minute, plus one at either end of the window.
+The most discovery requests in a minute, unless the window begins and ends with one.
 """
 
 pytestmark = pytest.mark.controlplane

@@ -111,7 +111,8 @@ def test_first_installation_within_the_grace_is_silent(plane: ControlPlane) -> N
 
 def _patient(plane: ControlPlane, grace: int) -> tuple[str, ...]:
     """
-    Return the flags with long holds only for starting objects.
+    Return the flags with short holds of hard errors and losses, and *grace* seconds for starting
+    objects.
     """
     times = (f"--startup-grace-seconds={grace}", f"--settle-seconds={SETTLE}")
     return (*times, short_holds_flag(plane))

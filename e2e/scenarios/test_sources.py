@@ -28,7 +28,7 @@ KINDS = {
 }
 WITHIN = 60
 """
-The seconds that anything has here: the longest pause of a watch that was refused, and as much again.
+The time limit of each step, in seconds: twice the longest pause of a refused watch.
 """
 
 FLAGS = (

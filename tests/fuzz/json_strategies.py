@@ -310,6 +310,6 @@ def corrupted(draw, raw: bytes) -> Body:
 
 def json_of(kind: type, **about: Any) -> st.SearchStrategy[Body]:
     """
-    Draw the bytes of a struct, some of them corrupted.
+    Return a strategy for the bytes of a struct, some of them corrupted.
     """
     return of_type(kind, **about).map(encoded).flatmap(lambda raw: st.just(raw) | corrupted(raw))

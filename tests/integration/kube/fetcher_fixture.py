@@ -60,7 +60,7 @@ def always(answer):
 @asynccontextmanager
 async def at_pod(handler, **how):
     """
-    Serve a pod with this answer, and yield the fetcher that reads it.
+    Yield the server of a pod with this handler, and the fetcher that reads it.
     """
     async with (
         serving(handler) as server,

@@ -32,8 +32,8 @@ from tests.support.stubs.api_servers import (
 @asynccontextmanager
 async def through_server(tmp_path, handler):
     """
-    Serve a pod with this answer behind an API server, and yield the fetcher that reads it through
-    that.
+    Yield an API server, a pod with this handler behind it, and the fetcher that reads it through
+    the server.
     """
     async with EmbeddedServer() as server, serving(handler) as pod:
         _put(server)
