@@ -74,7 +74,7 @@ class ControlPlane:
     def pids(self) -> dict[str, int]:
         return {name: process.pid for name, process in self._servers.processes.items()}
 
-    # ------------------------------------------------------------ who speaks to it
+    # ------------------------------------------------------------ clients and credentials
 
     def client_of(self, token: str) -> Client:
         return self._servers.client(token)

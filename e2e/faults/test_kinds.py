@@ -44,7 +44,7 @@ def plane(bare: ControlPlane) -> ControlPlane:
     return inference_sets.healthy_models(bare)
 
 
-# ---------------------------------------------------------------- gone and back
+# ---------------------------------------------------------------- removed and installed again
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def proxy(proxy_connection: FaultProxy) -> Iterator[FaultProxy]:
     proxy_connection.clear_rules()
 
 
-# ---------------------------------------------------------------- before it speaks to anyone
+# ---------------------------------------------------------------- before the first request
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])

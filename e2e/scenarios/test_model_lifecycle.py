@@ -49,7 +49,7 @@ TOUCHED = {
 }
 
 
-# ---------------------------------------------------------------- the lives
+# ---------------------------------------------------------------- the lifecycles
 
 
 def upgraded(team: TeamStack, observer: Observer) -> None:

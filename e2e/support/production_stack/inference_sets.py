@@ -73,7 +73,7 @@ def repair_all(client: Client) -> None:
             client.patch(here, {"metadata": {"annotations": RIGHT}})
 
 
-# ---------------------------------------------------------------- what is said of them
+# ---------------------------------------------------------------- their Events and states
 
 
 def model_events(client: Client) -> list[tuple[str, str]]:
