@@ -287,8 +287,7 @@ def _lease(name: str) -> Json:
 
 def _runs(pid: int) -> bool:
     """
-    Return whether a process runs. A zombie does not run: it only waits until its exit code is
-    read.
+    Return whether a process runs. A zombie has ended; only its exit code is still unread.
     """
     told = subprocess.run(
         ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
