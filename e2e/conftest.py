@@ -21,7 +21,7 @@ NO_CONTROL_PLANE = "no real control plane, see the end"
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """
-    The one place that decides whether the tests on the real control plane run.
+    Skip the tests that need a real control plane if there is none. No other place decides that.
     """
     concerned = [item for item in items if _needs_control_plane(item)]
     if not concerned:
@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """
-    Counted from the reports, as several processes may have run the tests.
+    Count the skipped tests from the reports, because several processes may have run the tests.
     """
     skipped = terminalreporter.stats.get("skipped", [])
     count = sum(NO_CONTROL_PLANE in str(each.longrepr) for each in skipped)
@@ -60,7 +60,7 @@ def _needs_control_plane(item: pytest.Item) -> bool:
 @pytest.fixture(scope="session")
 def control_plane() -> Iterator[ControlPlane]:
     """
-    Shared by all tests: a test keeps to namespaces of its own, or puts things back.
+    A control plane shared by all tests. A test uses its own namespaces, or undoes its changes.
     """
     with ControlPlane() as plane:
         yield plane
@@ -69,7 +69,7 @@ def control_plane() -> Iterator[ControlPlane]:
 @pytest.fixture
 def new_control_plane() -> Iterator[Callable[[Options], ControlPlane]]:
     """
-    Starts control planes for this test alone.
+    Start control planes for this test alone.
     """
     with contextlib.ExitStack() as started:
 

@@ -1,5 +1,5 @@
 """
-How long laws are tried: ``pytest --hypothesis-profile=deep tests/property`` takes minutes.
+Hypothesis profiles: ``pytest --hypothesis-profile=deep tests/property`` takes minutes.
 """
 
 from hypothesis import settings

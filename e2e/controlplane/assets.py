@@ -70,7 +70,7 @@ HOW = (
 
 class AssetsMissing(Exception):
     """
-    A control plane cannot be started here; the message says what is missing and how to get it.
+    A program or file of the control plane is missing; the message names it and the remedy.
     """
 
 
@@ -87,7 +87,8 @@ class Assets:
 
     def monitoring_crds(self) -> list[Json]:
         """
-        Of kinds that the reporter does not read, so they are in a control plane only on demand.
+        Return the CRDs of kinds that the reporter does not read. A control plane gets them on
+        demand only.
         """
         return self._read("monitoring-crds.json")
 
@@ -101,7 +102,7 @@ class Assets:
 
 def find() -> Assets:
     """
-    What is there already. Raises Missing; builds nothing.
+    Return the assets that are already there; build nothing. Raises AssetsMissing.
     """
     lacking = _lacking()
     if lacking:
@@ -111,7 +112,8 @@ def find() -> Assets:
 
 def find_or_build() -> Assets:
     """
-    Raises Missing where something is not there and Go is not either, BuildFailed where it fails.
+    Return the assets, and build missing ones. Raises AssetsMissing without Go, BuildFailed if a
+    build fails.
     """
     if _lacking() and golang.go() is not None:
         with _lock():
@@ -153,7 +155,7 @@ def _assets() -> Assets:
 @contextmanager
 def _lock() -> Iterator[None]:
     """
-    One builder at a time; the others wait and then find everything done.
+    Let one process build at a time; the others wait and then find everything built.
     """
     folder = pins.cache_folder()
     folder.mkdir(parents=True, exist_ok=True)

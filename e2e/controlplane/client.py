@@ -33,7 +33,8 @@ class Client:
     host: str = "127.0.0.1"
     certificate: tuple[Path, Path] | None = None
     """
-    With its key; for a cluster that knows its users by that instead of by a token.
+    The client certificate and its key, for a cluster that authenticates by them instead of by
+    token.
     """
     _plurals: dict[str, dict[str, Json]] = field(default_factory=dict, compare=False)
 
@@ -68,7 +69,7 @@ class Client:
 
     def apply(self, manifest: Json) -> Json:
         """
-        Create, or merge into what is there.
+        Create the object, or merge it into the existing one.
         """
         collection = self.collection(manifest)
         try:
@@ -106,7 +107,7 @@ class Client:
         self, method: str, path: str, body: str | None = None, content_type: str | None = None
     ) -> str:
         """
-        Raises ApiError for every status from 400 on, OSError when there is no server.
+        Send a request. Raises ApiError for a status of 400 or more, OSError without a server.
         """
         connection = http.client.HTTPSConnection(
             self.host, self.port, timeout=self.timeout, context=self._tls

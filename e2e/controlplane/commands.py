@@ -40,7 +40,8 @@ def kube_apiserver(
     assets: Assets, credentials: Credentials, options: Options, port: int, etcd_port: int
 ) -> list[str]:
     """
-    Without the grace period it waits a whole minute for its watches before it ends.
+    Return the command of kube-apiserver. Without the grace period its shutdown waits a minute for
+    watches.
     """
     return [
         assets.program("kube-apiserver"),
@@ -78,7 +79,8 @@ def kube_scheduler(assets: Assets, config: Path) -> list[str]:
 
 def kwok(assets: Assets, folder: Path, config: Path) -> list[str]:
     """
-    Its own stages, spared to pods with a fault, and ours for those.
+    Return the command of kwok: its own stages, limited to pods without a fault, and ours for the
+    others.
     """
     stages = folder / "stages.yaml"
     own = [json.dumps(_sparing_faults(each)) for each in assets.kwok_stages()]
@@ -94,7 +96,8 @@ def kwok(assets: Assets, folder: Path, config: Path) -> list[str]:
 
 def _sparing_faults(stage: Json) -> Json:
     """
-    Nor may it run a second time on a pod that has an address: the API server refuses two.
+    Exclude pods with a fault from a stage, and pods with an address: the API server refuses a
+    second one.
     """
     if stage["metadata"]["name"] == "pod-ready":
         stage["spec"]["selector"]["matchExpressions"].extend(
@@ -120,7 +123,8 @@ def _client_flags(config: Path) -> list[str]:
 
 def _without_controllers(options: Options) -> list[str]:
     """
-    Nobody creates the ServiceAccounts then that this plugin would demand of every pod.
+    Disable the plugin that requires a ServiceAccount of every pod: without controllers none is
+    created.
     """
     return [] if options.controllers else ["--disable-admission-plugins=ServiceAccount"]
 

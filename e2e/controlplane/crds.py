@@ -19,7 +19,7 @@ def name(crd: Json) -> str:
 
 def chosen(crds: Iterable[Json], without: Iterable[str]) -> list[Json]:
     """
-    Raises KeyError for a name that none of the CRDs and none of their groups has.
+    Return the CRDs of these names or groups. Raises KeyError for a name that matches neither.
     """
     excluded, left, seen = set(without), [], set()
     for crd in crds:
@@ -34,7 +34,7 @@ def chosen(crds: Iterable[Json], without: Iterable[str]) -> list[Json]:
 
 def install(client: Client, crds: Iterable[Json]) -> None:
     """
-    Returns when all of them are served.
+    Install CRDs. Returns when all of them are served.
     """
     wanted = list(crds)
     for crd in wanted:
@@ -45,7 +45,7 @@ def install(client: Client, crds: Iterable[Json]) -> None:
 
 def remove(client: Client, removed: str) -> None:
     """
-    Returns when it is gone. Its objects go with it.
+    Delete a CRD and all its objects. Returns when it is deleted.
     """
     path = f"{PATH}/{removed}"
     client.delete(path)

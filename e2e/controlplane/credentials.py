@@ -1,5 +1,5 @@
 """
-Who may speak to the API server, and the kubeconfigs they do it with.
+The users of the API server and their kubeconfigs.
 """
 
 import base64
@@ -43,7 +43,7 @@ class Credentials:
     @property
     def ca_file(self) -> Path:
         """
-        Written by the API server at its first start, and kept at the next.
+        The certificate that the API server writes at its first start and reuses later.
         """
         return self.certificates / "apiserver.crt"
 

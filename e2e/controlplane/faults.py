@@ -1,5 +1,5 @@
 """
-Pods that fail although no container ever runs: kwok writes, or leaves alone, what is asked here.
+Pods that fail although no container ever runs: kwok writes the container states asked for here.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ from e2e.controlplane.manifests import Json
 @dataclass(frozen=True)
 class PodFault:
     """
-    What the containers wait for. With *restarts* they ran before and *terminated* as told.
+    The reason for which the containers wait. With *restarts* they ran before and ended with
+    *terminated*.
     """
 
     waiting: str = "CrashLoopBackOff"
@@ -43,7 +44,7 @@ _NOTHING = dict.fromkeys(
 
 def set_pod_fault(client: Client, pod: Json, fault: PodFault) -> None:
     """
-    This pod alone: a replacement is healthy.
+    Make one pod fail. Its replacement is healthy.
     """
     client.patch(client.path(pod), _annotated(_NOTHING | fault.annotations()))
 
@@ -54,7 +55,7 @@ def clear_pod_fault(client: Client, pod: Json) -> None:
 
 def set_rollout_fault(client: Client, deployment: Json, fault: PodFault) -> None:
     """
-    A new version of the Deployment, whose pods all fail.
+    Roll out a new version of the Deployment, whose pods all fail.
     """
     template = _annotated(_NOTHING | fault.annotations())
     client.patch(client.path(deployment), {"spec": {"template": template}})
@@ -66,7 +67,7 @@ def clear_rollout_fault(client: Client, deployment: Json) -> None:
 
 def write_status(client: Client, pod: Json, status: Json) -> None:
     """
-    Any status: kwok keeps its hands off the pod from here on, until mend_pod().
+    Write any status of a pod. kwok leaves the pod alone until its fault is cleared.
     """
     client.patch(client.path(pod), _annotated({"fault.e2e/hold": "true"}))
     client.patch(f"{client.path(pod)}/status", {"status": status}, STRATEGIC)

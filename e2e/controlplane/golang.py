@@ -20,7 +20,7 @@ from e2e.controlplane import pins
 
 class BuildFailed(Exception):
     """
-    Go was there and did not succeed; the message ends with what it printed.
+    A build with Go that failed; the message ends with its output.
     """
 
 
@@ -34,7 +34,7 @@ class Program:
 
     def linker_flags(self) -> str:
         """
-        Without a version stamp kube-apiserver calls itself v0.0.0-master, which kubectl refuses.
+        Stamp the version. Without it kube-apiserver reports v0.0.0-master, which kubectl refuses.
         """
         stamps = [f"-X {symbol}" for symbol in self.version_symbols]
         return " ".join(["-s", "-w", *stamps])
@@ -46,7 +46,7 @@ def go() -> str | None:
 
 def build(program: Program, target: Path) -> None:
     """
-    Build into a name of its own and rename, so that nobody ever starts half a program.
+    Build into a temporary name and rename, so that no process starts an incomplete program.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.unfinished")
@@ -102,7 +102,7 @@ def _documents(text: str) -> Iterator[dict[str, str]]:
 @contextmanager
 def _progress(doing: str) -> Iterator[None]:
     """
-    Says what takes so long, and every half minute that it still does.
+    Log the name of a long build, and again every half minute.
     """
     started = time.monotonic()
     done = threading.Event()

@@ -1,9 +1,9 @@
 """
 Processes and folders that must not outlive the program that started them.
 
-Run as a program it is a watchdog: its standard input is a pipe whose other end only the owner
-holds, so end of file means that the owner is gone, however it went. Whatever even that leaves
-behind is found by the next start, by the owner's lock on its folder.
+Run as a program, this module is a watchdog. Its standard input is a pipe whose other end only the
+owner holds, so end of file means that the owner has ended, in whatever way. If the watchdog ends
+too, the next start finds the leftovers by the owner's lock on its folder.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ _PIDS = "pids"
 
 def claim(folder: Path) -> IO[str]:
     """
-    The folder is in use for as long as the returned file is open.
+    Lock the folder, which is in use for as long as the returned file is open.
     """
     unfinished = folder / f"{_LOCK}.new"
     file = unfinished.open("w")
@@ -40,7 +40,7 @@ def record(folder: Path, pid: int) -> None:
 
 def sweep(parent: Path) -> None:
     """
-    Stop and remove what crashed owners left; folders in use are skipped.
+    Stop the processes and remove the folders of crashed owners. Folders in use are skipped.
     """
     for folder in parent.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError), (folder / _LOCK).open("r+") as lock:
@@ -68,7 +68,8 @@ def _recorded(folder: Path) -> list[tuple[int, str]]:
 
 def _birth(pid: int) -> str:
     """
-    When the process began: a pid alone may meanwhile be another's. Empty if there is none.
+    Return the start time of a process, or "" if there is none. The pid alone may be in use by
+    another process.
     """
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]

@@ -51,7 +51,8 @@ def _crds() -> Iterator[Json]:
 
 def _monitoring_crds() -> Iterator[Json]:
     """
-    Not those of what the operator runs: they are ten times as large, and nobody here makes any.
+    Yield the CRDs of monitors. Those of what the operator runs are ten times as large and not used
+    here.
     """
     folder = golang.download("monitoring")[_OPERATOR] / "example" / "prometheus-operator-crd"
     files = [folder / f"monitoring.coreos.com_{each}.yaml" for each in _MONITORING]

@@ -25,7 +25,7 @@ def manifest(name: str, labels: dict[str, str] | None = None) -> Json:
 
 def create(client: Client, name: str, labels: dict[str, str] | None = None) -> None:
     """
-    Returns when it is Ready.
+    Create a Node. Returns when it is Ready.
     """
     client.create("/api/v1/nodes", manifest(name, labels))
     until(lambda: ready(client, name), within=60, what=f"Node {name} is Ready")

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Options:
     """
-    What a control plane consists of. Without *controllers* Deployments have no pods and
-    namespaces are never deleted; without *kwok* no pod ever runs.
+    The parts of a control plane. Without *controllers* Deployments have no pods and namespaces are
+    never deleted; without *kwok* no pod ever runs.
 
     without_crds: names (`httproutes.gateway.networking.k8s.io`) or groups (`cilium.io`).
-    apiserver_flags: given to kube-apiserver as they are, after our own, so that they win.
+    apiserver_flags: given to kube-apiserver unchanged, after our own, so that they win.
     etcd_flags: given to etcd likewise.
     audit: write every request to the log that `ControlPlane.audit()` reads.
     """

@@ -26,7 +26,7 @@ def version(module: str, path: str) -> str:
 
 def required(module: str) -> dict[str, str]:
     """
-    Module path to version, of what go.mod asks for directly.
+    Return the version by module path of the direct requirements in go.mod.
     """
     text = (MODULES / module / "go.mod").read_text()
     before_replacements = text.split("\nreplace", maxsplit=1)[0]

@@ -33,8 +33,8 @@ class ControlPlane:
 
     def start(self) -> None:
         """
-        Returns when the API server is ready, all CRDs are served and the Node is Ready.
-        Raises StartFailed, or Missing where the programs are not there.
+        Start all servers. Returns when the API server is ready, all CRDs are served and the Node
+        is Ready. Raises StartFailed, or AssetsMissing without the programs.
         """
         self._servers = Servers(self.options)
         try:
@@ -59,14 +59,14 @@ class ControlPlane:
     @property
     def folder(self) -> Path:
         """
-        Of this control plane alone, with the logs of all servers; gone after stop().
+        The folder of this control plane, with the logs of all servers. stop() removes it.
         """
         return self._servers.workplace.path
 
     @property
     def etcd_port(self) -> int:
         """
-        For tests that compact or stop etcd.
+        The client port of etcd, for tests that compact or stop etcd.
         """
         return self._servers.etcd_port
 
@@ -74,14 +74,14 @@ class ControlPlane:
     def pids(self) -> dict[str, int]:
         return {name: process.pid for name, process in self._servers.processes.items()}
 
-    # ------------------------------------------------------------ who speaks to it
+    # ------------------------------------------------------------ clients and credentials
 
     def client_of(self, token: str) -> Client:
         return self._servers.client(token)
 
     def kubeconfig(self, user: str = ADMIN, token: str | None = None) -> Path:
         """
-        For one of the users that exist from the start, or for any *token*.
+        Return a kubeconfig for one of the built-in users, or for any *token*.
         """
         return self._servers.kubeconfig(user, token)
 
@@ -97,7 +97,8 @@ class ControlPlane:
 
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
         """
-        What it printed. Raises CalledProcessError, whose stderr says what it complained about.
+        Run kubectl and return its standard output. Raises CalledProcessError, which has its
+        stderr.
         """
         program = self._servers.assets.program("kubectl")
         flags = [f"--kubeconfig={self.kubeconfig()}", f"--cache-dir={self.folder / 'kubectl'}"]
@@ -110,13 +111,13 @@ class ControlPlane:
 
     def stop_api_server(self, *, kill: bool = False) -> None:
         """
-        Returns when its port is free. Everything else runs on.
+        Stop the API server only. Returns when its port is free.
         """
         self._servers.stop_api_server(kill=kill)
 
     def start_api_server(self) -> None:
         """
-        On the same port with the same data. Returns when it is ready.
+        Start the API server on the same port with the same data. Returns when it is ready.
         """
         self._servers.restart_api_server()
 
@@ -131,8 +132,8 @@ class ControlPlane:
     @contextlib.contextmanager
     def paused(self, name: str) -> Iterator[None]:
         """
-        A server that hangs: its connections stay, and it does not answer. While the API server
-        is gone kwok is better paused: it would back off for up to a minute.
+        Stop a server with SIGSTOP: its connections stay open and it does not answer. While the API
+        server is down kwok is better paused, because it would back off for up to a minute.
         """
         os.kill(self.pids[name], signal.SIGSTOP)
         try:
@@ -143,7 +144,7 @@ class ControlPlane:
     @contextlib.contextmanager
     def etcd_down(self) -> Iterator[None]:
         """
-        Its process is gone, its data stays.
+        Stop etcd for a while and keep its data.
         """
         self._servers.processes["etcd"].kill()
         try:
@@ -153,7 +154,7 @@ class ControlPlane:
 
     def audit(self) -> list[Json]:
         """
-        The requests so far. Needs Options(audit=True).
+        Return the requests so far. Needs Options(audit=True).
         """
         return [json.loads(line) for line in (self.folder / "audit.log").read_text().splitlines()]
 
@@ -175,7 +176,7 @@ class ControlPlane:
 
     def run(self, name: str, command: list[str], env: dict[str, str] | None = None) -> Process:
         """
-        Any process: it ends with the control plane at the latest, its log is in the folder.
+        Run any process. It ends with the control plane at the latest; its log is in the folder.
         """
         return self._servers.workplace.start(name, command, env)
 

@@ -35,7 +35,7 @@ class Process:
 
     def stop(self, *, grace: float = 15) -> int:
         """
-        Ask, wait for at most *grace* seconds, then kill. Returns the exit code.
+        Send SIGTERM, wait for at most *grace* seconds, then kill. Returns the exit code.
         """
         self.signal(signal.SIGTERM)
         try:
@@ -49,7 +49,7 @@ class Process:
 
     def signal(self, number: signal.Signals) -> None:
         """
-        Goes to the whole group: also to what the process has started itself.
+        Send a signal to the whole process group, so also to its child processes.
         """
         if self.running():
             with contextlib.suppress(ProcessLookupError):
@@ -94,7 +94,7 @@ class Folder:
 
     def end(self) -> None:
         """
-        Kill and remove everything: nobody needs the data of a control plane that ends.
+        Kill all processes and remove the folder: the data of an ended control plane has no use.
         """
         for process in reversed(self._processes):
             process.kill()
@@ -105,8 +105,8 @@ class Folder:
 
 def free_port() -> int:
     """
-    Below the range from which outgoing connections take theirs: a client that tries to reach a
-    stopped server must neither take its port nor connect to itself.
+    Return a free port below the ephemeral range. A client that tries to reach a stopped server
+    must neither take its port nor connect to itself.
     """
     while True:
         port = random.randrange(20000, 32000)

@@ -1,5 +1,5 @@
 """
-What the reporter may do in a cluster, and single rights taken away and given back.
+The reporter's roles in a cluster, and single rights revoked and granted again.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ The chart has a ClusterRole of the first name.
 
 def install(client: Client, release_namespace: str, sources: Collection[str] = ()) -> None:
     """
-    The namespace, the ServiceAccount and all its rights; also puts back what was taken away.
+    Create the namespace, the ServiceAccount and all its permissions; also restore revoked ones.
     """
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": release_namespace}}
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _meta(release_namespace)}
@@ -35,7 +35,7 @@ def install(client: Client, release_namespace: str, sources: Collection[str] = (
 
 def roles(release_namespace: str, sources: Collection[str] = ()) -> list[Json]:
     """
-    Exactly what the program asks for. *sources*: those of ``--sources``.
+    Return the roles with exactly the required permissions. *sources*: those of ``--sources``.
     """
     namespace = attrgetter("namespace")
     by_namespace = groupby(sorted(_needed(release_namespace, sources), key=namespace), namespace)
@@ -60,7 +60,7 @@ def revoked(
     sources: Collection[str] = (),
 ) -> Iterator[None]:
     """
-    Without the right to *verbs* (all of them, when none is named) on *resource*.
+    Revoke *verbs* (all of them, if none is named) on *resource* for a while.
     """
     lost = next(
         right
@@ -93,7 +93,7 @@ def _until_allowed(
     client: Client, release_namespace: str, right: Permission, *, allowed: bool
 ) -> None:
     """
-    The API server learns of a changed role from a watch of its own, a moment later.
+    Wait until the API server has read a changed role, which its watch delivers a moment later.
     """
     attributes = {
         "group": right.group,

@@ -1,5 +1,5 @@
 """
-The rules of RBAC that give the rights the program asks for, computed from its catalogue.
+The RBAC rules that grant the permissions the program needs, computed from its catalogue.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ def needed(
     lease: tuple[str, str] | None = None,
 ) -> frozenset[Permission]:
     """
-    What the check at start asks for. *lease*: its namespace and name.
+    Return the permissions that the check at start reviews. *lease*: its namespace and name.
     """
     return frozenset(needed_by(sources=sources, mode=mode, lease=lease))
 
@@ -36,7 +36,7 @@ def needed_by(
     lease: tuple[str, str] | None = None,
 ) -> Mapping[Permission, Collection[str]]:
     """
-    The same, with the reasons that are blind without each.
+    Return the same permissions, each with the reasons that are unknown without it.
     """
     catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
     named = Permission("", "", LEASES, *lease) if lease is not None else None
@@ -45,7 +45,7 @@ def needed_by(
 
 def rules(wanted: Iterable[Permission]) -> list[Json]:
     """
-    One for each resource, or for each that is limited to a name.
+    Return one rule for each resource, or for each that is limited to a name.
     """
     verbs: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
     for right in wanted:

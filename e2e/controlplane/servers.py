@@ -55,8 +55,9 @@ class Servers:
 
     def restart_api_server(self) -> None:
         """
-        With new controllers: the old ones would back off for up to a minute more. kwok does not,
-        and a new one would wait for the leases of the old.
+        Restart the API server and the controllers; running controllers would back off for up to a
+        minute. kwok does not back off, and a new kwok would wait for the leases of the old one, so
+        it stays.
         """
         self._start_api_server()
         for name, command in self._commands_of_clients().items():
@@ -73,7 +74,8 @@ class Servers:
 
     def stop_api_server(self, *, kill: bool) -> None:
         """
-        Returns when the process is gone: it keeps its port for a second after it stops serving.
+        Stop the API server. Returns when its process has ended: it keeps its port for a second
+        after it stops serving.
         """
         server = self.processes["kube-apiserver"]
         if kill:
@@ -93,7 +95,8 @@ class Servers:
 
     def _commands_of_clients(self) -> dict[str, list[str]]:
         """
-        They give up when there is no API server yet, so they come after it.
+        Return the commands of the servers that are clients of the API server. They exit if it is
+        not up, so they start after it.
         """
         started: dict[str, list[str]] = {}
         if self.options.controllers:
@@ -113,7 +116,7 @@ class Servers:
 
     def _until(self, name: str, ready: Callable[[], bool]) -> None:
         """
-        Raises StartFailed as soon as the process has ended.
+        Wait for a condition. Raises StartFailed as soon as the process has ended.
         """
         process = self.processes[name]
 

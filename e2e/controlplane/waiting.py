@@ -12,14 +12,14 @@ FoundT = TypeVar("FoundT")
 
 class WaitTimeout(AssertionError):
     """
-    What was waited for did not come about.
+    A condition that did not become true in time.
     """
 
 
 def until(read: Callable[[], FoundT | None], *, within: float, what: str) -> FoundT:
     """
-    The first true value that *read* returns. Raises NotWithin after *within* seconds, with the
-    last value that was not true.
+    Return the first true value that *read* returns. Raises WaitTimeout after *within* seconds,
+    with the last value that was not true.
     """
     deadline = time.monotonic() + within
     while True:

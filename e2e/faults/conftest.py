@@ -1,5 +1,5 @@
 """
-What the tests of faults share.
+Fixtures that the fault tests share.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from e2e.support.production_stack import restore
 @pytest.fixture
 def proxy(stack: ControlPlane) -> Iterator[FaultProxy]:
     """
-    To the shared control plane, whose example stack is healthy before and after.
+    A proxy to the shared control plane, whose example stack is healthy before and after.
     """
     with restore.healthy_stack(stack) as plane, fault_proxy(plane) as proxy:
         yield proxy

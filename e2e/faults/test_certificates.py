@@ -1,8 +1,8 @@
 """
-The API server's certificate and the authority behind it change under way.
+The API server's certificate and its authority change while the reporter runs.
 
-Both are read from files that Kubernetes keeps up to date in a pod; they are looked at once a
-minute, and at a connection that stands nobody looks again.
+Both are read from files that Kubernetes keeps up to date in a pod. The files are checked once a
+minute; an open connection is not checked again.
 """
 
 import json
@@ -40,8 +40,8 @@ def test_authority_may_change_before_and_after_the_certificate(
     new_control_plane: Callable[[Options], ControlPlane], stack: ControlPlane
 ) -> None:
     """
-    First the server alone is changed, as it must not be; the file follows late. Then, with both
-    authorities in the file, it is changed back, as it is done in clusters.
+    First only the server changes, which is a mistake, and the file follows late. Then it changes
+    back with both authorities in the file, which is the recommended order.
     """
     plane = new_control_plane(Options())
     authority = plane.folder / "ca.crt"
@@ -66,7 +66,7 @@ def test_authority_may_change_before_and_after_the_certificate(
 
 def _changed(ordeal: FaultCheck, way: CuttableConnection, pair: Path) -> FaultCheck:
     """
-    An episode begins, then the certificate changes and every connection has to be made anew.
+    Begin an episode, change the certificate and reset every connection.
     """
     events.clear(ordeal.plane.client)
     ordeal.prepare()
@@ -84,15 +84,15 @@ def _assert_told(ordeal: FaultCheck, *, within: float) -> None:
 
 def _authority(pair: Path) -> bytes:
     """
-    It has signed itself, so its file ends with what it is to be trusted by.
+    Return the certificate file. It ends with the authority, because the authority is self-signed.
     """
     return (pair / CERTIFICATE).read_bytes()
 
 
 def _pair(plane: ControlPlane, folder: Path) -> Path:
     """
-    A copy of what its API server serves with. Every control plane makes its own, and all of them
-    are for this machine.
+    Copy the certificate and key of the API server. Every control plane has its own pair, and all
+    are valid for this machine.
     """
     folder.mkdir()
     for name in (CERTIFICATE, KEY):
@@ -102,7 +102,8 @@ def _pair(plane: ControlPlane, folder: Path) -> Path:
 
 def _serve(plane: ControlPlane, pair: Path) -> None:
     """
-    Returns when the running API server shows that certificate; our own client trusts it then.
+    Change the certificate. Returns when the running API server presents it; our own client trusts
+    it then.
     """
     for name in (CERTIFICATE, KEY):
         shutil.copy(pair / name, plane.client.ca_file.parent / name)
@@ -118,7 +119,7 @@ def _serve(plane: ControlPlane, pair: Path) -> None:
 
 def _with_authority(plane: ControlPlane, authority: Path) -> Path:
     """
-    The kubeconfig of the reporter, but that the authority is in a file of its own.
+    Write the reporter's kubeconfig with the authority in a file of its own.
     """
     reporter_rights.install(plane.client, NAMESPACE)
     path = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)

@@ -39,14 +39,14 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 @dataclass
 class WallClock:
     """
-    Of one process, so many seconds from the truth.
+    The wall clock of one process, a number of seconds off.
     """
 
     file: Path
 
     def wrong_by(self, seconds: float) -> dict[str, str]:
         """
-        At once; what is returned makes it the clock of a process that is started with it.
+        Shift the clock at once. Returns the environment that makes a new process use it.
         """
         new = self.file.with_suffix(".new")
         new.write_text(str(seconds))
@@ -114,7 +114,7 @@ def test_clock_that_jumps_brings_nothing_forward_and_puts_nothing_off(
 
 def _is_dated_now(event: Event) -> bool:
     """
-    In all that this write of it dates.
+    Return whether all times that this write sets are the present.
     """
     raw = event.raw
     first = (raw["firstTimestamp"], raw["eventTime"])

@@ -1,8 +1,9 @@
 """
-A CRD that is deleted while there are findings which need it: they fall silent, and are named as silent.
+A CRD that is deleted while findings depend on it: the findings become unknown and are named as
+unknown.
 
-Discovery is asked twice a minute, and a loss counts once a second answer agrees; another suffix is
-written once a minute. Hence the time that this takes.
+Discovery runs twice a minute, and a loss counts once a second answer agrees; a changed suffix is
+written once a minute. Hence the duration of this test.
 """
 
 from collections.abc import Iterator
@@ -22,14 +23,14 @@ PICKER, MODEL = "model-0-inferencepool-epp", "model-0"
 MISSING, READY, PICKERS = "clusterCRDMissing", "clusterReady", "inferencesetEPPNotReady"
 LOOK, REWRITE = 60, 90
 """
-Seconds within which a loss has been seen twice; within which the suffixes are up to date.
+Seconds within which a loss is confirmed; seconds within which the suffixes are up to date.
 """
 
 
 @pytest.fixture
 def plane() -> Iterator[ControlPlane]:
     """
-    Two namespaces with a model each, on which nobody else acts.
+    Two namespaces with a model each and no other writer.
     """
     with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
         workload.write_all(plane, workload.manifests(2, of_a_team=1))
@@ -80,7 +81,8 @@ def _picker(plane: ControlPlane, namespace: str, *, replicas: int) -> None:
 
 def _made(plane: ControlPlane, pools: list[Json]) -> bool:
     """
-    For a moment a new CRD's storage refuses every request.
+    Create the pools and return whether all exist. The storage of a new CRD refuses every request
+    for a moment.
     """
     try:
         workload.write_all(

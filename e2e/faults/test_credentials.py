@@ -33,7 +33,8 @@ ACCOUNT = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{reporter_rights.NAME
 @dataclass
 class Volume:
     """
-    A folder in which a token is replaced in one step: a link to a folder that is a link.
+    A folder in which a token is replaced in one step, by a link to a linked folder, as kubelet
+    does.
     """
 
     plane: ControlPlane
@@ -68,7 +69,7 @@ class Volume:
 @dataclass(frozen=True)
 class Token:
     """
-    One that ends when its Secret is deleted; the server lets none expire within ten minutes.
+    A token that ends when its Secret is deleted. The server gives no token less than ten minutes.
     """
 
     plane: ControlPlane
@@ -91,7 +92,7 @@ class Token:
 
     def revoke(self) -> None:
         """
-        Returns when the server refuses it.
+        Delete the Secret. Returns when the server refuses the token.
         """
         self.plane.client.delete(f"{SECRETS}/{self.name}")
         until(self._refused, within=REMEMBERED + PROMPT_TIMEOUT, what="the token is refused")

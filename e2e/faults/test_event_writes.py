@@ -1,5 +1,5 @@
 """
-Writes of Events that the API server refuses, and Events that somebody else takes away.
+Event writes that the API server refuses, and Events that another client deletes.
 """
 
 import json
@@ -87,7 +87,7 @@ def test_what_is_refused_like_by_a_quota_is_said_when_there_is_room_if_it_is_tru
     plane: ControlPlane,
 ) -> None:
     """
-    A ResourceQuota never counts Events, whatever it is told to; a policy refuses in its words.
+    A ResourceQuota never counts Events, so a policy refuses with the text of a quota.
     """
     client, healed = plane.client, {2, 11}
     with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
@@ -157,7 +157,7 @@ def test_without_the_right_to_patch_news_are_told_and_old_ones_renewed_when_it_i
 @pytest.fixture
 def rationed(tmp_path: Path) -> Iterator[ControlPlane]:
     """
-    The API server takes one Event a second of each user, and two more at first.
+    A server that takes one Event a second of each user, and two more at first.
     """
     limit = {"type": "User", "qps": 1, "burst": 3, "cacheSize": 100}
     version = "eventratelimit.admission.k8s.io/v1alpha1"
@@ -198,7 +198,8 @@ def test_server_that_rations_events_gets_them_all_one_by_one(rationed: ControlPl
 @pytest.mark.slow
 def test_event_that_expires_is_renewed_by_the_heartbeat_and_still_gets_its_ready() -> None:
     """
-    Both are told within a minute, the least that an API server keeps Events here.
+    Both Events are written within a minute, the shortest time that an API server keeps Events
+    here.
     """
     lasting, cured, beat = 0, 1, 90
     with inference_sets.bare_plane(2, apiserver_flags=("--event-ttl=1m",)) as plane:
@@ -232,7 +233,8 @@ def test_event_that_expires_is_renewed_by_the_heartbeat_and_still_gets_its_ready
 
 def _until_told(client: Client, reason: str, names: Iterable[str]) -> None:
     """
-    Models of two namespaces may have the same name, so each counts.
+    Wait for the Events of these models. Models of two namespaces may have the same name, and each
+    counts.
     """
     wanted = Counter(each.partition("/")[2] for each in names)
     until(
@@ -252,7 +254,8 @@ def _cured_again(client: Client, names: Iterable[str]) -> None:
 
 def _told_once(client: Client, names: Iterable[str]) -> None:
     """
-    That each got its Warning and its Ready, each written once, and nobody else got any.
+    Assert that each name has one Warning and one Ready, written once each, and no other name has
+    any.
     """
     own = [each.partition("/")[2] for each in names]
     assert sorted(inference_sets.model_events(client)) == sorted(

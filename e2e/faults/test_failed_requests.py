@@ -1,6 +1,6 @@
 """
-Single requests that fail while others succeed: each is made again, not sooner than the server
-asked for, and also if it was never answered at all.
+Single requests that fail while others succeed: each is retried, not sooner than the server asked
+for, and also if it was never answered.
 """
 
 import pytest
@@ -24,7 +24,8 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 ASKED = 6
 """
-Seconds that the server asks for; nobody would wait as long for a second or third try.
+Seconds in the server's Retry-After, longer than the reporter's own delay before a second or third
+try.
 """
 
 HEARTBEAT = 10
@@ -40,7 +41,7 @@ LISTS = r"/deployments\?"
 WRITES = ("POST", "PUT", "PATCH")
 BUSY = StubAnswer(429, "Too many requests, please try again later.\n", {"Retry-After": str(ASKED)})
 """
-As an API server says it before it has read who asks, in plain text.
+The plain text answer of an API server that refuses a request before authentication.
 """
 
 FAILURES = (
@@ -72,7 +73,7 @@ UNANSWERED = {
 @pytest.fixture
 def plane(stack: ControlPlane) -> ControlPlane:
     """
-    The proxy's, which is mended with it.
+    The control plane of the proxy, which is repaired with it.
     """
     return stack
 
@@ -139,7 +140,8 @@ def test_requests_that_are_never_answered_are_given_up_and_made_again(
     plane: ControlPlane, proxy: FaultProxy
 ) -> None:
     """
-    Deployments are listed after the first has timed out, which what was said before waits for.
+    Deployments are listed only after the first request has timed out, and reading earlier Events
+    back waits for that list.
     """
     components.scale(plane.client, BODY_BASED_ROUTER, 0)
     reporter = ReporterProcess(plane, *SHORT_FLAGS, proxy.flag())

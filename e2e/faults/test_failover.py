@@ -1,7 +1,7 @@
 """
-Two and three replicas, each of which watches and judges while one speaks; and that one goes.
+Two and three replicas, all of which watch and evaluate while one announces, and the leader stops.
 
-The bounds are those of a busy machine; what was measured is printed.
+The bounds suit a busy machine; the measured times are printed.
 """
 
 import os
@@ -31,7 +31,7 @@ BBR, ISTIO, KEDA = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady", "cl
 READY = "clusterReady"
 LEASE_SECONDS = 6
 """
-Of the reporters under test, who give up after 5.
+The lease duration of the reporters under test; their renew deadline is 5.
 """
 
 HEARTBEAT = 11
@@ -176,8 +176,9 @@ HOLD = 25
 @pytest.mark.slow
 def test_hold_goes_on_under_the_next_leader(plane: ControlPlane) -> None:
     """
-    Were it to begin anew, the Event would come after one and a half holds at the earliest. Of one
-    trouble a condition tells since when it is so, of the other only those know who have seen it begin.
+    A hold that began anew would delay the Event to one and a half holds at least. The start of one
+    trouble is written in a condition; the start of the other is known only to a replica that saw
+    it.
     """
     patient = holds_overlay_flag(plane, dict.fromkeys(("declared", "failed", "lost"), f"{HOLD}s"))
     (pod,) = components.pods(plane.client, ISTIOD)
@@ -236,7 +237,7 @@ def test_rolling_update_goes_on_with_the_episode(plane: ControlPlane) -> None:
 
 def _kill(replica: ProxiedReplica) -> float:
     """
-    Returns when it was, by the monotonic clock.
+    Kill a replica and return the time, by the monotonic clock.
     """
     replica.reporter.kill()
     return time.monotonic()

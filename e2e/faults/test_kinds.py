@@ -25,7 +25,8 @@ MISSING, READY = "clusterCRDMissing", "clusterReady"
 IN_EPISODE, HEALTHY = 0, 1
 LOOK = 45
 """
-Seconds within which a loss of a kind counts: two looks at discovery, or its return is seen.
+Seconds within which the loss of a kind counts, which takes two discovery runs, or its return is
+seen.
 """
 
 MODEST = {"cpu": 10.0, "peak": 32.0}
@@ -43,7 +44,7 @@ def plane(bare: ControlPlane) -> ControlPlane:
     return inference_sets.healthy_models(bare)
 
 
-# ---------------------------------------------------------------- gone and back
+# ---------------------------------------------------------------- removed and installed again
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_kind_that_is_removed_and_installed_again_is_watched_again(
     plane: ControlPlane, missed: bool
 ) -> None:
     """
-    Its objects went with it, and with them the episode: who is made anew was never said to be ill.
+    The objects are deleted with the kind, and so the episode ends; new objects have no Event yet.
     """
     client = plane.client
     made = [inference_sets.manifest(client, number) for number in range(3)]
@@ -143,7 +144,8 @@ def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
     control_plane: ControlPlane,
 ) -> None:
     """
-    A finalizer keeps it on its way out for a while, half empty. A new one of its name is new.
+    A finalizer keeps the namespace terminating for a while, half empty. A new namespace of its
+    name is another subject.
     """
     client = control_plane.client
     events.clear(client)
@@ -179,7 +181,8 @@ def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
 
 def _made(client: Client, manifest: Json) -> bool:
     """
-    A kind just installed is not served everywhere at once.
+    Create an object and return whether it worked: a kind just installed is not served everywhere
+    at once.
     """
     with contextlib.suppress(Exception):
         client.apply(manifest)
@@ -190,7 +193,8 @@ def _made(client: Client, manifest: Json) -> bool:
 @contextlib.contextmanager
 def _served_as(client: Client, name: str, version: str) -> Iterator[None]:
     """
-    Served in this version alone, which is like the stored one if there is none yet.
+    Serve the CRD in this version alone; it is a copy of the stored version if it does not exist
+    yet.
     """
     path = f"{PATH}/{name}"
     before = client.get(path)["spec"]["versions"]
@@ -210,7 +214,7 @@ def _copy(stored: Json, version: str) -> Json:
 
 def _sees(reporter: ReporterProcess, name: str) -> str:
     """
-    In which versions, once it is watched.
+    Return the served versions of a watched CRD, or "" while it is not watched.
     """
     status = reporter.status()
     kind = name.partition(".")[0]
@@ -238,7 +242,7 @@ def _make_team(client: Client) -> None:
 
 def _until_team(client: Client, many: int) -> list[events.Event]:
     """
-    The Events of its InferenceSets, of all episodes.
+    Return the Events of its InferenceSets, of all episodes.
     """
 
     def read() -> list[events.Event]:

@@ -1,6 +1,6 @@
 """
-The Lease edited or deleted by hand, and a Lease API that is slow or refuses: one speaks or nobody
-does, never two, and all is as before once it is over.
+The Lease edited or deleted by hand, and a Lease API that is slow or refuses: at most one replica
+announces, and the state recovers when the fault ends.
 """
 
 import datetime as dt
@@ -22,7 +22,7 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 LEASE_SECONDS, GIVES_UP = 6, 5
 FOR_EVER = 2**31 - 1
 """
-The longest duration, in seconds, that the API server takes.
+The longest lease duration, in seconds, that the API server accepts.
 """
 
 LEASES = r"/leases"
@@ -32,7 +32,7 @@ WRITES = ("POST", "PUT", "PATCH")
 @pytest.fixture(scope="module")
 def both(stack: ControlPlane) -> Iterator[list[ProxiedReplica]]:
     """
-    The replicas of all tests with the quick terms; who of them leads is as the last test left it.
+    The replicas of all tests with the short lease timing. The last test decides which one leads.
     """
     with restore.healthy_stack(stack) as plane, running_replicas(plane, 2, *SHORT_FLAGS) as both:
         yield both
@@ -41,7 +41,7 @@ def both(stack: ControlPlane) -> Iterator[list[ProxiedReplica]]:
 @pytest.fixture
 def plane(stack: ControlPlane, both: list[ProxiedReplica]) -> Iterator[ControlPlane]:
     """
-    With one leader and nothing said; at the end it is tried whether exactly one speaks.
+    A plane with one leader and no Events; at the end exactly one replica must announce.
     """
     events.clear(stack.client)
     wait_for_leader(both, within=LEASE_SECONDS + PROMPT_TIMEOUT)
@@ -143,7 +143,8 @@ def test_lease_api_that_fails_for_all_silences_all_until_it_is_over(
     plane: ControlPlane, both: list[ProxiedReplica], rule: ProxyRule
 ) -> None:
     """
-    Long enough for a bid that is answered only just too late, after a look that was.
+    The fault lasts long enough for a write that is answered just too late, after a read that was
+    not.
     """
     assert_stops_and_resumes(plane, both, rule, 2 * LEASE_SECONDS)
 

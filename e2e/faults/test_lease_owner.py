@@ -20,7 +20,8 @@ Seconds, on a busy machine.
 
 ENFORCED = "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"
 """
-Whoever sets an owner must have the right to delete what is owned, unless he creates it.
+The plugin requires the permission to delete an object of the client that sets its owner, except at
+creation.
 """
 
 

@@ -1,5 +1,5 @@
 """
-Whoever reads the log is gone, or its disk is full: the process goes on judging and speaking.
+The reader of the log has exited, or its disk is full: evaluation and announcements go on.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """
-Faults that last for minutes: nothing that is kept in memory may pile up, and nothing expires.
+Faults that last for minutes: nothing accumulates in memory, and nothing expires.
 
-The longest runs on a control plane of its own while the others take their time.
+The longest fault runs on a control plane of its own, in parallel with the others.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 class LongOutage(NamedTuple):
     """
-    *over* is closed to end it.
+    An outage that ends when *over* is closed.
     """
 
     fault_check: FaultCheck
@@ -39,8 +39,8 @@ class LongOutage(NamedTuple):
 @pytest.fixture(scope="module")
 def gone() -> Iterator[LongOutage]:
     """
-    An API server that has just gone, in the middle of an episode. It is back at the end, also when
-    the test that waits for that was not chosen.
+    An API server that has just stopped in the middle of an episode. It is restarted at the end,
+    also when the test that waits for that was not selected.
     """
     with ExitStack() as ends:
         plane = ends.enter_context(ControlPlane())

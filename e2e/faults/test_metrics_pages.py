@@ -1,5 +1,5 @@
 """
-Pods whose pages of metrics are hostile, or never come: what is read of the others, and when.
+Pods whose metrics pages are hostile or never arrive, and the reading of the other pods.
 """
 
 import contextlib
@@ -31,13 +31,13 @@ WINDOW = 4
 MANY, AT_ONCE_READ = 10_000, 512
 FILES = 1_024
 """
-That may be open, which is the usual limit.
+The limit of open files, with its usual value.
 """
 
 
 class LoopbackReporter(ReporterProcess):
     """
-    With a short window, so that a slow download is told within seconds.
+    A reporter with a short window, so that a slow download is announced within seconds.
     """
 
     def __init__(self, plane: ControlPlane, port: int, *, interval: int) -> None:
@@ -107,7 +107,8 @@ def test_of_ten_thousand_pods_that_hang_none_keeps_a_healthy_one_from_being_read
     plane: ControlPlane, pages: tuple[int, Process]
 ) -> None:
     """
-    It is the window's length before its slow download is told that proves it was read throughout.
+    An announcement needs the samples of a whole window, so it proves that the pod was read
+    throughout.
     """
     port, _ = pages
     with LoopbackReporter(plane, port, interval=5) as reporter:
@@ -142,7 +143,7 @@ def test_of_ten_thousand_pods_that_hang_none_keeps_a_healthy_one_from_being_read
 
 def _hang(reporter: ReporterProcess) -> float:
     """
-    How many did. So many new pods at once may keep a busy machine from answering for a while.
+    Return how many scrapes timed out, or 0 while a busy machine does not answer.
     """
     with contextlib.suppress(OSError):
         return reporter.metric("scrapes_total", result="timed_out")
@@ -157,7 +158,7 @@ def _pods(reporter: ReporterProcess) -> float:
 
 def _is_awake(plane: ControlPlane, reporter: ReporterProcess) -> None:
     """
-    A change is announced as ever, and the process answers.
+    Assert that a change is announced as usual and that the process answers.
     """
     begun = time.monotonic()
     inference_sets.misconfigure(plane.client, OTHER)

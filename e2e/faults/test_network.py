@@ -1,7 +1,7 @@
 """
-Answers that do not come, come late, come broken, or say that there is too much to do.
+Answers that are missing, late, broken, or say that the server is overloaded.
 
-Whatever was in the way: what is true after it is told after it, nothing else, and nothing twice.
+After every fault each current finding is announced once, and nothing else is.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ A second: twelve kinds, and a lease that is tried twice as fast as a kind may be
 
 CONTINUED = r"\?(.*&)?resourceVersion="
 """
-Of watches that begin where a list ended.
+The target of watches that begin where a list ended.
 """
 
 EVENTS = r"/namespaces/kube-system/events"
@@ -48,9 +48,9 @@ JSON = {"Content-Type": "application/json"}
 @dataclass(frozen=True)
 class NetworkFault:
     """
-    *rules*: what requests suffer under it, those of open watches too. *says*: what is logged of
-    it. *blind*: nothing of what changes is seen before its end; where it is not, all is told under
-    the fault. *lasts*: seconds.
+    *rules*: the faults of requests, those of open watches too. *expected_log*: a part of what is
+    logged. *is_unseen*: no change is seen before the end; otherwise all is announced during the
+    fault. *lasts*: seconds.
     """
 
     name: str
@@ -160,8 +160,8 @@ def test_continue_token_that_expires_is_no_end_of_a_list(
     stack: ControlPlane, proxy: FaultProxy
 ) -> None:
     """
-    Of lists that break off when they are sent as a whole; pages of two objects, as the server
-    itself makes them.
+    Complete lists break off here, so the reporter reads pages of two objects, which the server
+    itself makes.
     """
     proxy.add(ProxyRule(r"/(deployments|pods)$", ("GET",), cut_at=100))
     proxy.add(

@@ -1,5 +1,5 @@
 """
-Objects that are not as they should be: of another shape than their schema says, or huge.
+Objects that are malformed: of another shape than their schema requires, or huge.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ ODD, HEALTHY, NEW, HUGE, SPARE = 0, 1, 7, 3, 5
 CHANGES = 50
 LARGE = 3_000_000
 """
-Bytes of the large object: twice what etcd takes by default.
+Bytes of the large object: twice the limit of etcd by default.
 """
 
 CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/inferencesets.kaito.sh"
@@ -43,7 +43,7 @@ def plane(bare: ControlPlane) -> ControlPlane:
 @pytest.fixture
 def untyped(plane: ControlPlane) -> Iterator[None]:
     """
-    InferenceSets may be anything for a while.
+    Accept any InferenceSet for a while.
     """
     versions = plane.client.get(CRD)["spec"]["versions"]
     anything = {
@@ -60,7 +60,8 @@ def test_object_that_cannot_be_decoded_hides_no_other_and_is_judged_when_it_can_
     plane: ControlPlane, untyped: None
 ) -> None:
     """
-    One is odd in mid-episode and cured meanwhile, one was never anything else and is in trouble.
+    One object becomes undecodable in mid-episode and heals meanwhile; another is undecodable from
+    the start and has a fault.
     """
     client = plane.client
     with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
@@ -121,8 +122,8 @@ def _noted(number: int) -> Json:
 
 def _takes_anything(plane: ControlPlane) -> bool | None:
     """
-    The API server learns of a changed schema a moment after it was written. Until
-    then it may also answer 429, as its storage begins anew.
+    Return whether the API server accepts any object, a moment after the schema was changed. Until
+    then it may also answer 429, because its storage starts anew.
     """
     try:
         _spoil(plane, SPARE)
@@ -178,7 +179,8 @@ def _key(number: int) -> str:
 
 def _large(small: Json, annotations: Json, number: int) -> Json:
     """
-    By an annotation, which are kept: the worst that it may cost.
+    Return an object with a large annotation. Annotations are kept, so this is the most expensive
+    kind.
     """
     notes = {"e2e.example/notes": f"{number:010}" * (LARGE // 10)}
     return {**small, "metadata": {**small["metadata"], "annotations": annotations | notes}}

@@ -1,5 +1,5 @@
 """
-The API server away for a while: nothing is raised, nothing is cleared, and all is known again
+An API server that is down for a while: no finding is raised or cleared, and all is known again
 soon after its return.
 
 A kind counts as unknown after 30 s without a watch, so these outages last 40 s and not a minute.
@@ -52,7 +52,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 @dataclass
 class ObservedOutage:
     """
-    What was seen of an outage in the middle of an episode, which is ended after it.
+    The observations of an outage in the middle of an episode, which ends after it.
 
     *back*: seconds from its return until every reason was known again.
     """
@@ -196,7 +196,7 @@ def _livez(reporter: ReporterProcess) -> bool:
 
 def _blind(reporter: ReporterProcess) -> dict[str, float]:
     """
-    The metric that says which reasons cannot be judged.
+    Return the value of the metric `unknown` for each reason.
     """
     reasons = (*DEPLOYMENT_REASONS, "clusterCRDMissing")
     return {reason: reporter.metric("unknown", reason=reason) for reason in reasons}

@@ -1,5 +1,5 @@
 """
-The proxy makes the faults that it is told to make, and none besides.
+The proxy makes the faults that its rules describe, and no others.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ def _ask(
     proxy: FaultProxy, plane: ControlPlane, method: str = "GET", path: str = MAPS, body: str = ""
 ) -> http.client.HTTPResponse:
     """
-    The connection is closed with the answer, which has to be read or closed.
+    Send a request. The connection closes with the answer, which has to be read or closed.
     """
     connection = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=3)
     headers = {

@@ -1,5 +1,5 @@
 """
-The API server and its etcd in trouble: gone for a moment, hung, or with too much to do.
+The API server and its etcd in trouble: down for a moment, hung, or overloaded.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ def test_what_changes_after_a_fault_of_the_server_is_told_once(
     stack: ControlPlane, proxy: FaultProxy, fault: str
 ) -> None:
     """
-    Nothing can change while it lasts, so all changes as soon as it is over.
+    All components change as soon as the fault is over, because nothing can change during it.
     """
     begin, seconds, says = FAULTS[fault]
     with ReporterProcess(stack, *SHORT_FLAGS, ALL, proxy.flag()) as reporter:
@@ -84,7 +84,8 @@ def test_priority_and_fairness_that_refuses_much_delays_what_is_told(
     stack: ControlPlane, proxy: FaultProxy
 ) -> None:
     """
-    One request at a time has a seat, so refusals come and go, and may be logged each second.
+    One request at a time has a seat, so refusals alternate with successes, and may be logged each
+    second.
     """
     with ReporterProcess(stack, *SHORT_FLAGS, ALL, proxy.flag()) as reporter:
         ordeal = FaultCheck(stack, reporter)
@@ -105,8 +106,8 @@ def test_event_rate_limit_delays_events_and_loses_none(
     new_control_plane: Callable[[Options], ControlPlane], tmp_path: Path
 ) -> None:
     """
-    A plugin of the API server. Without controllers nobody else writes Events; that a Deployment
-    is wanted at zero needs none.
+    The plugin limits Events in the API server. Without controllers nobody else writes Events, and
+    the scaling of a Deployment to zero still counts.
     """
     config = tmp_path / "admission.yaml"
     config.write_text(RATE_LIMIT)

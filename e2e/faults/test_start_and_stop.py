@@ -1,6 +1,6 @@
 """
-A stop in every phase of a start, and while an Event is on its way: the process ends with success,
-in time, without a trace in its log, and gives back the Lease if it holds it.
+A stop in every phase of a start, and while an Event is being written: the process exits with 0 in
+time, logs no traceback, and releases the Lease if it holds it.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ Seconds that Kubernetes gives a pod by default.
 
 RELEASE = 2.5
 """
-Seconds in which the Lease is given back or left to run out: half the renew deadline.
+Seconds in which the Lease is released or expires: half the renew deadline.
 """
 
 WRITES = ("POST", "PUT", "PATCH")
@@ -50,7 +50,7 @@ def proxy(proxy_connection: FaultProxy) -> Iterator[FaultProxy]:
     proxy_connection.clear_rules()
 
 
-# ---------------------------------------------------------------- before it speaks to anyone
+# ---------------------------------------------------------------- before the first request
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
@@ -98,7 +98,7 @@ def test_stop_while_a_credential_plugin_runs_ends_both(
 @dataclass(frozen=True)
 class StopPhase:
     """
-    What hangs when it is stopped, and whether the Lease was held by then.
+    The request that hangs during the stop, and whether the Lease was held by then.
     """
 
     where: str
@@ -171,7 +171,8 @@ def test_event_that_was_under_way_at_the_stop_is_said_once_by_the_next(
     proxy: FaultProxy, stack: ControlPlane
 ) -> None:
     """
-    What the next one says of something else shows that it has said all that it had to say before.
+    An Event about something else, written later, shows that the next process has no Event left to
+    write.
     """
     with (
         _broken(stack),
@@ -196,7 +197,7 @@ def _reporter(proxy: FaultProxy, stack: ControlPlane) -> ReporterProcess:
 @contextlib.contextmanager
 def _ended(reporter: ReporterProcess) -> Iterator[ReporterProcess]:
     """
-    Also one that was never ready.
+    Stop a process after the block, also one that was never ready.
     """
     try:
         yield reporter
@@ -214,7 +215,7 @@ def _assert_stops_well(reporter: ReporterProcess, *, grace: float = GRACE) -> No
 @contextlib.contextmanager
 def _broken(plane: ControlPlane) -> Iterator[None]:
     """
-    With something to say.
+    A stack with one finding to announce.
     """
     events.clear(plane.client)
     with _out(plane, BODY_BASED_ROUTER):

@@ -1,3 +1,3 @@
 """
-The suite on kind. NOT YET SEEN TO WORK: written where kind cannot run.
+The suite on kind. Not yet verified: written where kind cannot run.
 """

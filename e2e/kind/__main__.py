@@ -1,7 +1,7 @@
 """
-What a new cluster needs before the reporter comes: CRDs, and a stack of programs that do nothing.
+Prepare a new cluster for the reporter: CRDs, and a stack of programs that do nothing.
 
-NOT YET SEEN TO WORK on kind itself: written where kind cannot run.
+Not yet verified on kind itself: written where kind cannot run.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def main() -> None:
 
 def prepare(client: Client, image: str) -> None:
     """
-    Returns when all of it is Ready.
+    Install the CRDs and the stack. Returns when all of it is Ready.
     """
     label = {"metadata": {"labels": {DEDICATED_LABEL: "true"}}}
     client.patch("/api/v1/namespaces/kube-system", label)
@@ -37,7 +37,7 @@ def prepare(client: Client, image: str) -> None:
 
 def _crds() -> list[Json]:
     """
-    Those of the local control plane. Needs Go, where they are not cached yet.
+    Return the CRDs of the local control plane. Needs Go if they are not cached yet.
     """
     target = pins.cache_folder() / "crds.json"
     if not target.is_file():

@@ -33,7 +33,7 @@ ELSEWHERE = {
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
     """
-    Without anybody who would set right what a case says of an object.
+    A plane without controllers that would correct the objects of a case.
     """
     with ControlPlane(Options(controllers=False, scheduler=False, kwok=False)) as plane:
         yield plane
@@ -48,7 +48,7 @@ def objects(plane: ControlPlane) -> Iterator[CaseClusterObjects]:
 
 def play(plane: ControlPlane, objects: CaseClusterObjects, name: str) -> list[Event]:
     """
-    All that was announced, which is what the case says.
+    Replay a case, assert that exactly its announcements were written, and return them.
     """
     case = STORIES[name]
     written = ClusterCaseReplay(plane, objects, case).run()

@@ -1,5 +1,5 @@
 """
-The cluster layer on a real control plane: what is said of a broken component, and where.
+The cluster layer on a real control plane: the Events about a broken component.
 """
 
 import datetime as dt
@@ -239,7 +239,7 @@ def _cause(reporter: ReporterProcess, reason: str) -> Json:
 
 def _until_seen(plane: ControlPlane, reporter: ReporterProcess) -> None:
     """
-    Whatever was changed before is judged by now, as what is changed here is said.
+    Wait until earlier changes are evaluated, which is so when a later change is announced.
     """
     components.scale(plane.client, BODY_BASED_ROUTER, 0)
     events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)

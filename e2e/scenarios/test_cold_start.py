@@ -1,9 +1,9 @@
 """
 Models that start from nothing, in the steps of the real ones: node, image, download, compilation.
 
-One comes up and not a word is said. Of the others each fails in a step of its own, all at the same
-time, and each is told of once. What starts has the time that it has as shipped; the model that never
-becomes ready is told of by a process for which a start may take seconds.
+One becomes ready without any Event. Each of the others fails in a step of its own, all at the same
+time, and is announced once. Starting objects have the default hold; the model that never becomes
+ready is announced by a process with a hold of seconds.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ PODS, INFRA = "inferencesetModelPodsNotReady", "inferencesetInfraProvisioningFai
 QUOTA = "creating instance, subscription level on-demand vCPU quota has been reached"
 HASTE, WINDOW = 30, 4
 """
-How many seconds of a download pass in one; seconds of slow pages that are told of.
+Seconds of a download that pass in one second; seconds of slow pages that are announced.
 """
 
 BRISK = (f"--weight-download-window-seconds={WINDOW}", "--scrape-interval-seconds=1")
@@ -87,7 +87,7 @@ NAMES = (COLD, NEVER, *FAILURES)
 
 def _cold_start(team: TeamStack, listening: Observer, page: "Page") -> None:
     """
-    A quarter of an hour, in half a minute.
+    Run a start of a quarter of an hour in half a minute.
     """
     _asks_for_a_node(team)
     for reason in ("NodeNotFound", "StartupTaintsExist"):
@@ -113,7 +113,7 @@ def _cold_start(team: TeamStack, listening: Observer, page: "Page") -> None:
 
 def _container(state: Json) -> Json:
     """
-    Of a pod that is not Ready.
+    Return the status of a pod that is not Ready.
     """
     container = {"name": WORKSPACE, "image": "", "imageID": "", "ready": False, "restartCount": 0}
     ready = {"type": "Ready", "status": "False", "lastTransitionTime": statuses.timestamp()}
@@ -123,7 +123,7 @@ def _container(state: Json) -> Json:
 @dataclass(frozen=True)
 class Page:
     """
-    Of the model pod, which has an address of this machine.
+    The metrics page of the model pod, whose address is one of this machine.
     """
 
     plane: ControlPlane
@@ -153,7 +153,7 @@ class Page:
 @dataclass(frozen=True)
 class StartOutcomes:
     """
-    What was said in each namespace.
+    The Events of each namespace.
     """
 
     events: dict[str, list[Event]]
@@ -208,7 +208,7 @@ def test_model_that_is_never_ready_is_told_of_when_its_time_is_over(starts: Star
 
 def _install(team: TeamStack) -> None:
     """
-    All but what KAITO makes.
+    Install everything except the objects that KAITO creates.
     """
     for each in team.chart_manifests():
         team.client.apply(each)
@@ -226,7 +226,7 @@ def _fail(plane: ControlPlane, name: str) -> None:
 
 def _hasty(plane: ControlPlane) -> str:
     """
-    The flag with which a model has seconds to start.
+    Return the flag with which a starting model is held for only a few seconds.
     """
     path = plane.folder / "hasty.yaml"
     path.write_text(json.dumps({"reasons": {PODS: {"hold": {"starting": "5s"}}}}))

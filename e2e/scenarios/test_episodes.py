@@ -108,7 +108,7 @@ def test_return_within_the_settle_continues_the_episode(plane: ControlPlane) -> 
         assert [each.uid for each in events.reporter_events(plane.client)] == [first.uid]
 
 
-# ---------------------------------------------------------------- who speaks
+# ---------------------------------------------------------------- leadership
 
 
 def test_stop_ends_with_success_at_once_and_frees_the_lease(plane: ControlPlane) -> None:
@@ -175,7 +175,7 @@ def _only(plane: ControlPlane, reason: str) -> Event:
 
 def _until_passed(reporter: ReporterProcess) -> None:
     """
-    A new leader has read its Events back, and the settle after that is over.
+    Wait until a new leader has read its Events back and the settle period after that is over.
     """
     time.sleep(SETTLE + 1)
     assert reporter.states() == {}

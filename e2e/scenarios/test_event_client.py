@@ -18,7 +18,7 @@ pytestmark = pytest.mark.controlplane
 @pytest_asyncio.fixture  # type: ignore[no-redef]
 async def api(control_plane: ControlPlane) -> AsyncIterator[RestClient]:
     """
-    Instead of the one of the embedded server.
+    The API of the real control plane, instead of the embedded server's.
     """
     api = await connect(str(control_plane.kubeconfig()), environ={})
     yield api

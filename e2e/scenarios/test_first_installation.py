@@ -1,8 +1,9 @@
 """
-The whole stack comes into an empty cluster, while the reporter runs already: nothing is announced.
+The whole stack is installed in an empty cluster while the reporter runs: nothing is announced.
 
-Each team's objects come in an order of their own, before the control plane that acts on them, and one
-CRD after what refers to it. Between the steps more time passes than hard errors are held here.
+Each team's objects are created in an order of their own, before the control plane that acts on
+them, and one CRD after the objects that refer to it. The time between the steps is longer than the
+holds of hard errors.
 """
 
 import contextlib
@@ -26,8 +27,8 @@ from e2e.support.reporter_process import ReporterProcess
 POOLS = "inferencepools.inference.networking.k8s.io"
 GRACE = 150
 """
-Seconds: more than the installation takes on a slow machine. Workspaces, model pods and scaling have
-none, whatever their age.
+Seconds: more than the installation takes on a slow machine. Workspaces, model pods and scaling
+have no grace, whatever their age.
 """
 
 WORKSPACE = "qwen-7rk2p"
@@ -60,8 +61,8 @@ ORDERS: dict[str, Order] = {
 @dataclass(frozen=True)
 class InstallOutcome:
     """
-    What was said until all was well, what was held in each namespace on the way there, and which
-    faults were announced after it.
+    The Events until all was well, the reasons held in each namespace until then, and the faults
+    announced after it.
     """
 
     events: list[Event]
@@ -123,7 +124,7 @@ def test_fault_after_a_first_installation_is_announced(
 
 def _steps(plane: ControlPlane) -> Iterator[Callable[[], object]]:
     """
-    Each is followed by a look at what is held.
+    Yield the steps. The held reasons are read after each.
     """
     teams = [TeamStack(plane, name) for name in ORDERS]
     with ThreadPoolExecutor() as hands:
@@ -158,7 +159,7 @@ def _time_passes() -> None:
 
 def _install(team: TeamStack, order: Order) -> None:
     """
-    As kubectl apply in a loop: again, until what it needs is there.
+    Apply the manifests as kubectl apply in a loop does: again, until their requirements exist.
     """
     client = team.client
     client.create("/api/v1/namespaces", components.namespace_manifest(team.name))
@@ -175,7 +176,8 @@ def _install(team: TeamStack, order: Order) -> None:
 
 def _served(plane: ControlPlane) -> bool:
     """
-    For a moment a new CRD's storage refuses every request.
+    Return whether the pools are served. The storage of a new CRD refuses every request for a
+    moment.
     """
     with contextlib.suppress(ApiError):
         return bool(plane.client.get("/apis/inference.networking.k8s.io/v1/inferencepools"))
@@ -184,7 +186,7 @@ def _served(plane: ControlPlane) -> bool:
 
 def _control_plane_starts(plane: ControlPlane) -> None:
     """
-    The last to be needed first, all in ContainerCreating.
+    Start the components in ContainerCreating, the last to be needed first.
     """
     for each in components.manifests():
         if each["kind"] == "Namespace":
@@ -203,7 +205,7 @@ def _control_plane_runs(plane: ControlPlane) -> None:
 
 def _taken_up(team: TeamStack) -> None:
     """
-    By every controller at once, in the middle of the work of each.
+    Write the status that each controller has in the middle of its work.
     """
     team.accept_gateway()
     team.kaito.create_workspace(WORKSPACE)

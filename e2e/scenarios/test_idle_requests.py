@@ -1,7 +1,7 @@
 """
-What an idle reporter costs the API server, whose audit log says who asked for what.
+The cost of an idle reporter to the API server, read from the audit log.
 
-The test listens for a little more than a minute; QUIET_SECONDS=300 makes it five minutes.
+The test runs for a little more than a minute; QUIET_SECONDS=300 makes it five minutes.
 """
 
 import datetime as dt
@@ -33,7 +33,7 @@ ELECTION = (
 )
 DISCOVERIES = 2
 """
-The most in a minute, but for the chance that a window begins and ends with one.
+The most discovery requests in a minute, unless the window begins and ends with one.
 """
 
 pytestmark = pytest.mark.controlplane
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.controlplane
 @dataclass(frozen=True)
 class IdleRequests:
     """
-    What was asked for, and how often. *open*: kinds with a watch at the end.
+    The requests and their counts. *open*: kinds with a watch at the end.
     """
 
     requests: Counter[tuple[str, str]]
@@ -94,7 +94,7 @@ def test_watches_are_left_open(idle_requests: IdleRequests) -> None:
 
 def _asked_since(entry: Json, begin: dt.datetime) -> bool:
     """
-    By the reporter. A watch has two entries: when it began and when it ended.
+    Return whether the reporter began this request. A watch has two entries: its begin and its end.
     """
     user = f"system:serviceaccount:{NAMESPACE}:{NAME}"
     received = dt.datetime.fromisoformat(entry["requestReceivedTimestamp"])
@@ -104,6 +104,6 @@ def _asked_since(entry: Json, begin: dt.datetime) -> bool:
 
 def _request(entry: Json) -> tuple[str, str]:
     """
-    Verb and path.
+    Return verb and path.
     """
     return entry["verb"], entry["requestURI"].partition("?")[0]

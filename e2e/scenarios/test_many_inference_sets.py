@@ -1,5 +1,6 @@
 """
-A registry that is gone takes two hundred models of a namespace with it: one Event, and one when all are back.
+A registry that fails takes down two hundred models of a namespace: one Event, and one when all are
+back.
 """
 
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ PODS, READY = "inferencesetModelPodsNotReady", "inferencesetReady"
 PULL = 'failed to pull image "example/vllm:1": registry does not answer'
 BEATING = "--heartbeat-seconds=10"
 """
-For the count of those concerned, which is brought up to date with a heartbeat.
+The flag for the count of subjects in an Event, which is updated with a heartbeat.
 """
 
 
@@ -53,7 +54,8 @@ def test_two_hundred_models_that_fail_within_a_minute_are_one_event_and_one_read
 
 def _routes(manifest: Json) -> bool:
     """
-    Whether it only leads requests to a model: there are many of these, and none is concerned.
+    Return whether an object only routes requests to a model. There are many of these, and none is
+    concerned.
     """
     picker = (
         manifest["metadata"]["name"].endswith("-epp") or "-epp-" in manifest["metadata"]["name"]

@@ -1,5 +1,5 @@
 """
-What an Event says: texts of others made harmless, and everything in 1024 bytes.
+The message of an Event: foreign texts are sanitized, and everything fits into 1024 bytes.
 """
 
 import dataclasses
@@ -35,7 +35,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 @pytest.fixture
 def message(plane: ControlPlane) -> str:
     """
-    What is said of a pod whose kubelet says 5,000 bytes in characters of two, and worse.
+    The message about a pod whose kubelet reports 5,000 bytes of two-byte and control characters.
     """
     text = NOISE + "é" * ((5000 - len(NOISE)) // 2)
     assert len(text.encode()) == 5000 - (5000 - len(NOISE)) % 2
@@ -68,7 +68,7 @@ def test_text_of_others_is_cleaned(message: str) -> None:
 
 def test_own_words_are_never_cut_for_the_text_of_others(plane: ControlPlane) -> None:
     """
-    Pod, remedy and suffix are there, however much kubelet said.
+    The pod, the remedy and the suffix stay in the message, however long the kubelet's text is.
     """
     long = dataclasses.replace(faults.IMAGE_PULL, message="x" * 4000)
     with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)):

@@ -1,8 +1,8 @@
 """
 CustomResourceDefinitions that are missing, from the start or later, and discovery that fails.
 
-The reporter asks twice a minute which resources there are, and a loss counts once a second answer
-agrees, ten seconds later: hence the long waits.
+The reporter runs discovery twice a minute, and a loss counts once a second answer agrees, ten
+seconds later. Hence the long waits.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 
 def test_crd_is_missed_from_the_start_and_later_and_seen_to_come(plane: ControlPlane) -> None:
     """
-    Nobody misses the optional ones meanwhile: that would keep the stack from being Ready.
+    Optional CRDs are not reported as missing, which would keep the stack from being Ready.
     """
     with contextlib.ExitStack() as removed:
         for name in (*OPTIONAL, POOLS):
@@ -102,7 +102,7 @@ def test_discovery_that_fails_in_part_raises_nothing(plane: ControlPlane) -> Non
 @contextlib.contextmanager
 def _without(plane: ControlPlane, name: str) -> Iterator[None]:
     """
-    At the end it is back, if the test has not brought it back itself.
+    Remove a CRD, and install it again at the end if the test has not.
     """
     path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
     plane.remove_crd(name)
@@ -120,7 +120,8 @@ def _of_kaito(crds: dict[str, str]) -> list[str]:
 @contextlib.contextmanager
 def _dead_server(plane: ControlPlane, version: str, group: str) -> Iterator[None]:
     """
-    Returns when discovery says that this version cannot be had.
+    Register an API service without a server. Returns when discovery reports that version as
+    unavailable.
     """
     name = f"{version}.{group}"
     spec = {

@@ -1,9 +1,10 @@
 """
-What happens to models and their harness in their lives, of which not a word is said.
+Ordinary events in the lifecycle of models and their harness, which cause no Event.
 
-Each life is lived in a namespace of its own, all at the same time. Every state on the way lasts for
-longer than losses and hard errors are held here, so that one taken for either would be said; at the
-end nothing is held, so that nothing can follow, and a fault shows that the reporter was listening.
+Each lifecycle has a namespace of its own, and all run at the same time. Every state on the way
+lasts longer than the holds of losses and hard errors, so that one mistaken for either would be
+announced. At the end nothing is held, so nothing can follow, and a fault proves that the reporter
+was watching.
 """
 
 import contextlib
@@ -38,7 +39,8 @@ BBR = "clusterBBRNotReady"
 OF_THE_DRAINED = (("e2e.example/nodes", "of-the-drained"),)
 OF_THE_OTHERS = (("kubernetes.io/hostname", "node-0"),)
 """
-What runs there when a node is drained starts anew, and proxies that Istio makes never finish alone.
+The node labels of the drained and of the other pods. Pods of a drained node start anew, and the
+proxies that Istio creates never become ready by themselves.
 """
 METRICS = '[{"name": "vllm:num_requests_waiting", "type": "gauge", "upThreshold": 9, "downThreshold": 1}]'
 TOUCHED = {
@@ -47,13 +49,13 @@ TOUCHED = {
 }
 
 
-# ---------------------------------------------------------------- the lives
+# ---------------------------------------------------------------- the lifecycles
 
 
 def upgraded(team: TeamStack, observer: Observer) -> None:
     """
-    Proxies with surge, the picker by Recreate, the model pods one after the other, and the harness's
-    objects, of which Istio has not seen the newest generation yet.
+    Upgrade the proxies with surge, the picker by Recreate and the model pods one after the other.
+    Of the harness's objects, Istio has not seen the newest generation yet.
     """
     for part in (team.proxies, team.picker):
         _roll_out_slowly(team.plane, part)
@@ -71,7 +73,7 @@ def upgraded(team: TeamStack, observer: Observer) -> None:
 
 def drained(team: TeamStack, observer: Observer) -> None:
     """
-    All its pods are evicted from a node, and the next node takes its time.
+    Evict all pods from a node. The next node takes its time.
     """
     team.kaito.set_workspace_conditions(WORKSPACE, nodes_missing_reasons("NodeNotReady"))
     team.plane.kubectl("drain", f"{team.name}-0", "--force", "--ignore-daemonsets")
@@ -90,7 +92,7 @@ def drained(team: TeamStack, observer: Observer) -> None:
 
 def scaled_to_zero(team: TeamStack, observer: Observer) -> None:
     """
-    By KEDA, and back to one from nothing.
+    Scale to zero, as KEDA does, and back to one.
     """
     team.kaito.annotate(auto_provision="true", min_replicas="0", max_replicas="4", metrics=METRICS)
     team.kaito.scale(0)
@@ -116,7 +118,7 @@ def scaled_to_zero(team: TeamStack, observer: Observer) -> None:
 
 def upgraded_in_place(team: TeamStack, observer: Observer) -> None:
     """
-    KAITO tells the Workspace to upgrade; its pod stops serving before it is made anew.
+    Make KAITO upgrade the Workspace in place: its pod stops serving before it is recreated.
     """
     team.kaito.mark_upgrading(WORKSPACE)
     faults.set_pod_fault(team.client, team.kaito.pod(WORKSPACE), faults.STARTING)
@@ -131,7 +133,7 @@ def upgraded_in_place(team: TeamStack, observer: Observer) -> None:
 
 def deleted(team: TeamStack, observer: Observer) -> None:
     """
-    The namespace with all that is in it; KAITO lets its Workspace go later than all else.
+    Delete the namespace with all its objects; KAITO releases its Workspace last.
     """
     path = f"/api/v1/namespaces/{team.name}"
     team.client.delete(path)
@@ -168,7 +170,7 @@ def _limit_of_none(team: TeamStack) -> None:
 
 def _model_crashes(team: TeamStack) -> None:
     """
-    After an upgrade, whose marks KAITO leaves where they are.
+    Crash a model after an upgrade, with the marks that KAITO leaves in place.
     """
     faults.set_pod_fault(team.client, team.kaito.pod(WORKSPACE), faults.CRASH_LOOP)
 
@@ -194,7 +196,8 @@ FAULTS: dict[str, tuple[Callable[[TeamStack], None], str, str]] = {
 @dataclass(frozen=True)
 class LifecycleOutcome:
     """
-    What was said during it and until nothing was held any more, and of the fault after it.
+    The Events during a lifecycle and until nothing was held any more, and the Event of the fault
+    after it.
     """
 
     events: list[Event]
@@ -204,7 +207,7 @@ class LifecycleOutcome:
 @pytest.fixture(scope="module")
 def observer(stack: ControlPlane) -> Iterator[Observer]:
     """
-    With a namespace for each life, in which all is well and old enough.
+    An observer of a namespace for each lifecycle, in which all is well and old enough.
     """
     with contextlib.ExitStack() as after:
         plane = after.enter_context(restore.healthy_stack(stack))
@@ -224,7 +227,7 @@ def observer(stack: ControlPlane) -> Iterator[Observer]:
 @pytest.fixture(scope="module")
 def lifecycle_outcomes(observer: Observer) -> dict[str, Future[LifecycleOutcome]]:
     """
-    Of each life, how it went.
+    The outcome of each lifecycle.
     """
     with ThreadPoolExecutor() as hands:
         return {name: hands.submit(_run_lifecycle, name, observer) for name in LIFECYCLES}
@@ -243,7 +246,7 @@ def test_upgrade_of_all_components_at_once_is_silent(
     observer: Observer, lifecycle_outcomes: dict[str, Future[LifecycleOutcome]]
 ) -> None:
     """
-    After the others, as what is out here may keep silent what is wrong there.
+    Run after the others: a component that is down here may suppress their findings.
     """
     plane = observer.reporter.plane
     for each in components.COMPONENTS:
@@ -291,7 +294,7 @@ def _run_lifecycle(name: str, listening: Observer) -> LifecycleOutcome:
 
 def _roll_out_slowly(plane: ControlPlane, component: StackComponent) -> None:
     """
-    Pods of the new version stay in ContainerCreating.
+    Roll out a new version whose pods stay in ContainerCreating.
     """
     deployment = components.deployment(plane.client, component)
     faults.set_rollout_fault(plane.client, deployment, faults.STARTING)

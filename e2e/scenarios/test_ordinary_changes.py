@@ -1,8 +1,8 @@
 """
-What happens every day on a healthy cluster, of which not a word is said.
+Everyday changes of a healthy cluster, which cause no Event.
 
-Every change lasts for longer than losses and hard errors are held here, so that one taken for
-either would be said; at the end nothing is held or settling any more, so that nothing can follow.
+Every change lasts longer than the holds of losses and hard errors, so that one mistaken for either
+would be announced. At the end nothing is held or settling any more, so nothing can follow.
 """
 
 import json
@@ -36,7 +36,7 @@ NODE = "/api/v1/nodes/node-0"
 @pytest.fixture
 def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
     """
-    With Deployments that are too old to be spared for their age.
+    A plane whose Deployments are too old for the startup grace.
     """
     with restore.healthy_stack(stack, grace=GRACE) as plane:
         yield plane
@@ -111,7 +111,8 @@ def test_first_installation_within_the_grace_is_silent(plane: ControlPlane) -> N
 
 def _patient(plane: ControlPlane, grace: int) -> tuple[str, ...]:
     """
-    Patient only with what starts.
+    Return the flags with short holds of hard errors and losses, and *grace* seconds for starting
+    objects.
     """
     times = (f"--startup-grace-seconds={grace}", f"--settle-seconds={SETTLE}")
     return (*times, short_holds_flag(plane))
@@ -132,7 +133,7 @@ def _until_held(reporter: ReporterProcess, reason: str) -> None:
 
 def _roll_out_slowly(plane: ControlPlane, component: StackComponent) -> None:
     """
-    Pods of the new version stay in ContainerCreating.
+    Roll out a new version whose pods stay in ContainerCreating.
     """
     deployment = components.deployment(plane.client, component)
     faults.set_rollout_fault(plane.client, deployment, faults.STARTING)

@@ -1,5 +1,5 @@
 """
-Rights taken away from a running reporter, missing from its start, and given back.
+Permissions revoked from a running reporter, missing from its start, and granted again.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ def test_right_taken_away_clears_nothing_alarms_nothing_and_is_found_when_given_
     plane: ControlPlane, way: CuttableConnection
 ) -> None:
     """
-    An API server asks for rights when a watch begins. One that is open goes on, and is believed.
+    The API server authorizes a watch when it begins. An open watch goes on, and its objects count.
     """
     kubeconfig = plane.service_account_kubeconfig(NAMESPACE, NAME)
     over_wire = f"--kubeconfig={way.kubeconfig(kubeconfig)}"
@@ -99,7 +99,7 @@ def test_right_missing_at_the_start_is_told_in_a_table_and_found_when_given_back
 @pytest.fixture(scope="module")
 def audited() -> Iterator[ControlPlane]:
     """
-    One that tells how often it refused what.
+    A plane whose audit log counts the refused requests.
     """
     with ControlPlane(replace(workload.MINIMAL_OPTIONS, audit=True)) as plane:
         workload.write(plane, inference_sets=1)
@@ -142,14 +142,14 @@ def _may_not(reporter: ReporterProcess) -> bool:
 
 def _all_unknown(reporter: ReporterProcess) -> bool:
     """
-    As the metric says.
+    Return whether the metric reports every reason of a Deployment as unknown.
     """
     return all(reporter.metric("unknown", reason=reason) == 1 for reason in DEPLOYMENT_REASONS)
 
 
 def _table(reporter: ReporterProcess) -> list[str]:
     """
-    What the log says of missing rights, from the heads of its columns on.
+    Return the log's table of missing permissions, from its column headings on.
     """
     lines = until(
         lambda: reporter.lines("inputs.permissions"), within=15, what="rights are checked"
@@ -175,7 +175,7 @@ def _refused(reporter: ReporterProcess) -> int:
 
 def _refusals(plane: ControlPlane) -> int:
     """
-    Those that the API server counted.
+    Return the refusals that the API server counted.
     """
     return sum(_is_refused_event(entry) for entry in plane.audit())
 

@@ -1,5 +1,6 @@
 """
-What ``--sources`` adds on a real API server, with exactly the rights that it adds, and without them.
+The details that ``--sources`` adds on a real API server, with exactly its permissions and without
+them.
 """
 
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ KINDS = {
 }
 WITHIN = 60
 """
-The seconds that anything has here: the longest pause of a watch that was refused, and as much again.
+The time limit of each step, in seconds: twice the longest pause of a refused watch.
 """
 
 FLAGS = (
@@ -41,7 +42,7 @@ FLAGS = (
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
     """
-    With one model, and something wrong with it that only a source tells of.
+    A plane with one model, and faults that only a source reports.
     """
     with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
         workload.write(plane, 1)
@@ -89,7 +90,7 @@ def test_without_a_source_nothing_of_it_is_read_asked_for_or_told(plane: Control
 
 def test_without_its_rights_a_source_is_blind_and_all_else_goes_on(plane: ControlPlane) -> None:
     """
-    The annotations of the model are judged though ScaledObjects may not be read.
+    The annotations of the model are evaluated although ScaledObjects may not be read.
     """
     events.clear(plane.client)
     reporter_rights.install(plane.client, NAMESPACE)
@@ -180,7 +181,7 @@ def _wrong(plane: ControlPlane) -> Iterator[Json]:
 
 def _refused_claim(plane: ControlPlane) -> Json:
     """
-    Its Workspace and pod wait for it.
+    A NodeClaim that was refused; its Workspace and pod wait for it.
     """
     workspaces = f"/apis/kaito.sh/v1beta1/namespaces/{TEAM}/workspaces"
     (found,) = plane.client.list(workspaces)

@@ -1,5 +1,5 @@
 """
-A download that is slow, read from a pod by the process as it runs.
+A slow download, read from a pod by the running process.
 """
 
 import os
@@ -76,7 +76,7 @@ def test_a_slow_download_is_said_once_with_all_that_is_known_of_it(
     plane: ControlPlane, address: str, mode: str
 ) -> None:
     """
-    From outside of the cluster, as here, auto means through the API server.
+    The reporter runs outside of the cluster, where auto means through the API server.
     """
     port = free_port()
     stub = (sys.executable, "-m", "tests.support.stubs.exporter", "slow", f"--port={port}")

@@ -1,5 +1,5 @@
 """
-Where on this machine a pod can be stood for.
+An address of this machine that a pod can have.
 """
 
 import socket

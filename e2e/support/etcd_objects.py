@@ -20,7 +20,7 @@ Flags of etcd with which one request may be 16 MiB and not 1.5.
 
 def read(plane: ControlPlane, key: str) -> Json:
     """
-    Raises LookupError where nothing is.
+    Return the stored object. Raises LookupError if there is none.
     """
     found = call(plane, "range", {"key": coded(key)}).get("kvs")
     if not found:
@@ -35,7 +35,7 @@ def write(plane: ControlPlane, key: str, value: Json) -> None:
 
 def write_all(plane: ControlPlane, values: dict[str, Json]) -> None:
     """
-    In as few requests as may be.
+    Write all values in as few requests as possible.
     """
     puts: list[Any] = [
         {"requestPut": {"key": coded(key), "value": coded(json.dumps(value))}}
@@ -47,27 +47,27 @@ def write_all(plane: ControlPlane, values: dict[str, Json]) -> None:
 
 def remove_all(plane: ControlPlane, prefix: str) -> None:
     """
-    All keys that begin so.
+    Delete all keys with this prefix.
     """
     call(plane, "deleterange", {"key": coded(prefix), "range_end": coded(prefix + "\x7f")})
 
 
 OPERATIONS = 128
 """
-The most that one transaction may have.
+The largest number of operations in one transaction.
 """
 
 
 def coded(value: str | bytes) -> str:
     """
-    As all keys and values are in requests.
+    Encode a key or value in base64, as etcd's JSON gateway requires.
     """
     return base64.b64encode(value if isinstance(value, bytes) else value.encode()).decode()
 
 
 def call(plane: ControlPlane, method: str, body: Json) -> Json:
     """
-    Raises OSError for any answer but 200.
+    Call etcd. Raises OSError for any status other than 200.
     """
     connection = http.client.HTTPConnection("127.0.0.1", plane.etcd_port, timeout=30)
     try:

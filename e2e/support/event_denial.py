@@ -1,5 +1,5 @@
 """
-An API server that takes no new Events, as with a quota.
+An API server that refuses new Events, as with a quota.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ RULE: Json = {
 @contextlib.contextmanager
 def denied_events(client: Client, text: str, reason: str = "") -> Iterator[None]:
     """
-    New ones are refused with these words. *reason*: only those of it.
+    Refuse new Events with this message. *reason*: refuse only Events of this reason.
     """
     those = "false" if not reason else f"!has(object.reason) || object.reason != {reason!r}"
     policy = {

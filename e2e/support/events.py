@@ -53,7 +53,7 @@ class Event:
 
 def reporter_events(client: Client, reason: str = "", *, involved: str = "") -> list[Event]:
     """
-    By the selectors that operators use, oldest first.
+    Return the reporter's Events, oldest first, with the field selectors that operators use.
     """
     selectors = [f"source={SOURCE}"]
     selectors += [f"reason={reason}"] if reason else []
@@ -76,8 +76,8 @@ def wait_for(
     besides: Iterable[Event] = (),
 ) -> Event:
     """
-    The newest Event of this reason that says so, was written *count* times or more and is none of
-    *besides*. Raises NotWithin with all that was said instead.
+    Wait for the newest Event of this reason that contains the text, was written *count* times or
+    more and is none of *besides*. Raises WaitTimeout with all Events instead.
     """
     known = {each.uid for each in besides}
     everything: list[Event] = []
@@ -103,7 +103,7 @@ def wait_for(
 
 def clear(client: Client) -> None:
     """
-    Forget all that earlier tests made it say.
+    Delete all Events that earlier tests caused.
     """
     for each in reporter_events(client):
         client.delete(f"{PATH}/{each.name}")
@@ -111,7 +111,7 @@ def clear(client: Client) -> None:
 
 def table(plane: ControlPlane, *arguments: str) -> str:
     """
-    What kubectl prints of them.
+    Return the Events as kubectl prints them.
     """
     selector = f"--field-selector=source={SOURCE}"
     return plane.kubectl("get", "events", "--namespace=kube-system", selector, *arguments)

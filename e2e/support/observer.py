@@ -1,5 +1,5 @@
 """
-What a reporter under test has seen of a namespace, and what it has said.
+The findings of a reporter under test in a namespace, and its Events.
 """
 
 import json
@@ -19,24 +19,25 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 SHORT_HOLD = 2
 """
-Seconds for which hard errors, losses and what is declared are held; what starts has all its time.
+Seconds of the holds of hard errors, losses and declared states; starting objects keep theirs.
 """
 
 MIN_STARTING_HOLD = timedelta(minutes=3)
 """
-At least, also where what starts has no more than the grace.
+The shortest hold of starting objects, also if the grace is shorter.
 """
 
 DOWNLOAD_REASON = "inferencesetWeightDownloadSlow"
 ANNOUNCE_WAIT = SHORT_HOLD + 2
 """
-Seconds after which what was taken for one of these has been said.
+Seconds after which a finding mistaken for one of these has been announced.
 """
 
 
 def short_hold_flags(plane: ControlPlane, *, off: str = "") -> tuple[str, ...]:
     """
-    Flags: of every reason, what does not start counts soon. *off*: a reason that is not judged.
+    Return flags with short holds for everything except starting objects. *off*: a reason to
+    disable.
     """
     judged = [entry for entry in DEFAULT_CATALOGUE.entries.values() if entry.is_evaluated]
     reasons: dict[str, Any] = {
@@ -66,7 +67,7 @@ class Observer:
 
     def unclear_states(self, namespace: str = "") -> dict[str, str]:
         """
-        What is not clear, by reason; of all namespaces if none is named.
+        Return the states other than clear by reason, of all namespaces if none is named.
         """
         return {
             each["reason"]: each["state"]
@@ -77,7 +78,7 @@ class Observer:
 
     def wait_held(self, namespace: str, *reasons: str) -> None:
         """
-        So that it is no wonder if something wrong is said.
+        Wait until these reasons are held, so that an Event about them is possible.
         """
 
         def held() -> bool:
@@ -88,7 +89,7 @@ class Observer:
 
     def wait_all_clear(self, namespace: str = "") -> None:
         """
-        Nothing is held or settling any more, so that nothing can follow.
+        Wait until nothing is held or settling any more, so that nothing can follow.
         """
         what = f"nothing of {namespace or 'the cluster'} is held"
         try:

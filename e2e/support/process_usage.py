@@ -1,5 +1,5 @@
 """
-What a process costs, as the kernel counts it.
+The resource usage of a process, as counted by the kernel.
 """
 
 import os
@@ -15,7 +15,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class ProcessUsage:
     """
     *cpu*: seconds since its start, in user and in kernel mode. *memory*: resident, in MiB; *peak*:
-    the most of it so far.
+    its maximum so far.
     """
 
     cpu: float

@@ -1,5 +1,5 @@
 """
-The reporter as it runs in a cluster: a process of its own with a ServiceAccount's rights.
+The reporter as it runs in a cluster: a process of its own with a ServiceAccount's permissions.
 """
 
 import http.client
@@ -18,7 +18,7 @@ from e2e.controlplane.processes import Process, free_port
 
 NAMESPACE = "status-reporter"
 """
-Of its ServiceAccount and its Lease.
+The namespace of its ServiceAccount and its Lease.
 """
 
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/{reporter_rights.NAME}"
@@ -36,9 +36,13 @@ Json = dict[str, Any]
 
 class ReporterProcess:
     """
-    *flags* win over the few that every test needs; ``--sources`` among them widens its rights. *env* is added to the environment; *name* is
-    that of its pod. Without *grant* its rights are as the test has left them. One that *follows*
-    another does not have to lead to count as started. *program* is what the arguments are given to.
+    A reporter and its log.
+
+    *flags*: override the few that every test needs; ``--sources`` among them adds permissions.
+    *env*: added to the environment. *name*: the name of its pod.
+    *grant*: False leaves the permissions as the test has set them.
+    *follows*: it counts as started without leading. *program*: the program that gets the
+    arguments.
     """
 
     def __init__(
@@ -70,7 +74,7 @@ class ReporterProcess:
 
     def __exit__(self, *_: object) -> None:
         """
-        What is printed here pytest shows with a test that failed, and with no other.
+        Print the account of this reporter. pytest shows it only with a failed test.
         """
         print(self.account())
         if self.running:
@@ -80,7 +84,8 @@ class ReporterProcess:
 
     def start(self, *, ready: bool = True, leading: bool = True) -> Self:
         """
-        Returns when it is *ready* and *leading*, or at once if neither is asked for.
+        Start the process. Returns when it is *ready* and *leading*, or at once if neither is
+        requested.
         """
         self.process = self.plane.run(self._log_name, self._command(), self._environment())
         if ready:
@@ -97,7 +102,8 @@ class ReporterProcess:
 
     def stop(self, *, grace: float = 15) -> int:
         """
-        As Kubernetes stops a pod. Returns the exit code, which is -9 after *grace* seconds.
+        Stop the process as Kubernetes stops a pod. Returns the exit code, which is -9 after
+        *grace* seconds.
         """
         return self._started.stop(grace=grace)
 
@@ -112,7 +118,7 @@ class ReporterProcess:
 
     def log(self) -> str:
         """
-        Of all its starts.
+        Return the log of all its starts.
         """
         return self._started.log.read_text(errors="replace")
 
@@ -122,7 +128,7 @@ class ReporterProcess:
 
     def states(self) -> dict[str, str]:
         """
-        The state of each cluster reason that is not clear, by "reason" or "reason item".
+        Return the state of each cluster reason that is not clear, by "reason" or "reason item".
         """
         return {
             f"{each['reason']} {each.get('item', '')}".strip(): each["state"]
@@ -136,9 +142,9 @@ class ReporterProcess:
 
     def metric(self, name: str, **labels: str) -> float:
         """
-        The sum of all series with these labels. The prefix of all our metrics is left out.
+        Return the sum of all series with these labels. The name has no common prefix.
 
-        Raises LookupError when there is none.
+        Raises LookupError if there is none.
         """
         found = [
             sample.value
@@ -152,13 +158,13 @@ class ReporterProcess:
 
     def lines(self, *words: str) -> list[str]:
         """
-        The lines of its log that contain all *words*.
+        Return the lines of its log that contain all *words*.
         """
         return [line for line in self.log().splitlines() if all(word in line for word in words)]
 
     def account(self, lines: int = 60) -> str:
         """
-        For whoever has to find out why a test failed.
+        Return the status and the last *lines* of the log, to explain a failed test.
         """
         if self.process is None:
             return f"{self.name} was never started"
@@ -208,7 +214,7 @@ class ReporterProcess:
 
     def _answer(self, port: int, path: str) -> str:
         """
-        Whatever its status is. Raises OSError when nothing answers.
+        Return the body, whatever the HTTP status. Raises OSError if nothing answers.
         """
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
         try:
@@ -220,7 +226,7 @@ class ReporterProcess:
 
 def _sources(flags: tuple[str, ...]) -> list[str]:
     """
-    Those that the last such flag names.
+    Return the sources that the last such flag names.
     """
     given = [flag.partition("=")[2] for flag in flags if flag.startswith("--sources=")]
     return [each for each in given[-1].split(",") if each] if given else []

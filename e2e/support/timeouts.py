@@ -1,5 +1,5 @@
 """
-How long the reporter waits, as short as the tests can have it.
+The reporter's delays, as short as the tests can have them.
 """
 
 import json
@@ -13,7 +13,7 @@ GRACE, SETTLE = 2, 3
 SHORT_FLAGS = (f"--startup-grace-seconds={GRACE}", f"--settle-seconds={SETTLE}")
 PROMPT_TIMEOUT = 12
 """
-The seconds that a test waits at most for what happens within one on a machine with nothing else to do.
+The time limit, in seconds, of a step that takes less than one second on an idle machine.
 """
 
 DEPLOYMENT_REASONS = tuple(
@@ -29,14 +29,14 @@ The reasons about Deployments that are checked with the default flags.
 
 def short_holds_flag(plane: ControlPlane) -> str:
     """
-    The flag with which hard errors and losses count after a second instead of 15 and 30.
+    Return the flag that holds hard errors and losses for a second instead of 15 and 30.
     """
     return holds_overlay_flag(plane, {"failed": "1s", "lost": "1s"})
 
 
 def holds_overlay_flag(plane: ControlPlane, hold: dict[str, str]) -> str:
     """
-    The flag with which the cluster's reasons have these holds.
+    Return the flag that sets these holds for the cluster's reasons.
     """
     reasons = (*DEPLOYMENT_REASONS, "clusterCRDMissing")
     path = plane.folder / f"{'-'.join(hold.values())}.overlay.yaml"

@@ -1,5 +1,5 @@
 """
-Every story of ``tests/cases``: what is announced when, and nothing else.
+Every case of ``tests/cases``: its announcements at their times, and no others.
 """
 
 import pytest
@@ -49,7 +49,7 @@ RANKED = [reason for reason in JUDGED if not DEFAULT_CATALOGUE[reason].orthogona
 
 def stories_of(reason: str) -> list[str]:
     """
-    What is announced in each case of a reason.
+    Return the announcements of each case of a reason.
     """
     return [" ".join(expected_lines(case)) for case in STORIES.values() if reason in case["of"]]
 

@@ -1,5 +1,5 @@
 """
-Every row of the suppression table, and every CRD that a reason cannot do without.
+Every row of the suppression table, and every CRD that a reason requires.
 """
 
 import pytest
@@ -22,7 +22,7 @@ MISSING = DEFAULT_CATALOGUE.missing_crd_reason
 
 def in_suffix(target: str, said: str) -> bool:
     """
-    Whether a reason is among those that an announcement is suppressing.
+    Return whether an announcement names a reason among those that it suppresses.
     """
     return any(target in each for each in said.split("(suppressing downstream reasons: ")[1:])
 
@@ -36,7 +36,7 @@ def test_every_row_of_the_suppression_table_has_a_case_in_which_it_is_named(sour
 
 def of_reason(reason: str) -> dict:
     """
-    A case in which it is announced, the shortest one.
+    Return the shortest case in which the reason is announced.
     """
     found = [
         case
@@ -59,7 +59,7 @@ def _listed(lines) -> list:
 @pytest.mark.parametrize(("reason", "crd"), DEMANDS)
 def test_without_a_crd_that_it_demands_a_reason_is_silent_and_named(reason, crd):
     """
-    Its objects are still there, as they are while a CRD waits for its last one.
+    The objects still exist, as they do while a CRD waits for its last one.
     """
     case = of_reason(reason)
     given = case.get("given", {})

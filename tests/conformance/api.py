@@ -1,5 +1,5 @@
 """
-An API server as a test sees it: raw HTTP, whichever of the two it is.
+An API server as a test sees it: raw HTTP, to the embedded or to the real server.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 WATCH_TIMEOUT = 20.0
 """
-Seconds; how long anything may take before a test gives up.
+The time limit of a single step, in seconds.
 """
 
 
@@ -77,15 +77,15 @@ class ConformanceApi:
     tls: ssl.SSLContext | bool
     namespace: str
     """
-    Of this test alone.
+    The namespace of this test alone.
     """
     unprivileged: tuple[str, str]
     """
-    User and token of somebody without any rights.
+    User and token of an account without any permission.
     """
     compact_history: Callable[[], Awaitable[None]]
     """
-    From then on, older versions are gone.
+    Compact the history, after which older versions are expired.
     """
     kind: str = ""
 

@@ -1,5 +1,5 @@
 """
-Who may what: 401, 403 and the review of one's own rights.
+Authentication and authorization: 401, 403 and the review of one's own permissions.
 """
 
 from dataclasses import replace

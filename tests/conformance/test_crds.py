@@ -1,5 +1,5 @@
 """
-CustomResourceDefinitions that come, change and go.
+CustomResourceDefinitions that are created, changed and deleted.
 """
 
 import asyncio

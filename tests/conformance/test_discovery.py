@@ -1,5 +1,5 @@
 """
-Discovery, aggregated and as it was before.
+Discovery, aggregated and in its older form.
 """
 
 import pytest

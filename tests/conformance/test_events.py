@@ -1,5 +1,5 @@
 """
-When an Event may be stored, and what is said when not.
+The rules of validation for Events, and the answers to invalid ones.
 """
 
 import copy

@@ -1,5 +1,5 @@
 """
-Lists: pages, versions, and what is too old.
+Lists: pages, versions, and expired versions.
 """
 
 import pytest

@@ -1,5 +1,5 @@
 """
-What is said to requests that lead nowhere.
+The answers to requests that match no resource or are invalid.
 """
 
 import pytest

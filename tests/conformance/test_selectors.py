@@ -118,6 +118,6 @@ async def test_pods_are_selected_by_phase_and_node(api):
 
 def _default_account(api, answer):
     """
-    The real server admits no pod before the namespace has its ServiceAccount.
+    Wait for the ServiceAccount: the real server admits no pod to a namespace without it.
     """
     return api.kind == "embedded" or answer.status == 200

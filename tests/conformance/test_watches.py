@@ -1,5 +1,5 @@
 """
-Watches: what is told, from where, and how it ends.
+Watches: the events they deliver, the version they begin at, and their ends.
 """
 
 import asyncio

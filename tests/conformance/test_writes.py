@@ -24,7 +24,7 @@ DEPLOYMENT = {
 @pytest.fixture
 async def deployment(api):
     """
-    The path of one with no replicas, so that no controller finds anything to do for long.
+    The path of a Deployment without replicas, so that controllers soon have nothing to do.
     """
     path = api.with_path("deployments", group="apps/v1")
     created = await api.create(path, DEPLOYMENT)

@@ -1,8 +1,8 @@
 """
-JSON as nobody should send it: right in its shape, odd in one place or in many.
+JSON that no correct client sends: right in its shape, odd in one place or in many.
 
-What is drawn is bytes, as some oddities are no values: keys that stand twice, numbers and nesting
-without end, text that is no UTF-8.
+The strategies draw bytes, because some oddities are not values: duplicate keys, endless numbers
+and nesting, text that is not UTF-8.
 """
 
 import json
@@ -22,7 +22,7 @@ import reporter
 @dataclass(frozen=True)
 class Text:
     """
-    Stands for itself in the JSON.
+    A literal text of the JSON document.
     """
 
     raw: bytes
@@ -33,7 +33,7 @@ class Text:
 
 class Body(bytes):
     """
-    Shown by its beginning alone.
+    A body whose repr shows only its beginning.
     """
 
     __slots__ = ()
@@ -57,7 +57,7 @@ def encoded(value: Any) -> Body:
 
 SECRET = "hunter2Xq7"
 """
-In no text of ours.
+A text that no output of the reporter may contain.
 """
 
 ODD_STRINGS = (
@@ -128,7 +128,7 @@ BROKEN = (
 @cache
 def words() -> tuple[str, ...]:
     """
-    The texts that our decisions compare with: what leads into their branches.
+    Return the texts that decisions compare with, and that lead into their branches.
     """
     sources = Path(reporter.__file__).parent
     files = [*(sources / "stages").rglob("*.py"), *(sources / "model").rglob("*.py")]
@@ -153,7 +153,7 @@ odd_values = st.one_of(
 
 def of_type(kind: type, *, names: Sequence[str] = ()) -> st.SearchStrategy[Any]:
     """
-    Values of a struct, now and then odd in places. *names*: what texts may refer to.
+    Draw values of a struct, now and then odd in places. *names*: names that texts may refer to.
     """
     return _of(inspect.type_info(kind), tuple(names))
 
@@ -210,7 +210,7 @@ def _struct(info: Any, names: tuple[str, ...]) -> st.SearchStrategy[Any]:
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """
-    The path of each part of a value, itself left out.
+    Return the path of each part of a value, except the value itself.
     """
     if isinstance(value, Mapping):
         inner: Any = value.items()
@@ -223,7 +223,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 def replaced_at(value: Any, path: Sequence[Any], new: Any) -> Any:
     """
-    A copy of it with *new* at that place.
+    Return a copy of the value with *new* at that place.
     """
     if not path:
         return new
@@ -236,7 +236,7 @@ def replaced_at(value: Any, path: Sequence[Any], new: Any) -> Any:
 @st.composite
 def mutated(draw, value: Any, *, most: int = 4) -> Any:
     """
-    Odd in some places, of whatever type.
+    Replace some places by values of any type.
     """
     for _ in range(draw(st.integers(1, most))):
         where = places(value)
@@ -248,7 +248,7 @@ def mutated(draw, value: Any, *, most: int = 4) -> Any:
 @st.composite
 def perturbed(draw, value: Any, *, most: int = 4) -> Any:
     """
-    Of the right types still, but saying something else, mostly of how it is.
+    Replace some values by others of the same type, mostly in the status.
     """
     for _ in range(draw(st.integers(1, most))):
         part = draw(
@@ -293,7 +293,7 @@ def _other(value: Any) -> st.SearchStrategy[Any]:
 @st.composite
 def corrupted(draw, raw: bytes) -> Body:
     """
-    Not what was sent: cut, doubled, or with bytes in it that do not belong there.
+    Corrupt a body: cut it, double it, or insert bytes that do not belong there.
     """
     at, until = sorted(draw(st.tuples(*[st.integers(0, len(raw))] * 2)))
     match draw(st.sampled_from(["whole", "cut", "without", "doubled", "stuffed"])):
@@ -310,6 +310,6 @@ def corrupted(draw, raw: bytes) -> Body:
 
 def json_of(kind: type, **about: Any) -> st.SearchStrategy[Body]:
     """
-    The bytes of a struct, or of what may have been one.
+    Return a strategy for the bytes of a struct, some of them corrupted.
     """
     return of_type(kind, **about).map(encoded).flatmap(lambda raw: st.just(raw) | corrupted(raw))

@@ -69,7 +69,7 @@ POLICY = {
 @cache
 def objects() -> tuple[tuple[ResourceKind, Any], ...]:
     """
-    As the API shows them, an hour old; the same in every run.
+    Return the objects as the API shows them, an hour old and the same in every run.
     """
     uids: dict[str, str] = {}
     found = [*(m for m in manifests(NOON) if m["kind"] in BY_KIND), POLICY]
@@ -105,7 +105,7 @@ class WatchLine:
 @st.composite
 def lines(draw) -> WatchLine:
     """
-    Of an object that is there, changed for the worse; or of one that was made up.
+    A watch line of an existing object, changed for the worse, or of an invented one.
     """
     of_kind = draw(st.sampled_from(DEFAULT_KINDS))
     kind, manifest = draw(st.sampled_from([each for each in objects() if each[0] == of_kind]))
@@ -127,7 +127,8 @@ stories = st.lists(lines(), min_size=1, max_size=6)
 
 class StackReplay(Replay):
     """
-    What is *first* is there before the first pass. All that a pass leads to is done after each: Events, the status page, metrics and logs.
+    A replay that begins with the objects of *first*. After each pass all its consequences are
+    carried out: Events, the status page, metrics and logs.
     """
 
     def __init__(self, first: Sequence[WatchLine] = ()) -> None:
@@ -186,7 +187,7 @@ def _always_leader() -> bool:
 
 class FormattedLines(logging.Handler):
     """
-    What is logged, as it is written.
+    Keep log lines in their written form.
     """
 
     def __init__(self) -> None:
@@ -199,7 +200,7 @@ class FormattedLines(logging.Handler):
 
 def strings(value: Any) -> Iterator[str]:
     """
-    All texts in what JSON decodes to.
+    Return all texts in a decoded JSON value.
     """
     match value:
         case str():

@@ -1,5 +1,6 @@
 """
-Whatever an API server sends, or someone in its place: an answer of ours or a declared error.
+Any bytes from an API server, or from another program in its place, give an answer or a declared
+error.
 """
 
 from contextlib import suppress
@@ -41,7 +42,7 @@ ASKED = RequestInfo("list things", "GET", "/api/v1/things")
 
 def result_or_error(read, *about):
     """
-    The answer, or the declared error that was raised in its place; nothing else is caught.
+    Return the answer or the declared error; nothing else is caught.
     """
     try:
         return read(*about)
@@ -127,7 +128,7 @@ def test_a_lease_is_a_record_that_can_be_written_or_an_error(body):
 
 class AcceptingApi:
     """
-    An API that takes everything.
+    An API that accepts every request.
     """
 
     async def call(self, *_, body: bytes, **__) -> ApiResponse:
@@ -167,7 +168,8 @@ OURS = {
 
 def with_valid_name(event):
     """
-    With the name that we would give it, so that it is not refused for that alone.
+    Give an Event the name that the reporter would give it, so that the name is no ground to reject
+    it.
     """
     found = decode_event(encoded(event))
     if isinstance(found, ForeignEvent) and "name" in found.why:
@@ -210,7 +212,7 @@ def test_discovery_is_an_answer_or_an_error(case):
 
 class CannedApi:
     """
-    An API that always says the same.
+    An API that always gives the same answer.
     """
 
     def __init__(self, body: bytes) -> None:
@@ -231,7 +233,7 @@ async def test_a_review_is_a_grant(body):
 @pytest.mark.parametrize("kind", DEFAULT_KINDS, ids=lambda kind: kind.resource)
 def test_the_grammar_makes_objects_that_can_be_decoded(kind):
     """
-    Otherwise nothing above would say anything.
+    Check that most of the objects drawn can be decoded. Otherwise the tests above prove nothing.
     """
     seen = []
 

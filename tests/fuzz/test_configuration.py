@@ -1,5 +1,5 @@
 """
-Whatever an operator writes or a shell hands over: a configuration, or a refusal that says what to do.
+Any input of an operator or a shell gives a configuration, or an error that states the remedy.
 """
 
 # ruff: noqa: PT017 (either outcome is right, and nothing else is)

@@ -1,5 +1,5 @@
 """
-Whatever objects can be decoded can be judged, and what is said of them is fit to be said.
+Any objects that can be decoded can be evaluated, and their messages are safe to publish.
 """
 
 import json

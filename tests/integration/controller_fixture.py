@@ -35,7 +35,7 @@ MODEL = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
 
 class SettableClock(Clock):
     """
-    A clock that the test sets; with *stopped* it stands still there.
+    A clock that the test sets; with *stopped* it does not advance.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,8 @@ class SettableClock(Clock):
 @dataclass
 class PassRecorder:
     """
-    Every pass that an observer sees; *then* is called between it and the pause after it.
+    Record every pass that an observer receives; *then* is called between it and the pause after
+    it.
     """
 
     seen: list[tuple[Evaluation, Evaluation]] = field(default_factory=list)

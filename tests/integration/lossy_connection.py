@@ -14,10 +14,10 @@ from reporter.kube.client.client import RestClient
 
 class LossyConnection:
     """
-    Carries bytes between a client and a server, and loses answers on demand.
+    Carry bytes between a client and a server, and lose answers on demand.
 
-    The next *lose* requests that match *asked* do arrive; of the answer nothing comes back: the
-    connection is cut, or with *mute* just verdicts nothing.
+    The next *lose* requests that match *asked* arrive, but no byte of their answers comes back:
+    the connection is cut, or with *mute* stays open without an answer.
     """
 
     def __init__(self, port: int) -> None:
@@ -72,7 +72,7 @@ async def a_lossy_connection(server: EmbeddedServer) -> AsyncIterator[LossyConne
 
 class ShortTimeoutApi(RestClient):
     """
-    As the client, but it waits for an answer no longer than half a second.
+    A client that waits for an answer no longer than half a second.
     """
 
     def __init__(self, api: RestClient) -> None:

@@ -53,7 +53,8 @@ def lines(caplog: pytest.LogCaptureFixture, word: str) -> list[str]:
 
 class ManualClock(Clock):
     """
-    A clock that stands still until it is advanced; starts at the true time, as names of Events contain it.
+    A clock that advances only on demand. It starts at the real time, because names of Events
+    contain it.
     """
 
     def __init__(self) -> None:
@@ -69,7 +70,8 @@ class ManualClock(Clock):
 
 class ManualLeadership:
     """
-    Leadership that the test passes. *firm* returns whether the lease is valid at the moment of a write.
+    Leadership that the test grants. *firm* returns whether the lease is valid at the moment of a
+    write.
     """
 
     def __init__(self) -> None:
@@ -117,7 +119,8 @@ def an_evaluator(
     catalogue, verdicts: dict, subjects=(), *, settings=None, requires=()
 ) -> Evaluator:
     """
-    Its one probe answers what *verdicts* holds: a verdict, why it cannot look, or nothing if all is well.
+    Build an evaluator whose one probe returns *verdicts*: a verdict, the cause of Unknown, or
+    Clear by default.
     """
 
     def evaluate(_, request) -> list[Verdict]:
@@ -244,7 +247,8 @@ class PublisherFixture:
 
     async def wait_idle(self) -> None:
         """
-        Wait until the publisher has nothing left to do; only then is the absence of a write worth anything.
+        Wait until the publisher has nothing left to do; the absence of a write proves nothing
+        before.
         """
         still = 0
         async with asyncio.timeout(10):

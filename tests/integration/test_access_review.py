@@ -1,5 +1,5 @@
 """
-What an API server says of our rights.
+The API server's answer to a review of our permissions.
 """
 
 from datetime import timedelta

@@ -51,14 +51,14 @@ sys.addaudithook(hook)
 """
 IPV6_PROBE = "AUDIT socket.bind (('::1', 0),)"
 """
-Of urllib3 when it is imported; closed at once, and nothing listens.
+The probe that urllib3 makes at import; the socket is closed at once and never listens.
 """
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """
-    That others may read and nobody but us may write.
+    A folder that others may read and only its owner may write.
     """
     made = Path(tempfile.mkdtemp())
     made.chmod(0o755)
@@ -68,7 +68,7 @@ def folder() -> Iterator[Path]:
 
 def unprivileged() -> dict[str, object]:
     """
-    Another user, if we may become one and it may read our sources.
+    Return another user, if this process may become one who can read the sources.
     """
     places = (Path(reporter.__file__), Path(sys.executable).resolve(), Path(sys.prefix))
     seen = all(p.stat().st_mode & 0o005 == 0o005 for each in places for p in each.parents)

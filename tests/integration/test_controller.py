@@ -1,5 +1,5 @@
 """
-When the controller runs passes: after changes, at deadlines, and regularly.
+The times at which the controller runs passes: after changes, at deadlines, and regularly.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
 """
-What the publisher reports makes the next pass necessary.
+A result of the publisher makes the next pass necessary.
 """
 
 import asyncio

@@ -55,7 +55,7 @@ def lease_lock(api: RestClient) -> LeaseLock:
 @asynccontextmanager
 async def running(book: LeaseLock, me: str) -> AsyncIterator[Elector]:
     """
-    An elector that just ends, as a killed process does.
+    Run an elector that stops without a release, as a killed process does.
     """
     elector = Elector(book, FAST_TIMING, identity=me, wall_clock=Clock().now)
     task = asyncio.create_task(elector.run())

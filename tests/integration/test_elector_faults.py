@@ -1,5 +1,5 @@
 """
-Electors against an API server that is gone or refuses.
+Electors against an API server that is down or refuses requests.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ asyncio.run(main())
 @asynccontextmanager
 async def a_writer(kubeconfig: Path, book: LeaseLock) -> AsyncIterator[Process]:
     """
-    A process that says at each moment whether it would write.
+    A process that prints at each moment whether it would write.
     """
     command = (sys.executable, "-c", WRITER, str(kubeconfig), str(book))
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
@@ -90,7 +90,7 @@ async def a_writer(kubeconfig: Path, book: LeaseLock) -> AsyncIterator[Process]:
 
 async def read_line(process: Process) -> tuple[float, str]:
     """
-    When, by the clock that all processes of this machine share, and what.
+    Return the time, by the clock that all processes of this machine share, and the word printed.
     """
     assert process.stdout
     moment, word = (await process.stdout.readline()).decode().split()

@@ -1,5 +1,5 @@
 """
-What an API server makes of our Events; the same tests run against a real one.
+The API server's answers to our Events; the same tests run against a real one.
 """
 
 import json
@@ -46,7 +46,7 @@ def event_client(api: RestClient) -> EventClient:
 @pytest.fixture
 def record() -> EventRecord:
     """
-    Of a subject that no other test has.
+    A record of a subject that no other test uses.
     """
     now = datetime.now(UTC).replace(microsecond=0)  # noqa: TID251
     return EventRecord(

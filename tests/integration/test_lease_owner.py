@@ -1,5 +1,5 @@
 """
-The Lease belongs to the Deployment that runs the pods, whatever becomes of either.
+The Lease is owned by the Deployment that runs the pods, whatever happens to either.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ SLOW = LeaseTiming(
     retry_period=timedelta(seconds=20),
 )
 """
-So that the elector writes nothing of its own while the test looks.
+Long timing, so that the elector writes nothing of its own during the test.
 """
 
 
@@ -54,7 +54,7 @@ def store() -> Store:
 
 def deploy(store: Store, uid: str) -> None:
     """
-    As the watch brings it.
+    Upsert the Deployment as the watch does.
     """
     made = a_deployment(NAME, WHERE[0])
     store.upsert(DEPLOYMENTS, replace(made, metadata=replace(made.metadata, uid=uid)))
@@ -70,7 +70,7 @@ async def leading_with_ownership(
     ownership: LeaseOwnership, terms: LeaseTiming = FAST_TIMING
 ) -> AsyncIterator[Elector]:
     """
-    A leader that looks after its owner all the time.
+    A leader that checks its owner all the time.
     """
     elector = Elector(ownership.lock, terms, identity="a", wall_clock=Clock().now)
     tasks = [

@@ -1,5 +1,5 @@
 """
-Which rights are needed, and what is said of those that are missing.
+The required permissions, and the log lines about missing ones.
 """
 
 import logging
@@ -97,7 +97,7 @@ def test_the_presence_of_each_custom_kind_that_is_read_is_followed():
     assert not {"pods", "namespaces", "deployments.apps"} & followed
 
 
-# ------------------------------------------------------------ what is said
+# ------------------------------------------------------------ the log lines
 
 
 async def test_who_has_every_right_is_told_so_in_one_line(

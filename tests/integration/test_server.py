@@ -1,5 +1,5 @@
 """
-What is served over HTTP, and where.
+The HTTP endpoints and their addresses.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ class ServedPages:
         self, address: BindAddress, path: str, method: str = "GET"
     ) -> tuple[int, str, str]:
         """
-        Status, type and text.
+        Return status, type and text.
         """
         async with self._session.request(method, f"http://{address}{path}") as response:
             kind = response.headers["Content-Type"]
@@ -220,7 +220,7 @@ async def test_a_client_that_says_nothing_holds_up_neither_others_nor_the_end():
 @pytest_asyncio.fixture
 async def reporter(server: EmbeddedServer, api: RestClient) -> Reporter:
     """
-    Wired, not running.
+    A reporter that is wired but not running.
     """
     settings = load_settings([], {}, hostname="laptop", namespace_file=Path("/nowhere"))
     return Reporter(settings, DEFAULT_CATALOGUE, api, Clock())

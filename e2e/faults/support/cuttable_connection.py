@@ -16,7 +16,7 @@ from e2e.controlplane.processes import free_port
 
 class CuttableConnection:
     """
-    Forwards connections, in a thread of its own.
+    Forward connections, in a thread of its own.
     """
 
     def __init__(self, target: int) -> None:
@@ -28,7 +28,7 @@ class CuttableConnection:
 
     def kubeconfig(self, original: Path) -> Path:
         """
-        The same, but over this wire.
+        Write a copy of a kubeconfig that uses this connection.
         """
         content = json.loads(original.read_text())
         for cluster in content["clusters"]:
@@ -42,13 +42,13 @@ class CuttableConnection:
 
     def cut(self) -> None:
         """
-        Every connection is reset, and each new one refused.
+        Reset every connection, and refuse each new one.
         """
         self._do(self._close())
 
     def reset_connections(self) -> None:
         """
-        Cut it and mend it at once, so that every watch has to be opened anew.
+        Reset every connection and accept new ones, so that every watch has to be opened anew.
         """
         self.cut()
         self.connect()
@@ -103,7 +103,7 @@ async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> Non
 @contextlib.contextmanager
 def cuttable_connection(plane: ControlPlane) -> Iterator[CuttableConnection]:
     """
-    To the API server of *plane*.
+    Forward connections to the API server of *plane*.
     """
     way = CuttableConnection(plane.client.port)
     way.start()

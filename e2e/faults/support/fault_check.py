@@ -1,8 +1,8 @@
 """
-What every fault is measured by: what changed under it is told after it, once and truly.
+The checks that every fault test makes: changes during the fault are announced once and correctly.
 
-Before the fault one component is out and announced. Under it that one heals, another goes out
-and, where the reporter cannot see it, a third goes out and heals.
+Before the fault one component is down and announced. During the fault it heals, another one goes
+down and, if the reporter cannot see it, a third goes down and heals.
 """
 
 import re
@@ -27,13 +27,13 @@ HEALED_REASON, BROKEN_REASON, READY = (
 )
 UNSEEN_REASON = "clusterIstioControlPlaneNotReady"
 """
-Of the highest rank of the three: nothing else would keep it silent.
+The reason with the highest rank of the three, so that nothing else suppresses it.
 """
 
 RECOVERY = 60
 """
-Seconds after a fault until all is told: a pause of at most 33 s between two tries, then the
-lists and the settle, and twice that for a machine that does much else.
+Seconds after a fault until all changes are announced: a pause of at most 33 s between two tries,
+then the lists and the settle period; doubled for a busy machine.
 """
 
 MEMORY = 8
@@ -53,7 +53,7 @@ NUMBERS = re.compile(r"\d+")
 @dataclass
 class FaultCheck:
     """
-    *reporter* is one that leads a healthy stack.
+    The check of one fault. *reporter* leads, and its stack is healthy.
     """
 
     plane: ControlPlane
@@ -78,7 +78,7 @@ class FaultCheck:
 
     def change_stack(self, *, unseen: bool = False) -> None:
         """
-        Under the fault. *unseen*: the reporter sees nothing of it.
+        Change the stack during the fault. *unseen*: the reporter sees none of it.
         """
         client = self.plane.client
         if unseen:
@@ -92,26 +92,27 @@ class FaultCheck:
 
     def wait_until_age(self, seconds: float) -> None:
         """
-        Until the fault is so old.
+        Wait until the fault has lasted this long.
         """
         time.sleep(max(self.began_at + seconds - time.monotonic(), 0))
 
     def assert_only_known_states(self) -> None:
         """
-        Where nothing is seen, what was so before is all that is known, and perhaps not even that.
+        Assert that only the state from before the fault is known, or none, while nothing can be
+        read.
         """
         known = {reason: s for reason, s in self.reporter.states().items() if s != "unknown"}
         assert known.keys() <= {HEALED_REASON}, known
 
     def fault_ended(self) -> None:
         """
-        The fault has just ended: see what it has cost.
+        Record the duration and cost of a fault that has just ended.
         """
         self.fault_seconds, self.usage_during = time.monotonic() - self.began_at, self._usage()
 
     def wait_recovered(self, *, within: float = RECOVERY) -> None:
         """
-        All has changed and the fault is over: see what is told, and end the last episode.
+        Wait until the changes made during the fault are announced, then end the last episode.
         """
         client = self.plane.client
         events.wait_for(client, BROKEN_REASON, within=within)
@@ -142,7 +143,7 @@ class FaultCheck:
 
     def assert_logged(self, saying: str = "", *, at_most: int = 1) -> None:
         """
-        No line is there more often, if numbers do not count, and one says what it was.
+        Assert that no log line repeats, numbers aside, and that one contains *saying*.
         """
         lines = Counter(NUMBERS.sub("0", STAMP.sub("", line)) for line in self.log)
         often = [f"{count} times {line}" for line, count in lines.items() if count > at_most]

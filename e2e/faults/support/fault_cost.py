@@ -1,5 +1,5 @@
 """
-What a fault costs the reporter's process, as the kernel and its log tell it.
+The cost of a fault to the reporter's process, measured by the kernel and the log.
 """
 
 import contextlib
@@ -14,8 +14,9 @@ from e2e.support.reporter_process import ReporterProcess
 @dataclass
 class FaultCost:
     """
-    *cpu* in seconds; *peak*: how many MiB the process was larger, at its largest, than before;
-    *lines* that were written to the log. All are set when the block ends.
+    The cost of a block, set at its end.
+    *cpu*: seconds. *peak*: growth of the largest memory, in MiB. *lines*: lines written to the
+    log.
     """
 
     cpu: float = 0
@@ -32,7 +33,7 @@ class FaultCost:
 @contextlib.contextmanager
 def measured_cost(reporter: ReporterProcess, what: str) -> Iterator[FaultCost]:
     """
-    Of the process that runs at the begin, which must not be another one at the end.
+    Measure the process that runs at the begin. Another process at the end is a failure.
     """
     assert reporter.process is not None
     pid, spent = reporter.process.pid, FaultCost()

@@ -1,5 +1,5 @@
 """
-Two replicas that cannot renew the Lease: nobody speaks until it is over, then one does.
+Two replicas that cannot renew the Lease: neither announces until the fault ends, then one does.
 """
 
 import time
@@ -47,7 +47,7 @@ def assert_stops_and_resumes(
 
 def assert_announces_once(plane: ControlPlane, both: list[ProxiedReplica]) -> None:
     """
-    What is announced now, and its end, is announced by the one that leads.
+    Assert that the leader alone announces a new finding and its end.
     """
     leader = wait_for_leader(both, within=LEASE_SECONDS + PROMPT_TIMEOUT)
     begun = time.monotonic()

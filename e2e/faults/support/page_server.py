@@ -20,17 +20,18 @@ MIB = 1 << 20
 BOMB = 256 * MIB
 ELSEWHERE = "127.0.2.100"
 """
-Where the redirect leads to.
+The address that the redirect leads to.
 """
 
 SLOW, HEALTHY = 3.1e6, "127.0.3.1"
 """
-A download so slow that it is announced, at the address that tells it.
+The speed of a download slow enough to be announced, in bytes a second, and the address that serves
+it.
 """
 
 HANGING = ipaddress.ip_network("127.64.0.0/10")
 """
-Where connections are accepted and nothing is ever answered.
+Addresses where connections are accepted and no request is ever answered.
 """
 
 
@@ -75,7 +76,7 @@ async def _redirect() -> AsyncIterator[bytes]:
 
 async def _crowded() -> AsyncIterator[bytes]:
     """
-    As many samples of the wanted family as fit into a page that is still read.
+    Send as many samples of the wanted family as fit into a page that is still read.
     """
     line = b'%s{of="%07d"} 1\n'
     name = metrics_pages.SPEED.encode()

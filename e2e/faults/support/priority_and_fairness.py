@@ -57,8 +57,9 @@ SCHEMA: Json = {
 @contextlib.contextmanager
 def throttled_account(plane: ControlPlane) -> Iterator[None]:
     """
-    The reporter's ServiceAccount, and nobody else, has no share: of its requests that come
-    together all but one are refused with 429, and a crowd keeps asking in its name.
+    Give the reporter's ServiceAccount, and no other user, a priority level without a share. Of
+    requests at the same time all but one are refused with 429, and a crowd keeps sending requests
+    in its name.
     """
     token = plane.service_account_token(NAMESPACE, reporter_rights.NAME)
     theirs = plane.client_of(token)

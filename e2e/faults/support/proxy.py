@@ -1,8 +1,9 @@
 """
-An HTTP proxy between one client and the API server, which makes the faults it is told to make.
+An HTTP proxy between one client and the API server, which makes the faults that its rules
+describe.
 
-Plain HTTP towards the client, TLS towards the server; tokens pass through. Each client has a
-proxy of its own, so that what one suffers another does not.
+Plain HTTP towards the client, TLS towards the server; tokens pass through. Each client has a proxy
+of its own, so that the faults of one do not reach another.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ from e2e.support.reporter_process import NAMESPACE
 
 class FaultProxy:
     """
-    Works in a thread of its own; every method may be called from any other at any time.
+    A proxy in a thread of its own; every method may be called from any other at any time.
     """
 
     def __init__(self, plane: ControlPlane) -> None:
@@ -46,7 +47,8 @@ class FaultProxy:
 
     def add(self, rule: ProxyRule) -> ProxyRule:
         """
-        From the next request on, before the rules there are. Watches that are open stay: cut().
+        Apply a rule from the next request on, before the existing rules. Open watches stay: see
+        cut().
         """
         self._rules = (rule, *self._rules)
         return rule
@@ -72,14 +74,14 @@ class FaultProxy:
 
     def freeze(self) -> None:
         """
-        Half-open: connections stay and can be made, but no byte gets through either way.
+        Keep and accept connections, but forward no byte in either direction.
         """
         self._loop.call_soon_threadsafe(self._flowing.clear)
 
     def unfreeze(self, *, lost: bool = False) -> None:
         """
-        What was given up meanwhile is not carried out. *lost*: the connections of before stay as
-        they are, and only new ones work.
+        Resume forwarding. Requests that were given up meanwhile are not sent. *lost*: connections
+        from before stay stuck, and only new ones work.
         """
         if lost:
             self._loop.call_soon_threadsafe(lambda: self._dead.update(self._connections()))
@@ -87,7 +89,7 @@ class FaultProxy:
 
     def clear_rules(self) -> None:
         """
-        As if nothing had ever been asked for.
+        Remove all rules and resume forwarding.
         """
         for rule in tuple(self._rules):
             self.remove(rule)
@@ -97,7 +99,7 @@ class FaultProxy:
 
     def count(self, where: str = "", *, methods: tuple[str, ...] = (), since: float = 0) -> int:
         """
-        The requests so far that a rule with *where* and *methods* would have matched.
+        Return the number of requests so far that a rule with *pattern* and *methods* would match.
         """
         return len(self.times(where, methods=methods, since=since))
 
@@ -105,7 +107,7 @@ class FaultProxy:
         self, where: str = "", *, methods: tuple[str, ...] = (), since: float = 0
     ) -> list[float]:
         """
-        When these came.
+        Return the times at which matching requests arrived.
         """
         rule = ProxyRule(where, methods)
         return [
@@ -118,7 +120,7 @@ class FaultProxy:
 
     def kubeconfig(self, original: Path) -> Path:
         """
-        The same, but through this proxy.
+        Write a copy of a kubeconfig that uses this proxy.
         """
         content = json.loads(original.read_text())
         for cluster in content["clusters"]:
@@ -129,7 +131,7 @@ class FaultProxy:
 
     def flag(self) -> str:
         """
-        With which a reporter, in its ServiceAccount's name, goes through this proxy.
+        Return the flag with which a reporter connects through this proxy as its ServiceAccount.
         """
         reporter_rights.install(self._plane.client, NAMESPACE)
         mine = self._plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
@@ -153,7 +155,8 @@ class FaultProxy:
 
     async def _listen(self) -> None:
         """
-        A connection of its own for each request: an idle one may be as dead as its server.
+        Connect to the server anew for each request: an idle connection may be as broken as its
+        server.
         """
         tls = ssl.create_default_context(cafile=str(self._plane.client.ca_file))
         self._session = aiohttp.ClientSession(
@@ -169,7 +172,7 @@ class FaultProxy:
 
     async def _close(self) -> None:
         """
-        Connections over TLS are gone a moment after they are closed.
+        Close the session. TLS connections close a moment later.
         """
         await self._abort_all()
         await self._runner.cleanup()
@@ -186,7 +189,7 @@ class FaultProxy:
 
     async def _pass(self, request: web.BaseRequest) -> None:
         """
-        Wait, perhaps for ever, until bytes get through.
+        Wait, without a time limit, until bytes are forwarded.
         """
         await self._flowing.wait()
         if request.transport in self._dead:

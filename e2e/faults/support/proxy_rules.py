@@ -1,5 +1,5 @@
 """
-What a proxy is told to do to which requests.
+The rules by which a proxy delays, changes or refuses requests.
 """
 
 import json
@@ -17,7 +17,7 @@ Matches watches of all kinds.
 @dataclass(frozen=True)
 class StubAnswer:
     """
-    What is answered in the server's place.
+    The answer that the proxy sends instead of the server's.
     """
 
     status: int
@@ -28,16 +28,18 @@ class StubAnswer:
 @dataclass(eq=False)
 class ProxyRule:
     """
-    What befalls each request, or only the next *times*, whose method is one of *methods* and in
-    whose path and query the expression *where* is found. The first rule that matches is taken.
+    A fault for each request, or for the next *times* requests, whose method is in *methods* and
+    whose path and query match the expression *pattern*. The first matching rule applies.
 
-    *delay*: seconds before anything is done. *hang*: nothing ever is. *answer*: instead of the
-    server. *swallow*: the server does what was asked, and the connection breaks before it answers, or
-    with *hang* stays as it is.
-    *cut_after* so many seconds of the answer, or *cut_at* so many bytes, the connection breaks.
-    *ask*: something else of the server, by another path and query.
-    *change*: of each line of a watch, also of one that is open already, and of other bodies whole;
-    a rule with it does nothing else.
+    *delay*: seconds before anything is done.
+    *hang*: never answer.
+    *answer*: sent instead of the server's.
+    *drop_answer*: the server handles the request and the connection breaks before its answer, or
+    with *hang* stays open.
+    *cut_after*, *cut_at*: break the connection after so many seconds or bytes of the answer.
+    *rewrite_target*: request another path and query from the server.
+    *transform*: change each line of a watch, also of one already open, and other bodies as a
+    whole; a rule with it has no other effect.
     """
 
     pattern: str = ""
@@ -71,14 +73,14 @@ class SeenRequest:
 
 def truncate_body(body: bytes) -> bytes:
     """
-    What is left when its end is lost, in lines that are still ended.
+    Return the first half of a body; a watch line keeps its newline.
     """
     return body[: len(body) // 2] + (b"\n" if body.endswith(b"\n") else b"")
 
 
 def status(code: int, reason: str, message: str) -> str:
     """
-    A Status as API servers answer it.
+    Return a Status as API servers write it.
     """
     content = {
         "kind": "Status",

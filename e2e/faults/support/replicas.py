@@ -1,5 +1,5 @@
 """
-Several reporters, each behind a proxy of its own, so that it is seen who asked for what.
+Several reporters, each behind a proxy of its own, so that each request has a known sender.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ SKEWED_PROGRAM = (sys.executable, "-m", "e2e.faults.support.altered_reporter")
 @dataclass(frozen=True)
 class ProxiedReplica:
     """
-    Its requests are seen by its *proxy*, times being those of the monotonic clock.
+    A reporter and the *proxy* that records its requests, with times of the monotonic clock.
     """
 
     reporter: ReporterProcess
@@ -39,13 +39,13 @@ class ProxiedReplica:
 
     def writes(self, *, since: float = 0) -> int:
         """
-        The requests to write an Event that it has sent.
+        Return its requests to write an Event.
         """
         return self.proxy.count(r"/events\b", methods=("POST", "PATCH"), since=since)
 
     def log_time(self, *words: str) -> str:
         """
-        The time of the newest line of its log with these words, which sorts as text.
+        Return the time of the newest log line with these words, in a form that sorts as text.
         """
         return self.reporter.lines(*words)[-1].split()[0]
 
@@ -59,7 +59,7 @@ def running_replica(
     leading: bool = False,
 ) -> Iterator[ProxiedReplica]:
     """
-    With *env* it runs in a changed world.
+    Run a replica behind its own proxy. With *env* it runs the program that *env* alters.
     """
     with fault_proxy(plane) as proxy:
         program = PROGRAM if env is None else SKEWED_PROGRAM
@@ -75,7 +75,7 @@ def running_replicas(
     plane: ControlPlane, number: int, *flags: str
 ) -> Iterator[list[ProxiedReplica]]:
     """
-    The first of them leads.
+    Run several replicas, of which the first leads.
     """
     names = ("one", "two", "three")[:number]
     with contextlib.ExitStack() as stack:

@@ -287,7 +287,7 @@ def _lease(name: str) -> Json:
 
 def _runs(pid: int) -> bool:
     """
-    A zombie does not: it only waits for whoever has to ask how it ended.
+    Return whether a process runs. A zombie has ended; only its exit code is still unread.
     """
     told = subprocess.run(
         ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False

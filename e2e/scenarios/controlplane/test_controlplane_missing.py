@@ -1,5 +1,5 @@
 """
-What a machine says that has no control plane to offer.
+The message on a machine that has no control plane to run.
 """
 
 import os
@@ -61,7 +61,7 @@ def _pytest_here(cache: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 def _python(*arguments: str, cache: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """
-    On a machine that has neither a cache nor Go.
+    Run Python as on a machine that has neither a cache nor Go.
     """
     kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
     return subprocess.run(

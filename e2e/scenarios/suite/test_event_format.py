@@ -1,5 +1,5 @@
 """
-What the suite objects to in an Event, so that its silence means something.
+The Events that the suite rejects, so that its success proves something.
 """
 
 import copy

@@ -1,5 +1,5 @@
 """
-What the suite leaves behind when it fails: a healthy stack, and what the reporters saw.
+The state that a failed run of the suite leaves behind: a healthy stack, and the reporters' status.
 """
 
 import subprocess
@@ -31,7 +31,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 @pytest.fixture
 def failed(plane: ControlPlane) -> str:
     """
-    What was printed, when the reason was not told in which both tests wait.
+    Return the output of a run in which the reason that both tests wait for is not announced.
     """
     with local_cluster.reporters(plane, replicas=1, off=BBR):
         flags = (f"--quiet-seconds={local_cluster.QUIET}", "--within-seconds=5")

@@ -1,5 +1,5 @@
 """
-What the suite does before it breaks a cluster that it was given.
+Checks that the suite makes before it breaks a cluster that it was given.
 """
 
 import subprocess
@@ -27,7 +27,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 
 def told(plane: ControlPlane, *flags: str) -> str:
     """
-    Instead of running a test. Without a terminal, as a service has none.
+    Return the output of a run that must refuse, without a terminal, as a service has none.
     """
     given = ("e2e/suite/test_cluster_status.py", f"--kubeconfig={plane.kubeconfig()}", *flags)
     done = subprocess.run(

@@ -1,5 +1,5 @@
 """
-The objects of a case file, on an API server that nobody else writes to.
+The objects of a case file, on an API server with no other writer.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ from tests.support.cases.syntax import apply_merge_patch, resolve_times
 
 TEST_FINALIZER = "e2e.example/held"
 """
-The finalizer of what is on its way out.
+The finalizer of objects that are being deleted.
 """
 
 DEFAULTS: dict[str, Json] = {
@@ -46,7 +46,7 @@ DEFAULTS: dict[str, Json] = {
     "Pod": {"spec": {"containers": [{"name": "main", "image": IMAGE}]}},
 }
 """
-What the API server demands beside what the reporter reads.
+Fields that the API server requires and the reporter does not read.
 """
 
 ITEM_DEFAULTS: dict[str, Json] = {
@@ -61,7 +61,7 @@ SET_BY_THE_SERVER = ("uid", "generation", "creationTimestamp", "deletionTimestam
 
 class CaseClusterObjects:
     """
-    Writes whole objects, each status by itself, and knows which there are.
+    Write whole objects, each status separately, and keep a list of the existing ones.
     """
 
     def __init__(self, client: Client) -> None:
@@ -70,7 +70,8 @@ class CaseClusterObjects:
 
     def install(self, changes: Mapping[str, Mapping[str, Any] | None]) -> None:
         """
-        The healthy stack with these changes, and nothing else. What is so already is left alone.
+        Install the healthy stack with these changes and nothing else. Objects that match already
+        are left alone.
         """
         self.world = CaseObjects()
         stack = apply_merge_patch(HEALTHY_STACK["objects"], changes)
@@ -172,7 +173,7 @@ class CaseClusterObjects:
 
 def _must_recreate(live: Json, manifest: Json) -> bool:
     """
-    A pod cannot change its node, nor its owner its name.
+    Return whether an update is impossible: a pod cannot change its node, nor its owner's name.
     """
     node = live.get("spec", {}).get("nodeName")
     return bool(manifest["kind"] == "Pod" and manifest["spec"].get("nodeName") != node)
@@ -180,7 +181,7 @@ def _must_recreate(live: Json, manifest: Json) -> bool:
 
 def _with_valid_deployment(name: str, deployment: Json) -> Json:
     """
-    With a template, and no more pods in the status than there are.
+    Add a template to a Deployment, and limit the pods in its status to the total.
     """
     spec, status = deployment.get("spec", {}), deployment.get("status", {})
     labels = {"e2e.example/of": name}
@@ -201,7 +202,7 @@ def _with_valid_deployment(name: str, deployment: Json) -> Json:
 
 def _without_blanks(value: Any) -> Any:
     """
-    What a partial object has none of.
+    Drop the null and empty values of a partial object.
     """
     if isinstance(value, Mapping):
         kept = {key: _without_blanks(each) for key, each in value.items()}
@@ -213,7 +214,7 @@ def _without_blanks(value: Any) -> Any:
 
 def _filled(value: Any, *, now: datetime, of: str = "") -> Any:
     """
-    With the fields that every condition, listener and so on must have.
+    Add the fields that every condition, listener and similar item must have.
     """
     if isinstance(value, list):
         return [_filled(each, now=now, of=of) for each in value]
@@ -232,7 +233,7 @@ def _filled(value: Any, *, now: datetime, of: str = "") -> Any:
 
 def _observed(value: Any, offset: int) -> Any:
     """
-    The server counts generations itself: those of the case, as it counts them.
+    Map the generations of the case to those that the server counts itself.
     """
     if isinstance(value, list):
         return [_observed(each, offset) for each in value]

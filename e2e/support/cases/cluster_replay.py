@@ -1,7 +1,7 @@
 """
-A case file, played on the real control plane with the real reporter.
+The replay of a case file on the real control plane with the real reporter.
 
-Its times are left out: each step waits until what is announced after it has been announced.
+The times of the case are left out: each step waits until its announcements have been made.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ GRACE, SETTLE = 1, 1
 SHORT_HOLD, MAX_SHORTENED_HOLD = timedelta(seconds=1), timedelta(minutes=10)
 HOLD_OVERRIDES = {"inferencesetInfraProvisioningFailed": timedelta(seconds=3)}
 """
-Instead of BRIEF, where several steps of a case are within one hold.
+Holds of reasons that have several steps of a case within one hold.
 """
 
 BURST = 0.3
@@ -44,17 +44,17 @@ The seconds within which the reporter may look at several changes at once.
 
 ARRIVAL = 0.1
 """
-The seconds that a change takes to whoever watches.
+The seconds in which a change reaches a watch.
 """
 
 WITHIN = 15
 """
-The seconds that an announcement has.
+The time limit of an announcement, in seconds.
 """
 
 SUPPORTED_KEYS = frozenset({"at", "what", "change"})
 """
-Of a step, what can be done to a real API server here.
+The keys of a step that can be replayed on a real API server.
 """
 
 FLAGS = (
@@ -69,7 +69,8 @@ Case = Mapping[str, Any]
 
 def overlay(folder: Path) -> str:
     """
-    The flag with short holds. The longest stay: no case waits for them that is played here.
+    Return the flag of an overlay with short holds. The longest holds stay: no case replayed here
+    waits for them.
     """
     judged = [entry for entry in DEFAULT_CATALOGUE.entries.values() if entry.is_evaluated]
     reasons = {entry.reason: {"hold": _brief(entry)} for entry in judged}
@@ -96,7 +97,8 @@ class ClusterCaseReplay:
 
     def run(self) -> list[Event]:
         """
-        All that was written, in order; also that of the settle after the last step.
+        Return all Events written, in order, including those of the settle period after the last
+        step.
         """
         client = self.plane.client
         self.objects.install(self.case.get("given", {}).get("change", {}))
@@ -112,7 +114,7 @@ class ClusterCaseReplay:
 
     def _steps(self) -> Iterator[tuple[Case, list[str]]]:
         """
-        Each with what is announced before the next one.
+        Yield each step with the lines announced before the next one.
         """
         odd = [key for step in self.case["story"] for key in step.keys() - SUPPORTED_KEYS]
         odd += self.case.get("given", {}).keys() - SUPPORTED_KEYS
@@ -141,7 +143,7 @@ class ClusterCaseReplay:
 
     def _until_said(self, lines: list[str], before: int) -> None:
         """
-        The last of them; that they came in this order can be told from all that was written.
+        Wait for the last line. The order of the lines is checked later, from all writes.
         """
 
         def read() -> bool:
@@ -156,13 +158,13 @@ class ClusterCaseReplay:
 
     def _version(self) -> int:
         """
-        Of the newest write there is.
+        Return the resource version of the newest write.
         """
         return int(self.plane.client.get(events.PATH)["metadata"]["resourceVersion"])
 
     def _written(self, since: int) -> list[Event]:
         """
-        Every write of the reporter since then, and in the seconds to come.
+        Return every write of the reporter since then, and in the seconds to come.
         """
         query = f"watch=1&resourceVersion={since}&timeoutSeconds={SETTLE + 1}"
         text = self.plane.client.raw("GET", f"{events.PATH}?{query}")
@@ -178,7 +180,7 @@ class ClusterCaseReplay:
 @contextlib.contextmanager
 def _asleep(reporter: ReporterProcess) -> Iterator[None]:
     """
-    A step is written object by object; so it sees all of it at once.
+    Stop the reporter, because a step is written object by object and must be seen at once.
     """
     pid = reporter.process.pid
     os.kill(pid, signal.SIGSTOP)
@@ -194,7 +196,8 @@ def line(event: Event) -> str:
 
 def matches_expected(event: Event, wanted: str) -> bool:
     """
-    Whether it is what the case says, however long nothing has moved.
+    Return whether an Event has the line that the case expects, whatever time without progress it
+    states.
     """
     return matches_line(_timeless(line(event)), _timeless(wanted))
 
@@ -205,7 +208,7 @@ def _timeless(text: str) -> str:
 
 def differences(written: list[Event], case: Case) -> list[str]:
     """
-    Where the two part. What a case says of one moment may come in any order.
+    Return the differences. Lines that a case expects at the same moment may come in any order.
     """
     said = groupby(expected_announcements(case), key=itemgetter(0))
     left, odd = [[text for _, text in each] for _, each in said], []

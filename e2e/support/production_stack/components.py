@@ -49,7 +49,7 @@ NODE_PROVISIONER = StackComponent(
     "gpu-provisioner", "gpu-provisioner", {"app.kubernetes.io/name": "gpu-provisioner"}
 )
 """
-Judged where the reporter is told of one.
+A component that is evaluated only if the reporter is configured for it.
 """
 KEDA_OPERATOR = StackComponent("keda", "keda-operator", {"app": "keda-operator"})
 KEDA_METRICS_APISERVER = StackComponent(
@@ -80,7 +80,7 @@ COMPONENTS = (
 
 def manifests() -> list[Json]:
     """
-    In an order in which they can be created.
+    Return the manifests in an order in which they can be created.
     """
     namespaces = sorted({each.namespace for each in COMPONENTS})
     return [
@@ -123,7 +123,7 @@ def deployment_manifest(component: StackComponent) -> Json:
 
 def install(client: Client) -> None:
     """
-    Returns when every Deployment is Ready.
+    Install the stack. Returns when every Deployment is Ready.
     """
     for manifest in manifests():
         client.apply(manifest)
@@ -141,7 +141,7 @@ def deployment(client: Client, component: StackComponent) -> Json:
 
 def pods(client: Client, component: StackComponent) -> list[Json]:
     """
-    Of its selector, without those being deleted.
+    Return the pods of a component's selector, without those being deleted.
     """
     selector = ",".join(f"{key}={value}" for key, value in component.labels.items())
     found = client.list(f"/api/v1/namespaces/{component.namespace}/pods", labelSelector=selector)
@@ -158,7 +158,7 @@ def scale(client: Client, component: StackComponent, replicas: int) -> None:
 
 def restart(client: Client, component: StackComponent) -> None:
     """
-    As kubectl rollout restart does it.
+    Restart a Deployment as kubectl rollout restart does.
     """
     now = dt.datetime.now(dt.UTC).isoformat()
     annotations = {"kubectl.kubernetes.io/restartedAt": now}
@@ -168,8 +168,9 @@ def restart(client: Client, component: StackComponent) -> None:
 
 def until_ready(client: Client, component: StackComponent, *, within: float = 60) -> Json:
     """
-    The Deployment, when all replicas it wants are of its newest version, Ready, and no other is
-    left. The pods are counted too: its status can for a moment miss a ReplicaSet's newest pod.
+    Wait for the Deployment until all its replicas are of its newest version and Ready, and no
+    others are left. The pods are counted too: for a moment the status can miss a ReplicaSet's
+    newest pod.
     """
 
     def read() -> Json | None:
@@ -183,7 +184,7 @@ def until_ready(client: Client, component: StackComponent, *, within: float = 60
 
 def until_started(client: Client, component: StackComponent) -> None:
     """
-    Ready, whatever its pods were waiting for.
+    Let a Deployment become Ready, whatever its pods were waiting for.
     """
 
     def started() -> bool:

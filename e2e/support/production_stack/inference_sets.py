@@ -1,5 +1,5 @@
 """
-InferenceSets of a bare control plane, given a trouble that counts at once and cured of it.
+InferenceSets of a bare control plane, misconfigured so that it counts at once, and repaired.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ GROUP = "/apis/kaito.sh"
 @contextlib.contextmanager
 def bare_plane(many: int, **options: Any) -> Iterator[ControlPlane]:
     """
-    A control plane that nobody else writes to, with so many healthy InferenceSets.
+    A control plane with no other writer and so many healthy InferenceSets.
     """
     with ControlPlane(replace(workload.MINIMAL_OPTIONS, **options)) as plane:
         workload.write(plane, many)
@@ -37,7 +37,7 @@ def bare_plane(many: int, **options: Any) -> Iterator[ControlPlane]:
 
 def healthy_models(plane: ControlPlane) -> ControlPlane:
     """
-    As the next test wants to find it.
+    Repair all models and delete the Events before a test. Returns *plane*.
     """
     repair_all(plane.client)
     events.clear(plane.client)
@@ -46,7 +46,7 @@ def healthy_models(plane: ControlPlane) -> ControlPlane:
 
 def name(number: int) -> str:
     """
-    Of the InferenceSet with this number, as messages and status write it.
+    Return the InferenceSet of this number as ``namespace/name``, the form of messages and status.
     """
     team, model = divmod(number, SETS_OF_A_TEAM)
     return f"team-{team}/model-{model}"
@@ -73,12 +73,12 @@ def repair_all(client: Client) -> None:
             client.patch(here, {"metadata": {"annotations": RIGHT}})
 
 
-# ---------------------------------------------------------------- what is said of them
+# ---------------------------------------------------------------- their Events and states
 
 
 def model_events(client: Client) -> list[tuple[str, str]]:
     """
-    Reason and InferenceSet of each Event, in the order of the last writes.
+    Return reason and InferenceSet of each Event, in the order of the last writes.
     """
     return [(each.reason, _of(each)) for each in events.reporter_events(client)]
 
@@ -95,7 +95,8 @@ def _of(event: Event) -> str:
 
 def state(reporter: ReporterProcess, number: int) -> str:
     """
-    Of its trouble; "clear" where nothing is kept of it.
+    Return the state of its configuration finding: "clear" if there is none, "gone" if the subject
+    is not listed.
     """
     namespace, _, own = name(number).partition("/")
     for subject in reporter.status()["subjects"]:
@@ -121,7 +122,7 @@ def wait_state(reporter: ReporterProcess, number: int, wanted: str, *, within: f
 
 def manifest(client: Client, number: int) -> Json:
     """
-    One that can be created again.
+    Return a manifest that can be created again.
     """
     found = client.get(path(number))
     for key in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"):

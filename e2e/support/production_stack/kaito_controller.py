@@ -1,8 +1,8 @@
 """
-KAITO's controller in a namespace, where its CRDs are but nobody acts on them.
+KAITO's controller in a namespace that has its CRDs but no KAITO.
 
-It makes Workspaces and their StatefulSets and says in their conditions what the real one says; the
-pods are those of the real StatefulSet controller.
+It creates Workspaces and their StatefulSets and writes the conditions that the real one writes;
+the pods are those of the real StatefulSet controller.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ NODES_READY_REASONS = {
 
 def nodes_missing_reasons(reason: str) -> dict[str, str]:
     """
-    Its words while the node is not there, for *reason*: one of a NodeClaim.
+    Return the reasons of its conditions while the node is missing. *reason*: one of a NodeClaim.
     """
     return {
         **PENDING_REASONS,
@@ -57,7 +57,7 @@ class KaitoController:
 
     def create_workspace(self, name: str) -> None:
         """
-        A replica of the InferenceSet, of which it has not said anything yet.
+        Create a replica of the InferenceSet, without a status yet.
         """
         manifest = self._workspace(name)
         owner = self.client.get(self.client.path(self._inference_set))
@@ -80,7 +80,7 @@ class KaitoController:
         nodes: Mapping[str, str] | None = None,
     ) -> None:
         """
-        Its StatefulSet. *nodes*: labels of those that its pods may run on.
+        Create the Workspace's StatefulSet. *nodes*: labels of the nodes for its pods.
         """
         labels = {"kaito.sh/workspace": workspace, "inferenceset.kaito.sh/created-by": self.model}
         manifest = self.stateful_set(workspace)
@@ -101,7 +101,7 @@ class KaitoController:
 
     def update_template(self, workspace: str, annotations: Mapping[str, str]) -> None:
         """
-        Its StatefulSet's template. Returns when the pod is one of the new revision.
+        Change the template of the StatefulSet. Returns when the pod has the new revision.
         """
         before = self.pod(workspace)["metadata"]["uid"]
         template = {"metadata": {"annotations": dict(annotations)}}
@@ -112,7 +112,7 @@ class KaitoController:
 
     def mark_upgrading(self, workspace: str) -> None:
         """
-        Told to upgrade in place; the marks stay when it is over.
+        Mark the Workspace for an upgrade in place. The marks stay when it is over.
         """
         marks = {
             "labels": {"kaito.sh/upgrade-to-version": "0.9.0"},
@@ -122,7 +122,7 @@ class KaitoController:
 
     def delete_workspace(self, workspace: str) -> None:
         """
-        The Workspace is on its way out until it is let go.
+        Delete the Workspace, which terminates until its finalizers are removed.
         """
         self.client.delete(self.client.path(self._workspace(workspace)))
         self.client.delete(self.client.path(self.stateful_set(workspace)))
@@ -139,7 +139,7 @@ class KaitoController:
 
     def set_workspace_conditions(self, workspace: str, reasons: Mapping[str, str]) -> None:
         """
-        A reason by the condition's type, with a message after a colon where it has one.
+        Set a reason by the condition's type, with an optional message after a colon.
         """
         manifest = self._workspace(workspace)
         before = self.client.get(self.client.path(manifest)).get("status", {}).get("state")
@@ -152,7 +152,7 @@ class KaitoController:
 
     def set_inference_set_status(self, ready: int, desired: int = 1) -> None:
         """
-        The InferenceSet's own status.
+        Write the InferenceSet's own status.
         """
         done = ready >= desired
         said = {
@@ -175,7 +175,7 @@ class KaitoController:
 
     def annotate(self, **annotations: str | None) -> None:
         """
-        The InferenceSet, for the scaler.
+        Annotate the InferenceSet for the scaler.
         """
         given = {
             f"scaledobject.kaito.sh/{key.replace('_', '-')}": each
@@ -186,7 +186,7 @@ class KaitoController:
 
     def pod(self, workspace: str) -> Json:
         """
-        The one that exists or comes soon, and is not on its way out.
+        Return the pod, once it exists and is not being deleted.
         """
         path = f"/api/v1/namespaces/{self.namespace}/pods/{workspace}-0"
 
@@ -201,7 +201,8 @@ class KaitoController:
 
     def wait_started(self, workspace: str) -> None:
         """
-        Its pod serves, whatever it was waiting for, and KAITO has seen it.
+        Wait until the pod serves, whatever it was waiting for, and write that to KAITO's
+        conditions.
         """
         faults.clear_pod_fault(self.client, self.pod(workspace))
 

@@ -1,5 +1,5 @@
 """
-The example stack, healthy again whatever a test did to it.
+The example stack, repaired after each test.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ NODES = "/api/v1/nodes"
 @contextlib.contextmanager
 def healthy_stack(plane: ControlPlane, *, grace: int = GRACE) -> Iterator[ControlPlane]:
     """
-    A healthy stack of which the reporter has not said anything yet, and mended at the end.
+    A healthy stack without Events of the reporter, repaired at the end.
     """
     events.clear(plane.client)
     _wait_past_grace(plane, grace)
@@ -42,7 +42,7 @@ def restore(plane: ControlPlane) -> None:
 
 def _wait_past_grace(plane: ControlPlane, grace: int) -> None:
     """
-    Older than the grace: what is young may be out for a while without a word.
+    Wait until the Deployments are older than the grace, within which they are not announced.
     """
 
     def ages() -> Iterator[float]:
@@ -75,7 +75,7 @@ def _delete_quotas(plane: ControlPlane, namespace: str) -> None:
 
 def _delete_broken_pods(plane: ControlPlane, namespace: str) -> None:
     """
-    One that was made to fail goes; its replacement is healthy.
+    Delete pods with a fault; their replacements are healthy.
     """
     for pod in plane.client.list(f"/api/v1/namespaces/{namespace}/pods"):
         if any(key.startswith("fault.e2e/") for key in pod["metadata"].get("annotations", {})):

@@ -11,7 +11,7 @@ from e2e.controlplane import Client, Json
 
 def write_status(client: Client, manifest: Json, status: Json) -> None:
     """
-    What the controller says that has seen the newest generation.
+    Write a status as a controller that has seen the newest generation.
     """
     path = client.path(manifest)
     generation = client.get(path)["metadata"]["generation"]
@@ -22,9 +22,11 @@ def set_conditions(
     client: Client, manifest: Json, said: Mapping[str, Json], **status: Json | str
 ) -> None:
     """
-    *said*: status, reason and message by the condition's type; those not named stay as they are.
+    Set conditions. *said*: status, reason and message by the condition's type; other types stay as
+    they are.
 
-    A time of transition moves with the condition's status alone, as metav1's conditions do it.
+    lastTransitionTime changes only with the condition's status, as in apimachinery's
+    meta.SetStatusCondition.
     """
     live = client.get(client.path(manifest))
     known = {each["type"]: each for each in live.get("status", {}).get("conditions", [])}

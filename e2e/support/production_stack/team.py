@@ -1,5 +1,5 @@
 """
-A team's namespace as its charts install it, and Istio, which acts on what is in it.
+A team's namespace as its charts install it, and the actions of Istio on its objects.
 """
 
 import datetime as dt
@@ -23,7 +23,7 @@ _OF_CONTROLLERS = {"GatewayClass", "Pod", "Workspace"}
 @dataclass(frozen=True)
 class TeamStack:
     """
-    *nodes*: labels of the nodes that all its pods run on.
+    A namespace and its objects. *nodes*: labels of the nodes that all its pods run on.
     """
 
     plane: ControlPlane
@@ -42,7 +42,8 @@ class TeamStack:
 
     def chart_manifests(self) -> list[Json]:
         """
-        The namespace first, then the harness, then the model. Without what controllers make.
+        Return the namespace first, then the harness, then the model, without objects that
+        controllers create.
         """
         made = [each for each in self._example() if not self._is_made_by_istio(each)]
         rest = [each for each in made if each["kind"] != "Deployment"]
@@ -70,8 +71,8 @@ class TeamStack:
 
     def accept_gateway(self) -> None:
         """
-        Istio accepts the Gateway and makes its proxies, which start; its address is pending, and the
-        pool has no Service of Istio's yet.
+        Accept the Gateway as Istio does: its proxies start, its address is pending, and the pool
+        has no Service of Istio yet.
         """
         self._write_status(GATEWAY, self._pending(self._status(GATEWAY)))
         for each in self._data_plane():
@@ -80,7 +81,7 @@ class TeamStack:
 
     def program_gateway(self) -> None:
         """
-        All that Istio says is well.
+        Set the Gateway's conditions as Istio does when it is programmed.
         """
         for kind in (GATEWAY, POOL, ROUTE):
             self._write_status(kind, self._status(kind))
@@ -90,7 +91,7 @@ class TeamStack:
 
     def patch_spec(self, kind: str, spec: Json) -> None:
         """
-        An upgrade of its chart, which Istio has not seen yet.
+        Change the spec as an upgrade of its chart does, before Istio has seen it.
         """
         self.client.patch(self.client.path(self._part(kind)), {"spec": spec})
 
@@ -98,7 +99,7 @@ class TeamStack:
 
     def wait_started(self) -> None:
         """
-        Proxies and picker are Ready, whatever they were waiting for.
+        Wait until proxies and picker are Ready, whatever they were waiting for.
         """
         for each in (self.proxies, self.picker):
             components.until_started(self.client, each)
@@ -135,7 +136,7 @@ class TeamStack:
 
     def _write_status(self, kind: str, status: Json) -> None:
         """
-        Also of one that comes only now.
+        Write a status, also of an object that is created only now.
         """
         part = self._part(kind)
         path = self.client.path(part)
@@ -166,7 +167,7 @@ class TeamStack:
 
 def register_class(client: Client) -> None:
     """
-    Istio's own GatewayClass, which istiod makes when it starts.
+    Create Istio's GatewayClass, as istiod does when it starts.
     """
     now = dt.datetime.now(dt.UTC)
     made = next(each for each in team.manifests(now) if each["kind"] == "GatewayClass")
@@ -177,7 +178,7 @@ def register_class(client: Client) -> None:
 
 def remove(plane: ControlPlane, names: Iterable[str]) -> None:
     """
-    Not waiting until all is gone: nothing in a namespace that is on its way out is a finding.
+    Delete without waiting: nothing in a terminating namespace is a finding.
     """
     for name in names:
         plane.client.delete(f"/api/v1/namespaces/{name}")

@@ -1,8 +1,8 @@
 """
-A cluster's worth of objects: the example stack with as many InferenceSets as wished, all healthy.
+The objects of a whole cluster: the example stack with a number of InferenceSets, all healthy.
 
-Written with their statuses straight to the API server. No controller is behind them: meant for a
-control plane without controllers, which would mend or delete what is not theirs.
+They are written with their statuses to the API server of a control plane without controllers,
+which would repair or delete them.
 """
 
 import asyncio
@@ -36,18 +36,18 @@ Requests under way at the same time; more only wait in the API server.
 
 MINIMAL_OPTIONS = Options(controllers=False, scheduler=False, kwok=False)
 """
-A control plane on which nobody touches what is written here.
+Options of a control plane where nothing else writes to these objects.
 """
 
 _ELSEWHERE = {"CustomResourceDefinition", "Node", "ReplicaSet"}
 """
-Kinds of the example that the control plane has already, or that the reporter never reads.
+Kinds of the example that the control plane has already or that the reporter never reads.
 """
 
 
 def write(plane: ControlPlane, inference_sets: int) -> int:
     """
-    Returns how many objects there are now, each of which must not have been there before.
+    Create the objects, none of which may exist. Returns their number.
     """
     return write_all(plane, manifests(inference_sets))
 
@@ -58,7 +58,7 @@ def write_all(plane: ControlPlane, wanted: Iterable[Json]) -> int:
 
 def manifests(inference_sets: int, *, of_a_team: int = SETS_OF_A_TEAM) -> Iterator[Json]:
     """
-    With statuses, namespaces before what is in them.
+    Yield manifests with statuses, each namespace before its objects.
     """
     cluster, models = example()
     yield from cluster
@@ -73,7 +73,7 @@ def manifests(inference_sets: int, *, of_a_team: int = SETS_OF_A_TEAM) -> Iterat
 
 def example() -> tuple[list[Json], list[Json]]:
     """
-    What is there once, and what belongs to the one team and its model.
+    Return the objects that exist once, and those of the one team and its model.
     """
     every = [
         each for each in stack.manifests(dt.datetime.now(dt.UTC)) if each["kind"] not in _ELSEWHERE
@@ -89,7 +89,7 @@ def object_key(manifest: Json) -> tuple[str, ...]:
 
 def renamed(models: list[Json], *, team: str, model: str) -> list[Json]:
     """
-    The example's objects, as those of another team and model.
+    Return the example's objects with the names of another team and model.
     """
     text = json.dumps(models)
     text = re.sub(rf"\b{example_team.TEAM}\b", team, text)

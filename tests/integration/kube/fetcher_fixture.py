@@ -1,5 +1,5 @@
 """
-Pods that answer as a test says, and the fetchers that read them.
+Pods whose answers the test defines, and the fetchers that read them.
 """
 
 from contextlib import asynccontextmanager
@@ -60,7 +60,7 @@ def always(answer):
 @asynccontextmanager
 async def at_pod(handler, **how):
     """
-    A pod that answers so, and who reads it.
+    Yield the server of a pod with this handler, and the fetcher that reads it.
     """
     async with (
         serving(handler) as server,

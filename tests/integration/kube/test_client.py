@@ -145,7 +145,7 @@ async def test_the_date_of_each_response_is_reported(tmp_path):
 
 def a_stream(*lines, end):
     """
-    Sends lines, then does what *end* says.
+    Send lines, then do what *end* names.
     """
 
     async def handler(request):

@@ -1,5 +1,5 @@
 """
-Credentials of the kubeconfig and of the pod, as a server sees them.
+Credentials of the kubeconfig and of the pod, as a server receives them.
 """
 
 import ssl

@@ -156,7 +156,7 @@ async def test_a_pod_that_sends_has_the_whole_timeout_at_its_first_scrape():
 
 async def test_only_so_many_large_pages_are_received_at_once_and_no_others_wait():
     """
-    The first ones do not end until they are told to.
+    The first pages do not end until the test ends them.
     """
     large = b"# a comment\n" * (2 * SMALL_PAGE_BYTES // 12)
     begun, end = 0, asyncio.Event()

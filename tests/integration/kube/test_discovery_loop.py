@@ -170,7 +170,7 @@ async def test_no_answer_is_an_error(tmp_path, answer, expected):
 
 class FakePresenceStore:
     """
-    Keeps what it is told.
+    Keep the presence states that are written to it.
     """
 
     def __init__(self) -> None:

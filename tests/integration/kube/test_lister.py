@@ -27,7 +27,7 @@ from tests.support.stubs.api_servers import (
 
 async def listed(folder, *lists) -> tuple[ListResult | KubeError, list[dict[str, str]]]:
     """
-    The list, or why there is none; and the queries of the requests.
+    Return the list or its error, and the queries of the requests.
     """
     cluster = ScriptedServer(lists=lists)
     async with serving(cluster) as server, connected(a_kubeconfig(folder, server.url)) as api:
@@ -45,7 +45,7 @@ def names(listing) -> list[str]:
 
 async def breaks_off(request) -> web.StreamResponse:
     """
-    Promised as whole, and cut after some of it.
+    Announce a whole body and cut it after a part.
     """
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     response.content_length = 1000

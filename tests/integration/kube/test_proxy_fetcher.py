@@ -32,7 +32,8 @@ from tests.support.stubs.api_servers import (
 @asynccontextmanager
 async def through_server(tmp_path, handler):
     """
-    A pod that answers so, the API server before it, and who reads it through that.
+    Yield an API server, a pod with this handler behind it, and the fetcher that reads it through
+    the server.
     """
     async with EmbeddedServer() as server, serving(handler) as pod:
         _put(server)
@@ -112,7 +113,7 @@ async def test_a_deleted_pod_or_a_closed_port_has_no_page(tmp_path):
 
 class UnreachableApi:
     """
-    An API server that must not be asked.
+    An API server that must not receive a request.
     """
 
     async def call(self, method, path, **_):

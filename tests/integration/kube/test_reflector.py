@@ -1,5 +1,5 @@
 """
-A reflector against servers that misbehave in every way that was seen in clusters.
+A reflector against servers that misbehave in every way observed in clusters.
 """
 
 import asyncio

@@ -130,7 +130,7 @@ async def test_a_kind_that_is_not_served_waits_for_discovery(tmp_path):
 
 async def until_answered(run, condition):
     """
-    Discovery answers again and again, as the real one does.
+    Repeat the answer of discovery, as the real one does.
     """
     async with asyncio.timeout(10):
         while not condition():

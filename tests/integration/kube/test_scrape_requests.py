@@ -1,5 +1,5 @@
 """
-Several probes ask for different pods, ports and families.
+Several probes that request different pods, ports and families.
 """
 
 from dataclasses import replace

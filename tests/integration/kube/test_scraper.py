@@ -1,5 +1,5 @@
 """
-The scraper reads pods on real sockets that play downloads, and the store is evaluated.
+The scraper reads pods on real sockets that simulate downloads, and the store is evaluated.
 """
 
 import asyncio
@@ -149,7 +149,7 @@ async def test_many_pods_are_read_in_time_but_never_too_many_at_once(tmp_path):
 
 async def test_of_thousands_that_hang_none_keeps_others_from_being_read_old_or_new(tmp_path):
     """
-    In far less time than it takes to try each of them once.
+    All this takes far less time than one try of each pod.
     """
     asked: Counter[str] = Counter()
 

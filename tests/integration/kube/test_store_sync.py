@@ -1,5 +1,5 @@
 """
-Reflectors, discovery and the real store together follow an API server through its troubles.
+Reflectors, discovery and the real store together, against an API server with faults.
 """
 
 import asyncio

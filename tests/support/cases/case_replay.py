@@ -1,5 +1,6 @@
 """
-A case file, played on the pure core: a stack, what happens to it, what is announced when.
+The replay of a case file on the pure core: a stack, its changes, and the time of each
+announcement.
 """
 
 from collections.abc import Mapping
@@ -39,7 +40,7 @@ DISCOVERY_INTERVAL, CONFIRM_INTERVAL = timedelta(seconds=30), timedelta(seconds=
 
 class CaseReplay(Replay):
     """
-    Time is counted from the start of the process. Heartbeats are left out.
+    A replay whose time starts with the process. Heartbeats are left out.
     """
 
     def __init__(self, case: Mapping) -> None:
@@ -91,7 +92,7 @@ class CaseReplay(Replay):
 
     def _advance_until(self, end: datetime) -> None:
         """
-        A sample that is due at the end shows what the next step makes of the page.
+        Advance to the end. A sample due at the end is taken after the change of the next step.
         """
         while self._look_at <= end or self._sample_at < end:
             self.advance(max(min(self._look_at, self._sample_at) - self.now, timedelta(0)))
@@ -128,7 +129,8 @@ class CaseReplay(Replay):
 
     def _restart_store(self) -> None:
         """
-        What a new process finds: the objects as they are, without all that was seen of them.
+        Restart with an empty store: the objects as they are, without the earlier observations of
+        them.
         """
         before, self.store = self.store.snapshot(), self._empty()
         for kind in self._kinds:
@@ -148,7 +150,7 @@ class CaseReplay(Replay):
 
     def _discover(self) -> None:
         """
-        One answer of discovery; the next is due sooner if a loss needs a second one.
+        Run discovery once; the next run is due sooner if a loss needs a second answer.
         """
         self._record_discovery()
         self._look_at += (
@@ -200,7 +202,7 @@ def _line(record: EventRecord) -> str:
 
 def expected_announcements(case: Mapping) -> list[tuple[timedelta, str]]:
     """
-    What a case says is announced, and when, since the start.
+    Return the announcements that a case expects, with their times since the start.
     """
     return [
         (parse_duration(at), line)
@@ -211,14 +213,14 @@ def expected_announcements(case: Mapping) -> list[tuple[timedelta, str]]:
 
 def expected_lines(case: Mapping) -> list[str]:
     """
-    The same as lines with their time.
+    Return the expected announcements as lines with their time.
     """
     return [f"{_since_start(NOON + at)} {line}" for at, line in expected_announcements(case)]
 
 
 def matches_line(line: str, expected_: str) -> bool:
     """
-    Whether it is the expected line; one that ends in … is its beginning.
+    Return whether a line is the expected one. An expected line that ends in … is a prefix.
     """
     if expected_.endswith("…"):
         return line.startswith(expected_.removesuffix("…"))

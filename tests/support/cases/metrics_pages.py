@@ -1,8 +1,9 @@
 """
-The metrics pages of a story's pods, made from the few words of each in a case file.
+The metrics pages of a case's pods, built from the short notation of a case file.
 
 ``speed``, ``left`` and ``remaining`` describe a download, ``engine: true`` adds vLLM's families,
-``samples`` maps names of other gauges to their values, ``unreadable`` is why no page can be read.
+``samples`` maps names of other gauges to their values, ``unreadable`` is the error of an
+unreadable page.
 """
 
 import re
@@ -26,14 +27,14 @@ AMOUNT = re.compile(r"(\d+(?:\.\d+)?) (GB|MB/s)")
 UNIT = {"GB": 1e9, "MB/s": MEGABYTE}
 UNKNOWN = -1.0
 """
-What remains before the first byte, while nothing arrives, and when the size is not known.
+The remaining seconds before the first byte, while nothing arrives, and if the size is not known.
 """
 WORDS = frozenset({"speed", "left", "remaining", "engine", "metric", "samples", "unreadable"})
 
 
 def parse_amount(text: str) -> float:
     """
-    Bytes, or bytes a second.
+    Return bytes, or bytes a second.
     """
     found = AMOUNT.fullmatch(str(text))
     assert found is not None, f"{text!r} is no amount such as 40 GB or 3.5 MB/s"
@@ -43,7 +44,7 @@ def parse_amount(text: str) -> float:
 @dataclass
 class MetricsPages:
     """
-    The words of each page by ``Pod namespace/name``; *bytes_left*: with the time they are of.
+    The notation of each page by ``Pod namespace/name``; *bytes_left*: the bytes and their time.
     """
 
     metric: str

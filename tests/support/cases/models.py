@@ -1,5 +1,5 @@
 """
-Workspaces and model pods of a story, from the few words that a case file says of each.
+Workspaces and model pods of a case, built from its short notation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,10 +29,12 @@ def case_workspace(
     name: str, words: Mapping, before: Iterable[Condition], *, now: datetime, **meta
 ) -> Workspace:
     """
-    Conditions as ``Reason: message``, which is False; ``ready`` unless given, ``none`` for absent.
+    Build a Workspace from conditions as ``Reason: message``, which is False; ``ready`` unless
+    given, ``none`` for absent.
 
-    *of*: its InferenceSet. *pods*: how many it has. *upgrade*: when it was told to upgrade in place.
-    *silent*: without any condition. A transition time moves with the status only.
+    *of*: its InferenceSet. *pods*: the number of its pods. *upgrade*: the time of the request to
+    upgrade in place. *silent*: without any condition.
+    lastTransitionTime changes only with the status.
     """
     unknown = words.keys() - WORDS
     assert not unknown, f"a Workspace has no {', '.join(unknown)}"
@@ -67,7 +69,7 @@ def _conditions(
 
 def case_pod(name: str, words: dict, **changes) -> Pod:
     """
-    Of a StatefulSet: ``<workspace>-<index>``. *model*: its InferenceSet.
+    Build the pod ``<workspace>-<index>`` of a StatefulSet. *model*: its InferenceSet.
     """
     of, _, index = name.rpartition("-")
     return a_model_pod(int(index), of, of=words.pop("model"), **{**changes, **words})

@@ -1,5 +1,5 @@
 """
-The objects of a story, from the few words that a case file says of each.
+The objects of a case, built from its short notation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ from tests.support.cases.syntax import (
 
 API_FIELDS = frozenset({"metadata", "spec", "status"})
 """
-With one of these, what is said of an object is a part of it as the API shows it.
+Fields that mark a description as a part of the object as the API shows it.
 """
 
 
@@ -42,7 +42,7 @@ class ObjectAddress:
     @classmethod
     def parse(cls, text: str) -> "ObjectAddress":
         """
-        ``Deployment kaito-system/body-based-router`` or ``Namespace kaito-system``.
+        Parse ``Deployment kaito-system/body-based-router`` or ``Namespace kaito-system``.
         """
         kind, _, where = text.partition(" ")
         namespace, _, name = where.rpartition("/")
@@ -55,7 +55,7 @@ class ObjectAddress:
 @dataclass
 class CaseObjects:
     """
-    What was said of each object so far; what is said later is merged into it.
+    The description of each object so far. A later description is merged into it.
     """
 
     words: dict[ObjectAddress, dict] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class CaseObjects:
 
     def _template(self, address: ObjectAddress) -> Mapping[str, str]:
         """
-        The labels by which Istio and the chart of an endpoint picker find their pods.
+        Return the labels by which Istio and the chart of an endpoint picker find their pods.
         """
         owner = ObjectAddress(DEPLOYMENTS, address.namespace, _workload(address))
         if owner.name.endswith(ENDPOINT_PICKER_SUFFIX):
@@ -211,7 +211,7 @@ def _full(address: ObjectAddress, words: dict, *, born: datetime, now: datetime)
 
 def healthy_pods(deployments: Iterable[tuple[str, Mapping]]) -> Mapping[str, Mapping]:
     """
-    A Ready pod for each replica: ``<deployment>-6c9f-x1``, ``-x2`` and so on.
+    Build a Ready pod for each replica: ``<deployment>-6c9f-x1``, ``-x2`` and so on.
     """
     return {
         f"Pod {text.removeprefix('Deployment ')}-6c9f-x{number}": {}

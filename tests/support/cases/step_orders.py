@@ -1,5 +1,5 @@
 """
-The orders in which the objects of a step may come that is done ``within`` some time.
+The orders of the objects of a step that takes place ``within`` some time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ PARTS = ("change", "crds")
 
 def reordered(case: Mapping, order: int) -> Mapping:
     """
-    The case with such steps taken apart. An object comes as late in each as in the others.
+    Return the case with such steps split. An object comes equally late in each order.
     """
     steps = [each for step in case["story"] for each in _split_step(step, order)]
     return {**case, "story": sorted(steps, key=lambda step: parse_duration(step["at"]))}
@@ -27,7 +27,7 @@ def has_fixed_order(case: Mapping) -> bool:
 
 def _split_step(step: Mapping, order: int) -> Iterator[Mapping]:
     """
-    Whole seconds, so that several may still come at once.
+    Split a step into whole seconds, so that several objects may still come at once.
     """
     if WITHIN not in step:
         yield step

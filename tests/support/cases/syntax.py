@@ -1,5 +1,5 @@
 """
-How a case file writes durations, times, numbered objects and changes.
+The notation of a case file for durations, times, numbered objects and changes.
 """
 
 import re
@@ -22,7 +22,7 @@ def parse_duration(text: str) -> timedelta:
 
 def apply_merge_patch(old, new):
     """
-    As a merge patch: null removes.
+    Apply a JSON merge patch (RFC 7396): null removes.
     """
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return new
@@ -36,7 +36,7 @@ def apply_merge_patch(old, new):
 
 def resolve_times(value, *, now: datetime):
     """
-    With ``now`` and ``5m ago`` as times.
+    Replace ``now`` and ``5m ago`` by times.
     """
     if isinstance(value, Mapping):
         return {key: resolve_times(each, now=now) for key, each in value.items()}
@@ -50,7 +50,8 @@ def resolve_times(value, *, now: datetime):
 
 def expand_numbered(changes: Mapping) -> Iterator[tuple[str, Mapping | None]]:
     """
-    With ``{1..200}`` in a name as that many objects, and ``{n}`` in their words as the number.
+    Expand ``{1..200}`` in a name to that many objects, and ``{n}`` in their descriptions to the
+    number.
     """
     for name, words in changes.items():
         found = NUMBERED.search(name)

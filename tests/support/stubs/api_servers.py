@@ -1,5 +1,5 @@
 """
-Small API servers on real sockets, which misbehave as a test says.
+Small API servers on real sockets, which misbehave as a test defines.
 """
 
 import asyncio

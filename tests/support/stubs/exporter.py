@@ -1,7 +1,8 @@
 """
 A stub of the metrics pages of pods that load a model; it needs no model and no GPU.
 
-Each address plays a scene; ``python -m tests.support.stubs.exporter stall --port 5000`` serves one.
+Each address serves a scene; ``python -m tests.support.stubs.exporter stall --port 5000`` serves
+one.
 """
 
 import argparse
