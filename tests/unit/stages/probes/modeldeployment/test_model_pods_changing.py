@@ -17,11 +17,9 @@ from tests.support.model_builders import (
     a_workspace,
     lost,
     never_ready,
-    only_trouble,
-    rendered_message,
-    verdict_of,
 )
 from tests.support.model_pods import LOOP, PENDING, REASON, broken, multi
+from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
 
 
 def upgrading(since=NOON - MINUTE, **changes):

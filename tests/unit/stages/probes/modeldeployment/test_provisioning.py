@@ -19,10 +19,8 @@ from tests.support.model_builders import (
     a_model_pod,
     a_model_store,
     a_workspace,
-    only_trouble,
-    rendered_message,
-    verdict_of,
 )
+from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
 from tests.support.provisioning import REASON, REFUSED, claims, starting
 
 

@@ -13,10 +13,8 @@ from tests.support.model_builders import (
     a_set_condition,
     a_workspace,
     delete_from_store,
-    only_trouble,
-    rendered_message,
-    verdict_of,
 )
+from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
 from tests.support.provisioning import REASON, REFUSED, claims, starting
 
 

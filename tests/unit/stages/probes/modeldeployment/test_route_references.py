@@ -26,10 +26,8 @@ from tests.support.model_builders import (
     a_route,
     a_set_condition,
     an_entry,
-    only_trouble,
-    rendered_message,
-    verdict_of,
 )
+from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
 
 
 REASON = "inferencesetRouteNotReady"
