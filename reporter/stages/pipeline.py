@@ -28,8 +28,12 @@ from reporter.stages.evaluation.gate import (
     next_gate_deadline,
 )
 from reporter.stages.evaluation.probe_run import ProbeRun, prepare_probe_run
-from reporter.stages.evaluation.rank import rank
-from reporter.stages.evaluation.suppression import next_suppression_deadline, suppress
+from reporter.stages.evaluation.rank import Ranking, rank
+from reporter.stages.evaluation.suppression import (
+    Suppressions,
+    next_suppression_deadline,
+    suppress,
+)
 from reporter.stages.evaluation.upstream import upstream_first
 from reporter.stages.probes.probe import Probe
 from reporter.stages.snapshot.snapshot import Snapshot
@@ -148,7 +152,7 @@ class Evaluator:
             snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now
         )
         can_be_cut = before.evaluated_at is not None and not (
-            _evaluable_reasons(probe_run, dirty) - before.gate.evaluated_reasons
+            probe_run.evaluable_reasons(dirty) - before.gate.evaluated_reasons
         )
         return PassPlan(probe_run, known, upstream_first(dirty), now, can_be_cut)
 
@@ -193,11 +197,7 @@ class Evaluator:
         Return the Evaluation after the batches so far. Yields where other tasks may run.
         """
         delays, entry_of, now = self.settings.delays, self.catalogue.__getitem__, plan.now
-        subjects = plan.known_subjects.all
-        gate = replace(progress.gate, evaluated_reasons=progress.evaluated_reasons)
-        if plan.known_subjects is not before.known_subjects:
-            gate = forget_keys(gate, lambda key: key.subject not in subjects)
-        gate = advance_clocks(gate, now=now, entry_of=entry_of, delays=delays)
+        gate = self._advance_gate(before, plan, progress)
         yield
         suppressions = suppress(
             before.suppressions, gate, self.catalogue, now=now, settle=delays.settle
@@ -205,24 +205,47 @@ class Evaluator:
         lifted = suppressions.lifted(before.suppressions) - announced
         gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
         yield
-        rankings = rank(
-            gate,
-            suppressions,
-            self.catalogue,
-            settle=delays.settle,
-            before=before.rankings,
-            changed=changed_keys(before.gate.finding_states, gate.finding_states)
-            | (before.suppressions.suppressed_by.keys() ^ suppressions.suppressed_by.keys()),
-        )
         return Evaluation(
             gate,
             suppressions,
-            rankings,
+            self._rank_findings(before, gate, suppressions),
             plan.known_subjects,
             paused=progress.paused,
             not_ready=progress.paused | self._unsettled_subjects(gate),
             evaluated_at=now,
             notes=progress.notes,
+        )
+
+    def _advance_gate(self, before: Evaluation, plan: PassPlan, progress: PassProgress) -> Gate:
+        """
+        Return the gate after the batches, without deleted subjects, its clocks advanced.
+        """
+        subjects = plan.known_subjects.all
+        gate = replace(progress.gate, evaluated_reasons=progress.evaluated_reasons)
+        if plan.known_subjects is not before.known_subjects:
+            gate = forget_keys(gate, lambda key: key.subject not in subjects)
+        return advance_clocks(
+            gate,
+            now=plan.now,
+            entry_of=self.catalogue.__getitem__,
+            delays=self.settings.delays,
+        )
+
+    def _rank_findings(
+        self, before: Evaluation, gate: Gate, suppressions: Suppressions
+    ) -> Mapping[Subject, Ranking]:
+        """
+        Rank the findings anew for the subjects whose findings or suppressions changed.
+        """
+        changed = changed_keys(before.gate.finding_states, gate.finding_states)
+        return rank(
+            gate,
+            suppressions,
+            self.catalogue,
+            settle=self.settings.delays.settle,
+            before=before.rankings,
+            changed=changed
+            | (before.suppressions.suppressed_by.keys() ^ suppressions.suppressed_by.keys()),
         )
 
     def _unsettled_subjects(self, gate: Gate) -> frozenset[Subject]:
@@ -265,18 +288,6 @@ def _run_to_end(steps: Generator[None, None, Evaluation]) -> Evaluation:
         except StopIteration as end:
             evaluation: Evaluation = end.value
             return evaluation
-
-
-def _evaluable_reasons(probe_run: ProbeRun, subjects: Iterable[Subject]) -> frozenset[Reason]:
-    """
-    Return the reasons of the subjects' layers whose required kinds can be read.
-    """
-    return frozenset(
-        prepared.entry.reason
-        for layer in {subject.layer for subject in subjects}
-        for prepared in probe_run.prepared_probes[layer]
-        if not prepared.why_unknown and not prepared.why_unserved
-    )
 
 
 def _update_notes(

@@ -5,8 +5,8 @@ Tables: the columns that kubectl prints.
 import pytest
 
 from tests.conformance.api import TABLE
+from tests.conformance.test_deployment_writes import DEPLOYMENT
 from tests.conformance.test_events import event
-from tests.conformance.test_writes import DEPLOYMENT
 
 
 KUBECTL = f"{TABLE},application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"

@@ -36,7 +36,8 @@ from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.subjects import ALL_LAYERS
-from tests.fuzz.json_strategies import Body, encoded, mutated, of_type, perturbed
+from tests.fuzz.json_strategies import mutated, of_type, perturbed
+from tests.fuzz.odd_values import Body, encoded
 from tests.support.builders import NOON, a_store
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.replay import Replay

@@ -32,7 +32,8 @@ from reporter.kube.wire.errors import KubeError
 from reporter.model.event_record import EventRecord
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.lease_record import LeaseRecord
-from tests.fuzz.json_strategies import corrupted, encoded, json_of, mutated, odd_values, of_type
+from tests.fuzz.json_strategies import corrupted, json_of, mutated, of_type
+from tests.fuzz.odd_values import encoded, odd_values
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")

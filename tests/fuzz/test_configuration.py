@@ -23,15 +23,8 @@ from reporter.kube.auth.rest_config import load_kubeconfig
 from reporter.kube.auth.token_file import read_token
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.settings import FLAGS, SettingsError, load_settings
-from tests.fuzz.json_strategies import (
-    ODD_STRINGS,
-    SECRET,
-    TIMES,
-    corrupted,
-    encoded,
-    json_of,
-    mutated,
-)
+from tests.fuzz.json_strategies import corrupted, json_of, mutated
+from tests.fuzz.odd_values import ODD_STRINGS, SECRET, TIMES, encoded
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from reporter.kube.objects.event_format import decode_event, encode_event
 from reporter.model.event_record import EventRecord
-from tests.fuzz.json_strategies import SECRET
+from tests.fuzz.odd_values import SECRET
 from tests.fuzz.stack_replay import StackReplay, stories, strings
 
 

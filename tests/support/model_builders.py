@@ -2,8 +2,7 @@
 Builders of the objects of one InferenceSet, healthy by default.
 """
 
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -34,13 +33,9 @@ from reporter.model.kinds.kaito.inference_sets import (
 )
 from reporter.model.kinds.kaito.workspaces import Workspace, WorkspaceStatus
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import Active
-from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
-from reporter.stages.probes import PROBES
 from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO, a_deployment, a_pod, a_store
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
 
 
 TEAM, MODEL, WORKSPACE, NODE = "team-a", "qwen", "qwen-7rk2p", "aks-ws1-0"
@@ -297,32 +292,3 @@ def a_model_store(*objects, deleted=()) -> Store:
 def delete_from_store(store: Store, each) -> None:
     kind = next(kind for kind in DEFAULT_KINDS if isinstance(each, kind.type))
     store.delete(kind, each.metadata.namespace, each.metadata.name)
-
-
-def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None):
-    """
-    Return the verdict of a reason's probe about the InferenceSet.
-    """
-    store = store or a_model_store(*objects, deleted=deleted)
-    request = msgspec.structs.replace(a_probe_request(reason), subject=SUBJECT)
-    (verdict,) = PROBES[DEFAULT_CATALOGUE[request.reason].probe].evaluate(
-        store.snapshot(), request
-    )
-    return verdict
-
-
-def rendered_message(verdict) -> str:
-    """
-    Return the rendered message, without the remedy.
-    """
-    assert isinstance(verdict, Active), verdict
-    entry = replace(DEFAULT_CATALOGUE[verdict.key.reason], remedies={})
-    troubles = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
-    message = render_message(MessageInput(entry, SUBJECT, troubles))
-    return message.removeprefix(f"InferenceSet {TEAM}/{MODEL}: ")
-
-
-def only_trouble(verdict):
-    assert isinstance(verdict, Active), verdict
-    (trouble,) = verdict.troubles
-    return trouble

@@ -1,8 +1,4 @@
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +8,6 @@ from e2e.controlplane import (
     Json,
     Options,
     faults,
-    leftovers,
     nodes,
     pins,
     reporter_rights,
@@ -22,12 +17,8 @@ from e2e.support.production_stack import components as example
 from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD, KEDA_OPERATOR
 
 
-ROOT = Path(__file__).parents[3]
 DEPLOYMENTS = "/apis/apps/v1/deployments"
 HTTPROUTES = "httproutes.gateway.networking.k8s.io"
-
-
-# ---------------------------------------------------------------- what is served
 
 
 def test_server_and_kubectl_name_the_pinned_version(control_plane: ControlPlane) -> None:
@@ -79,11 +70,8 @@ def test_options_leave_out_crds_and_servers_and_log_every_request(
     assert not {"cilium.io", "karpenter.sh"} & groups
     assert not plane.client.exists("/apis/gateway.networking.k8s.io/v1/httproutes")
     plane.client.get("/version")
-    asked = {(each["user"]["username"], each["requestURI"]) for each in plane.audit()}
-    assert ("admin", "/version") in asked
-
-
-# ---------------------------------------------------------------- what runs on it
+    requests = {(each["user"]["username"], each["requestURI"]) for each in plane.audit()}
+    assert ("admin", "/version") in requests
 
 
 def test_example_stack_becomes_ready(stack: ControlPlane) -> None:
@@ -169,9 +157,6 @@ def test_api_server_comes_back_on_its_port_with_its_data(stack: ControlPlane) ->
     example.until_ready(stack.client, ISTIOD)
 
 
-# ---------------------------------------------------------------- who may do what
-
-
 def test_reporter_may_do_what_it_is_granted_and_nothing_else(
     control_plane: ControlPlane, namespace: str
 ) -> None:
@@ -208,54 +193,8 @@ def test_service_account_kubeconfig_works_for_others_programs(
     reporter_rights.install(control_plane.client, namespace)
     config = control_plane.service_account_kubeconfig(namespace, reporter_rights.NAME)
     user = f"system:serviceaccount:{namespace}:{reporter_rights.NAME}"
-    said = control_plane.kubectl(f"--kubeconfig={config}", "auth", "whoami")
-    assert user in said
-
-
-# ---------------------------------------------------------------- nothing is left
-
-
-@pytest.mark.controlplane
-def test_nothing_is_left_after_stop() -> None:
-    with ControlPlane() as plane:
-        pids, folder = set(plane.pids.values()), plane.folder
-        assert len(pids) == 5
-        assert all(_runs(pid) for pid in pids)
-    assert not any(_runs(pid) for pid in pids)
-    assert not folder.exists()
-
-
-@pytest.mark.controlplane
-def test_nothing_is_left_after_the_owner_was_killed() -> None:
-    owner = _start_owner()
-    assert owner.stdout is not None
-    folder, *numbers = owner.stdout.readline().decode().split()
-    pids = [int(each) for each in numbers]
-    assert len(pids) == 5
-    assert all(_runs(pid) for pid in pids)
-    owner.send_signal(signal.SIGKILL)
-    owner.communicate()
-    until(lambda: not any(_runs(pid) for pid in pids), within=10, what="all processes are gone")
-    until(lambda: not Path(folder).exists(), within=10, what="their folder is gone")
-    assert owner.returncode == -signal.SIGKILL
-
-
-def test_next_start_ends_what_even_the_watchdog_left(tmp_path: Path) -> None:
-    abandoned = tmp_path / f"{leftovers.PREFIX}abandoned"
-    used = tmp_path / f"{leftovers.PREFIX}used"
-    for folder in (abandoned, used):
-        folder.mkdir()
-    leftovers.claim(abandoned).close()
-    process = subprocess.Popen(["sleep", "600"], start_new_session=True)
-    leftovers.record(abandoned, process.pid)
-    with leftovers.claim(used):
-        leftovers.sweep(tmp_path)
-        assert process.wait(10) == -signal.SIGKILL
-        assert not abandoned.exists()
-        assert used.exists()
-
-
-# ---------------------------------------------------------------- used above
+    output = control_plane.kubectl(f"--kubeconfig={config}", "auth", "whoami")
+    assert user in output
 
 
 def _names(pods: list[Json]) -> set[str]:
@@ -283,21 +222,3 @@ def _lease(name: str) -> Json:
         "metadata": {"name": name},
         "spec": {"holderIdentity": "e2e"},
     }
-
-
-def _runs(pid: int) -> bool:
-    """
-    Return whether a process runs. A zombie has ended; only its exit code is still unread.
-    """
-    told = subprocess.run(
-        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    return bool(told.stdout.strip()) and not told.stdout.startswith("Z")
-
-
-def _start_owner() -> subprocess.Popen[bytes]:
-    program = (
-        "import time; from e2e.controlplane import ControlPlane; plane = ControlPlane();"
-        "plane.start(); print(plane.folder, *plane.pids.values(), flush=True); time.sleep(600)"
-    )
-    return subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE)

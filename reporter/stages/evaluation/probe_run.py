@@ -57,6 +57,17 @@ class ProbeRun:
     def run(self, subjects: Iterable[Subject]) -> list[Verdict]:
         return [verdict for subject in subjects for verdict in self._run_subject(subject)]
 
+    def evaluable_reasons(self, subjects: Iterable[Subject]) -> frozenset[Reason]:
+        """
+        Return the reasons of the subjects' layers whose required kinds can be read.
+        """
+        return frozenset(
+            prepared.entry.reason
+            for layer in {subject.layer for subject in subjects}
+            for prepared in self.prepared_probes[layer]
+            if not prepared.why_unknown and not prepared.why_unserved
+        )
+
     def _run_subject(self, subject: Subject) -> Iterable[Verdict]:
         paused = _is_paused(self.snapshot, subject)
         undecodable = _why_undecodable(self.snapshot, subject)

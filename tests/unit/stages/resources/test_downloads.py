@@ -1,46 +1,27 @@
 """
-When a download is slow, and each of the cases in which it only looks so.
+The state of a download, from the speeds in its window.
 """
 
 from dataclasses import replace
 from datetime import timedelta
-from math import nan
 
 import pytest
 
-from reporter.kube.scrape.exposition import MalformedExposition, has_family, parse_samples
-from reporter.model.metrics.samples import (
-    FailedScrape,
-    Sample,
-    ScrapedMetrics,
-    ScrapeHistory,
-    add_scrape,
-    add_scrape_failure,
-)
-from reporter.stages.resources.downloads import (
-    ENGINE_METRIC_PREFIX,
-    REMAINING_SECONDS_METRIC,
-    DownloadState,
-)
-from tests.support.builders import NOON, SECOND
+from reporter.model.metrics.samples import ScrapeHistory, add_scrape
+from reporter.stages.resources.downloads import DownloadState
+from tests.support.builders import NOON
 from tests.support.downloads import (
     CONTAINER_RUN,
-    MB,
     RULES,
-    SPEED,
     a_scrape_history,
     a_scrape_result,
     a_steady_history,
     evaluate_download,
 )
-from tests.support.stubs.exporter import DOWNLOAD_SCENES, GB, SimulatedDownload
 
 
 def pace(*speeds: float, every: float = 15) -> DownloadState:
     return evaluate_download(a_steady_history(*speeds, every=every)).state
-
-
-# ---------------------------------------------------------------- the window
 
 
 def test_slow_in_every_sample_of_a_full_window_is_slow():
@@ -131,9 +112,6 @@ def test_a_clock_set_back_leaves_no_samples_of_the_future():
     assert [(each.scraped_at - NOON).seconds for each in window.scrapes] == [0, 15, 20]
 
 
-# ---------------------------------------------------------------- what only looks slow
-
-
 def test_zero_before_the_first_byte_is_not_slow():
     assert pace(*[0] * 20) is DownloadState.NOT_STARTED
 
@@ -197,9 +175,6 @@ def test_a_window_across_an_end_of_a_download_is_not_slow():
     assert evaluate_download(a_scrape_history(*early, *later)).state is DownloadState.FAST
 
 
-# ---------------------------------------------------------------- stalls
-
-
 def test_nothing_that_arrives_in_mid_download_is_a_stall():
     assert pace(300, 300, 0, 0, 0, 0) is DownloadState.FAST
     assert pace(300, 300, 0, 0, 0, 0, 0) is DownloadState.STALLED
@@ -216,114 +191,3 @@ def test_a_stall_before_the_first_byte_of_a_known_size_counts():
 
 def test_now_and_then_a_byte_is_slow_and_no_stall():
     assert pace(300, 0, 0, 0.1, 0, 0, 0) is DownloadState.SLOW
-
-
-# ---------------------------------------------------------------- odd pages
-
-
-def test_a_page_without_the_metric_says_nothing():
-    assert (
-        evaluate_download(a_scrape_history(a_scrape_result(0, None))).state
-        is DownloadState.NO_METRIC
-    )
-    assert evaluate_download(ScrapeHistory(CONTAINER_RUN)).state is DownloadState.NOT_SCRAPED
-
-
-def test_of_many_processes_the_one_that_downloads_counts():
-    at = NOON
-    many = (
-        Sample(SPEED, {"pid": "1"}, 0.0),
-        Sample(SPEED, {"pid": "2"}, 300 * MB),
-        Sample(SPEED, {"pid": "3"}, nan),
-        Sample(REMAINING_SECONDS_METRIC, {"pid": "1"}, -1.0),
-        Sample(REMAINING_SECONDS_METRIC, {"pid": "2"}, 20.0),
-    )
-    found = evaluate_download(a_scrape_history(ScrapedMetrics(at, many)))
-    assert (found.state, found.speed, found.remaining_time) == (
-        DownloadState.FAST,
-        300 * MB,
-        20 * SECOND,
-    )
-
-
-def test_what_is_no_number_is_no_speed():
-    assert (
-        evaluate_download(a_scrape_history(a_scrape_result(0, nan, -1))).state
-        is DownloadState.NO_METRIC
-    )
-
-
-def test_another_metric_can_be_named_that_has_no_remaining_time():
-    rules = replace(RULES, speed_metric="download_rate")
-    scrapes = [
-        ScrapedMetrics(NOON + at * SECOND, (Sample("download_rate", {}, 1 * MB),))
-        for at in range(0, 75, 15)
-    ]
-    found = evaluate_download(a_scrape_history(*scrapes), rules)
-    assert (found.state, found.remaining_time, found.remaining_bytes) == (
-        DownloadState.SLOW,
-        None,
-        None,
-    )
-
-
-def test_a_missed_page_leaves_what_was_read_and_the_next_one_heals_it():
-    window = add_scrape_failure(
-        a_steady_history(3, 3), FailedScrape(NOON + 30 * SECOND, "refused")
-    )
-    assert (len(window.scrapes), window.last_failure and window.last_failure.why) == (2, "refused")
-    assert add_scrape(window, a_scrape_result(45, 3), retention=RULES.window).last_failure is None
-
-
-# ---------------------------------------------------------------- what is told of it
-
-
-def test_worst_and_present_speed_and_what_remains_are_told():
-    found = evaluate_download(a_steady_history(4, 3.5, 3.1, 3.2, 3.4))
-    assert (found.lowest_speed, found.speed) == (3.1 * MB, 3.4 * MB)
-    assert found.remaining_time == timedelta(seconds=1000)
-    assert found.remaining_bytes == pytest.approx(3.4 * GB)
-    assert found.slow_since == NOON
-
-
-# ---------------------------------------------------------------- whole downloads
-
-
-def played(scene: SimulatedDownload, seconds: int) -> list[DownloadState]:
-    """
-    What is judged at each scrape of a scene.
-    """
-    window, found = ScrapeHistory(CONTAINER_RUN), []
-    for at in range(5, seconds, 15):
-        page = scene(at)
-        assert page is not None
-        said = parse_samples(page, (SPEED, REMAINING_SECONDS_METRIC))
-        assert not isinstance(said, MalformedExposition)
-        loaded = has_family(page, ENGINE_METRIC_PREFIX)
-        present = frozenset({ENGINE_METRIC_PREFIX} if loaded else ())
-        scrape = ScrapedMetrics(NOON + at * SECOND, said, present)
-        window = add_scrape(window, scrape, retention=RULES.window)
-        found.append(evaluate_download(window).state)
-    return found
-
-
-@pytest.mark.parametrize("scene", ["cold", "fast", "dip", "half", "streaming", "finished"])
-def test_no_download_that_is_well_is_ever_slow(scene):
-    found = played(DOWNLOAD_SCENES[scene], 900)
-    assert len(found) == 60
-    assert not any(each.is_slow for each in found)
-
-
-@pytest.mark.parametrize(
-    ("scene", "expected"),
-    [
-        ("slow", DownloadState.SLOW),
-        ("slow-of-unknown-size", DownloadState.SLOW),
-        ("stall", DownloadState.STALLED),
-    ],
-)
-def test_a_download_that_is_not_is_slow_from_its_first_full_window_on(scene, expected):
-    found = played(DOWNLOAD_SCENES[scene], 900)
-    first = next(number for number, each in enumerate(found) if each.is_slow)
-    assert first <= 8
-    assert set(found[first + 1 :]) == {expected}

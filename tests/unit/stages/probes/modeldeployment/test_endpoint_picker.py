@@ -20,10 +20,8 @@ from tests.support.model_builders import (
     a_picker_pod,
     a_pool,
     a_set,
-    only_trouble,
-    rendered_message,
-    verdict_of,
 )
+from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
 
 
 REASON = "inferencesetEPPNotReady"

@@ -11,7 +11,8 @@ from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.verdicts import Active, Clear
 from tests.support.builders import LONG_AGO
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
-from tests.support.model_builders import a_picker, a_set, a_team, verdict_of
+from tests.support.model_builders import a_picker, a_set, a_team
+from tests.support.model_verdicts import verdict_of
 
 
 REASONS = [entry.reason for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELDEPLOYMENT)]

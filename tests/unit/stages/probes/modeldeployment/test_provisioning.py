@@ -9,7 +9,6 @@ from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.observations import NotSynced
 from reporter.model.verdicts import Clear, Unknown
-from reporter.stages.resources.kaito.nodes import last_workspace_error
 from tests.support.builders import LONG_AGO, NOON
 from tests.support.model_builders import (
     EPOCH,
@@ -19,32 +18,14 @@ from tests.support.model_builders import (
     a_model,
     a_model_pod,
     a_model_store,
-    a_set_condition,
     a_workspace,
-    delete_from_store,
-    never_ready,
-    only_trouble,
-    rendered_message,
-    verdict_of,
 )
+from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
+from tests.support.provisioning import REASON, REFUSED, claims, starting
 
 
-REASON = "inferencesetInfraProvisioningFailed"
 POD = type(a_model_pod())
 UNAVAILABLE = "all requested instance types were unavailable during launch"
-REFUSED = {"NodeClaimReady": ("False", "SubscriptionQuotaReached", QUOTA), **WAITING_CONDITIONS}
-
-
-def claims(reason: str, message: str = "", status: str = "False", **others) -> dict:
-    return {**WAITING_CONDITIONS, "NodeClaimReady": (status, reason, message), **others}
-
-
-def starting(changed_conditions, **changes) -> list:
-    """
-    Return a model whose pod waits for its node.
-    """
-    pod = a_model_pod(waiting="ContainerCreating", **never_ready(NOON))
-    return a_model(a_workspace(changed_conditions=changed_conditions, **changes), pod)
 
 
 CLEAR = {
@@ -254,55 +235,3 @@ def test_a_workspace_of_another_set_may_be_unreadable():
     store = a_model_store(*a_model())
     store.mark_undecodable(WORKSPACES, "team-a", "llama-1")
     assert isinstance(verdict_of(REASON, store=store), Clear)
-
-
-# ---------------------------------------------------------------- the last real error
-
-
-def after(*reasons: str):
-    """
-    Return the verdict after a Workspace had these reasons one after the other.
-    """
-    store = a_model_store(*starting(REFUSED))
-    for reason in reasons:
-        store.upsert(WORKSPACES, a_workspace(changed_conditions=claims(reason)))
-    return verdict_of(REASON, store=store)
-
-
-@pytest.mark.parametrize("now", ["NodeClaimNotReady", "AwaitingReconciliation"])
-def test_while_the_next_try_waits_the_last_error_is_reported(now):
-    verdict = after("AwaitingReconciliation", now)
-    assert (only_trouble(verdict).kind, only_trouble(verdict).cause.code) == (
-        TroubleKind.FAILED,
-        "Quota",
-    )
-    assert rendered_message(verdict) == (
-        "GPU nodes are not provisioned: Workspace qwen-7rk2p NodeClaimReady=False"
-        f" ({now}, before that SubscriptionQuotaReached): {QUOTA}."
-    )
-
-
-@pytest.mark.parametrize("now", ["NodeNotFound", "StartupTaintsExist"])
-def test_once_a_machine_is_given_the_error_is_overcome(now):
-    assert only_trouble(after("NodeClaimNotReady", now)).kind is TroubleKind.STARTING
-    assert only_trouble(after(now, "NodeClaimNotReady")).kind is TroubleKind.STARTING
-
-
-def test_a_newer_error_takes_the_place_of_the_last():
-    assert only_trouble(after("AllocationFailure", "NodeClaimNotReady")).cause.code == "Capacity"
-
-
-def test_what_was_refused_is_forgotten_with_the_workspace():
-    store = a_model_store(*starting(REFUSED))
-    delete_from_store(store, a_workspace())
-    store.upsert(WORKSPACES, a_workspace(changed_conditions=claims("NodeClaimNotReady")))
-    assert only_trouble(verdict_of(REASON, store=store)).kind is TroubleKind.STARTING
-
-
-def test_a_workspace_that_serves_again_remembers_nothing():
-    error = a_set_condition("NodeClaimReady", "False", "AllocationFailure")
-    assert last_workspace_error(error, a_workspace()) is None
-    assert (
-        last_workspace_error(error, a_workspace(changed_conditions={"NodeClaimReady": None}))
-        is None
-    )

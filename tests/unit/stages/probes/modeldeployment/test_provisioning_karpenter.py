@@ -23,9 +23,8 @@ from tests.support.model_builders import (
     a_team,
     a_workspace,
     never_ready,
-    only_trouble,
-    rendered_message,
 )
+from tests.support.model_verdicts import only_trouble, rendered_message
 from tests.support.source_builders import a_claim, a_source_condition, a_store, verdict_of
 
 

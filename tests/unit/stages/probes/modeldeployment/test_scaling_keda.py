@@ -11,14 +11,8 @@ from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON
-from tests.support.model_builders import (
-    SUBJECT,
-    TEAM,
-    a_set,
-    a_team,
-    only_trouble,
-    rendered_message,
-)
+from tests.support.model_builders import SUBJECT, TEAM, a_set, a_team
+from tests.support.model_verdicts import only_trouble, rendered_message
 from tests.support.source_builders import (
     a_scaled_object,
     a_source_condition,

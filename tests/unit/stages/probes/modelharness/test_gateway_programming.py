@@ -1,5 +1,5 @@
 """
-The verdicts about a Gateway's address and listeners.
+The verdicts about a Gateway's address, and about its status as a whole.
 """
 
 import pytest
@@ -15,12 +15,21 @@ from reporter.stages.probes.modelharness.gateway_programming import (
 )
 from reporter.stages.probes.probe import ProbeRequest
 from tests.support.builders import LONG_AGO, NOON
+from tests.support.gateways import (
+    BAD_TLS,
+    CERTIFICATE,
+    REASON,
+    UNMANNED,
+    WAITS,
+    gateway,
+    listening,
+    unassigned,
+)
 from tests.support.harness_builders import (
     ACCEPTED,
     DEFAULT_CONDITIONS,
     EPOCH,
     GATEWAY,
-    PROGRAMMED,
     TEAM,
     a_data_plane,
     a_gateway,
@@ -32,25 +41,6 @@ from tests.support.harness_builders import (
 )
 
 
-REASON = "modelharnessGatewayProgrammingFailed"
-ASSIGNED_TO = "Assigned to service(s) team-a-gw-istio.team-a.svc.cluster.local:80"
-FAILED = f"{ASSIGNED_TO}, but failed to assign to all requested addresses"
-WAITS = f'{FAILED}: address pending for hostname "team-a-gw-istio.team-a.svc.cluster.local"'
-UNMANNED = f'{FAILED}: no instances found for hostname "team-a-gw-istio.team-a.svc.cluster.local"'
-
-
-def unassigned(message: str, **changes):
-    return an_observed_condition("Programmed", "False", "AddressNotAssigned", message, **changes)
-
-
-def gateway(programmed=PROGRAMMED, **changes):
-    return a_gateway(GATEWAY, ACCEPTED, programmed, **changes)
-
-
-def listening(*conditions, **changes):
-    return gateway(listener_conditions={"http": conditions}, **changes)
-
-
 GOOD = (
     an_observed_condition("Accepted"),
     an_observed_condition("Conflicted", "False", "NoConflicts"),
@@ -58,10 +48,6 @@ GOOD = (
     an_observed_condition("ResolvedRefs"),
     an_observed_condition("OverlappingTLSConfig", "True", "OverlappingHostnames"),
 )
-CERTIFICATE = an_observed_condition(
-    "ResolvedRefs", "False", "InvalidCertificateRef", "secret team-a/c not found"
-)
-BAD_TLS = an_observed_condition("Programmed", "False", "Invalid", "Bad TLS configuration")
 
 
 @pytest.mark.parametrize(
@@ -170,70 +156,6 @@ def test_it_is_clear(objects):
             "",
             id="no such condition",
         ),
-        pytest.param(
-            listening(an_observed_condition("Accepted"), CERTIFICATE, BAD_TLS),
-            "Certificate",
-            TroubleKind.FAILED,
-            "programming failed (InvalidCertificateRef on listener http)",
-            "secret team-a/c not found",
-            id="a certificate, though the Gateway is programmed",
-        ),
-        pytest.param(
-            listening(an_observed_condition("ResolvedRefs", "False", "RefNotPermitted"), BAD_TLS),
-            "Certificate",
-            TroubleKind.FAILED,
-            "programming failed (RefNotPermitted on listener http)",
-            "",
-            id="no ReferenceGrant",
-        ),
-        pytest.param(
-            listening(an_observed_condition("Conflicted", "True", "ProtocolConflict")),
-            "Listener",
-            TroubleKind.FAILED,
-            "programming failed (ProtocolConflict on listener http)",
-            "",
-            id="a conflict is bad when True",
-        ),
-        pytest.param(
-            listening(
-                an_observed_condition("Accepted", "False", "UnsupportedProtocol"),
-                an_observed_condition("Programmed"),
-            ),
-            "Listener",
-            TroubleKind.FAILED,
-            "programming failed (UnsupportedProtocol on listener http)",
-            "",
-            id="a protocol",
-        ),
-        pytest.param(
-            listening(an_observed_condition("Programmed", "False", "Pending")),
-            "Listener",
-            TroubleKind.STARTING,
-            "programming failed (Pending on listener http)",
-            "",
-            id="a listener that waits",
-        ),
-        pytest.param(
-            gateway(unassigned(UNMANNED), listener_conditions={"http": [CERTIFICATE]}),
-            "Certificate",
-            TroubleKind.FAILED,
-            "programming failed (InvalidCertificateRef on listener http)",
-            "secret team-a/c not found",
-            id="a certificate besides",
-        ),
-        pytest.param(
-            gateway(
-                unassigned(WAITS),
-                listener_conditions={
-                    "http": [an_observed_condition("Programmed", "False", "Pending")]
-                },
-            ),
-            "AddressPending",
-            TroubleKind.STARTING,
-            "has no address yet",
-            WAITS,
-            id="an address explains a listener that waits",
-        ),
     ],
 )
 def test_it_is_reported(made, code, kind, text, foreign):
@@ -242,21 +164,6 @@ def test_it_is_reported(made, code, kind, text, foreign):
     assert (trouble.cause.code, trouble.kind, trouble.is_out) == (code, kind, True)
     assert rendered_troubles(verdict) == [f"Gateway team-a-gw {text}"]
     assert trouble.foreign_text == foreign
-
-
-def test_all_listeners_that_fail_are_named():
-    conflict = an_observed_condition("Conflicted", "True", "HostnameConflict")
-    listener_conditions = {"b": [CERTIFICATE], "a": [conflict], "c": [conflict], "d": [conflict]}
-    verdict = verdict_of(
-        REASON,
-        gateway(listeners=tuple(listener_conditions), listener_conditions=listener_conditions),
-    )
-    assert rendered_troubles(verdict) == [
-        (
-            "Gateway team-a-gw programming failed (HostnameConflict on listener a,"
-            " HostnameConflict on listener c, HostnameConflict on listener d and 1 more)"
-        )
-    ]
 
 
 def test_an_old_gateway_that_flips_counts_from_that_moment():

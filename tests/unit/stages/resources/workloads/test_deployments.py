@@ -10,20 +10,8 @@ from reporter.stages.resources.workloads.deployments import (
     evaluate_deployment,
     missing_deployment_trouble,
 )
-from tests.support.builders import LONG_AGO, NOON, SECOND, a_deployment, a_pod
-
-
-DONE = ("Progressing", "True", "NewReplicaSetAvailable")
-ROLLING = ("Progressing", "True", "ReplicaSetUpdated")
-OVERDUE = ("Progressing", "False", "ProgressDeadlineExceeded")
-PAUSED = ("Progressing", "Unknown", "DeploymentPaused")
-REFUSED = ("ReplicaFailure", "True", "FailedCreate", "exceeded quota: compute")
-YOUNG = {"ready": False, "started": NOON, "since": NOON + SECOND, "created_at": NOON}
-WAS_READY = {"ready": False, "since": NOON}
-
-
-def message_of(found) -> str:
-    return "{object} {state}{pods}.".format(**found.message_fields)
+from tests.support.builders import LONG_AGO, NOON, a_deployment, a_pod
+from tests.support.deployments import DONE, OVERDUE, PAUSED, ROLLING, WAS_READY, YOUNG, message_of
 
 
 FINE = {
@@ -121,100 +109,6 @@ def test_more_pods_than_the_worst_are_counted():
     )
 
 
-KINDS = {
-    "a rolling restart with nothing ready": (
-        a_deployment(replicas=1, ready=0, conditions=[ROLLING]),
-        [a_pod(**YOUNG)],
-        TroubleKind.STARTING,
-    ),
-    "Recreate, its old pods deleted": (
-        a_deployment(replicas=1, ready=0, total=0, updated=0, conditions=[ROLLING]),
-        [],
-        TroubleKind.STARTING,
-    ),
-    "a rollout whose old pod was Ready": (
-        a_deployment(ready=1, conditions=[ROLLING]),
-        [a_pod(**WAS_READY)],
-        TroubleKind.STARTING,
-    ),
-    "a rollout whose new pod cannot start": (
-        a_deployment(ready=1, conditions=[ROLLING]),
-        [a_pod(waiting="ErrImagePull", **YOUNG)],
-        TroubleKind.FAILED,
-    ),
-    "scaled up, its new pods not there yet": (
-        a_deployment(replicas=3, ready=2, total=2, updated=2),
-        [],
-        TroubleKind.STARTING,
-    ),
-    "scaled up, its new pod young": (
-        a_deployment(replicas=3, ready=2),
-        [a_pod(**YOUNG)],
-        TroubleKind.STARTING,
-    ),
-    "drained, its replacement young": (
-        a_deployment(replicas=1, ready=0),
-        [a_pod("body-based-router-6c9f-old", deleted=NOON, **WAS_READY), a_pod(**YOUNG)],
-        TroubleKind.STARTING,
-    ),
-    "drained, its replacement without a place": (
-        a_deployment(replicas=1, ready=0),
-        [
-            a_pod(
-                containers=False,
-                conditions=[("PodScheduled", "False", "Unschedulable")],
-                **YOUNG,
-            )
-        ],
-        TroubleKind.STARTING,
-    ),
-    "its pod chosen to go": (
-        a_deployment(ready=1),
-        [a_pod(conditions=[("DisruptionTarget", "True", "DeletionByTaintManager")], **WAS_READY)],
-        TroubleKind.STARTING,
-    ),
-    "its pod not Ready any more": (a_deployment(ready=1), [a_pod(**WAS_READY)], TroubleKind.LOST),
-    "its pods deleted and none replaced": (a_deployment(ready=1), [], TroubleKind.LOST),
-    "leftovers of an eviction, one missing": (
-        a_deployment(ready=1, total=1),
-        [a_pod(phase="Failed", reason="Evicted", ready=False)],
-        TroubleKind.STARTING,
-    ),
-    "a rollout that made no progress": (
-        a_deployment(ready=1, conditions=[OVERDUE]),
-        [a_pod(**YOUNG)],
-        TroubleKind.FAILED,
-    ),
-    "paused, so its progress proves nothing": (
-        a_deployment(ready=1, paused=True, conditions=[OVERDUE]),
-        [a_pod(**YOUNG)],
-        TroubleKind.STARTING,
-    ),
-    "paused and lost": (
-        a_deployment(ready=1, paused=True, conditions=[PAUSED]),
-        [a_pod(**WAS_READY)],
-        TroubleKind.LOST,
-    ),
-    "its pods refused": (
-        a_deployment(ready=1, total=1, conditions=[ROLLING, REFUSED]),
-        [],
-        TroubleKind.FAILED,
-    ),
-    "a pod that cannot be deleted, one young": (
-        a_deployment(ready=1, conditions=[DONE, ("ReplicaFailure", "True", "FailedDelete")]),
-        [a_pod(**YOUNG)],
-        TroubleKind.STARTING,
-    ),
-}
-
-
-@pytest.mark.parametrize(("deployment", "pods", "kind"), KINDS.values(), ids=KINDS.keys())
-def test_the_kind_of_trouble_is_why_it_may_still_be_normal(deployment, pods, kind):
-    found = evaluate_deployment(deployment, pods)
-    assert found.kind is kind
-    assert "Evicted" not in message_of(found)
-
-
 def test_leftovers_are_never_the_cause():
     left = [
         a_pod("body-based-router-6c9f-a", phase="Failed", reason="Evicted", ready=False),
@@ -223,43 +117,6 @@ def test_leftovers_are_never_the_cause():
     ]
     found = evaluate_deployment(a_deployment(ready=1), left)
     assert message_of(found) == "Deployment kaito-system/body-based-router has 1/2 replicas ready."
-
-
-def test_a_stuck_rollout_that_still_serves_is_a_warning_and_no_outage():
-    found = evaluate_deployment(a_deployment(total=3, updated=1, conditions=[OVERDUE]), [])
-    assert (found.cause.code, found.kind, found.is_out) == (
-        "RolloutStuck",
-        TroubleKind.FAILED,
-        False,
-    )
-    assert message_of(found) == (
-        "Deployment kaito-system/body-based-router has a rollout that made no progress"
-        " (1/2 updated), the old version still serves."
-    )
-
-
-def test_a_new_version_whose_pods_are_refused_quotes_the_refusal():
-    found = evaluate_deployment(a_deployment(updated=0, conditions=[ROLLING, REFUSED]), [])
-    assert (found.cause.code, found.is_out) == ("FailedCreate", False)
-    assert found.foreign_text == "exceeded quota: compute"
-    assert "(0/2 updated), the old one still serves" in message_of(found)
-
-
-def test_refused_pods_are_the_cause_of_what_is_missing():
-    found = evaluate_deployment(a_deployment(ready=0, total=0, conditions=[DONE, REFUSED]), [])
-    assert (found.cause.code, found.is_out) == ("Unavailable.FailedCreate", True)
-    assert found.foreign_text == "exceeded quota: compute"
-
-
-def test_a_rollout_reports_its_progress():
-    found = evaluate_deployment(a_deployment(ready=1, updated=1, conditions=[ROLLING]), [])
-    assert "has 1/2 replicas ready (1/2 updated)" in message_of(found)
-
-
-def test_a_paused_one_is_reported_as_paused():
-    assert message_of(evaluate_deployment(a_deployment(ready=1, paused=True), [])).endswith(
-        "ready and is paused."
-    )
 
 
 def test_the_schedulers_message_explains_an_unschedulable_pod():
@@ -313,11 +170,3 @@ def test_one_without_a_progress_condition_is_evaluated_by_its_counts():
     found = evaluate_deployment(a_deployment(ready=0, conditions=[]), [])
     assert found.is_out
     assert found.kind is TroubleKind.LOST
-
-
-def test_a_new_version_of_which_all_pods_are_there_reports_no_counts():
-    found = evaluate_deployment(a_deployment(conditions=[DONE, REFUSED]), [])
-    assert "updated" not in message_of(found)
-    assert "updated" in message_of(
-        evaluate_deployment(a_deployment(updated=1, conditions=[DONE, REFUSED]), [])
-    )

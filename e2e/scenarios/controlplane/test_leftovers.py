@@ -1,0 +1,73 @@
+"""
+A control plane leaves no process and no folder behind, however it ended.
+"""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from e2e.controlplane import ControlPlane, leftovers, until
+
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.controlplane
+def test_nothing_is_left_after_stop() -> None:
+    with ControlPlane() as plane:
+        pids, folder = set(plane.pids.values()), plane.folder
+        assert len(pids) == 5
+        assert all(_runs(pid) for pid in pids)
+    assert not any(_runs(pid) for pid in pids)
+    assert not folder.exists()
+
+
+@pytest.mark.controlplane
+def test_nothing_is_left_after_the_owner_was_killed() -> None:
+    owner = _start_owner()
+    assert owner.stdout is not None
+    folder, *numbers = owner.stdout.readline().decode().split()
+    pids = [int(each) for each in numbers]
+    assert len(pids) == 5
+    assert all(_runs(pid) for pid in pids)
+    owner.send_signal(signal.SIGKILL)
+    owner.communicate()
+    until(lambda: not any(_runs(pid) for pid in pids), within=10, what="all processes are gone")
+    until(lambda: not Path(folder).exists(), within=10, what="their folder is gone")
+    assert owner.returncode == -signal.SIGKILL
+
+
+def test_next_start_ends_what_even_the_watchdog_left(tmp_path: Path) -> None:
+    abandoned = tmp_path / f"{leftovers.PREFIX}abandoned"
+    used = tmp_path / f"{leftovers.PREFIX}used"
+    for folder in (abandoned, used):
+        folder.mkdir()
+    leftovers.claim(abandoned).close()
+    process = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    leftovers.record(abandoned, process.pid)
+    with leftovers.claim(used):
+        leftovers.sweep(tmp_path)
+        assert process.wait(10) == -signal.SIGKILL
+        assert not abandoned.exists()
+        assert used.exists()
+
+
+def _runs(pid: int) -> bool:
+    """
+    Return whether a process runs. A zombie does not: it only waits for its parent to reap it.
+    """
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
+
+
+def _start_owner() -> subprocess.Popen[bytes]:
+    program = (
+        "import time; from e2e.controlplane import ControlPlane; plane = ControlPlane();"
+        "plane.start(); print(plane.folder, *plane.pids.values(), flush=True); time.sleep(600)"
+    )
+    return subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE)

@@ -1,0 +1,44 @@
+"""
+Evaluate a reason about the InferenceSet of the builders, and read its verdict.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import msgspec
+
+from reporter.model.verdicts import Active
+from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
+from reporter.stages.probes import PROBES
+from reporter.stages.store.store import Store
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
+from tests.support.model_builders import MODEL, SUBJECT, TEAM, a_model_store
+
+
+def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None):
+    """
+    Return the verdict of a reason's probe about the InferenceSet.
+    """
+    store = store or a_model_store(*objects, deleted=deleted)
+    request = msgspec.structs.replace(a_probe_request(reason), subject=SUBJECT)
+    (verdict,) = PROBES[DEFAULT_CATALOGUE[request.reason].probe].evaluate(
+        store.snapshot(), request
+    )
+    return verdict
+
+
+def rendered_message(verdict) -> str:
+    """
+    Return the rendered message, without the remedy.
+    """
+    assert isinstance(verdict, Active), verdict
+    entry = replace(DEFAULT_CATALOGUE[verdict.key.reason], remedies={})
+    troubles = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
+    message = render_message(MessageInput(entry, SUBJECT, troubles))
+    return message.removeprefix(f"InferenceSet {TEAM}/{MODEL}: ")
+
+
+def only_trouble(verdict):
+    assert isinstance(verdict, Active), verdict
+    (trouble,) = verdict.troubles
+    return trouble

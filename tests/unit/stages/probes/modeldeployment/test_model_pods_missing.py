@@ -1,0 +1,136 @@
+"""
+The verdicts about model pods that do not exist or report nothing, from KAITO's conditions.
+"""
+
+import pytest
+
+from reporter.model.enums import TroubleKind
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.verdicts import Clear, Unknown
+from tests.support.builders import NOON
+from tests.support.model_builders import (
+    SERVING_CONDITIONS,
+    WAITING_CONDITIONS,
+    a_model,
+    a_model_pod,
+    a_workspace,
+    lost,
+    never_ready,
+)
+from tests.support.model_pods import LOOP, PENDING, REASON, broken, multi
+from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
+
+
+MISSING = {
+    "never was any": (PENDING, {}, TroubleKind.STARTING),
+    "were there": (PENDING, {"state": "NotReady"}, TroubleKind.LOST),
+    "KAITO still reports ready": (SERVING_CONDITIONS, {}, TroubleKind.LOST),
+}
+
+
+@pytest.mark.parametrize(
+    ("changed_conditions", "changes", "kind"), MISSING.values(), ids=MISSING.keys()
+)
+def test_a_replica_without_pods(changed_conditions, changes, kind):
+    verdict = verdict_of(
+        REASON,
+        *a_model(a_workspace(changed_conditions=changed_conditions, **changes), without=[Pod]),
+    )
+    assert (only_trouble(verdict).kind, only_trouble(verdict).cause.code) == (kind, "Missing")
+    assert rendered_message(verdict) == "Workspace qwen-7rk2p has no model pod."
+
+
+@pytest.mark.parametrize(
+    "pod", [{"deleted": NOON}, {"phase": "Failed", "reason": "Evicted", "ready": False}]
+)
+def test_a_pod_that_is_being_replaced(pod):
+    verdict = verdict_of(REASON, *a_model(a_workspace(state="NotReady"), a_model_pod(**pod)))
+    assert only_trouble(verdict).kind is TroubleKind.STARTING
+    assert (
+        rendered_message(verdict)
+        == "Workspace qwen-7rk2p has no model pod, the old one is being replaced."
+    )
+
+
+def test_a_replica_that_lacks_one_of_its_pods():
+    verdict = verdict_of(REASON, *multi(changed_conditions=PENDING))
+    assert rendered_message(verdict) == "Workspace qwen-7rk2p has 1/2 model pods."
+
+
+OF_KAITO = {
+    "ImagePullError": "ImagePull",
+    "ContainerCrashLoopBackOff": "Crash",
+    "ContainerOOMKilled": "OutOfMemory",
+    "ContainerStartError": "Config",
+    "PodEvicted": "Failed",
+    "NodeDiskPressure": "Failed",
+    "Unschedulable": "Unschedulable",
+    "ModelStreamingStorageClassNotFound": "Workspace",
+    "ModelMirrorCreateFailed": "Workspace",
+    "WordOfAnotherRelease": "Workspace",
+}
+
+
+@pytest.mark.parametrize(("reason", "code"), OF_KAITO.items())
+def test_without_a_pod_to_be_seen_kaitos_conditions_count(reason, code):
+    made = a_workspace(changed_conditions=broken(reason, "it says why"), since=NOON)
+    verdict = verdict_of(REASON, *a_model(made, without=[Pod]))
+    assert (only_trouble(verdict).kind, only_trouble(verdict).cause.code) == (
+        TroubleKind.FAILED,
+        code,
+    )
+    assert only_trouble(verdict).since == NOON
+    assert (
+        rendered_message(verdict)
+        == f"Workspace qwen-7rk2p InferenceReady=False ({reason}): it says why."
+    )
+
+
+def test_an_error_that_no_pod_can_report_counts_while_pods_wait():
+    made = a_workspace(changed_conditions=broken("ModelStreamingInvalidStorageClass", "x"))
+    found = only_trouble(verdict_of(REASON, *a_model(made, a_model_pod(**never_ready(NOON)))))
+    assert (found.kind, found.cause.code) == (TroubleKind.FAILED, "Workspace")
+
+
+def test_an_error_of_resources_counts_once_the_nodes_came():
+    error = {**PENDING, "ResourceReady": ("False", "ModelMirrorFailed", "x")}
+    coming = {**error, "NodeClaimReady": ("False", "NodeNotFound")}
+    waits = a_model_pod(**never_ready(NOON))
+    assert (
+        only_trouble(
+            verdict_of(REASON, *a_model(a_workspace(changed_conditions=error), waits))
+        ).kind
+        is TroubleKind.FAILED
+    )
+    assert (
+        only_trouble(
+            verdict_of(REASON, *a_model(a_workspace(changed_conditions=coming), waits))
+        ).kind
+        is TroubleKind.STARTING
+    )
+
+
+NO_NODE_YET = {
+    "it is on its way": (WAITING_CONDITIONS, {}),
+    "KAITO calls the pod that is to come unschedulable": (
+        {**broken("Unschedulable"), "NodeClaimReady": ("False", "NodeNotFound")},
+        {},
+    ),
+    "KAITO reported nothing yet": (None, {"bare": True}),
+}
+
+
+@pytest.mark.parametrize(
+    ("changed_conditions", "changes"), NO_NODE_YET.values(), ids=NO_NODE_YET.keys()
+)
+def test_without_a_node_no_pod_is_missed(changed_conditions, changes):
+    replica = a_workspace(changed_conditions=changed_conditions, **changes)
+    assert isinstance(verdict_of(REASON, *a_model(replica, without=[Pod])), Clear)
+
+
+def test_a_writer_that_is_behind_is_unknown_only_where_pods_report_nothing():
+    made = a_workspace(changed_conditions=broken("ImagePullError"), generation=2, observed=1)
+    assert isinstance(verdict_of(REASON, *a_model(made, without=[Pod])), Unknown)
+    loop = a_model_pod(**{**LOOP, **lost(NOON)})
+    assert only_trouble(verdict_of(REASON, *a_model(made, loop))).kind is TroubleKind.FAILED
+    assert isinstance(verdict_of(REASON, *a_model(made)), Clear)
