@@ -1,0 +1,3 @@
+"""
+YAML files as typed values. It answers: what does the file contain, and which line is wrong?
+"""

@@ -1,0 +1,3 @@
+"""
+The demo's output. It answers: what does the user see?
+"""

@@ -1,0 +1,3 @@
+"""
+Kinds of Cilium. Each module says which fields are read.
+"""

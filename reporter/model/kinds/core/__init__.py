@@ -1,0 +1,3 @@
+"""
+Kinds of Kubernetes itself: Namespaces, Deployments, Pods. Each module says which fields are read.
+"""

@@ -1,0 +1,3 @@
+"""
+Kinds of Istio. Each module says which fields are read.
+"""

@@ -1,0 +1,3 @@
+"""
+Kinds of KAITO. Each module says which fields are read.
+"""

@@ -1,0 +1,3 @@
+"""
+Kinds of Karpenter. Each module says which fields are read.
+"""

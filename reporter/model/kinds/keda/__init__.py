@@ -1,0 +1,3 @@
+"""
+Kinds with which KEDA scales. Each module says which fields are read.
+"""

@@ -1,0 +1,3 @@
+"""
+The status of Deployments and pods. It answers: what keeps this workload from being ready?
+"""
