@@ -1,4 +1,5 @@
 """
-The healthy example stack of the demo and of tests. It answers: which objects does a stack consist
-of?
+The healthy example stack of the demo and of tests.
+
+It answers: which objects does a stack consist of?
 """

@@ -1,3 +1,5 @@
 """
-The HTTP side of the embedded API server. It answers: what is the response to this request?
+The HTTP side of the embedded API server.
+
+It answers: what is the response to this request?
 """

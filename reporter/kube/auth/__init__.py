@@ -1,4 +1,5 @@
 """
-Servers and credentials, from kubeconfigs, files and plugins. It answers: where is the API server,
-and who are we to it?
+Servers and credentials, from kubeconfigs, files and plugins.
+
+It answers: where is the API server, and who are we to it?
 """

@@ -1,4 +1,5 @@
 """
-Foreign text made fit for messages, and phrases that messages share. It answers: what may an Event
-quote, and how?
+Foreign text made fit for messages, and phrases that messages share.
+
+It answers: what may an Event quote, and how?
 """

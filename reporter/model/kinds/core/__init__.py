@@ -1,3 +1,5 @@
 """
-Kinds of Kubernetes itself: Namespaces, Deployments, Pods. Each module says which fields are read.
+Kinds of Kubernetes itself: Namespaces, Deployments, Pods.
+
+Each module says which fields are read.
 """

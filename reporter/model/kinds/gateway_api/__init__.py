@@ -1,3 +1,5 @@
 """
-Kinds of the Gateway API and its inference extension. Each module says which fields are read.
+Kinds of the Gateway API and its inference extension.
+
+Each module says which fields are read.
 """

@@ -1,3 +1,5 @@
 """
-Kinds of Istio. Each module says which fields are read.
+Kinds of Istio.
+
+Each module says which fields are read.
 """

@@ -1,3 +1,5 @@
 """
-Kinds of KAITO. Each module says which fields are read.
+Kinds of KAITO.
+
+Each module says which fields are read.
 """

@@ -1,3 +1,5 @@
 """
-Kinds of Karpenter. Each module says which fields are read.
+Kinds of Karpenter.
+
+Each module says which fields are read.
 """

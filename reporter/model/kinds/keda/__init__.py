@@ -1,3 +1,5 @@
 """
-Kinds with which KEDA scales. Each module says which fields are read.
+Kinds with which KEDA scales.
+
+Each module says which fields are read.
 """
