@@ -1,0 +1,5 @@
+"""
+The HTTP side of the embedded API server.
+
+It answers: what is the response to this request?
+"""

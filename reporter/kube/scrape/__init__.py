@@ -1,0 +1,5 @@
+"""
+Reading of pods' metrics pages.
+
+It answers: which page is read when, by which path, within which limits?
+"""

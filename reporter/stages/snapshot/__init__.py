@@ -1,0 +1,5 @@
+"""
+The immutable input of a pass.
+
+It answers: which objects, subjects and scrape targets are there at one moment?
+"""

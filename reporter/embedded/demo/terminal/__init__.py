@@ -1,0 +1,5 @@
+"""
+The demo's output.
+
+It answers: what does the user see?
+"""

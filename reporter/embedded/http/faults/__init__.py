@@ -1,0 +1,5 @@
+"""
+Faults that a test may order.
+
+They answer: which request fails, and how?
+"""

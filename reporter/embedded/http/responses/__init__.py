@@ -1,0 +1,5 @@
+"""
+The bodies of responses: discovery, objects, lists, tables.
+
+They answer: in which form is an object sent?
+"""

@@ -1,0 +1,5 @@
+"""
+Kinds of Cilium.
+
+Each module says which fields are read.
+"""

@@ -1,0 +1,5 @@
+"""
+Kinds of Kubernetes itself: Namespaces, Deployments, Pods.
+
+Each module says which fields are read.
+"""

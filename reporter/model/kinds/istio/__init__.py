@@ -1,0 +1,5 @@
+"""
+Kinds of Istio.
+
+Each module says which fields are read.
+"""

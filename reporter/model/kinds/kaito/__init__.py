@@ -1,0 +1,5 @@
+"""
+Kinds of KAITO.
+
+Each module says which fields are read.
+"""

@@ -1,0 +1,5 @@
+"""
+Kinds of Karpenter.
+
+Each module says which fields are read.
+"""

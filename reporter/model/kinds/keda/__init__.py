@@ -1,0 +1,5 @@
+"""
+Kinds with which KEDA scales.
+
+Each module says which fields are read.
+"""

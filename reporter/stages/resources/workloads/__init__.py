@@ -1,0 +1,5 @@
+"""
+The status of Deployments and pods.
+
+It answers: what keeps this workload from being ready?
+"""
