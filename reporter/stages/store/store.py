@@ -6,9 +6,9 @@ The store decides nothing: a change updates it and marks the affected subjects d
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
+from itertools import islice
 
 from reporter.model.enums import Reason
-from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod
@@ -18,12 +18,10 @@ from reporter.model.metrics.samples import ContainerRun, FailedScrape, ScrapedMe
 from reporter.model.observations import CRDPresence, DiscoveryResult, WatchState
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.resources.kaito.node_claims import find_claim_error
-from reporter.stages.resources.kaito.nodes import last_workspace_error
-from reporter.stages.snapshot.cow_map import CowMap
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.crd_presence import mark_discovery_failed, update_presence
+from reporter.stages.store.provisioning_errors import ProvisioningErrors
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.table import Table
 
@@ -52,7 +50,7 @@ class Store:
         self._tables = {kind.resource: Table(kind) for kind in self.kinds}
         self._presences = {crd: CRDPresence() for crd in crds}
         self._samples = scrapes or SampleStore({})
-        self._provisioning_errors: CowMap[NamespacedName, Condition] = CowMap()
+        self._provisioning_errors = ProvisioningErrors()
         self._undecodable: set[ObjectRef] = set()
         self._deleted_uids: dict[ObjectRef, str] | None = None
         self._dirty: set[Subject] = set()
@@ -93,10 +91,11 @@ class Store:
             (r.namespace, r.name) for r in self._undecodable if r.resource == kind.group_resource
         }
         deleted = {*self._tables[kind.resource].objects.keys(), *marked} - set(undecodable)
-        for number, each in enumerate(objects, start=1):
-            deleted.discard((each.metadata.namespace, each.metadata.name))
-            self.upsert(kind, each)
-            if not number % BATCH_SIZE:
+        remaining = iter(objects)
+        while batch := tuple(islice(remaining, BATCH_SIZE)):
+            deleted.difference_update((o.metadata.namespace, o.metadata.name) for o in batch)
+            self._upsert_all(kind, batch)
+            if len(batch) == BATCH_SIZE:
                 yield
         for number, (namespace, name) in enumerate(deleted, start=1):
             self.delete(kind, namespace, name)
@@ -109,22 +108,54 @@ class Store:
         """
         Store a new or changed object.
         """
-        meta = new.metadata
-        ref = ObjectRef(kind.group_resource, meta.namespace, meta.name)
+        name = (new.metadata.namespace, new.metadata.name)
         table = self._tables[kind.resource]
-        if table.deleted_uids.pop(ref, None) is not None:
-            self._deleted_uids = None
-        was_undecodable = ref in self._undecodable
-        self._undecodable.discard(ref)
-        old = table.objects.get((meta.namespace, meta.name))
+        was_undecodable = self._prepare_upsert(kind, name, new)
+        old = table.objects.get(name)
+        if table.upsert(name, new) or was_undecodable:
+            self._mark_dirty(kind.affects(new), kind.affects(old) if old is not None else ())
+
+    def _upsert_all(self, kind: ResourceKind, objects: Iterable[ApiObject]) -> None:
+        """
+        Store objects; the same as `upsert` for each, but those of a first list are inserted together.
+        """
+        table = self._tables[kind.resource]
+        added: dict[NamespacedName, ApiObject] = {}
+        stored: list[ApiObject] = []
+        for each in objects:
+            name = (each.metadata.namespace, each.metadata.name)
+            if name in added or table.objects.get(name) is not None:
+                stored.append(each)
+            else:
+                added[name] = each
+                self._prepare_upsert(kind, name, each)
+        if added:
+            table.insert(added)
+            self._mark_dirty(*map(kind.affects, added.values()))
+        for each in stored:
+            self.upsert(kind, each)
+
+    def _prepare_upsert(self, kind: ResourceKind, name: NamespacedName, new: ApiObject) -> bool:
+        """
+        Update all but the table of the kind; return whether the object was undecodable.
+        """
+        table = self._tables[kind.resource]
+        was_undecodable = False
+        if table.deleted_uids or self._undecodable:
+            ref = ObjectRef(kind.group_resource, *name)
+            if table.deleted_uids.pop(ref, None) is not None:
+                self._deleted_uids = None
+            was_undecodable = ref in self._undecodable
+            self._undecodable.discard(ref)
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
-        if isinstance(new, Workspace):
-            self._track_workspace_error(new)
-        if isinstance(new, NodeClaim):
-            self._record_claim_error(new)
-        if table.upsert((meta.namespace, meta.name), new) or was_undecodable:
-            self._mark_dirty(kind.affects(new), kind.affects(old) if old is not None else ())
+        elif isinstance(new, Workspace):
+            self._provisioning_errors.track(new)
+        elif isinstance(new, NodeClaim):
+            workspaces = self._tables.get(WORKSPACES.resource)
+            if workspaces and workspaces.objects.get(new.workspace) is not None:
+                self._provisioning_errors.record_claim(new)
+        return was_undecodable
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
         """
@@ -139,30 +170,10 @@ class Store:
         if isinstance(old, Pod):
             self._samples.forget(namespace, name)
         if isinstance(old, Workspace):
-            self._provisioning_errors.pop((namespace, name))
+            self._provisioning_errors.forget((namespace, name))
         if table.record_deletion((namespace, name), old.metadata.uid if old is not None else ""):
             self._deleted_uids = None
         self._mark_dirty(kind.affects(old) if old is not None else ALL_LAYERS)
-
-    def _track_workspace_error(self, workspace: Workspace) -> None:
-        name = (workspace.metadata.namespace, workspace.metadata.name)
-        before = self._provisioning_errors.get(name)
-        after = last_workspace_error(before, workspace)
-        if after is None and before is not None:
-            self._provisioning_errors.pop(name)
-        elif after is not None and after != before:
-            self._provisioning_errors[name] = after
-
-    def _record_claim_error(self, claim: NodeClaim) -> None:
-        # The claim may be deleted before its Workspace reports the error.
-        error = find_claim_error(claim)
-        workspaces = self._tables.get(WORKSPACES.resource)
-        if (
-            error is not None
-            and workspaces
-            and workspaces.objects.get(claim.workspace) is not None
-        ):
-            self._provisioning_errors[claim.workspace] = error
 
     def mark_undecodable(self, kind: ResourceKind, namespace: str, name: str) -> None:
         """
@@ -256,7 +267,7 @@ class Store:
             deleted_uids=self._collect_deleted_uids(),
             undecodable=frozenset(self._undecodable),
             scrape_histories=self._samples.snapshot(),
-            provisioning_errors=self._provisioning_errors.freeze(),
+            provisioning_errors=self._provisioning_errors.snapshot(),
         )
 
     def _collect_deleted_uids(self) -> dict[ObjectRef, str]:

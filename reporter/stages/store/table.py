@@ -3,6 +3,7 @@ The objects of one kind by name and by index key, and the UIDs of deleted ones.
 """
 
 from bisect import bisect_left
+from collections.abc import Mapping
 
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -49,6 +50,22 @@ class Table:
         if old is None or has_subject(old) != has_subject(new):
             self.subjects_token = object()
         return True
+
+    def insert(self, new: Mapping[NamespacedName, ApiObject]) -> None:
+        """
+        Store objects of which none is stored yet; the same as `upsert` for each of them.
+
+        A first list has thousands, so each index key is written once instead of once for each object.
+        """
+        added: dict[str, list[ApiObject]] = {}
+        for name, each in new.items():
+            self.objects[name] = each
+            for key in {*self._index_func(each)}:
+                added.setdefault(key, []).append(each)
+        for key, objects in added.items():
+            listed = (*(self.index.get(key) or ()), *objects)
+            self.index[key] = tuple(sorted(listed, key=_namespaced_name))
+        self.subjects_token = object()
 
     def delete(self, name: NamespacedName) -> ApiObject | None:
         """

@@ -4,12 +4,13 @@ The base of every partial API struct: only the fields that a decision or a messa
 Fields have the API's names in snake case. Go writes empty lists and maps as null, so these may be None.
 """
 
-import sys
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, TypeAlias
+from sys import intern
+from typing import Annotated, ClassVar, TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 
 Timestamp: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
@@ -21,8 +22,16 @@ A time with its offset from UTC; a naive one could not be compared with any othe
 class ApiStruct(Struct, frozen=True, gc=False, rename="camel", kw_only=True):
     """
     A part of an API object; decoding skips unknown fields.
+    """
 
-    *interned_fields*: fields whose texts many objects share; each text is kept in memory once.
+
+class InterningApiStruct(ApiStruct, frozen=True):
+    """
+    A part of an API object that keeps texts in memory once although many objects have them.
+
+    It is a class of its own because msgspec calls ``__post_init__`` for each struct that it decodes.
+
+    *interned_fields*: fields whose texts many objects share.
     """
 
     interned_fields: ClassVar[tuple[str, ...]] = ()
@@ -30,14 +39,11 @@ class ApiStruct(Struct, frozen=True, gc=False, rename="camel", kw_only=True):
     def __post_init__(self) -> None:
         for field in self.interned_fields:
             value = getattr(self, field)
-            if value:
-                msgspec.structs.force_setattr(self, field, interned(value))
+            if isinstance(value, str):
+                force_setattr(self, field, intern(value))
+            elif value:
+                force_setattr(self, field, _interned_dict(value))
 
 
-def interned(value: Any) -> Any:
-    """
-    Return the same text, or dict of texts, without copies; these are half the memory of a large stack.
-    """
-    if isinstance(value, str):
-        return sys.intern(value)
-    return {sys.intern(name): sys.intern(text) for name, text in value.items()}
+def _interned_dict(texts: dict[str, str]) -> dict[str, str]:
+    return {intern(name): intern(text) for name, text in texts.items()}

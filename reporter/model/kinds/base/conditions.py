@@ -5,10 +5,10 @@ Conditions of an object's status (metav1.Condition, and the similar types of old
 from collections.abc import Iterable
 from typing import ClassVar
 
-from reporter.model.kinds.base.api_struct import ApiStruct, Timestamp
+from reporter.model.kinds.base.api_struct import InterningApiStruct, Timestamp
 
 
-class Condition(ApiStruct, frozen=True):
+class Condition(InterningApiStruct, frozen=True):
     """
     One condition; *status* is True, False or Unknown as text.
     """

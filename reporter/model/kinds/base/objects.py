@@ -4,7 +4,7 @@ Metadata, and what every API object has.
 
 from typing import ClassVar, TypeAlias
 
-from reporter.model.kinds.base.api_struct import ApiStruct, Timestamp
+from reporter.model.kinds.base.api_struct import ApiStruct, InterningApiStruct, Timestamp
 
 
 NamespacedName: TypeAlias = tuple[str, str]
@@ -13,7 +13,7 @@ Namespace, "" for cluster-scoped objects, and name.
 """
 
 
-class OwnerReference(ApiStruct, frozen=True):
+class OwnerReference(InterningApiStruct, frozen=True):
     """
     The object that owns this one; *controller* is true for at most one owner.
     """
@@ -26,7 +26,7 @@ class OwnerReference(ApiStruct, frozen=True):
     controller: bool | None = None
 
 
-class Metadata(ApiStruct, frozen=True):
+class Metadata(InterningApiStruct, frozen=True):
     """
     The read part of metav1.ObjectMeta.
     """

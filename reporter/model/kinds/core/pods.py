@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
-from reporter.model.kinds.base.api_struct import ApiStruct, Timestamp
+from reporter.model.kinds.base.api_struct import ApiStruct, InterningApiStruct, Timestamp
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.base.keys import inference_set_key, workload_key
 from reporter.model.kinds.base.objects import ApiObject
@@ -41,7 +41,7 @@ class ContainerState(ApiStruct, frozen=True):
     terminated: ContainerStateTerminated | None = None
 
 
-class ContainerStatus(ApiStruct, frozen=True):
+class ContainerStatus(InterningApiStruct, frozen=True):
     interned_fields: ClassVar[tuple[str, ...]] = ("name",)
 
     name: str
@@ -57,7 +57,7 @@ The conditions that probes read; all others are dropped, a sixth of the memory o
 """
 
 
-class PodStatus(ApiStruct, frozen=True):
+class PodStatus(InterningApiStruct, frozen=True):
     """
     The status of a pod, its conditions reduced to KEPT_CONDITION_TYPES.
     """

@@ -4,7 +4,7 @@ HTTPRoutes.
 
 from typing import ClassVar
 
-from reporter.model.kinds.base.api_struct import ApiStruct
+from reporter.model.kinds.base.api_struct import ApiStruct, InterningApiStruct
 from reporter.model.kinds.base.keys import (
     backend_pool_key,
     inference_set_keys,
@@ -19,7 +19,7 @@ from reporter.model.kinds.gateway_api.parents import ParentReference, ParentsSta
 from reporter.model.subjects import Subject
 
 
-class BackendReference(ApiStruct, frozen=True):
+class BackendReference(InterningApiStruct, frozen=True):
     interned_fields: ClassVar[tuple[str, ...]] = ("group", "kind", "name")
 
     name: str

@@ -4,7 +4,7 @@ InferencePools of the Gateway API inference extension.
 
 from typing import ClassVar
 
-from reporter.model.kinds.base.api_struct import ApiStruct
+from reporter.model.kinds.base.api_struct import ApiStruct, InterningApiStruct
 from reporter.model.kinds.base.keys import inference_set_keys
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import owning_model_of
@@ -13,7 +13,7 @@ from reporter.model.kinds.gateway_api.parents import ParentsStatus
 from reporter.model.subjects import Subject
 
 
-class InferencePoolSelector(ApiStruct, frozen=True):
+class InferencePoolSelector(InterningApiStruct, frozen=True):
     interned_fields: ClassVar[tuple[str, ...]] = ("match_labels",)
 
     match_labels: dict[str, str] | None = None

@@ -4,11 +4,11 @@ The status that a route or InferencePool has for each of its parents.
 
 from typing import ClassVar
 
-from reporter.model.kinds.base.api_struct import ApiStruct
+from reporter.model.kinds.base.api_struct import ApiStruct, InterningApiStruct
 from reporter.model.kinds.base.conditions import Condition
 
 
-class ParentReference(ApiStruct, frozen=True):
+class ParentReference(InterningApiStruct, frozen=True):
     """
     A reference to a parent. The API's defaults: a Gateway, in the namespace of the referring object.
     """
@@ -23,7 +23,7 @@ class ParentReference(ApiStruct, frozen=True):
     port: int | None = None
 
 
-class ParentStatus(ApiStruct, frozen=True):
+class ParentStatus(InterningApiStruct, frozen=True):
     """
     The conditions that one controller reports for one parent.
     """

@@ -4,7 +4,7 @@ Workspaces of KAITO: one replica of an InferenceSet, with its nodes and pods.
 
 from typing import ClassVar
 
-from reporter.model.kinds.base.api_struct import ApiStruct
+from reporter.model.kinds.base.api_struct import ApiStruct, InterningApiStruct
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.keys import inference_set_keys
 from reporter.model.kinds.base.objects import AnnotatedMetadata, ApiObject
@@ -13,7 +13,7 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.subjects import Subject
 
 
-class WorkspaceResource(ApiStruct, frozen=True):
+class WorkspaceResource(InterningApiStruct, frozen=True):
     """
     *preferred_nodes*: nodes that the user brings; then there is no NodeClaim.
     """
