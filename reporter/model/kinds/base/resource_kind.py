@@ -4,6 +4,7 @@ The description of a watched kind: its place in the API, its indexes and the sub
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 from reporter.model.kinds.base.objects import ApiObject
@@ -41,4 +42,5 @@ class ResourceKind:
         """
         The name as in a CRD and in kubectl: ``resource.group``.
         """
-        return f"{self.resource}.{self.group}" if self.group else self.resource
+        # Each ObjectRef has it: one text for all of them saves some 70 bytes per finding.
+        return intern(f"{self.resource}.{self.group}") if self.group else self.resource
