@@ -152,9 +152,9 @@ def _table(reporter: ReporterProcess) -> list[str]:
     Return the log's table of missing permissions, from its column headings on.
     """
     lines = until(
-        lambda: reporter.lines("inputs.permissions"), within=15, what="rights are checked"
+        lambda: reporter.lines("inputs.permissions"), within=15, what="permissions are checked"
     )
-    return [line.partition("rights:   ")[2] for line in lines[1:]]
+    return [line.partition("permissions:   ")[2] for line in lines[1:]]
 
 
 def _first_columns(table: list[str]) -> str:
