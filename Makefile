@@ -5,8 +5,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# Each process has a control plane of its own. Files stay whole, for what their tests share.
-SIDE_BY_SIDE ?= --numprocesses=3 --dist=loadfile --no-loadscope-reorder
+# Each process has a control plane of its own. Files stay whole, for what their tests share. The tests on
+# it mostly wait, so there are more processes than processors.
+SIDE_BY_SIDE ?= --numprocesses=5 --dist=loadfile --no-loadscope-reorder
 KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
@@ -18,7 +19,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-faults e2e e2e-kind test-image check unit controlplane bench bench-quick \
+.PHONY: help setup run test all-tests test-faults e2e e2e-kind test-image check unit controlplane bench bench-quick \
   image image-push lock audit soak clean \
   quick-apiload quick-storm quick-scraping
 
@@ -50,8 +51,11 @@ check: $(STAMP) ## style, types and layers
 controlplane: $(STAMP) ## build or find the real control plane (12 minutes the first time, with Go)
 	$(BIN)/python -m e2e.controlplane
 
-test: check ## all checks and tests, on the real control plane too where it can be had
+test: $(STAMP) ## all checks and tests, on the real control plane too where it can be had
 	-@$(BIN)/python -m e2e.controlplane --quiet
+	@$(MAKE) --no-print-directory --jobs=2 check all-tests
+
+all-tests: $(STAMP)
 	$(BIN)/pytest $(SIDE_BY_SIDE)
 
 test-faults: check ## every fault there is, also those that take minutes, on the real control plane
