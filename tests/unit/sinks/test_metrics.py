@@ -89,7 +89,7 @@ def test_every_reason_of_the_catalogue_is_zero_from_the_start(name):
     found = [s for s in page.samples if s.name == PREFIX + name]
     wanted = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason}
     assert {s.labels["reason"] for s in found} == wanted
-    assert len(wanted) == 22
+    assert len(found) == len(wanted)
     assert {s.value for s in found} == {0.0}
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from reporter.kube.objects.access_review import Permission
 from reporter.model.entries import Catalogue
+from reporter.model.enums import Reason
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.runtime.inputs.permissions import POD_PROXY_PERMISSION, required_permissions
 from reporter.runtime.inputs.scrape_config import (
@@ -37,18 +38,24 @@ def scrapes_for(*flags: str):
     return find_scrapes(DEFAULT_CATALOGUE, SPECS, settings(*flags).flag_texts)
 
 
-def without_it() -> Catalogue:
+def scraping_only(*reasons: Reason) -> Catalogue:
+    """
+    Return the shipped catalogue without the reasons that read metrics pages, except these.
+    """
     entries = {
-        reason: replace(entry, enabled=reason != REASON)
+        reason: replace(entry, enabled=reason in reasons)
+        if entry.probe and SPECS[entry.probe].scrape is not None
+        else entry
         for reason, entry in DEFAULT_CATALOGUE.entries.items()
     }
     return replace(DEFAULT_CATALOGUE, entries=entries)
 
 
 def test_pages_are_read_only_while_a_reason_needs_them():
-    assert scraping_reasons(DEFAULT_CATALOGUE, SPECS) == (REASON,)
-    assert scraping_reasons(without_it(), SPECS) == ()
-    assert find_scrapes(without_it(), SPECS, settings().flag_texts) == {}
+    assert REASON in scraping_reasons(DEFAULT_CATALOGUE, SPECS)
+    assert scraping_reasons(scraping_only(REASON), SPECS) == (REASON,)
+    assert scraping_reasons(scraping_only(), SPECS) == ()
+    assert find_scrapes(scraping_only(), SPECS, settings().flag_texts) == {}
 
 
 @pytest.mark.parametrize(
@@ -74,7 +81,7 @@ def test_metric_port_and_interval_are_flags():
         "--scrape-interval-seconds=30",
     )
     scrapes = scrapes_for(*flags)
-    (scrape,) = scrapes.values()
+    scrape = scrapes[REASON]
     assert scrape.families == ("rate", "kaito_model_download_remaining_seconds")
     config = make_scrape_config(settings(*flags), scrapes, inside=True)
     assert (scrape.port, config.interval) == (8000, timedelta(seconds=30))
@@ -97,7 +104,7 @@ def test_the_proxys_right_is_needed_only_where_it_may_be_used(mode, needed):
     found = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, mode=mode)
     assert (POD_PROXY_PERMISSION in found) is needed
     assert POD_PROXY_PERMISSION not in required_permissions(
-        without_it(), SPECS, lease=None, mode=mode
+        scraping_only(), SPECS, lease=None, mode=mode
     )
     assert Permission("get", "", "pods/proxy") == POD_PROXY_PERMISSION
 

@@ -17,6 +17,7 @@ from reporter.stages.snapshot.subjects import Subjects, refresh_subjects
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.model_builders import a_model, a_model_store, a_team
+from tests.support.model_verdicts import needs_metrics_page
 
 
 QWEN = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
@@ -41,6 +42,7 @@ REQUIRED = [
     for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELDEPLOYMENT)
     for kind in PROBES[entry.probe].spec.required_kinds
     if kind.group_resource in DEFAULT_CATALOGUE.required_crds(entry.reason)
+    and not needs_metrics_page(entry.reason, *a_model())
 ]
 
 

@@ -8,11 +8,12 @@ import pytest
 from reporter.embedded.example import team
 from reporter.model.enums import Layer
 from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.verdicts import Active, Clear
+from reporter.model.verdicts import Active, Clear, Unknown
+from reporter.stages.probes import PROBES, modeldeployment
 from tests.support.builders import LONG_AGO
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.model_builders import a_picker, a_set, a_team
-from tests.support.model_verdicts import verdict_of
+from tests.support.model_verdicts import needs_metrics_page, verdict_of
 
 
 REASONS = [entry.reason for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELDEPLOYMENT)]
@@ -29,13 +30,21 @@ def decoded() -> list:
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_a_healthy_model_is_clear(reason):
-    assert isinstance(verdict_of(reason, a_team(), a_picker(), *decoded()), Clear)
+    objects = a_team(), a_picker(), *decoded()
+    expected = Unknown if needs_metrics_page(reason, *objects) else Clear
+    assert isinstance(verdict_of(reason, *objects), expected)
 
 
-def test_all_seven_are_evaluated():
-    assert len(REASONS) == 7
+def test_every_probe_of_the_layer_is_evaluated():
+    assert {DEFAULT_CATALOGUE[reason].probe for reason in REASONS} == {
+        name
+        for name, probe in PROBES.items()
+        if probe.evaluate.__module__.startswith(modeldeployment.__name__)
+    }
 
 
 def test_a_second_replica_of_it_is_missed():
     rest = [each for each in decoded() if type(each) is not type(a_set())]
-    assert isinstance(verdict_of(REASONS[2], a_team(), a_set(2), *rest), Active)
+    assert isinstance(
+        verdict_of("inferencesetModelPodsNotReady", a_team(), a_set(2), *rest), Active
+    )

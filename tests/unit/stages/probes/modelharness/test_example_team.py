@@ -9,6 +9,7 @@ from reporter.embedded.example import team
 from reporter.model.enums import Layer
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.verdicts import Clear
+from reporter.stages.probes import PROBES, modelharness
 from tests.support.builders import LONG_AGO, a_deployment, a_namespace
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.harness_builders import a_data_plane, a_harness_store, verdict_of
@@ -33,8 +34,12 @@ def test_a_healthy_team_is_clear(reason):
     assert isinstance(verdict_of(reason, store=store), Clear)
 
 
-def test_all_seven_are_evaluated():
-    assert len(REASONS) == 7
+def test_every_probe_of_the_layer_is_evaluated():
+    assert {DEFAULT_CATALOGUE[reason].probe for reason in REASONS} == {
+        name
+        for name, probe in PROBES.items()
+        if probe.evaluate.__module__.startswith(modelharness.__name__)
+    }
 
 
 def test_the_filter_is_read_down_to_its_cluster():

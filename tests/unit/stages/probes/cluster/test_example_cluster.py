@@ -1,0 +1,39 @@
+"""
+All probes of control-plane Deployments on the example stack, as an API server returns it.
+"""
+
+import msgspec
+import pytest
+
+from reporter.embedded.example import stack
+from reporter.model.enums import Layer
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.observations import Watching
+from reporter.model.verdicts import Clear
+from reporter.stages.probes.cluster import deployments
+from reporter.stages.store.store import Store
+from tests.support.builders import NOON
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
+
+
+REASONS = [
+    entry.reason
+    for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.CLUSTER)
+    if entry.probe == deployments.PROBE.spec.name
+]
+BY_KIND = {kind.kind: kind for kind in DEFAULT_KINDS}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_the_example_stack_has_every_component(reason):
+    store = Store(DEFAULT_KINDS)
+    for kind in DEFAULT_KINDS:
+        store.set_watch_state(kind, Watching())
+    for manifest in stack.manifests(NOON):
+        if manifest["kind"] in BY_KIND:
+            known = BY_KIND[manifest["kind"]]
+            encoded = msgspec.json.encode(manifest)
+            store.upsert(known, msgspec.json.decode(encoded, type=known.type))
+    verdicts = list(deployments.PROBE.evaluate(store.snapshot(), a_probe_request(reason)))
+    assert verdicts
+    assert all(isinstance(each, Clear) for each in verdicts), verdicts
