@@ -151,7 +151,7 @@ class Run:
 
     def seen(self, key):
         """
-        What the evaluation shows of a key; an unknown key keeps what was seen before.
+        Return the state of a key; an unknown key keeps the state that was seen before.
         """
         state = self.evaluation.gate.finding_states.get(key)
         if key in self.evaluation.gate.unknown_states or (state and state.why_unknown):

@@ -133,7 +133,7 @@ class FindingState(Struct, frozen=True, gc=False):
     @property
     def clear_for(self) -> timedelta:
         """
-        How long every trouble that outlived its hold has been absent.
+        The time for which every trouble past its hold has been absent.
         """
         return min(
             (clock.clear_for for clock in self.clocks.values() if clock.past_hold), default=ZERO
