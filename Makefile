@@ -75,7 +75,7 @@ e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the cha
 	e2e/kind/run.sh
 
 unit: $(STAMP) ## the fast tests alone
-	$(BIN)/pytest tests
+	$(BIN)/pytest tests --numprocesses=2 --dist=loadfile
 
 LIVE ?= --trials 20 --seconds 30 --failovers 2 --minutes 20
 WINDOW ?= 60
