@@ -132,6 +132,22 @@ def a_deployment(
     )
 
 
+def an_observed_condition(
+    kind, status="True", reason=None, message="", since=LONG_AGO, observed=1
+) -> Condition:
+    """
+    Build a condition; *observed* is its observedGeneration.
+    """
+    return Condition(
+        type=kind,
+        status=status,
+        reason=kind if reason is None else reason,
+        message=message,
+        last_transition_time=since,
+        observed_generation=observed,
+    )
+
+
 def a_condition(kind: str, status: str, reason: str = "", message: str = "", since=None):
     return Condition(
         type=kind, status=status, reason=reason, message=message, last_transition_time=since

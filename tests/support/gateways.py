@@ -2,12 +2,15 @@
 Shared inputs of the tests of Gateways and their listeners.
 """
 
+from tests.support.builders import an_observed_condition
 from tests.support.harness_builders import (
     ACCEPTED,
     GATEWAY,
     PROGRAMMED,
     a_gateway,
-    an_observed_condition,
+    only_trouble,
+    rendered_troubles,
+    verdict_of,
 )
 
 
@@ -34,3 +37,14 @@ CERTIFICATE = an_observed_condition(
     "ResolvedRefs", "False", "InvalidCertificateRef", "secret team-a/c not found"
 )
 BAD_TLS = an_observed_condition("Programmed", "False", "Invalid", "Bad TLS configuration")
+
+
+def assert_reported(made, code, kind, text, foreign):
+    """
+    Assert that the one trouble of a Gateway is out, with this cause, kind, message and foreign text.
+    """
+    verdict = verdict_of(REASON, made)
+    trouble = only_trouble(verdict)
+    assert (trouble.cause.code, trouble.kind, trouble.is_out) == (code, kind, True)
+    assert rendered_troubles(verdict) == [f"Gateway team-a-gw {text}"]
+    assert trouble.foreign_text == foreign

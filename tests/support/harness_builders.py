@@ -49,7 +49,7 @@ from reporter.model.verdicts import Active
 from reporter.stages.probes import PROBES
 from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.store import Store
-from tests.support.builders import LONG_AGO, a_deployment
+from tests.support.builders import LONG_AGO, a_deployment, an_observed_condition
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
 
 
@@ -62,22 +62,6 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 POD_NAMESPACE = "k8s:io.kubernetes.pod.namespace"
 AUTHZ = "outbound|9001||apikey-authz.llm-gateway-auth.svc.cluster.local"
 FILTERS = ("model-not-found-direct", "gateway-filter-outage-local-reply", "bbr-ext-proc")
-
-
-def an_observed_condition(
-    kind, status="True", reason=None, message="", since=LONG_AGO, observed=1
-) -> Condition:
-    """
-    Build a condition; *observed* is its observedGeneration.
-    """
-    return Condition(
-        type=kind,
-        status=status,
-        reason=kind if reason is None else reason,
-        message=message,
-        last_transition_time=since,
-        observed_generation=observed,
-    )
 
 
 ACCEPTED = an_observed_condition("Accepted")

@@ -35,7 +35,7 @@ from reporter.model.kinds.kaito.workspaces import Workspace, WorkspaceStatus
 from reporter.model.subjects import Subject
 from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.store import Store
-from tests.support.builders import LONG_AGO, a_deployment, a_pod, a_store
+from tests.support.builders import LONG_AGO, a_deployment, a_pod, a_store, an_observed_condition
 
 
 TEAM, MODEL, WORKSPACE, NODE = "team-a", "qwen", "qwen-7rk2p", "aks-ws1-0"
@@ -72,22 +72,6 @@ The conditions, beside NodeClaimReady, of a Workspace whose nodes are still to c
 """
 
 QUOTA = "creating instance, on-demand vCPU quota has been reached"
-
-
-def a_set_condition(
-    kind, status="True", reason=None, message="", since=LONG_AGO, observed=1
-) -> Condition:
-    """
-    Build a condition; *observed* is its observedGeneration.
-    """
-    return Condition(
-        type=kind,
-        status=status,
-        reason=kind if reason is None else reason,
-        message=message,
-        last_transition_time=since,
-        observed_generation=observed,
-    )
 
 
 def _meta(name: str, type_=Metadata, **changes) -> Metadata:
@@ -137,7 +121,7 @@ def a_workspace(name: str = WORKSPACE, changed_conditions=None, **changes) -> Wo
     )
     since, observed = changes.get("since", LONG_AGO), changes.get("observed", 1)
     conditions = tuple(
-        a_set_condition(kind, *words, since=since, observed=observed)  # type: ignore[misc]
+        an_observed_condition(kind, *words, since=since, observed=observed)  # type: ignore[misc]
         for kind, words in both.items()
         if words is not None
     )
@@ -207,7 +191,11 @@ def a_parent(name: str = GATEWAY, **changes) -> ParentReference:
 def an_entry(*conditions: Condition, parent=None, controller: str = ISTIO) -> ParentStatus:
     changed_conditions = {
         each.type: each
-        for each in (a_set_condition("Accepted"), a_set_condition("ResolvedRefs"), *conditions)
+        for each in (
+            an_observed_condition("Accepted"),
+            an_observed_condition("ResolvedRefs"),
+            *conditions,
+        )
     }
     return ParentStatus(
         parent_ref=parent or a_parent(),

@@ -8,12 +8,8 @@ from datetime import datetime
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.kinds.kaito.workspaces import Workspace
-from tests.support.model_builders import (
-    SERVING_CONDITIONS,
-    a_model_pod,
-    a_set_condition,
-    a_workspace,
-)
+from tests.support.builders import an_observed_condition
+from tests.support.model_builders import SERVING_CONDITIONS, a_model_pod, a_workspace
 
 
 CONDITIONS = {
@@ -64,7 +60,7 @@ def _conditions(
         status, reason = SERVING_CONDITIONS[kind] if text == "ready" else ("False", reason)
         old = known.get(kind)
         since = old.last_transition_time if old is not None and old.status == status else now
-        yield a_set_condition(kind, status, reason, message, since)
+        yield an_observed_condition(kind, status, reason, message, since)
 
 
 def case_pod(name: str, words: dict, **changes) -> Pod:

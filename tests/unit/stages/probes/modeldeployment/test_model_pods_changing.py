@@ -7,13 +7,12 @@ import pytest
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.verdicts import Clear, Unknown
-from tests.support.builders import HOUR, LONG_AGO, MINUTE, NOON
+from tests.support.builders import HOUR, LONG_AGO, MINUTE, NOON, an_observed_condition
 from tests.support.model_builders import (
     WAITING_CONDITIONS,
     a_model,
     a_model_pod,
     a_set,
-    a_set_condition,
     a_workspace,
     lost,
     never_ready,
@@ -148,7 +147,7 @@ def test_a_set_that_scales_up_lacks_a_workspace():
 
 
 def failed(**changes):
-    condition = a_set_condition(
+    condition = an_observed_condition(
         "InferenceSetReady", "False", "inferencesetFailed", "no preset x", NOON
     )
     return a_set(conditions=(condition,), **changes)

@@ -7,13 +7,8 @@ import pytest
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.stages.resources.kaito.nodes import last_workspace_error
-from tests.support.model_builders import (
-    QUOTA,
-    a_model_store,
-    a_set_condition,
-    a_workspace,
-    delete_from_store,
-)
+from tests.support.builders import an_observed_condition
+from tests.support.model_builders import QUOTA, a_model_store, a_workspace, delete_from_store
 from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
 from tests.support.provisioning import REASON, REFUSED, claims, starting
 
@@ -59,7 +54,7 @@ def test_what_was_refused_is_forgotten_with_the_workspace():
 
 
 def test_a_workspace_that_serves_again_remembers_nothing():
-    error = a_set_condition("NodeClaimReady", "False", "AllocationFailure")
+    error = an_observed_condition("NodeClaimReady", "False", "AllocationFailure")
     assert last_workspace_error(error, a_workspace()) is None
     assert (
         last_workspace_error(error, a_workspace(changed_conditions={"NodeClaimReady": None}))

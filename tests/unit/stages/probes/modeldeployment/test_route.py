@@ -12,7 +12,7 @@ from reporter.model.kinds.gateway_api.gateways import Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
 from reporter.model.kinds.gateway_api.inference_pools import InferencePool
 from reporter.model.verdicts import Clear, Unknown
-from tests.support.builders import LONG_AGO, NOON
+from tests.support.builders import LONG_AGO, NOON, an_observed_condition
 from tests.support.model_builders import (
     CREATED_BY,
     EPOCH,
@@ -28,7 +28,6 @@ from tests.support.model_builders import (
     a_pool,
     a_route,
     a_set,
-    a_set_condition,
     an_entry,
     never_ready,
 )
@@ -36,13 +35,15 @@ from tests.support.model_verdicts import only_trouble, rendered_message, verdict
 
 
 REASON = "inferencesetRouteNotReady"
-REFUSED = a_set_condition("Accepted", "False", "NotAllowedByListeners", "not allowed", NOON)
-UNRESOLVED = a_set_condition("ResolvedRefs", "False", "InvalidKind", "not enabled", NOON)
-NO_PICKER = a_set_condition("ResolvedRefs", "False", "InvalidExtensionRef", "not found", NOON)
+REFUSED = an_observed_condition("Accepted", "False", "NotAllowedByListeners", "not allowed", NOON)
+UNRESOLVED = an_observed_condition("ResolvedRefs", "False", "InvalidKind", "not enabled", NOON)
+NO_PICKER = an_observed_condition(
+    "ResolvedRefs", "False", "InvalidExtensionRef", "not found", NOON
+)
 ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
 DRIFTED = {CREATED_BY: MODEL, "app": "old"}
 PLACEHOLDER = an_entry(
-    a_set_condition("Accepted", "Unknown", "Pending", since=EPOCH),
+    an_observed_condition("Accepted", "Unknown", "Pending", since=EPOCH),
     parent=a_parent("default", kind="Status"),
     controller="",
 )
@@ -86,7 +87,9 @@ CLEAR = {
         a_pool(POOL, an_entry(NO_PICKER, controller=ENVOY), an_entry(controller=""))
     ),
     "a pool that waits": a_model(
-        a_pool(POOL, an_entry(a_set_condition("Accepted", "Unknown", "Pending"), controller=""))
+        a_pool(
+            POOL, an_entry(an_observed_condition("Accepted", "Unknown", "Pending"), controller="")
+        )
     ),
     "no model pods at all": a_model(a_set(0), without=[Pod]),
     "model pods that do not run yet": a_model(
@@ -157,7 +160,7 @@ TROUBLE = {
         "HTTPRoute qwen-route was not answered by the controller of its Gateway team-a-gw",
     ),
     "the controller is thinking": (
-        a_model(a_route(ROUTE, an_entry(a_set_condition("Accepted", "Unknown", "Pending")))),
+        a_model(a_route(ROUTE, an_entry(an_observed_condition("Accepted", "Unknown", "Pending")))),
         "Unseen",
         TroubleKind.STARTING,
         "HTTPRoute qwen-route is not accepted by Gateway team-a-gw yet",
@@ -185,7 +188,9 @@ TROUBLE = {
     ),
     "the pool is refused": (
         a_model(
-            a_pool(POOL, an_entry(a_set_condition("Accepted", "False", "NotSupportedByParent")))
+            a_pool(
+                POOL, an_entry(an_observed_condition("Accepted", "False", "NotSupportedByParent"))
+            )
         ),
         "PoolNotAccepted",
         TroubleKind.FAILED,
@@ -213,7 +218,9 @@ TROUBLE = {
         a_model(
             a_pool(
                 POOL,
-                an_entry(a_set_condition("ResolvedRefs", "False", "EndpointPickerRefMissing")),
+                an_entry(
+                    an_observed_condition("ResolvedRefs", "False", "EndpointPickerRefMissing")
+                ),
                 picker=None,
             )
         ),
@@ -250,13 +257,13 @@ def test_what_is_wrong_is_reported(objects, code, kind, text):
 
 def test_istios_shadow_service_is_on_its_way():
     message = f"backend({POOL}-ip-1f6a2b.team-a.svc.cluster.local) not found"
-    condition = a_set_condition("ResolvedRefs", "False", "BackendNotFound", message, NOON)
+    condition = an_observed_condition("ResolvedRefs", "False", "BackendNotFound", message, NOON)
     found = only_trouble(verdict_of(REASON, *a_model(a_route(ROUTE, an_entry(condition)))))
     assert (found.kind, found.cause.code) == (TroubleKind.STARTING, "NotResolved")
 
 
 def test_a_default_time_is_none():
-    pending = a_set_condition("Accepted", "Unknown", "Pending", since=EPOCH)
+    pending = an_observed_condition("Accepted", "Unknown", "Pending", since=EPOCH)
     found = only_trouble(
         verdict_of(REASON, *a_model(a_route(ROUTE, an_entry(pending), created_at=LONG_AGO)))
     )
@@ -265,11 +272,11 @@ def test_a_default_time_is_none():
 
 def test_conditions_of_an_older_spec_are_unknown():
     for words in (
-        a_set_condition("Accepted", observed=1),
-        a_set_condition("ResolvedRefs", "False", "x", observed=1),
+        an_observed_condition("Accepted", observed=1),
+        an_observed_condition("ResolvedRefs", "False", "x", observed=1),
     ):
         route = a_route(
-            ROUTE, an_entry(a_set_condition("Accepted", observed=2), words), generation=2
+            ROUTE, an_entry(an_observed_condition("Accepted", observed=2), words), generation=2
         )
         assert isinstance(verdict_of(REASON, *a_model(route)), Unknown)
     assert isinstance(verdict_of(REASON, *a_model(a_pool(generation=2))), Unknown)

@@ -9,6 +9,7 @@ from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.verdicts import Unknown
+from tests.support.builders import an_observed_condition
 from tests.support.model_builders import (
     CREATED_BY,
     GATEWAY,
@@ -24,7 +25,6 @@ from tests.support.model_builders import (
     a_picker,
     a_pool,
     a_route,
-    a_set_condition,
     an_entry,
 )
 from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
@@ -67,7 +67,7 @@ def test_a_deleted_gateway_is_reported_whatever_the_frozen_status_reports():
 
 
 def test_a_pool_that_is_deleted_is_reported_instead_of_istios_report_about_it():
-    condition = a_set_condition(
+    condition = an_observed_condition(
         "ResolvedRefs", "False", "BackendNotFound", f"backend({POOL}) not found"
     )
     objects = a_model(a_route(ROUTE, an_entry(condition)), without=[InferencePool])

@@ -8,13 +8,12 @@ from reporter.model.enums import TroubleKind
 from reporter.model.kinds.kaito.api_keys import API_KEYS
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
-from tests.support.builders import LONG_AGO, NOON
+from tests.support.builders import LONG_AGO, NOON, an_observed_condition
 from tests.support.harness_builders import (
     EPOCH,
     TEAM,
     a_harness_store,
     an_api_key,
-    an_observed_condition,
     only_trouble,
     rendered_troubles,
     verdict_of,

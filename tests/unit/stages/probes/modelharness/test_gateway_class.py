@@ -10,7 +10,7 @@ from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown
-from tests.support.builders import LONG_AGO, NOON
+from tests.support.builders import LONG_AGO, NOON, an_observed_condition
 from tests.support.harness_builders import (
     ACCEPTED,
     DEFAULT_CONDITIONS,
@@ -21,7 +21,6 @@ from tests.support.harness_builders import (
     a_gateway,
     a_harness_store,
     a_route,
-    an_observed_condition,
     only_trouble,
     rendered_troubles,
     verdict_of,

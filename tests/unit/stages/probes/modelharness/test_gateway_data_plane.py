@@ -9,7 +9,7 @@ from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
-from tests.support.builders import LONG_AGO, NOON, a_deployment, a_pod
+from tests.support.builders import LONG_AGO, NOON, a_deployment, a_pod, an_observed_condition
 from tests.support.harness_builders import (
     ACCEPTED,
     DATA_PLANE,
@@ -21,7 +21,6 @@ from tests.support.harness_builders import (
     a_data_plane,
     a_gateway,
     a_harness_store,
-    an_observed_condition,
     only_trouble,
     rendered_troubles,
     verdict_of,

@@ -5,22 +5,19 @@ The verdicts about a Gateway's listeners.
 import pytest
 
 from reporter.model.enums import TroubleKind
+from tests.support.builders import an_observed_condition
 from tests.support.gateways import (
     BAD_TLS,
     CERTIFICATE,
     REASON,
     UNMANNED,
     WAITS,
+    assert_reported,
     gateway,
     listening,
     unassigned,
 )
-from tests.support.harness_builders import (
-    an_observed_condition,
-    only_trouble,
-    rendered_troubles,
-    verdict_of,
-)
+from tests.support.harness_builders import rendered_troubles, verdict_of
 
 
 @pytest.mark.parametrize(
@@ -93,11 +90,7 @@ from tests.support.harness_builders import (
     ],
 )
 def test_a_listener_that_fails_is_reported(made, code, kind, text, foreign):
-    verdict = verdict_of(REASON, made)
-    trouble = only_trouble(verdict)
-    assert (trouble.cause.code, trouble.kind, trouble.is_out) == (code, kind, True)
-    assert rendered_troubles(verdict) == [f"Gateway team-a-gw {text}"]
-    assert trouble.foreign_text == foreign
+    assert_reported(made, code, kind, text, foreign)
 
 
 def test_all_listeners_that_fail_are_named():

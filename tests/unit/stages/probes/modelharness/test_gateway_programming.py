@@ -14,13 +14,14 @@ from reporter.stages.probes.modelharness.gateway_programming import (
     GatewayProgrammingParameters,
 )
 from reporter.stages.probes.probe import ProbeRequest
-from tests.support.builders import LONG_AGO, NOON
+from tests.support.builders import LONG_AGO, NOON, an_observed_condition
 from tests.support.gateways import (
     BAD_TLS,
     CERTIFICATE,
     REASON,
     UNMANNED,
     WAITS,
+    assert_reported,
     gateway,
     listening,
     unassigned,
@@ -34,7 +35,6 @@ from tests.support.harness_builders import (
     a_data_plane,
     a_gateway,
     a_harness_store,
-    an_observed_condition,
     only_trouble,
     rendered_troubles,
     verdict_of,
@@ -159,11 +159,7 @@ def test_it_is_clear(objects):
     ],
 )
 def test_it_is_reported(made, code, kind, text, foreign):
-    verdict = verdict_of(REASON, made)
-    trouble = only_trouble(verdict)
-    assert (trouble.cause.code, trouble.kind, trouble.is_out) == (code, kind, True)
-    assert rendered_troubles(verdict) == [f"Gateway team-a-gw {text}"]
-    assert trouble.foreign_text == foreign
+    assert_reported(made, code, kind, text, foreign)
 
 
 def test_an_old_gateway_that_flips_counts_from_that_moment():

@@ -13,7 +13,7 @@ from reporter.model.subjects import Subject
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.snapshot.subjects import Subjects
-from tests.support.builders import MINUTE, NOON
+from tests.support.builders import MINUTE, NOON, an_observed_condition
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.harness_builders import (
     ACCEPTED,
@@ -26,7 +26,6 @@ from tests.support.harness_builders import (
     a_filter,
     a_gateway,
     a_harness_store,
-    an_observed_condition,
 )
 from tests.support.replay import Replay
 

@@ -14,7 +14,7 @@ from reporter.model.kinds.cilium.network_policies import (
 from reporter.model.kinds.core.namespaces import Namespace, NamespaceStatus
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
-from tests.support.builders import NOON, a_deployment, a_namespace
+from tests.support.builders import NOON, a_deployment, a_namespace, an_observed_condition
 from tests.support.harness_builders import (
     POD_NAMESPACE,
     TEAM,
@@ -22,7 +22,6 @@ from tests.support.harness_builders import (
     a_label_selector,
     a_namespace_in_selector,
     a_policy,
-    an_observed_condition,
     metadata,
     only_trouble,
     rendered_troubles,
