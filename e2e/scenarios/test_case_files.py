@@ -12,7 +12,8 @@ from e2e.support.cases.cluster_objects import CaseClusterObjects
 from e2e.support.cases.cluster_replay import ClusterCaseReplay, differences, line
 from e2e.support.events import Event
 from reporter.model.enums import Layer
-from tests.support.cases.case_replay import CASES, expected_announcements
+from tests.support.cases.case_replay import expected_announcements
+from tests.support.cases.healthy_stack import CASES
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 

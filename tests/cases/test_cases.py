@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from reporter.model.enums import EventType, Layer
-from tests.support.cases.case_replay import CASES, CaseReplay, expected_lines, matches_line
+from tests.support.cases.case_replay import CaseReplay, expected_lines, matches_line
+from tests.support.cases.healthy_stack import CASES
 from tests.support.cases.step_orders import ORDERS, has_fixed_order, reordered
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 

@@ -10,7 +10,7 @@ import msgspec
 
 from e2e.controlplane import ApiError, Client, Json
 from e2e.support.production_stack.components import IMAGE
-from tests.support.cases.case_replay import HEALTHY_STACK
+from tests.support.cases.healthy_stack import HEALTHY_STACK
 from tests.support.cases.objects import API_FIELDS, CaseObjects, ObjectAddress, healthy_pods
 from tests.support.cases.syntax import apply_merge_patch, resolve_times
 
