@@ -85,7 +85,7 @@ class MetricsPages:
                     store.record_scrape(pod, reason, self._scrape(name, scrape, now=now))
 
     def _scrape(self, name: str, scrape: Scrape, *, now: datetime) -> ScrapedMetrics:
-        gauges = dict(self._gauges(name, now=now))
+        gauges = dict(self.gauges(name, now=now))
         samples = tuple(
             Sample(each, {}, gauges[each]) for each in scrape.families if each in gauges
         )
@@ -93,7 +93,10 @@ class MetricsPages:
         present = frozenset({ENGINE_METRIC_PREFIX} if loaded else ())
         return ScrapedMetrics(now, samples, present & set(scrape.prefixes))
 
-    def _gauges(self, name: str, *, now: datetime) -> Iterator[tuple[str, float]]:
+    def gauges(self, name: str, *, now: datetime) -> Iterator[tuple[str, float]]:
+        """
+        Yield names and values of the gauges on a page.
+        """
         words = self.words[name]
         yield from words.get("samples", {}).items()
         if words.get("metric", True):
