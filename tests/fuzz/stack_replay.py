@@ -5,7 +5,7 @@ The example stack on the pure core, with odd objects put into it as a watch woul
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
@@ -80,7 +80,7 @@ def objects() -> tuple[tuple[ResourceKind, Any], ...]:
     return tuple((BY_KIND[m["kind"]], m) for m in json.loads(text))
 
 
-def _bare(kind: ResourceKind) -> Mapping[str, Any]:
+def _bare(kind: ResourceKind) -> dict[str, Any]:
     """
     Build an object of a kind of which the example stack has none.
     """

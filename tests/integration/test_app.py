@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from reporter import app
-from reporter.embedded.http.faults.faults import Hang
+from reporter.embedded.http.faults.rules import Hang
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import connect
 from reporter.runtime.inputs.scrape_config import scraping_reasons

@@ -134,8 +134,8 @@ class CaseClusterObjects:
 
     def _write(self, address: ObjectAddress, manifest: Json) -> None:
         meta = manifest["metadata"]
-        said = {key: meta.pop(key, None) for key in SET_BY_THE_SERVER}
-        leaving = said["deletionTimestamp"] is not None
+        server_fields = {key: meta.pop(key, None) for key in SET_BY_THE_SERVER}
+        leaving = server_fields["deletionTimestamp"] is not None
         if leaving and address.kind.kind != NAMESPACE:
             meta["finalizers"] = [TEST_FINALIZER]
         status = manifest.pop("status", {})
@@ -151,7 +151,7 @@ class CaseClusterObjects:
             kept = {"spec": live["spec"]} if address.kind.kind in {"Pod", NAMESPACE} else {}
             live = self.client.put(path, {**manifest, **kept})
         if address.kind.kind != NAMESPACE and (status or live.get("status")):
-            offset = live["metadata"].get("generation", 1) - (said["generation"] or 1)
+            offset = live["metadata"].get("generation", 1) - (server_fields["generation"] or 1)
             status = _observed(status, offset)
             self.client.put(f"{path}/status", {**live, "status": status})
         if leaving:

@@ -140,11 +140,11 @@ class ClusterCaseReplay:
         odd = [key for step in self.case["story"] for key in step.keys() - SUPPORTED_KEYS]
         odd += self.case.get("given", {}).keys() - SUPPORTED_KEYS
         assert not odd, f"played on the core only: {', '.join(odd)}"
-        said = expected_announcements(self.case)
+        expected = expected_announcements(self.case)
         story = [{"at": "0s"}, *self.case["story"], {"at": "99h"}]
         for step, following in pairwise(story):
             begin, end = parse_duration(step["at"]), parse_duration(following["at"])
-            yield step, [line for at, line in said if begin <= at < end]
+            yield step, [line for at, line in expected if begin <= at < end]
 
     def _take(
         self, reporter: ReporterProcess, pages: CasePageServer, step: Case, lines: list[str]
@@ -234,8 +234,8 @@ def differences(written: list[Event], case: Case) -> list[str]:
     """
     Return the differences. Lines that a case expects at the same moment may come in any order.
     """
-    said = groupby(expected_announcements(case), key=itemgetter(0))
-    left, odd = [[text for _, text in each] for _, each in said], []
+    expected = groupby(expected_announcements(case), key=itemgetter(0))
+    left, odd = [[text for _, text in each] for _, each in expected], []
     for each in written:
         found = (
             next((text for text in left[0] if matches_expected(each, text)), None)

@@ -181,8 +181,8 @@ def _seconds(flag: str) -> timedelta:
 
 
 def _healthy_pods_of(stack: Mapping) -> Mapping:
-    said = healthy_pods(stack.items())
-    return {text: apply_merge_patch(words, stack.get(text, {})) for text, words in said.items()}
+    pods = healthy_pods(stack.items())
+    return {text: apply_merge_patch(words, stack.get(text, {})) for text, words in pods.items()}
 
 
 def _since_start(moment: datetime) -> str:

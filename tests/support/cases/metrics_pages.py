@@ -56,13 +56,13 @@ class MetricsPages:
         for name, words in expand_numbered(changes):
             assert name.startswith("Pod "), f"{name}: pods have pages"
             left = self._left(name, now=now) if name in self.bytes_left else None
-            said = self.words.pop(name, {})
+            before = self.words.pop(name, {})
             self.bytes_left.pop(name, None)
             if words is None:
                 continue
             unknown = words.keys() - WORDS
             assert not unknown, f"a page has no {', '.join(unknown)}"
-            self.words[name] = apply_merge_patch(said, words)
+            self.words[name] = apply_merge_patch(before, words)
             left = parse_amount(words["left"]) if words.get("left") else left
             if left is not None and "left" in self.words[name]:
                 self.bytes_left[name] = left, now
