@@ -62,28 +62,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
-    events.clear(scene.plane.client)
+def measure(cluster: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+    events.clear(cluster.plane.client)
     with (
-        scene.running_reporter(name="one") as one,
-        scene.running_reporter(name="two", follows=True) as two,
+        cluster.running_reporter(name="one") as one,
+        cluster.running_reporter(name="two", follows=True) as two,
     ):
         pair = [one.reporter, two.reporter]
-        with _lasting_finding(scene.plane.client):
-            took = asyncio.run(_failovers(scene, pair, arguments.failovers))
-            counted = Counter(events.reasons(scene.plane.client))
+        with _lasting_finding(cluster.plane.client):
+            took = asyncio.run(_failovers(cluster, pair, arguments.failovers))
+            counted = Counter(events.reasons(cluster.plane.client))
     trials = sum(len(seconds) for seconds in took.values())
     expected = Counter({STANDING_REASON: 1, WARNING: trials, READY: trials})
     for number, seconds in took.items():
         yield BenchRow(
-            f"failover, {NAMES[number]}, {scene.size:,} InferenceSets",
+            f"failover, {NAMES[number]}, {cluster.size:,} InferenceSets",
             f"≤ {GOALS[number]:g} s",
             f"at most {max(seconds):.2f} s",
             max(seconds) <= GOALS[number],
             f"until the other's Event can be read; {len(seconds)} times",
         )
     yield BenchRow(
-        f"Events over {trials} failovers, {scene.size:,} InferenceSets",
+        f"Events over {trials} failovers, {cluster.size:,} InferenceSets",
         "none lost, none doubled",
         f"{counted.total()} of {expected.total()}",
         counted == expected,
@@ -103,10 +103,10 @@ def _lasting_finding(client: Client) -> Iterator[None]:
 
 
 async def _failovers(
-    scene: BenchCluster, pair: list[ReporterProcess], times: int
+    cluster: BenchCluster, pair: list[ReporterProcess], times: int
 ) -> dict[signal.Signals, list[float]]:
     took: dict[signal.Signals, list[float]] = {number: [] for number in GOALS}
-    async with PlainClient(scene.plane) as session, asyncio.TaskGroup() as group:
+    async with PlainClient(cluster.plane) as session, asyncio.TaskGroup() as group:
         arrivals = EventWaiter(session)
         watch = group.create_task(arrivals.run())
         await arrivals.opened.wait()

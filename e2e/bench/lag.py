@@ -51,17 +51,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
-    with scene.running_reporter(RESYNC_FLAG) as started:
+def measure(cluster: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+    with cluster.running_reporter(RESYNC_FLAG) as started:
         first = LoopLagHistogram.read(started.reporter)
-        yield _row(scene, "start", first, "until it leads; /livez was not asked")
-        yield _during(scene, started, "full passes", arguments.seconds)
-        with churning(scene.plane.client, scene.teams.count, arguments.rate):
+        yield _row(cluster, "start", first, "until it leads; /livez was not asked")
+        yield _during(cluster, started, "full passes", arguments.seconds)
+        with churning(cluster.plane.client, cluster.teams.count, arguments.rate):
             how = f"churn of {arguments.rate} a second"
-            yield _during(scene, started, how, arguments.seconds)
+            yield _during(cluster, started, how, arguments.seconds)
 
 
-def _during(scene: BenchCluster, started: RunningReporter, how: str, seconds: int) -> BenchRow:
+def _during(cluster: BenchCluster, started: RunningReporter, how: str, seconds: int) -> BenchRow:
     reporter = started.reporter
     before, passes = (
         LoopLagHistogram.read(reporter),
@@ -75,13 +75,13 @@ def _during(scene: BenchCluster, started: RunningReporter, how: str, seconds: in
     passes = reporter.metric("pass_duration_seconds_count") - passes
     cpu = started.usage().cpu - cpu
     note = f"{passes:.0f} passes and {cpu:.1f} s of CPU in {seconds} s"
-    return _row(scene, how, holds, f"{note}; slowest /livez {slowest * 1000:.0f} ms")
+    return _row(cluster, how, holds, f"{note}; slowest /livez {slowest * 1000:.0f} ms")
 
 
-def _row(scene: BenchCluster, how: str, holds: LoopLagHistogram, note: str) -> BenchRow:
+def _row(cluster: BenchCluster, how: str, holds: LoopLagHistogram, note: str) -> BenchRow:
     over = holds.count_over(GOAL)
     return BenchRow(
-        f"longest hold of the loop, {scene.size:,} InferenceSets, {how}",
+        f"longest hold of the loop, {cluster.size:,} InferenceSets, {how}",
         f"≤ {GOAL * 1000:g} ms",
         f"{holds.longest}; {over} of {holds.count:,} are longer than {GOAL * 1000:g} ms",
         not over,

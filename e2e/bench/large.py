@@ -25,16 +25,16 @@ def main() -> int:
     return run_program(argument_parser.parse_args(), _measure)
 
 
-def _measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
-    with scene.running_reporter() as started:
-        yield memory.at_rest(scene, started)
-        yield from reaction.measured(scene, started, arguments)
-    yield start.warm(scene)
-    if scene.size >= max(arguments.inferencesets):
-        yield start.cold(scene)
-        yield from lag.measure(scene, arguments)
-        yield from failover.measure(scene, arguments)
-        yield from memory.at_the_largest(scene, arguments)
+def _measure(cluster: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+    with cluster.running_reporter() as started:
+        yield memory.at_rest(cluster, started)
+        yield from reaction.measured(cluster, started, arguments)
+    yield start.warm(cluster)
+    if cluster.size >= max(arguments.inferencesets):
+        yield start.cold(cluster)
+        yield from lag.measure(cluster, arguments)
+        yield from failover.measure(cluster, arguments)
+        yield from memory.at_the_largest(cluster, arguments)
 
 
 if __name__ == "__main__":

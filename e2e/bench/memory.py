@@ -71,33 +71,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
-    with scene.running_reporter() as started:
-        yield at_rest(scene, started)
-    if scene.size >= max(arguments.inferencesets):
-        yield from at_the_largest(scene, arguments)
+def measure(cluster: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+    with cluster.running_reporter() as started:
+        yield at_rest(cluster, started)
+    if cluster.size >= max(arguments.inferencesets):
+        yield from at_the_largest(cluster, arguments)
 
 
-def at_the_largest(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+def at_the_largest(cluster: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
     """
     Yield the figures that come last, as little of the stack is left afterwards.
     """
     if arguments.minutes <= 0:
         return
-    with scene.running_reporter() as started:
-        yield under_churn(scene, started, minutes=arguments.minutes, rate=arguments.rate)
-        yield after_deletion(scene, started)
+    with cluster.running_reporter() as started:
+        yield under_churn(cluster, started, minutes=arguments.minutes, rate=arguments.rate)
+        yield after_deletion(cluster, started)
 
 
-def at_rest(scene: BenchCluster, started: RunningReporter) -> BenchRow:
+def at_rest(cluster: BenchCluster, started: RunningReporter) -> BenchRow:
     """
     Measure the memory after the first pass and the trimming of the heap.
     """
     time.sleep(SAMPLE_SECONDS)
     used = started.usage()
-    goal = next((mib for size, mib in GOALS.items() if scene.size <= size), None)
+    goal = next((mib for size, mib in GOALS.items() if cluster.size <= size), None)
     return BenchRow(
-        f"memory, {scene.size:,} InferenceSets",
+        f"memory, {cluster.size:,} InferenceSets",
         f"≤ {goal} MiB" if goal else "",
         f"{used.memory:.0f} MiB (at most {used.peak:.0f} MiB)",
         used.memory <= goal if goal else None,
@@ -106,14 +106,14 @@ def at_rest(scene: BenchCluster, started: RunningReporter) -> BenchRow:
 
 
 def under_churn(
-    scene: BenchCluster, started: RunningReporter, *, minutes: int, rate: int
+    cluster: BenchCluster, started: RunningReporter, *, minutes: int, rate: int
 ) -> BenchRow:
     """
     Compare the second quarter of the time with the last; in the first quarter memory settles.
     """
     samples: list[float] = []
     end = time.monotonic() + minutes * 60
-    with churning(scene.plane.client, scene.teams.count, rate) as count:
+    with churning(cluster.plane.client, cluster.teams.count, rate) as count:
         while time.monotonic() < end:
             time.sleep(SAMPLE_SECONDS)
             samples.append(started.usage().memory)
@@ -125,7 +125,7 @@ def under_churn(
         statistics.mean(samples[at:][:quarter]) for at in (quarter, len(samples) - quarter)
     )
     return BenchRow(
-        f"memory under churn, {scene.size:,} InferenceSets",
+        f"memory under churn, {cluster.size:,} InferenceSets",
         f"flat: ± {GROWTH:.0%}",
         f"{early:.1f} MiB early, {late:.1f} MiB late",
         late <= early * (1 + GROWTH),
@@ -133,13 +133,13 @@ def under_churn(
     )
 
 
-def after_deletion(scene: BenchCluster, started: RunningReporter) -> BenchRow:
-    before, size = started.usage().memory, scene.size
-    scene.teams.shrink(0)
+def after_deletion(cluster: BenchCluster, started: RunningReporter) -> BenchRow:
+    before, size = started.usage().memory, cluster.size
+    cluster.teams.shrink(0)
     begun = time.monotonic()
-    with scene.running_reporter(name="other", follows=True) as fresh:
-        alone = fresh.usage().memory
-    took = before - alone
+    with cluster.running_reporter(name="other", follows=True) as fresh:
+        fresh_memory = fresh.usage().memory
+    took = before - fresh_memory
     until = time.monotonic() + (RELEASE_SECONDS if took > MIN_MEASURABLE_MIB else SAMPLE_SECONDS)
     after, share = before, 0.0
     while share < RETURNED and time.monotonic() < until:
@@ -147,12 +147,12 @@ def after_deletion(scene: BenchCluster, started: RunningReporter) -> BenchRow:
         after = started.usage().memory
         share = (before - after) / took if took > MIN_MEASURABLE_MIB else 0.0
     return BenchRow(
-        f"memory after a mass deletion, {size:,} → {scene.size:,} InferenceSets",
+        f"memory after a mass deletion, {size:,} → {cluster.size:,} InferenceSets",
         f"≥ {RETURNED:.0%} of what the objects took is given back",
         f"{before:.0f} → {after:.0f} MiB, {share:.0%}",
         share >= RETURNED if took > MIN_MEASURABLE_MIB else None,
         f"after {(time.monotonic() - begun) / 60:.1f} min;"
-        f" a process that is started then has {alone:.0f} MiB",
+        f" a process that is started then has {fresh_memory:.0f} MiB",
     )
 
 

@@ -138,9 +138,14 @@ def _probe_timings(
     for layer in Layer:
         subjects = sorted(each for each in evaluation.subjects if each.layer is layer)
         for entry in evaluator.catalogue.evaluated_entries(layer):
-            alone = Catalogue({entry.reason: entry})
+            one_entry = Catalogue({entry.reason: entry})
             probe_run = prepare_probe_run(
-                snapshot, evaluation.gate, alone, evaluator.probes, flags=evaluator.flags, now=now
+                snapshot,
+                evaluation.gate,
+                one_entry,
+                evaluator.probes,
+                flags=evaluator.flags,
+                now=now,
             )
             yield (
                 entry.reason,

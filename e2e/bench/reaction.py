@@ -59,23 +59,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def measure(scene: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
-    with scene.running_reporter() as started:
-        yield from measured(scene, started, arguments)
+def measure(cluster: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+    with cluster.running_reporter() as started:
+        yield from measured(cluster, started, arguments)
 
 
 def measured(
-    scene: BenchCluster, started: RunningReporter, arguments: argparse.Namespace
+    cluster: BenchCluster, started: RunningReporter, arguments: argparse.Namespace
 ) -> Iterator[BenchRow]:
     """
     Measure a reporter that runs already.
     """
-    yield from _rows(scene, started, arguments.trials, 0)
-    yield from _rows(scene, started, arguments.trials, arguments.rate)
+    yield from _rows(cluster, started, arguments.trials, 0)
+    yield from _rows(cluster, started, arguments.trials, arguments.rate)
 
 
 def _rows(
-    scene: BenchCluster, started: RunningReporter, number: int, rate: int
+    cluster: BenchCluster, started: RunningReporter, number: int, rate: int
 ) -> Iterator[BenchRow]:
     how = "churn" if rate else "idle"
     before, begun = started.usage().cpu, time.monotonic()
@@ -83,15 +83,15 @@ def _rows(
         change_count = _no_changes
         if rate:
             change_count = stack.enter_context(
-                churning(scene.plane.client, scene.teams.count, rate)
+                churning(cluster.plane.client, cluster.teams.count, rate)
             )
-        figures = asyncio.run(trials.measure(scene.plane, number))
+        figures = asyncio.run(trials.measure(cluster.plane, number))
         changes = change_count()
     took, cpu = time.monotonic() - begun, started.usage().cpu - before
     log_progress(f"{cpu:.1f} s of CPU in {took:.0f} s\n" + "\n".join(table.lines(figures)))
     note = f"{number} trials of each in turn" + (f", {changes / took:.0f} changes/s" * bool(rate))
-    yield _median(figures, f"{scene.size:,} InferenceSets, {how}", note)
-    yield _slowest(figures, scene.size, how, note)
+    yield _median(figures, f"{cluster.size:,} InferenceSets, {how}", note)
+    yield _slowest(figures, cluster.size, how, note)
 
 
 def _no_changes() -> int:

@@ -63,27 +63,27 @@ def main() -> int:
         teams.grow(arguments.inferencesets)
         print("\n".join(machine.lines(plane)))
         print(f"cluster   {teams.inference_sets:,} InferenceSets\n", flush=True)
-        scene, bench_rows = ScrapeBench(plane, teams.inference_sets), []
-        for row in _rows(scene, arguments):
+        cluster, bench_rows = ScrapeBench(plane, teams.inference_sets), []
+        for row in _rows(cluster, arguments):
             print(f"  {row.name}: {row.figure}", file=sys.stderr, flush=True)
             bench_rows.append(row)
-        scene.reporter.stop()
+        cluster.reporter.stop()
     return rows.report(bench_rows, arguments.json) and int(arguments.check)
 
 
-def _rows(scene: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+def _rows(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRow]:
     rounds = arguments.rounds
-    yield from _at_once(scene, arguments.pods, rounds)
-    yield from _spread(scene, arguments.pods, rounds)
-    yield from _half_hang(scene, arguments.many, rounds)
-    yield from _newcomer(scene, arguments.hanging, rounds)
+    yield from _at_once(cluster, arguments.pods, rounds)
+    yield from _spread(cluster, arguments.pods, rounds)
+    yield from _half_hang(cluster, arguments.many, rounds)
+    yield from _newcomer(cluster, arguments.hanging, rounds)
 
 
-def _at_once(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
-    scene.pods.write(ANSWERING, many, together=True)
-    scene.wait_all_read(many, within=SCRAPE_TIMEOUT)
-    requests, _ = scene.during(rounds * INTERVAL)
-    scene.clear()
+def _at_once(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
+    cluster.pods.write(ANSWERING, many, together=True)
+    cluster.wait_all_read(many, within=SCRAPE_TIMEOUT)
+    requests, _ = cluster.during(rounds * INTERVAL)
+    cluster.clear()
     took = max(_bursts(sorted(at for at, _ in requests)))
     goal = GOAL_AT_ONCE * max(many / SIZE_OF_GOAL, 1)
     yield BenchRow(
@@ -111,10 +111,10 @@ def _bursts(times: list[float]) -> Iterator[float]:
     yield last - begin
 
 
-def _spread(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
-    scene.pods.write(ANSWERING, many)
-    scene.wait_all_read(many, within=SCRAPE_TIMEOUT)
-    requests, cpu = scene.during(rounds * INTERVAL)
+def _spread(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
+    cluster.pods.write(ANSWERING, many)
+    cluster.wait_all_read(many, within=SCRAPE_TIMEOUT)
+    requests, cpu = cluster.during(rounds * INTERVAL)
     by_second = Counter(int(at) for at, _ in requests)
     mean, most = many / INTERVAL, max(by_second.values(), default=0)
     name = f"{many:,} pods spread over {INTERVAL} s"
@@ -126,16 +126,16 @@ def _spread(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
         f"{mean:.0f} on average",
     )
     yield BenchRow(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
-    yield BenchRow(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
-    scene.clear()
+    yield BenchRow(f"{name}: memory", "", f"{cluster.usage().memory:.0f} MiB")
+    cluster.clear()
 
 
-def _half_hang(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
+def _half_hang(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
     name = f"{many:,} pods of which half hang"
-    quiet = scene.measure_announcements()
-    scene.pods.write(ANSWERING, many // 2)
-    scene.pods.write(HANGING, many // 2)
-    read, after = scene.wait_all_read(many // 2, within=SCRAPE_TIMEOUT)
+    quiet = cluster.measure_announcements()
+    cluster.pods.write(ANSWERING, many // 2)
+    cluster.pods.write(HANGING, many // 2)
+    read, after = cluster.wait_all_read(many // 2, within=SCRAPE_TIMEOUT)
     yield BenchRow(
         f"{name}: each that answers was read",
         f"≤ {GOAL_OF_FIRST} s",
@@ -145,7 +145,7 @@ def _half_hang(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]
         read == many // 2 and after <= GOAL_OF_FIRST,
         "from when the last was written",
     )
-    took = scene.measure_announcements()
+    took = cluster.measure_announcements()
     yield BenchRow(
         f"{name}: a change is announced",
         f"≤ {GOAL_OF_EVENT:g} s",
@@ -153,14 +153,14 @@ def _half_hang(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]
         max(took) <= GOAL_OF_EVENT,
         f"of {CHANGES}; without such pods at most {max(quiet):.2f} s",
     )
-    yield from _steady_rows(scene, name, many // 2, rounds)
-    scene.clear()
+    yield from _steady_rows(cluster, name, many // 2, rounds)
+    cluster.clear()
 
 
 def _steady_rows(
-    scene: ScrapeBench, name: str, responding: int, rounds: int
+    cluster: ScrapeBench, name: str, responding: int, rounds: int
 ) -> Iterator[BenchRow]:
-    requests, cpu = scene.during(rounds * INTERVAL)
+    requests, cpu = cluster.during(rounds * INTERVAL)
     reads = Counter(address for _, address in requests)
     least = min(reads.values()) if len(reads) == responding else 0
     yield BenchRow(
@@ -171,14 +171,14 @@ def _steady_rows(
         f"in {rounds} intervals",
     )
     yield BenchRow(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
-    yield BenchRow(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
+    yield BenchRow(f"{name}: memory", "", f"{cluster.usage().memory:.0f} MiB")
 
 
-def _newcomer(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
-    scene.pods.write(HANGING, many)
+def _newcomer(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
+    cluster.pods.write(HANGING, many)
     time.sleep(HANGING_HEAD_START)
-    scene.pods.write(LATE, 1)
-    read, after = scene.wait_all_read(1, within=SCRAPE_TIMEOUT)
+    cluster.pods.write(LATE, 1)
+    read, after = cluster.wait_all_read(1, within=SCRAPE_TIMEOUT)
     yield BenchRow(
         f"a new pod while {many:,} hang: first read",
         f"≤ {GOAL_OF_NEWCOMER} s",
@@ -186,11 +186,11 @@ def _newcomer(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
         bool(read) and after <= GOAL_OF_NEWCOMER,
         f"they came {HANGING_HEAD_START} s before it",
     )
-    files = scene.open_files()
+    files = cluster.open_files()
     yield BenchRow(f"{many:,} hang: open files", f"< {FILES:,}", f"{files}", files < FILES)
-    _, cpu = scene.during(rounds * INTERVAL)
+    _, cpu = cluster.during(rounds * INTERVAL)
     yield BenchRow(f"{many:,} hang: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
-    scene.clear()
+    cluster.clear()
 
 
 def _arguments() -> argparse.Namespace:

@@ -30,46 +30,46 @@ def main() -> int:
     return run_program(parser("start", __doc__, (100, 1_000)).parse_args(), measure)
 
 
-def measure(scene: BenchCluster, _: argparse.Namespace) -> Iterator[BenchRow]:
-    yield warm(scene)
-    yield cold(scene)
+def measure(cluster: BenchCluster, _: argparse.Namespace) -> Iterator[BenchRow]:
+    yield warm(cluster)
+    yield cold(cluster)
 
 
-def warm(scene: BenchCluster) -> BenchRow:
+def warm(cluster: BenchCluster) -> BenchRow:
     """
     Measure several starts, as single ones vary by half, and show their median.
     """
-    with scene.running_reporter():
+    with cluster.running_reporter():
         pass  # the API server has then served all lists once
-    floor = bare_list.seconds(scene.plane)
+    floor = bare_list.seconds(cluster.plane)
     starts = []
     for _ in range(STARTS):
-        with scene.running_reporter() as started:
+        with cluster.running_reporter() as started:
             starts.append(started)
     starts.sort(key=lambda each: each.took)
     middle = starts[STARTS // 2]
     took = ", ".join(f"{each.took:.1f}" for each in starts)
-    return row(scene, middle, "warm", floor, f"; the median of {STARTS} starts: {took} s")
+    return row(cluster, middle, "warm", floor, f"; the median of {STARTS} starts: {took} s")
 
 
-def cold(scene: BenchCluster) -> BenchRow:
-    _restart(scene)
-    floor = bare_list.seconds(scene.plane)
-    _restart(scene)
-    with scene.running_reporter() as started:
-        return row(scene, started, "API server just started", floor)
+def cold(cluster: BenchCluster) -> BenchRow:
+    _restart(cluster)
+    floor = bare_list.seconds(cluster.plane)
+    _restart(cluster)
+    with cluster.running_reporter() as started:
+        return row(cluster, started, "API server just started", floor)
 
 
-def _restart(scene: BenchCluster) -> None:
-    scene.plane.stop_api_server()
-    scene.plane.start_api_server()
+def _restart(cluster: BenchCluster) -> None:
+    cluster.plane.stop_api_server()
+    cluster.plane.start_api_server()
 
 
 def row(
-    scene: BenchCluster, started: RunningReporter, how: str, floor: float, more: str = ""
+    cluster: BenchCluster, started: RunningReporter, how: str, floor: float, more: str = ""
 ) -> BenchRow:
     return BenchRow(
-        f"start to first full pass, {scene.size:,} InferenceSets, {how}",
+        f"start to first full pass, {cluster.size:,} InferenceSets, {how}",
         f"≤ {GOAL:g} s",
         f"{started.took:.1f} s",
         started.took <= GOAL,

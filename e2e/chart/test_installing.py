@@ -42,8 +42,8 @@ def test_umbrella_with_yesterday_s_values_brings_up_what_its_users_expect(
     with _as_installed(plane) as reporter:
         assert reporter.lines("permissions that are needed are granted")
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
-        said = events.wait_for(plane.client, BBR, within=SLOW)
-        assert said.involved == ("Namespace", BODY_BASED_ROUTER.namespace)
+        announced = events.wait_for(plane.client, BBR, within=SLOW)
+        assert announced.involved == ("Namespace", BODY_BASED_ROUTER.namespace)
         _until_owned(plane)
         helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
         until_nothing_is_left(plane, NAMESPACE)

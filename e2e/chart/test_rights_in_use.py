@@ -57,7 +57,7 @@ async def api(roles: list[Json], control_plane: ControlPlane) -> AsyncIterator[R
     await api.close()
 
 
-async def test_each_rule_is_missed_by_name_with_what_it_blinds(
+async def test_each_missing_rule_is_named_with_the_reasons_it_makes_unknown(
     control_plane: ControlPlane, roles: list[Json], api: RestClient
 ) -> None:
     asked = needed_by(

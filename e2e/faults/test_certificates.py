@@ -52,34 +52,34 @@ def test_authority_may_change_before_and_after_the_certificate(
         kubeconfig = way.kubeconfig(_with_authority(plane, authority))
         flags = (*SHORT_FLAGS, "--emission=all", f"--kubeconfig={kubeconfig}")
         with ReporterProcess(plane, *flags) as reporter:
-            ordeal = _changed(FaultCheck(plane, reporter), way, new)
-            ordeal.change_stack(unseen=True)
-            ordeal.wait_until_age(20)
+            check = _changed(FaultCheck(plane, reporter), way, new)
+            check.change_stack(unseen=True)
+            check.wait_until_age(20)
             authority.write_bytes(_authority(old) + _authority(new))
-            _assert_told(ordeal, within=LOOKED_AT + RECOVERY)
-            ordeal.assert_logged("certificate verify failed")
-            ordeal = _changed(FaultCheck(plane, reporter), way, old)
-            ordeal.change_stack()
-            _assert_told(ordeal, within=RECOVERY)
-            assert "certificate" not in "\n".join(ordeal.log)
+            _assert_announced(check, within=LOOKED_AT + RECOVERY)
+            check.assert_logged("certificate verify failed")
+            check = _changed(FaultCheck(plane, reporter), way, old)
+            check.change_stack()
+            _assert_announced(check, within=RECOVERY)
+            assert "certificate" not in "\n".join(check.log)
 
 
-def _changed(ordeal: FaultCheck, way: CuttableConnection, pair: Path) -> FaultCheck:
+def _changed(check: FaultCheck, way: CuttableConnection, pair: Path) -> FaultCheck:
     """
     Begin an episode, change the certificate and reset every connection.
     """
-    events.clear(ordeal.plane.client)
-    ordeal.prepare()
-    _serve(ordeal.plane, pair)
+    events.clear(check.plane.client)
+    check.prepare()
+    _serve(check.plane, pair)
     way.reset_connections()
-    return ordeal
+    return check
 
 
-def _assert_told(ordeal: FaultCheck, *, within: float) -> None:
-    ordeal.fault_ended()
-    ordeal.wait_recovered(within=within)
-    ordeal.assert_expected_events()
-    ordeal.assert_cheap()
+def _assert_announced(check: FaultCheck, *, within: float) -> None:
+    check.fault_ended()
+    check.wait_recovered(within=within)
+    check.assert_expected_events()
+    check.assert_cheap()
 
 
 def _authority(pair: Path) -> bytes:

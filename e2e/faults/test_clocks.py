@@ -94,13 +94,13 @@ def test_clock_that_jumps_brings_nothing_forward_and_puts_nothing_off(
             what="it is held",
         )
         clock.wrong_by(HOUR)
-        said = events.wait_for(plane.client, ISTIO, within=HOLD + PROMPT_TIMEOUT)
+        announced = events.wait_for(plane.client, ISTIO, within=HOLD + PROMPT_TIMEOUT)
         assert time.monotonic() - begun > HOLD - 1
-        assert _is_dated_now(said)
+        assert _is_dated_now(announced)
         clock.wrong_by(-HOUR)
         again = events.wait_for(plane.client, ISTIO, within=HEARTBEAT + PROMPT_TIMEOUT, count=2)
         assert time.monotonic() - begun > HOLD + HEARTBEAT - 3
-        assert (again.count, again.uid) == (2, said.uid)
+        assert (again.count, again.uid) == (2, announced.uid)
         assert _is_dated_now(again)
         clear_pod_fault(plane.client, pod)
         clock.wrong_by(HOUR)

@@ -39,7 +39,7 @@ def plane() -> Iterator[ControlPlane]:
 
 @pytest.mark.slow
 @pytest.mark.controlplane
-def test_findings_that_need_a_lost_crd_are_named_by_it_and_speak_after_it_is_back(
+def test_findings_that_need_a_lost_crd_are_suppressed_and_announced_after_it_is_back(
     plane: ControlPlane,
 ) -> None:
     pools = [
@@ -49,9 +49,9 @@ def test_findings_that_need_a_lost_crd_are_named_by_it_and_speak_after_it_is_bac
         _picker(plane, BEFORE, replicas=0)
         first = events.wait_for(plane.client, PICKERS, within=30, saying=f"{BEFORE}/{MODEL}")
         plane.remove_crd(POOLS)
-        lost = events.wait_for(plane.client, MISSING, within=LOOK, saying=_silent(1))
+        lost = events.wait_for(plane.client, MISSING, within=LOOK, saying=_suppressing(1))
         _picker(plane, MEANWHILE, replicas=0)
-        events.wait_for(plane.client, MISSING, within=REWRITE, saying=_silent(2))
+        events.wait_for(plane.client, MISSING, within=REWRITE, saying=_suppressing(2))
         assert [each.uid for each in events.reporter_events(plane.client)] == [first.uid, lost.uid]
         plane.install_crds(POOLS)
         until(lambda: _made(plane, pools), within=30, what="there are pools again")
@@ -70,7 +70,7 @@ def test_findings_that_need_a_lost_crd_are_named_by_it_and_speak_after_it_is_bac
 # ---------------------------------------------------------------- used above
 
 
-def _silent(namespaces: int) -> str:
+def _suppressing(namespaces: int) -> str:
     return f" (suppressing downstream reasons: {PICKERS} in {namespaces} namespace(s))"
 
 

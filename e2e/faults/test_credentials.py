@@ -142,7 +142,7 @@ def test_token_file_that_is_missing_while_its_token_is_good_changes_nothing(
         assert not [line for line in reporter.lines()[before:] if "token" in line]
 
 
-def test_token_that_ended_silences_until_there_is_another_one(
+def test_an_expired_token_stops_announcements_until_there_is_a_new_one(
     plane: ControlPlane, volume: Volume
 ) -> None:
     token = Token.issued(plane)

@@ -74,8 +74,12 @@ def test_event_deleted_in_mid_episode_comes_back_while_it_is_true_and_only_then(
         assert (again.name, again.count > before.count) == (before.name, True)
         inference_sets.repair(client, lasting)
         inference_sets.wait_for(client, READY_REASON, lasting, within=SETTLE + PROMPT_TIMEOUT)
-        said = [(INVALID_REASON, "model-0"), (READY_REASON, "model-0"), (READY_REASON, "model-1")]
-        assert sorted(inference_sets.model_events(client)) == sorted(said)
+        expected = [
+            (INVALID_REASON, "model-0"),
+            (READY_REASON, "model-0"),
+            (READY_REASON, "model-1"),
+        ]
+        assert sorted(inference_sets.model_events(client)) == sorted(expected)
     assert spent.is_within(**SPENT, lines=6)
 
 
@@ -83,7 +87,7 @@ def test_event_deleted_in_mid_episode_comes_back_while_it_is_true_and_only_then(
 
 
 @pytest.mark.slow
-def test_what_is_refused_like_by_a_quota_is_said_when_there_is_room_if_it_is_true_then(
+def test_an_event_refused_by_a_quota_is_written_later_if_it_is_still_true(
     plane: ControlPlane,
 ) -> None:
     """
@@ -108,15 +112,15 @@ def test_what_is_refused_like_by_a_quota_is_said_when_there_is_room_if_it_is_tru
                     )
                 assert events.reporter_events(client) == []
             lasting = [inference_sets.name(each) for each in range(MANY) if each not in healed]
-            _until_told(client, INVALID_REASON, lasting)
+            _until_announced(client, INVALID_REASON, lasting)
         _cured_again(client, lasting)
-        _told_once(client, lasting)
+        _announced_once(client, lasting)
         assert len(reporter.lines("was refused")) == 1
         assert QUOTA in reporter.lines("was refused")[0]
     assert spent.is_within(**SPENT, lines=5 * MANY)
 
 
-def test_without_the_right_to_patch_news_are_told_and_old_ones_renewed_when_it_is_back(
+def test_without_the_right_to_patch_new_events_are_written_and_old_ones_renewed_later(
     plane: ControlPlane,
 ) -> None:
     old, news, client = 0, 1, plane.client
@@ -184,10 +188,10 @@ def test_server_that_rations_events_gets_them_all_one_by_one(rationed: ControlPl
         with measured_cost(reporter, f"{MANY} Events rationed") as spent:
             for number in range(MANY):
                 inference_sets.misconfigure(client, number)
-            _until_told(client, INVALID_REASON, everyone)
+            _until_announced(client, INVALID_REASON, everyone)
         assert reporter.metric("event_writes_total", result="throttled") > 0
         _cured_again(client, everyone)
-        _told_once(client, everyone)
+        _announced_once(client, everyone)
         assert reporter.lines("refused") == []
     assert spent.is_within(**SPENT, lines=4 * MANY)
 
@@ -231,7 +235,7 @@ def test_event_that_expires_is_renewed_by_the_heartbeat_and_still_gets_its_ready
 # ---------------------------------------------------------------- used above
 
 
-def _until_told(client: Client, reason: str, names: Iterable[str]) -> None:
+def _until_announced(client: Client, reason: str, names: Iterable[str]) -> None:
     """
     Wait for the Events of these models. Models of two namespaces may have the same name, and each
     counts.
@@ -249,10 +253,10 @@ def _until_told(client: Client, reason: str, names: Iterable[str]) -> None:
 
 def _cured_again(client: Client, names: Iterable[str]) -> None:
     inference_sets.repair_all(client)
-    _until_told(client, READY_REASON, names)
+    _until_announced(client, READY_REASON, names)
 
 
-def _told_once(client: Client, names: Iterable[str]) -> None:
+def _announced_once(client: Client, names: Iterable[str]) -> None:
     """
     Assert that each name has one Warning and one Ready, written once each, and no other name has
     any.

@@ -78,7 +78,7 @@ def plane(stack: ControlPlane) -> ControlPlane:
     return stack
 
 
-def test_events_that_are_refused_each_in_another_way_are_all_told_once_and_no_sooner_than_asked(
+def test_refused_events_are_all_written_once_and_no_sooner_than_retry_after(
     plane: ControlPlane, proxy: FaultProxy
 ) -> None:
     client = plane.client

@@ -54,7 +54,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 # ---------------------------------------------------------------- killed, or stopped
 
 
-def test_killed_leader_and_a_stopped_one_are_followed_and_nothing_is_lost_or_said_twice(
+def test_after_a_killed_and_a_stopped_leader_no_event_is_lost_or_repeated(
     plane: ControlPlane,
 ) -> None:
     with running_replicas(plane, 3, *BEATING, "--emission=all") as (one, *others):
@@ -63,11 +63,11 @@ def test_killed_leader_and_a_stopped_one_are_followed_and_nothing_is_lost_or_sai
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
         killed = _kill(one)
         components.scale(plane.client, ISTIOD, 0)
-        said = events.wait_for(plane.client, ISTIO, within=TAKEN_OVER)
+        announced = events.wait_for(plane.client, ISTIO, within=TAKEN_OVER)
         print(f"killed: the next one speaks {time.monotonic() - killed:.2f} s after")
         two = wait_for_leader(others, within=PROMPT_TIMEOUT)
         (three,) = (each for each in others if each is not two)
-        assert said.raw["reportingInstance"] == two.name
+        assert announced.raw["reportingInstance"] == two.name
         events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
         assert three.writes() == 0
 
@@ -96,9 +96,9 @@ def test_figures_of_a_failover_with_the_default_terms(plane: ControlPlane) -> No
             os.kill(old.pid, number)
             components.scale(plane.client, BODY_BASED_ROUTER, 0)
             before = events.reporter_events(plane.client, READY)
-            said = events.wait_for(plane.client, BBR, within=30)
+            announced = events.wait_for(plane.client, BBR, within=30)
             took[number].append(time.monotonic() - begun)
-            assert said.raw["reportingInstance"] == new.name
+            assert announced.raw["reportingInstance"] == new.name
             _restart(old)
             _heal(plane)
             events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT, besides=before)
@@ -120,8 +120,8 @@ def test_hung_leader_writes_nothing_when_it_wakes(plane: ControlPlane, seconds: 
         os.kill(one.pid, signal.SIGSTOP)
         hung = time.monotonic()
         components.scale(plane.client, ISTIOD, 0)
-        said = events.wait_for(plane.client, ISTIO, within=TAKEN_OVER)
-        assert said.raw["reportingInstance"] == "two"
+        announced = events.wait_for(plane.client, ISTIO, within=TAKEN_OVER)
+        assert announced.raw["reportingInstance"] == "two"
         time.sleep(max(seconds - (time.monotonic() - hung), 0))
 
         woken = time.monotonic()
@@ -137,21 +137,21 @@ def test_hung_leader_writes_nothing_when_it_wakes(plane: ControlPlane, seconds: 
             what="it sees it",
         )
         events.wait_for(
-            plane.client, ISTIO, within=HEARTBEAT + PROMPT_TIMEOUT, count=said.count + 1
+            plane.client, ISTIO, within=HEARTBEAT + PROMPT_TIMEOUT, count=announced.count + 1
         )
         assert one.writes(since=woken) == 0
         assert two.is_leader
         assert not one.is_leader
 
 
-def test_leader_that_is_cut_off_is_silent_before_another_speaks(plane: ControlPlane) -> None:
+def test_a_leader_that_is_cut_off_stops_before_another_announces(plane: ControlPlane) -> None:
     with running_replicas(plane, 2, *SHORT_FLAGS) as (one, two):
         one.proxy.add(ProxyRule("/events", ("POST",), hang=True))
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
         until(one.writes, within=PROMPT_TIMEOUT, what="its Event is under way")
         one.proxy.freeze()
-        said = events.wait_for(plane.client, BBR, within=TAKEN_OVER)
-        assert said.raw["reportingInstance"] == "two"
+        announced = events.wait_for(plane.client, BBR, within=TAKEN_OVER)
+        assert announced.raw["reportingInstance"] == "two"
         assert one.log_time("no longer leading") < two.log_time("leading: two")
 
         back = time.monotonic()
@@ -207,8 +207,8 @@ def test_recovery_between_two_leaders_gets_its_ready(plane: ControlPlane) -> Non
         _kill(one)
         _heal(plane)
         assert not two.is_leader
-        said = events.wait_for(plane.client, READY, within=TAKEN_OVER + SETTLE)
-        assert said.raw["reportingInstance"] == "two"
+        announced = events.wait_for(plane.client, READY, within=TAKEN_OVER + SETTLE)
+        assert announced.raw["reportingInstance"] == "two"
         assert [(each.reason, each.count) for each in events.reporter_events(plane.client)] == [
             (BBR, first.count),
             (READY, 1),

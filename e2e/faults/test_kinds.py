@@ -77,13 +77,13 @@ def test_kind_that_is_removed_and_installed_again_is_watched_again(
             inference_sets.repair(client, HEALTHY)
             inference_sets.wait_for(client, READY_REASON, HEALTHY, within=SETTLE + PROMPT_TIMEOUT)
             inference_sets.wait_state(reporter, IN_EPISODE, "clear", within=PROMPT_TIMEOUT)
-        said = [
+        expected = [
             (INVALID_REASON, "model-0"),
             (INVALID_REASON, "model-1"),
             (READY_REASON, "model-1"),
         ]
         cluster = [(MISSING, ""), (READY, "")] if missed else []
-        assert sorted(inference_sets.model_events(client)) == sorted([*said, *cluster])
+        assert sorted(inference_sets.model_events(client)) == sorted([*expected, *cluster])
         assert all(each.count == 1 for each in events.reporter_events(client))
     assert spent.is_within(**MODEST, lines=20)
 
@@ -114,8 +114,8 @@ def test_kind_served_in_an_older_version_is_read_in_that_and_its_episode_goes_on
             until(lambda: "v1beta1" in _sees(reporter, SETS), within=LOOK, what="v1beta1 again")
             inference_sets.repair(client, IN_EPISODE)
             inference_sets.wait_for(client, READY_REASON, IN_EPISODE, within=LOOK)
-        said = [(r, m) for m in ("model-0", "model-1") for r in (INVALID_REASON, READY_REASON)]
-        assert sorted(inference_sets.model_events(client)) == sorted(said)
+        expected = [(r, m) for m in ("model-0", "model-1") for r in (INVALID_REASON, READY_REASON)]
+        assert sorted(inference_sets.model_events(client)) == sorted(expected)
         assert all(each.count == 1 for each in events.reporter_events(client))
     assert spent.is_within(**MODEST, lines=20)
 
@@ -128,9 +128,9 @@ def test_kind_served_only_in_a_version_that_cannot_be_read_is_missed_and_blamed_
     with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)) as reporter:
         with measured_cost(reporter, f"{POOLS} as v1alpha1 only") as spent:
             with _served_as(client, POOLS, "v1alpha1"):
-                said = events.wait_for(client, MISSING, within=LOOK)
+                expected = events.wait_for(client, MISSING, within=LOOK)
                 state = f"Required CRD {POOLS} is served as v1alpha1 only, needed is v1; "
-                assert said.message.startswith(state)
+                assert expected.message.startswith(state)
             events.wait_for(client, READY, within=LOOK + SETTLE)
             until(lambda: _sees(reporter, POOLS) == "v1", within=LOOK, what="v1 again")
         assert events.reasons(client) == [MISSING, READY]

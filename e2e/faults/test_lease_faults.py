@@ -19,7 +19,7 @@ from e2e.support.reporter_process import LEASE
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 
 
-LEASE_SECONDS, GIVES_UP = 6, 5
+LEASE_SECONDS, RENEW_DEADLINE = 6, 5
 FOR_EVER = 2**31 - 1
 """
 The longest lease duration, in seconds, that the API server accepts.
@@ -134,12 +134,12 @@ FAULTS = {
         LEASES, WRITES, answer=StubAnswer(409, '{"kind":"Status","reason":"Conflict"}')
     ),
     "500": ProxyRule(LEASES, answer=StubAnswer(500, '{"kind":"Status","reason":"InternalError"}')),
-    "too slow": ProxyRule(LEASES, delay=GIVES_UP - 1),
+    "too slow": ProxyRule(LEASES, delay=RENEW_DEADLINE - 1),
 }
 
 
 @pytest.mark.parametrize("rule", FAULTS.values(), ids=FAULTS)
-def test_lease_api_that_fails_for_all_silences_all_until_it_is_over(
+def test_nobody_announces_while_the_lease_api_fails_for_all(
     plane: ControlPlane, both: list[ProxiedReplica], rule: ProxyRule
 ) -> None:
     """
@@ -156,14 +156,14 @@ def test_lease_api_that_fails_for_less_than_the_deadline_is_not_noticed(
     leader, lost = _leader(both), _losses(both)
     rule = ProxyRule(LEASES, WRITES, answer=StubAnswer(status, "no"))
     with leader.proxy.with_rule(rule):
-        time.sleep(GIVES_UP / 2)
+        time.sleep(RENEW_DEADLINE / 2)
         assert rule.hits > 1
     until(lambda: _renewed_lately(plane), within=PROMPT_TIMEOUT, what="it is renewed")
     assert (_leader(both), _losses(both)) == (leader, lost)
 
 
 @pytest.mark.parametrize("rule", [FAULTS["500"], FAULTS["too slow"]], ids=["500", "too slow"])
-def test_leader_for_whom_alone_it_fails_is_silent_before_the_other_speaks(
+def test_a_leader_that_alone_cannot_renew_stops_before_the_other_announces(
     plane: ControlPlane, both: list[ProxiedReplica], rule: ProxyRule
 ) -> None:
     leader = _leader(both)
@@ -202,4 +202,4 @@ def _renewed_lately(plane: ControlPlane) -> bool:
     if not spec.get("renewTime") or spec["leaseDurationSeconds"] != LEASE_SECONDS:
         return False
     renewed = dt.datetime.fromisoformat(spec["renewTime"])
-    return abs(dt.datetime.now(dt.UTC) - renewed) < dt.timedelta(seconds=GIVES_UP)
+    return abs(dt.datetime.now(dt.UTC) - renewed) < dt.timedelta(seconds=RENEW_DEADLINE)

@@ -32,8 +32,8 @@ def test_owner_that_admission_refuses_costs_no_lead_and_is_given_at_the_next_cre
     client = plane.client
     with ReporterProcess(plane, env={"DEPLOYMENT_NAME": NAME}) as reporter:
         uid = client.create(DEPLOYMENTS, _deployment())["metadata"]["uid"]
-        told = lambda: reporter.lines("is not deleted with deployment")  # noqa: E731
-        until(told, within=SOON, what="the refusal is told")
+        refusals = lambda: reporter.lines("is not deleted with deployment")  # noqa: E731
+        until(refusals, within=SOON, what="the refusal is told")
         renewed = _renewed(plane)
         until(lambda: _renewed(plane) > renewed, within=SOON, what="the Lease is renewed")
         assert "ownerReferences" not in client.get(LEASE)["metadata"]
@@ -44,7 +44,7 @@ def test_owner_that_admission_refuses_costs_no_lead_and_is_given_at_the_next_cre
         assert (owner["kind"], owner["name"], owner["uid"]) == ("Deployment", NAME, uid)
         assert reporter.metric("leader") == 1
         assert reporter.lines("no longer leading") == []
-        assert len(told()) == 1
+        assert len(refusals()) == 1
 
 
 def _renewed(plane: ControlPlane) -> str:

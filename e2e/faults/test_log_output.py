@@ -31,7 +31,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 
 
 @pytest.mark.parametrize("script", WAYS.values(), ids=WAYS)
-def test_process_judges_speaks_and_ends_well_without_its_log(
+def test_the_process_evaluates_announces_and_ends_without_its_log(
     plane: ControlPlane, tmp_path: Path, script: str
 ) -> None:
     program = ("/bin/sh", "-c", script, str(tmp_path / "log"), *PROGRAM)

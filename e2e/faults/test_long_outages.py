@@ -37,7 +37,7 @@ class LongOutage(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def gone() -> Iterator[LongOutage]:
+def outage() -> Iterator[LongOutage]:
     """
     An API server that has just stopped in the middle of an episode. It is restarted at the end,
     also when the test that waits for that was not selected.
@@ -47,59 +47,59 @@ def gone() -> Iterator[LongOutage]:
         example.install(plane.client)
         ends.enter_context(restore.healthy_stack(plane))
         reporter = ends.enter_context(ReporterProcess(plane, *FLAGS))
-        ordeal = FaultCheck(plane, reporter)
-        ordeal.prepare()
+        check = FaultCheck(plane, reporter)
+        check.prepare()
         with ExitStack() as over:
             over.enter_context(plane.api_server_down())
-            yield LongOutage(ordeal, over)
+            yield LongOutage(check, over)
 
 
 def test_connections_that_are_half_open_for_five_minutes_are_given_up(
-    gone: LongOutage, stack: ControlPlane, proxy: FaultProxy
+    outage: LongOutage, stack: ControlPlane, proxy: FaultProxy
 ) -> None:
     with ReporterProcess(stack, *FLAGS, proxy.flag()) as reporter:
-        ordeal = FaultCheck(stack, reporter)
-        ordeal.prepare()
+        check = FaultCheck(stack, reporter)
+        check.prepare()
         proxy.freeze()
-        ordeal.change_stack(unseen=True)
-        ordeal.wait_until_age(HALF_OPEN)
+        check.change_stack(unseen=True)
+        check.wait_until_age(HALF_OPEN)
         assert set(reporter.states().values()) == {"unknown"}
         proxy.unfreeze(lost=True)
-        ordeal.fault_ended()
-        ordeal.wait_recovered()
-        ordeal.assert_expected_events()
-        ordeal.assert_cheap()
-        ordeal.assert_logged("timed out")
-    assert gone.fault_check.reporter.running
+        check.fault_ended()
+        check.wait_recovered()
+        check.assert_expected_events()
+        check.assert_cheap()
+        check.assert_logged("timed out")
+    assert outage.fault_check.reporter.running
 
 
 def test_answers_that_take_half_a_minute_are_no_answers(
-    gone: LongOutage, stack: ControlPlane, proxy: FaultProxy
+    outage: LongOutage, stack: ControlPlane, proxy: FaultProxy
 ) -> None:
     with ReporterProcess(stack, *FLAGS, proxy.flag()) as reporter:
-        ordeal = FaultCheck(stack, reporter)
-        ordeal.prepare()
+        check = FaultCheck(stack, reporter)
+        check.prepare()
         with proxy.with_rule(ProxyRule(delay=ANSWERS_AFTER)):
             proxy.cut()
-            ordeal.change_stack(unseen=True)
-            ordeal.wait_until_age(SLOW)
+            check.change_stack(unseen=True)
+            check.wait_until_age(SLOW)
             assert set(reporter.states().values()) == {"unknown"}
-        ordeal.fault_ended()
-        ordeal.wait_recovered()
-        ordeal.assert_expected_events()
-        ordeal.assert_cheap()
-        ordeal.assert_logged("timed out")
-    assert gone.fault_check.reporter.running
+        check.fault_ended()
+        check.wait_recovered()
+        check.assert_expected_events()
+        check.assert_cheap()
+        check.assert_logged("timed out")
+    assert outage.fault_check.reporter.running
 
 
-def test_api_server_that_was_gone_for_ten_minutes_finds_all_as_it_was(gone: LongOutage) -> None:
-    ordeal = gone.fault_check
-    ordeal.wait_until_age(GONE)
-    assert set(ordeal.reporter.states().values()) == {"unknown"}
-    gone.over.close()
-    ordeal.fault_ended()
-    ordeal.change_stack()
-    ordeal.wait_recovered()
-    ordeal.assert_expected_events()
-    ordeal.assert_cheap()
-    ordeal.assert_logged("not watched: Cannot connect to host")
+def test_after_ten_minutes_without_an_api_server_nothing_has_changed(outage: LongOutage) -> None:
+    check = outage.fault_check
+    check.wait_until_age(GONE)
+    assert set(check.reporter.states().values()) == {"unknown"}
+    outage.over.close()
+    check.fault_ended()
+    check.change_stack()
+    check.wait_recovered()
+    check.assert_expected_events()
+    check.assert_cheap()
+    check.assert_logged("not watched: Cannot connect to host")

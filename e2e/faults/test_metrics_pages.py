@@ -54,7 +54,7 @@ class LoopbackReporter(ReporterProcess):
 
     def _command(self) -> list[str]:
         python, _, _, *rest = super()._command()
-        return [python, "-m", "e2e.faults.support.loopback_reporter", *rest]
+        return [python, "-m", "e2e.support.loopback_reporter", *rest]
 
 
 @pytest.fixture(scope="module")

@@ -131,28 +131,28 @@ FAULTS = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
-def test_what_is_true_after_a_fault_is_told_once(
+def test_what_is_true_after_a_fault_is_announced_once(
     stack: ControlPlane, proxy: FaultProxy, fault: NetworkFault
 ) -> None:
     with ReporterProcess(stack, *SHORT_FLAGS, "--emission=all", proxy.flag()) as reporter:
-        ordeal = FaultCheck(stack, reporter)
-        ordeal.prepare()
+        check = FaultCheck(stack, reporter)
+        check.prepare()
         with proxy.with_rule(*fault.rules):
             proxy.cut()
-            ordeal.change_stack(unseen=fault.is_unseen)
-            ordeal.wait_until_age(fault.lasts)
+            check.change_stack(unseen=fault.is_unseen)
+            check.wait_until_age(fault.lasts)
             if fault.is_unseen:
-                ordeal.assert_only_known_states()
+                check.assert_only_known_states()
             else:
                 assert BROKEN_REASON in events.reasons(stack.client)
-            asked = proxy.count(since=ordeal.began_at)
-        ordeal.fault_ended()
-        ordeal.wait_recovered()
-        ordeal.assert_expected_events()
-        ordeal.assert_cheap()
-        ordeal.assert_logged(fault.expected_log)
-        print(f"{asked / ordeal.fault_seconds:.1f} requests a second")
-        assert asked < REQUESTS * ordeal.fault_seconds
+            asked = proxy.count(since=check.began_at)
+        check.fault_ended()
+        check.wait_recovered()
+        check.assert_expected_events()
+        check.assert_cheap()
+        check.assert_logged(fault.expected_log)
+        print(f"{asked / check.fault_seconds:.1f} requests a second")
+        assert asked < REQUESTS * check.fault_seconds
 
 
 @pytest.mark.slow
@@ -170,8 +170,8 @@ def test_continue_token_that_expires_is_no_end_of_a_list(
         )
     )
     with ReporterProcess(stack, *SHORT_FLAGS, "--emission=all", proxy.flag()) as reporter:
-        ordeal = FaultCheck(stack, reporter)
-        ordeal.prepare()
+        check = FaultCheck(stack, reporter)
+        check.prepare()
         pages = proxy.count("continue=")
         gone = ProxyRule(
             r"/(deployments|pods)\?.*continue=", answer=StubAnswer(410, EXPIRED, JSON)
@@ -181,12 +181,12 @@ def test_continue_token_that_expires_is_no_end_of_a_list(
         )
         with proxy.with_rule(gone, anew):
             proxy.cut()
-            ordeal.change_stack(unseen=True)
-            ordeal.wait_until_age(LASTS)
-            ordeal.assert_only_known_states()
-        ordeal.fault_ended()
-        ordeal.wait_recovered()
-        ordeal.assert_expected_events()
-        ordeal.assert_cheap()
-        ordeal.assert_logged("deployments.apps: not watched: too old resource version")
+            check.change_stack(unseen=True)
+            check.wait_until_age(LASTS)
+            check.assert_only_known_states()
+        check.fault_ended()
+        check.wait_recovered()
+        check.assert_expected_events()
+        check.assert_cheap()
+        check.assert_logged("deployments.apps: not watched: too old resource version")
     assert pages >= 4

@@ -56,7 +56,7 @@ def untyped(plane: ControlPlane) -> Iterator[None]:
     until(lambda: _takes_anything(plane) is False, within=20, what="InferenceSets are typed again")
 
 
-def test_object_that_cannot_be_decoded_hides_no_other_and_is_judged_when_it_can_be(
+def test_an_undecodable_object_hides_no_other_and_is_evaluated_when_it_can_be_decoded(
     plane: ControlPlane, untyped: None
 ) -> None:
     """

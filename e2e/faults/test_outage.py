@@ -59,7 +59,7 @@ class ObservedOutage:
 
     warning: Event
     during: Json = field(default_factory=dict)
-    blind: dict[str, float] = field(default_factory=dict)
+    unknown: dict[str, float] = field(default_factory=dict)
     watching: float = -1
     alive: bool = False
     back: float = -1
@@ -77,7 +77,7 @@ def outage(plane: ControlPlane) -> ObservedOutage:
         seen = ObservedOutage(events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT))
         with plane.paused("kwok"), plane.api_server_down():
             time.sleep(OUTAGE)
-            seen.during, seen.blind = reporter.status(), _blind(reporter)
+            seen.during, seen.unknown = reporter.status(), _unknown_metrics(reporter)
             seen.watching = reporter.metric("watch_up")
             seen.alive = _livez(reporter)
         begun = time.monotonic()
@@ -101,16 +101,16 @@ def test_outage_raises_nothing_and_clears_nothing(outage: ObservedOutage) -> Non
     assert [(each.reason, each.uid) for each in outage.after] == [(BBR, outage.warning.uid)]
 
 
-def test_outage_is_told_by_the_status_page(outage: ObservedOutage) -> None:
+def test_the_status_page_shows_the_outage(outage: ObservedOutage) -> None:
     assert all(sight.startswith("not watched since") for sight in outage.during["kinds"].values())
     assert all(each.startswith("unknown: ") for each in outage.during["crds"].values())
     assert not outage.during["leading"]
 
 
-def test_outage_is_told_by_the_metrics(outage: ObservedOutage) -> None:
+def test_the_metrics_show_the_outage(outage: ObservedOutage) -> None:
     assert outage.watching == 0
-    assert all(outage.blind[reason] == 1 for reason in DEPLOYMENT_REASONS)
-    assert outage.blind["clusterCRDMissing"] == 1
+    assert all(outage.unknown[reason] == 1 for reason in DEPLOYMENT_REASONS)
+    assert outage.unknown["clusterCRDMissing"] == 1
 
 
 def test_outage_is_logged_once_per_kind_and_is_no_reason_to_be_restarted(
@@ -141,33 +141,33 @@ def cuttable(plane: ControlPlane) -> Iterator[CuttableConnection]:
         yield way
 
 
-def test_what_healed_and_what_broke_in_a_long_outage_is_told_after_it(
+def test_changes_during_a_long_outage_are_announced_after_it(
     plane: ControlPlane, cuttable: CuttableConnection
 ) -> None:
     with _over(cuttable, plane) as reporter:
-        ordeal = FaultCheck(plane, reporter)
-        ordeal.prepare()
+        check = FaultCheck(plane, reporter)
+        check.prepare()
         cuttable.cut()
-        ordeal.change_stack(unseen=True)
-        ordeal.wait_until_age(OUTAGE)
+        check.change_stack(unseen=True)
+        check.wait_until_age(OUTAGE)
         assert set(reporter.states().values()) == {"unknown"}
         assert events.reasons(plane.client) == [BBR]
         cuttable.connect()
-        ordeal.fault_ended()
-        ordeal.wait_recovered()
-        ordeal.assert_expected_events()
-        ordeal.assert_cheap()
-        ordeal.assert_logged("deployments.apps: not watched: Cannot connect to host")
+        check.fault_ended()
+        check.wait_recovered()
+        check.assert_expected_events()
+        check.assert_cheap()
+        check.assert_logged("deployments.apps: not watched: Cannot connect to host")
 
 
-def test_short_cut_is_no_blindness_and_delays_what_happened_in_it(
+def test_a_short_cut_makes_nothing_unknown_and_only_delays_events(
     plane: ControlPlane, cuttable: CuttableConnection
 ) -> None:
     with _over(cuttable, plane) as reporter:
         cuttable.cut()
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
         time.sleep(SHORT)
-        assert not any(_blind(reporter)[reason] for reason in DEPLOYMENT_REASONS)
+        assert not any(_unknown_metrics(reporter)[reason] for reason in DEPLOYMENT_REASONS)
         assert events.reporter_events(plane.client) == []
         cuttable.connect()
         events.wait_for(plane.client, BBR, within=BACK + LEASE_RUNS_OUT)
@@ -186,7 +186,7 @@ def _over(way: CuttableConnection, plane: ControlPlane) -> ReporterProcess:
 def _sees_all(reporter: ReporterProcess) -> bool:
     status = reporter.status()
     watched = set(status["kinds"].values()) == {"watched"}
-    return watched and status["leading"] and not any(_blind(reporter).values())
+    return watched and status["leading"] and not any(_unknown_metrics(reporter).values())
 
 
 def _livez(reporter: ReporterProcess) -> bool:
@@ -194,7 +194,7 @@ def _livez(reporter: ReporterProcess) -> bool:
         return bool(answer.status == 200)
 
 
-def _blind(reporter: ReporterProcess) -> dict[str, float]:
+def _unknown_metrics(reporter: ReporterProcess) -> dict[str, float]:
     """
     Return the value of the metric `unknown` for each reason.
     """

@@ -53,14 +53,14 @@ def test_passes_all_on_and_counts_it(proxy: FaultProxy, stack: ControlPlane) -> 
     assert (proxy.count("configmaps"), proxy.count(methods=("POST",))) == (1, 0)
 
 
-def test_answers_in_the_servers_place_as_often_as_told(
+def test_a_rule_answers_in_place_of_the_server_as_often_as_it_states(
     proxy: FaultProxy, stack: ControlPlane
 ) -> None:
     proxy.add(ProxyRule(MAPS, times=2, answer=StubAnswer(429, "later", {"Retry-After": "1"})))
     answers = [_ask(proxy, stack) for _ in range(3)]
-    said = [each.read() for each in answers]
+    bodies = [each.read() for each in answers]
     assert [each.status for each in answers] == [429, 429, 200]
-    assert (said[0], answers[0].headers["Retry-After"]) == (b"later", "1")
+    assert (bodies[0], answers[0].headers["Retry-After"]) == (b"later", "1")
 
 
 def test_hides_an_answer_whose_request_was_carried_out(

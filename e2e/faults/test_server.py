@@ -59,28 +59,28 @@ FAULTS: dict[str, tuple[Begin, float, str]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_changes_after_a_fault_of_the_server_is_told_once(
+def test_a_change_after_a_fault_of_the_server_is_announced_once(
     stack: ControlPlane, proxy: FaultProxy, fault: str
 ) -> None:
     """
     All components change as soon as the fault is over, because nothing can change during it.
     """
-    begin, seconds, says = FAULTS[fault]
+    begin, seconds, message = FAULTS[fault]
     with ReporterProcess(stack, *SHORT_FLAGS, ALL, proxy.flag()) as reporter:
-        ordeal = FaultCheck(stack, reporter)
-        ordeal.prepare()
+        check = FaultCheck(stack, reporter)
+        check.prepare()
         with begin(stack):
-            ordeal.wait_until_age(seconds)
-        ordeal.fault_ended()
-        ordeal.change_stack()
-        ordeal.wait_recovered()
-        ordeal.assert_expected_events()
-        ordeal.assert_cheap()
-        ordeal.assert_logged(says)
+            check.wait_until_age(seconds)
+        check.fault_ended()
+        check.change_stack()
+        check.wait_recovered()
+        check.assert_expected_events()
+        check.assert_cheap()
+        check.assert_logged(message)
 
 
 @pytest.mark.slow
-def test_priority_and_fairness_that_refuses_much_delays_what_is_told(
+def test_refusals_by_priority_and_fairness_only_delay_events(
     stack: ControlPlane, proxy: FaultProxy
 ) -> None:
     """
@@ -88,17 +88,17 @@ def test_priority_and_fairness_that_refuses_much_delays_what_is_told(
     second.
     """
     with ReporterProcess(stack, *SHORT_FLAGS, ALL, proxy.flag()) as reporter:
-        ordeal = FaultCheck(stack, reporter)
-        ordeal.prepare()
+        check = FaultCheck(stack, reporter)
+        check.prepare()
         with throttled_account(stack):
             proxy.cut()
-            ordeal.change_stack()
-            ordeal.wait_until_age(LASTS)
-        ordeal.fault_ended()
-        ordeal.wait_recovered()
-        ordeal.assert_expected_events()
-        ordeal.assert_cheap()
-        ordeal.assert_logged("HTTP 429: Too many requests", at_most=LASTS)
+            check.change_stack()
+            check.wait_until_age(LASTS)
+        check.fault_ended()
+        check.wait_recovered()
+        check.assert_expected_events()
+        check.assert_cheap()
+        check.assert_logged("HTTP 429: Too many requests", at_most=LASTS)
 
 
 @pytest.mark.slow
@@ -113,8 +113,8 @@ def test_event_rate_limit_delays_events_and_loses_none(
     config.write_text(RATE_LIMIT)
     plugin = "--enable-admission-plugins=EventRateLimit"
     flags = (plugin, f"--admission-control-config-file={config}")
-    alone = Options(controllers=False, scheduler=False, kwok=False, apiserver_flags=flags)
-    plane = new_control_plane(alone)
+    bare = Options(controllers=False, scheduler=False, kwok=False, apiserver_flags=flags)
+    plane = new_control_plane(bare)
     for manifest in components.manifests():
         plane.client.apply(manifest)
     with ReporterProcess(plane, *SHORT_FLAGS, ALL) as reporter:

@@ -21,7 +21,7 @@ SLOW = ProxyRule(r"/leases", delay=9)
 
 
 @pytest.mark.slow
-def test_lease_api_that_takes_nine_seconds_silences_all_until_it_is_over(
+def test_nobody_announces_while_the_lease_api_takes_nine_seconds(
     stack: ControlPlane,
 ) -> None:
     with (

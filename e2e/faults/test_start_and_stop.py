@@ -62,9 +62,9 @@ def test_stop_while_the_program_is_loaded_ends_it_without_a_trace(
         assert process.stderr is not None
         loading = next(line for line in process.stderr if line.endswith(" reporter.model\n"))
         process.send_signal(number)
-        said = loading + process.stderr.read()
+        output = loading + process.stderr.read()
         assert process.wait(GRACE) == code
-    assert "Traceback" not in said
+    assert "Traceback" not in output
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -140,7 +140,7 @@ def test_stop_while_something_hangs_ends_in_time_and_gives_the_lease_back(
     assert _holder(stack) == ""
 
 
-def test_stop_while_the_server_is_silent_ends_in_time_and_says_that_the_lease_stays(
+def test_a_stop_while_the_server_hangs_ends_in_time_and_logs_that_the_lease_stays(
     proxy: FaultProxy, stack: ControlPlane
 ) -> None:
     with _reporter(proxy, stack) as reporter:
@@ -167,7 +167,7 @@ def test_stop_of_one_that_stands_by_leaves_the_lease_to_its_holder(
         assert _holder(stack) == "another"
 
 
-def test_event_that_was_under_way_at_the_stop_is_said_once_by_the_next(
+def test_an_event_in_flight_at_the_stop_is_written_once_by_the_next_leader(
     proxy: FaultProxy, stack: ControlPlane
 ) -> None:
     """

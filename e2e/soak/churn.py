@@ -12,14 +12,15 @@ from e2e.support.production_stack import components
 from e2e.support.production_stack.components import StackComponent
 
 
-REASONS = {
-    "clusterIstioControlPlaneNotReady": components.ISTIOD,
-    "clusterGatewayAuthNotReady": components.APIKEY_AUTHZ,
-    "clusterBBRNotReady": components.BODY_BASED_ROUTER,
-    "clusterKaitoControllerNotReady": components.KAITO_WORKSPACE,
-    "clusterKedaNotReady": components.KEDA_OPERATOR,
-    "clusterKedaKaitoScalerNotReady": components.KEDA_KAITO_SCALER,
+COMPONENTS = {
+    reason: each.component
+    for reason, each in components.evaluated_components().items()
+    if not each.component.switched_on_by
 }
+"""
+The components that a reporter without further flags evaluates, by reason.
+"""
+
 OUTAGE_SECONDS, HEALTHY_SECONDS = (3.0, 120.0), (5.0, 120.0)
 """
 The shortest and longest duration.
@@ -49,7 +50,7 @@ class ComponentChurn:
             reason: ChangingComponent(
                 component, time.time() + self.rng.uniform(*HEALTHY_SECONDS) / 2
             )
-            for reason, component in REASONS.items()
+            for reason, component in COMPONENTS.items()
         }
 
     def step(self) -> None:

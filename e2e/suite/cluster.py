@@ -26,18 +26,6 @@ write their status.
 """
 
 IDLE = "import signal; signal.signal(signal.SIGTERM, lambda *_: exit()); signal.pause()"
-_COMPONENT_FLAGS = (
-    (components.ISTIOD, "istio-namespace", "istiod-deployment"),
-    (components.APIKEY_AUTHZ, "gateway-auth-namespace", "gateway-auth-deployment"),
-    (components.BODY_BASED_ROUTER, "bbr-namespace", "bbr-deployment"),
-    (components.KAITO_WORKSPACE, "kaito-namespace", "kaito-deployment"),
-    (components.NODE_PROVISIONER, "node-provisioner-namespace", "node-provisioner-name"),
-    (components.KEDA_OPERATOR, "keda-namespace", ""),
-    (components.KEDA_KAITO_SCALER, "keda-scaler-namespace", "keda-scaler-deployment"),
-)
-"""
-The components of a healthy stack, with the flags of their namespace and name.
-"""
 
 
 @dataclass(frozen=True)
@@ -124,18 +112,21 @@ class ClusterUnderTest:
         Return a component with the namespace and name that the reporters use; empty names if none.
         """
         flags = {"": default.name, **DEFAULT_FLAGS, **self.reporters.flags()}
-        namespace, name = next(
-            names for known, *names in _COMPONENT_FLAGS if known.name == default.name
+        found = next(
+            each
+            for each in components.evaluated_components().values()
+            if each.component.name == default.name
         )
         return components.StackComponent(
-            flags[namespace], flags[name], default.labels, default.replicas
+            flags[found.namespace_flag], flags[found.name_flag], default.labels, default.replicas
         )
 
     def unhealthy_components(self) -> Iterable[str]:
         """
         Yield what is unhealthy in the stack before the tests.
         """
-        for component in (self.component(default) for default, *_ in _COMPONENT_FLAGS):
+        for default in components.evaluated_components().values():
+            component = self.component(default.component)
             text = f"Deployment {component.namespace}/{component.name}"
             if not component.name:
                 continue

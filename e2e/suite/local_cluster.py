@@ -8,7 +8,6 @@ would do.
 import contextlib
 import itertools
 import os
-import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from e2e.controlplane import ControlPlane, Json, faults, reporter_rights
 from e2e.suite.cluster import DEDICATED_LABEL
 from e2e.suite.reporters import NAME
 from e2e.support import observer
+from e2e.support.address import find_routable_address
 from e2e.support.events import SOURCE
 from e2e.support.production_stack import components
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
@@ -33,6 +33,7 @@ QUIET = 13
 Seconds; a heartbeat comes within them.
 """
 
+LOOPBACK = "127.0.0.1"
 _NUMBERS = itertools.count(1)
 _SYSTEM = "/api/v1/namespaces/kube-system"
 
@@ -71,21 +72,6 @@ def flags(plane: ControlPlane, off: str = "", heartbeat: int = HEARTBEAT) -> tup
         "--weight-download-window-seconds=4",
         f"--weight-download-metric-port={free_port()}",
     )
-
-
-def address() -> str:
-    """
-    Return an address of this machine that the API server's proxy may reach.
-
-    The proxy refuses loopback addresses, so they are used only if there is no other.
-    """
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("203.0.113.1", 9))
-        except OSError:
-            return "127.0.0.1"
-        own_address: str = probe.getsockname()[0]
-    return own_address
 
 
 @dataclass
@@ -169,7 +155,7 @@ def _pod(name: str, port: int, args: tuple[str, ...]) -> Json:
 
 
 def _running() -> Json:
-    host = address()
+    host = find_routable_address() or LOOPBACK
     ready = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
     addresses = {"podIP": host, "podIPs": [{"ip": host}]}
     return {**addresses, "phase": "Running", "conditions": [ready]}

@@ -15,11 +15,7 @@ from e2e.support.production_stack import components
 
 BBR = "clusterBBRNotReady"
 COMPONENTS_BY_RANK = {
-    "clusterKedaKaitoScalerNotReady": components.KEDA_KAITO_SCALER,
-    "clusterKedaNotReady": components.KEDA_OPERATOR,
-    "clusterNodeProvisionerNotReady": components.NODE_PROVISIONER,
-    "clusterGatewayAuthNotReady": components.APIKEY_AUTHZ,
-    "clusterIstioControlPlaneNotReady": components.ISTIOD,
+    reason: each.component for reason, each in reversed(components.evaluated_components().items())
 }
 """
 Lowest rank first.

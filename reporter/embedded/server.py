@@ -16,7 +16,7 @@ from reporter.embedded.controllers import loop
 from reporter.embedded.example import stack
 from reporter.embedded.http.apiserver import ApiServer
 from reporter.embedded.http.authorization import Denial
-from reporter.embedded.http.faults.faults import FaultInjector
+from reporter.embedded.http.faults.rules import FaultInjector
 from reporter.embedded.storage.cluster import Cluster
 from reporter.embedded.storage.registry_store import RegistryStore
 from reporter.embedded.storage.storage import WatchEnd

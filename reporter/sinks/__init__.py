@@ -1,3 +1,3 @@
 """
-Those who are told: metrics, the status page, the log. They decide nothing.
+The observers of passes: metrics, the status page, the log. They decide nothing.
 """

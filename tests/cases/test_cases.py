@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from reporter.model.enums import EventType, Layer
-from tests.support.cases.case_replay import CASES, CaseReplay, expected_lines, matches_line
+from tests.support.cases.case_replay import CaseReplay, expected_lines, matches_line
+from tests.support.cases.healthy_stack import CASES
 from tests.support.cases.step_orders import ORDERS, has_fixed_order, reordered
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
@@ -55,17 +56,23 @@ def stories_of(reason: str) -> list[str]:
 
 
 @pytest.mark.parametrize("reason", JUDGED)
-def test_every_reason_that_is_judged_has_a_case_in_which_it_is_announced(reason):
-    assert any(f"{EventType.WARNING} {reason} " in said for said in stories_of(reason))
+def test_every_reason_that_is_evaluated_has_a_case_that_announces_it(reason):
+    assert any(
+        f"{EventType.WARNING} {reason} " in announcements for announcements in stories_of(reason)
+    )
 
 
 @pytest.mark.parametrize("reason", JUDGED)
-def test_every_reason_that_is_judged_has_a_case_in_which_it_stays_silent(reason):
-    assert any(f" {reason} " not in said for said in stories_of(reason))
+def test_every_reason_that_is_evaluated_has_a_case_that_does_not_announce_it(reason):
+    assert any(f" {reason} " not in announcements for announcements in stories_of(reason))
 
 
 @pytest.mark.parametrize("reason", RANKED)
 def test_every_ranked_reason_has_a_case_in_which_all_is_well_again(reason):
     ready = DEFAULT_CATALOGUE.ready_entry(DEFAULT_CATALOGUE[reason].layer).reason
-    warned = [said for said in stories_of(reason) if f"{EventType.WARNING} {reason} " in said]
-    assert any(f"{EventType.NORMAL} {ready} " in said for said in warned)
+    warned = [
+        announcements
+        for announcements in stories_of(reason)
+        if f"{EventType.WARNING} {reason} " in announcements
+    ]
+    assert any(f"{EventType.NORMAL} {ready} " in announcements for announcements in warned)

@@ -20,17 +20,21 @@ DEMANDS = [
 MISSING = DEFAULT_CATALOGUE.missing_crd_reason
 
 
-def in_suffix(target: str, said: str) -> bool:
+def in_suffix(target: str, announcements: str) -> bool:
     """
     Return whether an announcement names a reason among those that it suppresses.
     """
-    return any(target in each for each in said.split("(suppressing downstream reasons: ")[1:])
+    return any(
+        target in each for each in announcements.split("(suppressing downstream reasons: ")[1:]
+    )
 
 
 @pytest.mark.parametrize(("source", "target"), ROWS)
 def test_every_row_of_the_suppression_table_has_a_case_in_which_it_is_named(source, target):
     warning = f"{EventType.WARNING} {source} "
-    lines = [line for said in stories_of(source) for line in said.split(warning)[1:]]
+    lines = [
+        line for announcements in stories_of(source) for line in announcements.split(warning)[1:]
+    ]
     assert any(in_suffix(target, line.split(" Warning ")[0]) for line in lines)
 
 
@@ -57,7 +61,7 @@ def _listed(lines) -> list:
 
 
 @pytest.mark.parametrize(("reason", "crd"), DEMANDS)
-def test_without_a_crd_that_it_demands_a_reason_is_silent_and_named(reason, crd):
+def test_a_reason_whose_crd_is_missing_is_suppressed_and_named(reason, crd):
     """
     The objects still exist, as they do while a CRD waits for its last one.
     """
@@ -65,6 +69,8 @@ def test_without_a_crd_that_it_demands_a_reason_is_silent_and_named(reason, crd)
     given = case.get("given", {})
     crds = {**given.get("crds", {}), crd: None}
     announced = CaseReplay({**case, "given": {**given, "crds": crds}}).run().announced
-    told = [line for line in announced if f"{MISSING} CustomResourceDefinition/{crd}: " in line]
-    assert any(in_suffix(reason, line) for line in told), announced
+    warnings = [
+        line for line in announced if f"{MISSING} CustomResourceDefinition/{crd}: " in line
+    ]
+    assert any(in_suffix(reason, line) for line in warnings), announced
     assert not [line for line in announced if f"{EventType.WARNING} {reason} " in line]

@@ -20,7 +20,7 @@ async def test_a_token_that_is_not_known_is_401(api):
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "said", "details"),
+    ("method", "path", "fields", "details"),
     [
         (
             "GET", "/apis/apps/v1/deployments",
@@ -54,11 +54,13 @@ async def test_a_token_that_is_not_known_is_401(api):
         ),
     ],
 )  # fmt: skip
-async def test_who_may_not_is_told_what_exactly(api, method, path, said, details):
+async def test_a_forbidden_request_is_answered_with_the_missing_permission(
+    api, method, path, fields, details
+):
     where = 'in the namespace "kube-system"' if "kube-system" in path else "at the cluster scope"
     answer = await api.as_unprivileged().request(method, path)
     assert (answer.status, answer.json["reason"]) == (403, "Forbidden")
-    assert answer.message == TEXT.format(user=api.unprivileged[0], where=where, **said)
+    assert answer.message == TEXT.format(user=api.unprivileged[0], where=where, **fields)
     assert answer.json["details"] == details
 
 

@@ -166,7 +166,7 @@ async def test_a_custom_object_must_say_rightly_what_it_is(api, group, change, s
     assert answer.message.startswith(text.format(group=group))
 
 
-async def test_a_custom_object_is_not_replaced_blindly(api, group):
+async def test_a_custom_object_is_not_replaced_without_a_resource_version(api, group):
     path = api.with_path("widgets", "w1", group=f"{group}/v1")
     await api.create(path.removesuffix("/w1"), widget(group))
     answer = await api.put(path, widget(group))
@@ -240,9 +240,9 @@ async def test_with_the_crd_go_its_objects_their_watches_and_the_paths(api):
                 "customresourcecleanup.apiextensions.k8s.io"
             ]
             assert names(await stream.remaining_frames()) == [("DELETED", "w1")]
-        gone = await api.until(path, lambda found: found.status == 404)
-    assert gone.text == "404 page not found\n"
-    assert gone.headers["Content-Type"].startswith("text/plain")
+        not_found = await api.until(path, lambda found: found.status == 404)
+    assert not_found.text == "404 page not found\n"
+    assert not_found.headers["Content-Type"].startswith("text/plain")
 
 
 async def test_a_version_that_is_no_longer_served_is_gone(api, group):
@@ -250,8 +250,10 @@ async def test_a_version_that_is_no_longer_served_is_gone(api, group):
     manifest["spec"]["versions"][1]["served"] = False
     changed = await api.put(f"{CRDS}/widgets.{group}", manifest)
     assert (changed.status, changed.json["metadata"]["generation"]) == (200, 2)
-    gone = await api.until(f"/apis/{group}/v1beta1/widgets", lambda found: found.status == 404)
-    assert gone.text == "404 page not found\n"
+    not_found = await api.until(
+        f"/apis/{group}/v1beta1/widgets", lambda found: found.status == 404
+    )
+    assert not_found.text == "404 page not found\n"
     await api.until(f"/apis/{group}/v1/widgets", lambda found: found.status == 200)
 
 

@@ -109,9 +109,9 @@ INVALID = {
 @pytest.mark.parametrize(("fields", "texts"), INVALID.values(), ids=INVALID)
 async def test_it_is_invalid(api, fields, texts):
     answer = await api.create(EVENTS, event("e1", **fields))
-    said = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    details_text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     assert (answer.status, answer.json["reason"]) == (422, "Invalid")
-    assert answer.message == f'Event "e1" is invalid: {said}'
+    assert answer.message == f'Event "e1" is invalid: {details_text}'
     details = answer.json["details"]
     assert (details["name"], details["kind"]) == ("e1", "Event")
     assert [f"{c['field']}: {c['message']}" for c in details["causes"]] == list(texts)
@@ -257,7 +257,7 @@ async def test_a_heartbeat_is_a_patch_that_keeps_event_time(api, form):
         ({"metadata": {"uid": "x"}}, 'metadata.uid: Invalid value: "x": field is immutable'),
     ],
 )
-async def test_the_result_of_a_patch_is_judged_like_a_new_one(api, patch, text):
+async def test_the_result_of_a_patch_is_validated_like_a_new_object(api, patch, text):
     made = event()
     name = made["metadata"]["name"]
     await api.create(EVENTS, made)

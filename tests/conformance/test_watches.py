@@ -187,7 +187,7 @@ async def test_one_object_is_watched_by_its_name(api):
     assert names([frame]) == [("ADDED", "c2")]
 
 
-async def test_a_write_that_changes_nothing_is_not_told(api):
+async def test_a_write_that_changes_nothing_causes_no_watch_event(api):
     created = await api.config_map("c1", a="1")
     path = api.with_path("configmaps", "c1")
     same = await api.request(

@@ -74,8 +74,19 @@ def objects() -> tuple[tuple[ResourceKind, Any], ...]:
     """
     uids: dict[str, str] = {}
     found = [*(m for m in manifests(NOON) if m["kind"] in BY_KIND), POLICY]
+    of_stack = {m["kind"] for m in found}
+    found += [_bare(kind) for kind in DEFAULT_KINDS if kind.kind not in of_stack]
     text = UID.sub(lambda uid: uids.setdefault(uid[0], f"uid-{len(uids)}"), json.dumps(found))
     return tuple((BY_KIND[m["kind"]], m) for m in json.loads(text))
+
+
+def _bare(kind: ResourceKind) -> dict[str, Any]:
+    """
+    Build an object of a kind of which the example stack has none.
+    """
+    version = f"{kind.group}/{kind.versions[0]}".removeprefix("/")
+    metadata = {"name": "example", "namespace": "team-a", "uid": "uid-example"}
+    return {"apiVersion": version, "kind": kind.kind, "metadata": metadata}
 
 
 @cache

@@ -4,7 +4,7 @@ The API server's answer to a review of our permissions.
 
 from datetime import timedelta
 
-from reporter.embedded.http.faults.faults import FaultResponse, Hang
+from reporter.embedded.http.faults.rules import FaultResponse, Hang
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions

@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 
 from reporter import app
-from reporter.embedded.http.faults.faults import Hang
+from reporter.embedded.http.faults.rules import Hang
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import connect
+from reporter.runtime.inputs.scrape_config import scraping_reasons
 from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.probes.specs import SPECS
 from tests.integration.reporter_process import (
     BBR,
     WAIT_TIMEOUT,
@@ -33,6 +35,11 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 __all__ = ["server"]
+
+SCRAPING = scraping_reasons(DEFAULT_CATALOGUE, SPECS)
+"""
+The reasons that are unknown here: no pod of the example stack serves a metrics page.
+"""
 
 
 # ------------------------------------------------------------ it does not start
@@ -53,20 +60,20 @@ async def test_a_bad_flag_ends_with_2_and_its_name(flag: str, named: str):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "named"),
     [
         ("{}", "context"),
         ("clusters: [", ""),
     ],
 )
-async def test_a_bad_kubeconfig_ends_with_2_and_names_it(tmp_path: Path, text: str, told: str):
+async def test_a_bad_kubeconfig_ends_with_2_and_names_it(tmp_path: Path, text: str, named: str):
     path = tmp_path / "kubeconfig"
     path.write_text(text, encoding="utf-8")
     at = ("--metrics-bind-address=0", "--health-probe-bind-address=0")
     code, output = await run_to_exit(f"--kubeconfig={path}", *at)
     assert code == 2
     assert "kubeconfig" in output
-    assert told in output
+    assert named in output
     assert "Traceback" not in output
 
 
@@ -145,7 +152,8 @@ async def test_every_page_answers(server: EmbeddedServer, tmp_path: Path):
         assert {s["layer"] for s in status["subjects"]} >= {"cluster"}
         assert await reporter.metric("watch_up", kind="deployments.apps") == 1
         assert await reporter.metric("objects", kind="deployments.apps") > 5
-        assert await reporter.metric("unknown") == 0
+        without_page = [await reporter.metric("unknown", reason=each) for each in SCRAPING]
+        assert await reporter.metric("unknown") == sum(without_page)
         assert await reporter.metric("event_loop_lag_seconds_count") > 0
 
 

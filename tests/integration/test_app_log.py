@@ -92,8 +92,8 @@ async def test_json_lines_parse_one_by_one_whatever_others_write(
         lines = [json.loads(line) for line in reporter.lines]
     assert all({"time", "level", "logger", "message"} <= line.keys() for line in lines)
     assert not any(line["message"] == "forged" for line in lines)
-    (told,) = (line for line in lines if line.get("state") == "announced")
-    assert (told["reason"], told["was"]) == ("clusterBBRNotReady", "clear")
+    (announced,) = (line for line in lines if line.get("state") == "announced")
+    assert (announced["reason"], announced["was"]) == ("clusterBBRNotReady", "clear")
     assert "abcdefgh12345678" not in reporter.log
 
 

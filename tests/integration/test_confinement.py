@@ -114,14 +114,14 @@ async def test_nothing_is_written_run_or_reached_but_the_api_server(folder):
             status = await answering(f"http://127.0.0.1:{port}/status")
         finally:
             process.send_signal(signal.SIGTERM)
-            _, said = await asyncio.wait_for(process.communicate(), 60)
-        lines = said.decode().splitlines()
+            _, output = await asyncio.wait_for(process.communicate(), 60)
+        lines = output.decode().splitlines()
         known = {
             "AUDIT begun ()",
             f"AUDIT socket.connect (('127.0.0.1', {server.port}),)",
             f"AUDIT socket.bind (('127.0.0.1', {port}),)",
         }
-        told = {line for line in lines if line.startswith("AUDIT")}
-        assert told - {IPV6_PROBE} == known, said.decode()
-        assert (ready, process.returncode) == ("ok\n", 0), said.decode()
+        audited = {line for line in lines if line.startswith("AUDIT")}
+        assert audited - {IPV6_PROBE} == known, output.decode()
+        assert (ready, process.returncode) == ("ok\n", 0), output.decode()
         assert '"leading"' in status

@@ -21,7 +21,7 @@ from tests.integration.test_elector import api, await_within, lease_lock, runnin
 __all__ = ["api", "lease_lock", "server"]
 
 
-async def test_a_leader_without_a_server_gives_up_says_so_once_and_comes_back(
+async def test_a_leader_without_a_server_stops_leading_logs_it_once_and_leads_again(
     server: EmbeddedServer, lease_lock: LeaseLock, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level("INFO")

@@ -61,8 +61,8 @@ def deploy(store: Store, uid: str) -> None:
 
 
 def ownership_of(api: RestClient, store: Store, deployment: str = NAME) -> LeaseOwnership:
-    told = {"POD_NAMESPACE": WHERE[0], "DEPLOYMENT_NAME": deployment}
-    return LeaseOwnership(api, load_settings([], told), store.snapshot)
+    logged = {"POD_NAMESPACE": WHERE[0], "DEPLOYMENT_NAME": deployment}
+    return LeaseOwnership(api, load_settings([], logged), store.snapshot)
 
 
 @asynccontextmanager
@@ -139,8 +139,8 @@ async def test_a_lease_that_another_left_gets_its_owner_and_keeps_all_else(
         "OldestEmulationVersion",
         5,
     )
-    told = [each for each in caplog.messages if "is deleted with deployment" in each]
-    assert told == [f"lease {'/'.join(WHERE)} is deleted with deployment {NAME}"]
+    logged = [each for each in caplog.messages if "is deleted with deployment" in each]
+    assert logged == [f"lease {'/'.join(WHERE)} is deleted with deployment {NAME}"]
     assert "no longer leading" not in caplog.text
 
 
@@ -195,7 +195,7 @@ async def test_a_follower_knows_the_owner_of_a_lease_that_it_has_to_create(
         assert owners(server) == [our_owner("uid-1")]
 
 
-async def test_a_refusal_is_told_once_and_costs_neither_the_lead_nor_more_requests(
+async def test_a_refusal_is_logged_once_and_costs_neither_the_lead_nor_more_requests(
     server: EmbeddedServer, api: RestClient, store: Store, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level("INFO")
@@ -209,10 +209,10 @@ async def test_a_refusal_is_told_once_and_costs_neither_the_lead_nor_more_reques
         server.allow(denial)
         deploy(store, "uid-2")
         await until(lambda: owners(server) == [our_owner("uid-2")], within=2)
-    told = [
+    logged = [
         each for each in caplog.records if "is not deleted with deployment" in each.getMessage()
     ]
-    assert [each.levelno for each in told] == [logging.INFO]
+    assert [each.levelno for each in logged] == [logging.INFO]
 
 
 async def test_an_owner_that_is_right_costs_no_request(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from reporter.embedded.http.faults.faults import (
+from reporter.embedded.http.faults.rules import (
     CutConnection,
 )
 from reporter.embedded.kubeconfig import render_kubeconfig

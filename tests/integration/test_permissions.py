@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from reporter.embedded.http.faults.faults import status_response
+from reporter.embedded.http.faults.rules import status_response
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission
@@ -88,9 +88,7 @@ def test_kinds_are_listed_in_the_order_in_which_they_explain():
 def test_the_presence_of_each_custom_kind_that_is_read_is_followed():
     followed = crds_to_track(DEFAULT_CATALOGUE, SPECS)
     read = {
-        k.group_resource
-        for k in kinds_to_watch(DEFAULT_CATALOGUE, SPECS)
-        if k.group not in {"", "apps"}
+        k.group_resource for k in kinds_to_watch(DEFAULT_CATALOGUE, SPECS) if not k.is_built_in
     }
     assert read <= followed
     assert {"gateways.gateway.networking.k8s.io", "scaledobjects.keda.sh"} <= followed
@@ -100,7 +98,7 @@ def test_the_presence_of_each_custom_kind_that_is_read_is_followed():
 # ------------------------------------------------------------ the log lines
 
 
-async def test_who_has_every_right_is_told_so_in_one_line(
+async def test_granted_permissions_are_logged_in_one_line(
     server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
@@ -108,17 +106,17 @@ async def test_who_has_every_right_is_told_so_in_one_line(
     assert lines(caplog) == [f"all {len(needed())} permissions that are needed are granted"]
 
 
-async def test_what_is_missing_is_one_table_with_what_it_blinds(
+async def test_missing_permissions_are_one_table_with_the_unknown_reasons(
     server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
     server.deny("watch", "apps", "deployments")
     server.deny("create", "", "events", "kube-system")
     await check_permissions(api, needed())
-    said = lines(caplog)
-    assert said[0] == "RBAC permissions are missing; these reasons stay Unknown:"
-    assert said[1].split() == ["MISSING", "ON", "UNKNOWN", "REASONS"]
-    table = "\n".join(said[2:])
+    logged = lines(caplog)
+    assert logged[0] == "RBAC permissions are missing; these reasons stay Unknown:"
+    assert logged[1].split() == ["MISSING", "ON", "UNKNOWN", "REASONS"]
+    table = "\n".join(logged[2:])
     assert "watch" in table
     assert "deployments.apps" in table
     assert "clusterBBRNotReady" in table

@@ -6,7 +6,7 @@ import asyncio
 import socket
 import time
 
-from reporter.embedded.http.faults.faults import (
+from reporter.embedded.http.faults.rules import (
     Hang,
     status_response,
 )

@@ -4,7 +4,7 @@ The publisher continues the Events that were written before it started.
 
 import pytest
 
-from reporter.embedded.http.faults.faults import (
+from reporter.embedded.http.faults.rules import (
     CutConnection,
     FaultResponse,
     status_response,

@@ -4,7 +4,7 @@ Writes of Events that the API server refuses, throttles or leaves without an ans
 
 import pytest
 
-from reporter.embedded.http.faults.faults import (
+from reporter.embedded.http.faults.rules import (
     FaultResponse,
     Hang,
     bad_gateway_response,

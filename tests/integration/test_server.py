@@ -78,13 +78,13 @@ async def test_metrics_are_served_in_the_text_format_of_prometheus():
 
 
 @pytest.mark.parametrize("path", ["/livez", "/healthz", "/readyz"])
-async def test_what_is_well_says_ok(path: str):
+async def test_a_passing_probe_answers_ok(path: str):
     async with serving() as served:
         status, _, text = await served.get(served.health, path)
         assert (status, text) == (200, "ok\n")
 
 
-async def test_what_is_not_well_says_why():
+async def test_a_failing_probe_answers_why():
     pages = replace(
         ALWAYS_OK, livez=lambda: "no pass was finished for 91s", readyz=lambda: "listing"
     )
@@ -229,7 +229,7 @@ def mark_all_watched(reporter: Reporter) -> None:
         reporter._store.set_watch_state(kind, Watching())
 
 
-async def test_ready_is_who_listed_every_kind_and_judged(reporter: Reporter):
+async def test_ready_means_every_kind_listed_and_a_pass_finished(reporter: Reporter):
     assert reporter._health.why_not_ready() == "not every kind was listed yet"
     mark_all_watched(reporter)
     assert reporter._health.why_not_ready() == "no pass was finished yet"
@@ -239,7 +239,7 @@ async def test_ready_is_who_listed_every_kind_and_judged(reporter: Reporter):
     assert reporter._health.why_not_ready() == ""
 
 
-async def test_alive_is_who_judged_within_three_resyncs(reporter: Reporter):
+async def test_live_means_a_pass_within_three_resyncs(reporter: Reporter):
     now = asyncio.get_running_loop().time()
     mark_all_watched(reporter)
     reporter._controller.run_pass(full=True)
@@ -279,7 +279,7 @@ async def test_status_can_be_where_only_this_machine_reads_it():
         assert (await served.get(served.health, "/readyz"))[0] == 200
 
 
-def test_status_is_with_the_probes_unless_told_otherwise():
+def test_status_is_served_with_the_probes_by_default():
     def addresses(*flags: str) -> tuple[str, str]:
         found = load_settings(flags, {}, hostname="x", namespace_file=Path("/nowhere"))
         return str(found.health_probe_bind_address), str(found.status_bind_address)

@@ -4,7 +4,7 @@ The order and the rate of many writes of Events.
 
 from datetime import timedelta
 
-from reporter.embedded.http.faults.faults import (
+from reporter.embedded.http.faults.rules import (
     status_response,
 )
 from reporter.embedded.server import EmbeddedServer

@@ -27,15 +27,15 @@ speeds = st.one_of(
     st.floats(min_value=0.0, max_value=19.9), st.floats(min_value=20.0, max_value=900.0)
 )
 remaining = st.sampled_from([-1.0, 0.0, 5.0, 9000.0])
-said = st.lists(st.tuples(pauses, speeds, remaining), min_size=1, max_size=40)
+measurements = st.lists(st.tuples(pauses, speeds, remaining), min_size=1, max_size=40)
 
 
-def windows(said):
+def windows(measurements):
     """
     Return the history after each scrape.
     """
     at, window, found = 0.0, ScrapeHistory(CONTAINER_RUN), []
-    for pause, speed, left in said:
+    for pause, speed, left in measurements:
         at += pause
         window = add_scrape(window, a_scrape_result(at, speed, left), retention=RULES.window)
         found.append((at, window))
@@ -54,12 +54,13 @@ def test_a_slow_download_is_slow_in_each_full_window_and_in_no_other(gaps):
         assert full == (at - first >= RULES.window.total_seconds()) or abs(at - first - 60) < 1e-3
 
 
-@given(said)
-def test_nothing_is_slow_while_any_sample_of_the_window_is_fast_or_the_last(said):
+@given(measurements)
+def test_nothing_is_slow_while_any_sample_of_the_window_is_fast_or_the_last(measurements):
     every = [
-        (at, speed, left) for (at, _), (_, speed, left) in zip(windows(said), said, strict=True)
+        (at, speed, left)
+        for (at, _), (_, speed, left) in zip(windows(measurements), measurements, strict=True)
     ]
-    for number, (at, window) in enumerate(windows(said)):
+    for number, (at, window) in enumerate(windows(measurements)):
         recent = [
             speed >= 20 or left == 0
             for then, speed, left in every[: number + 1]
@@ -69,35 +70,36 @@ def test_nothing_is_slow_while_any_sample_of_the_window_is_fast_or_the_last(said
             assert not evaluate_download(window).state.is_slow
 
 
-@given(said)
-def test_nothing_is_slow_before_the_first_byte(said):
-    quiet = [(pause, 0.0, -1.0) for pause, _, _ in said]
+@given(measurements)
+def test_nothing_is_slow_before_the_first_byte(measurements):
+    quiet = [(pause, 0.0, -1.0) for pause, _, _ in measurements]
     assert {evaluate_download(window).state for _, window in windows(quiet)} == {
         DownloadState.NOT_STARTED
     }
 
 
-@given(said)
-def test_a_history_keeps_the_window_and_little_more(said):
-    for _, window in windows(said):
+@given(measurements)
+def test_a_history_keeps_the_window_and_little_more(measurements):
+    for _, window in windows(measurements):
         newest = window.scrapes[-1].scraped_at
         old = [each for each in window.scrapes if each.scraped_at <= newest - RULES.window]
         assert len(old) <= 1
         assert len(window.scrapes) <= 122
 
 
-@given(said, st.integers(min_value=1, max_value=1000))
-def test_states_do_not_depend_on_the_date(said, days):
+@given(measurements, st.integers(min_value=1, max_value=1000))
+def test_states_do_not_depend_on_the_date(measurements, days):
     shifted = [
-        (pause + (days * 86400 if n == 0 else 0), v, r) for n, (pause, v, r) in enumerate(said)
+        (pause + (days * 86400 if n == 0 else 0), v, r)
+        for n, (pause, v, r) in enumerate(measurements)
     ]
-    before = [evaluate_download(window).state for _, window in windows(said)]
+    before = [evaluate_download(window).state for _, window in windows(measurements)]
     assert [evaluate_download(window).state for _, window in windows(shifted)] == before
 
 
-@given(said)
-def test_a_slow_download_has_times_and_speeds(said):
-    for _, window in windows(said):
+@given(measurements)
+def test_a_slow_download_has_times_and_speeds(measurements):
+    for _, window in windows(measurements):
         found = evaluate_download(window)
         if found.state.is_slow:
             assert found.sampled_at is not None
@@ -107,16 +109,23 @@ def test_a_slow_download_has_times_and_speeds(said):
 
 
 @given(st.lists(st.tuples(pauses, st.floats(), st.floats()), min_size=1, max_size=12))
-def test_every_reported_value_can_be_formatted(said):
+def test_every_reported_value_can_be_formatted(measurements):
     pod = a_loading_pod()
     store = a_loading_store(pod)
     subject = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
     at = 0.0
-    for pause, speed, left in [*said, *[(15.0, said[-1][1], said[-1][2])] * 6]:
+    for pause, speed, left in [
+        *measurements,
+        *[(15.0, measurements[-1][1], measurements[-1][2])] * 6,
+    ]:
         at += pause
         store.record_scrape(pod, REASON, a_scrape_result(at, speed, left))
         question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
         (verdict,) = PROBE.evaluate(store.snapshot(), question)
         if isinstance(verdict, Active):
-            told = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
-            assert "below 20 MB/s (worst " in render_message(MessageInput(ENTRY, subject, told))
+            reported = tuple(
+                ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles
+            )
+            assert "below 20 MB/s (worst " in render_message(
+                MessageInput(ENTRY, subject, reported)
+            )

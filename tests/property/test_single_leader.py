@@ -64,7 +64,7 @@ def test_a_stopped_leader_is_replaced_when_the_lease_runs_out_and_does_not_hold_
         assert candidates.holders() == [1 - leader]
 
 
-def test_a_leader_that_reaches_nobody_gives_up_after_the_deadline_and_stays_a_candidate():
+def test_a_leader_without_connection_stops_after_the_deadline_and_stays_a_candidate():
     with Candidates(0.0) as candidates:
         candidates.advance(5)
         candidates.network.down = True

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from tests.support.cases.case_replay import CASES
-from tests.support.cases.case_replay import HEALTHY_STACK as STACK
+from tests.support.cases.healthy_stack import CASES
+from tests.support.cases.healthy_stack import HEALTHY_STACK as STACK
 from tests.support.cases.objects import healthy_pods
 
 

@@ -40,16 +40,16 @@ def a_scrape_result(
     """
     if remaining is None and speed is not None:
         remaining = 1000.0 if speed > 0 else -1.0
-    said = {SPEED: None if speed is None else speed * MB, REMAINING_SECONDS_METRIC: remaining}
-    samples = tuple(Sample(name, {}, value) for name, value in said.items() if value is not None)
+    gauges = {SPEED: None if speed is None else speed * MB, REMAINING_SECONDS_METRIC: remaining}
+    samples = tuple(Sample(name, {}, value) for name, value in gauges.items() if value is not None)
     present = frozenset({ENGINE_METRIC_PREFIX} if engine else ())
     return ScrapedMetrics(NOON + timedelta(seconds=at), samples, present)
 
 
 def a_scrape_history(
-    *scrapes: ScrapedMetrics, life: ContainerRun = CONTAINER_RUN, span: timedelta = RULES.window
+    *scrapes: ScrapedMetrics, run: ContainerRun = CONTAINER_RUN, span: timedelta = RULES.window
 ) -> ScrapeHistory:
-    window = ScrapeHistory(life)
+    window = ScrapeHistory(run)
     for each in scrapes:
         window = add_scrape(window, each, retention=span)
     return window

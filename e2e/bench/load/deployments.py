@@ -6,15 +6,16 @@ import asyncio
 import datetime as dt
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from e2e.bench.support.plain_client import Json, PlainClient
 from e2e.controlplane import Client
 from reporter.embedded.example import stack
-from reporter.embedded.example.stack import ExampleComponent
+from reporter.embedded.example.components import find_component
 
 
-NODE_PROVISIONER = ExampleComponent(
-    "kaito-system", "gpu-provisioner", 1, (("app.kubernetes.io/name", "gpu-provisioner"),)
-)
+# In a namespace that the example stack has.
+NODE_PROVISIONER = replace(find_component("gpu-provisioner"), namespace="kaito-system")
 ROUTER = "kaito-system", "body-based-router"
 INFERENCE_SETS = "/apis/kaito.sh/v1beta1/inferencesets"
 

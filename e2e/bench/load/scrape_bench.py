@@ -56,7 +56,7 @@ class ScrapeBench:
             f"--weight-download-metric-port={self._port}",
             "--scrape-mode=direct",
             env={"PYTHONPATH": str(ROOT)},
-            program=(sys.executable, "-m", "e2e.faults.support.loopback_reporter"),
+            program=(sys.executable, "-m", "e2e.support.loopback_reporter"),
         ).start(ready=False)
         resource.prlimit(self._pid, resource.RLIMIT_NOFILE, (FILES, FILES))
         self.reporter.until_ready(within=START_TIMEOUT)

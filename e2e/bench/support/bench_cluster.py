@@ -158,10 +158,10 @@ def run_program(
         print(err, file=sys.stderr)
         return 1
     found: list[BenchRow] = []
-    with BenchCluster.open() as scene:
+    with BenchCluster.open() as cluster:
         for size in sorted(arguments.inferencesets):
-            scene.grow(size)
-            for row in measure(scene, arguments):
+            cluster.grow(size)
+            for row in measure(cluster, arguments):
                 log_progress(f"{row.name}: {row.figure}")
                 found.append(row)
     missed = rows.report(found, arguments.json)

@@ -27,11 +27,11 @@ class PlainClient:
 
     def __init__(self, server: ControlPlane | Client) -> None:
         client = server if isinstance(server, Client) else server.client
-        trust = ssl.create_default_context(cafile=str(client.ca_file))
+        tls = ssl.create_default_context(cafile=str(client.ca_file))
         self._http = aiohttp.ClientSession(
             f"https://127.0.0.1:{client.port}",
             headers={"Authorization": f"Bearer {client.token}"},
-            connector=aiohttp.TCPConnector(ssl=trust),
+            connector=aiohttp.TCPConnector(ssl=tls),
             timeout=aiohttp.ClientTimeout(total=None),
             raise_for_status=True,
         )

@@ -148,8 +148,8 @@ class FaultCheck:
         lines = Counter(NUMBERS.sub("0", STAMP.sub("", line)) for line in self.log)
         often = [f"{count} times {line}" for line, count in lines.items() if count > at_most]
         assert not often, often
-        said = [line for line in self.log if saying in line]
-        assert said, f"nothing says {saying}"
+        found = [line for line in self.log if saying in line]
+        assert found, f"nothing says {saying}"
 
     # ------------------------------------------------------------ what was measured
 

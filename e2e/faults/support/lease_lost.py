@@ -56,6 +56,6 @@ def assert_announces_once(plane: ControlPlane, both: list[ProxiedReplica]) -> No
     components.scale(plane.client, BODY_BASED_ROUTER, BODY_BASED_ROUTER.replicas)
     components.until_ready(plane.client, BODY_BASED_ROUTER)
     events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
-    said = [(each.reason, each.count) for each in events.reporter_events(plane.client)]
-    assert said == [(BBR, 1), (READY, 1)]
+    written = [(each.reason, each.count) for each in events.reporter_events(plane.client)]
+    assert written == [(BBR, 1), (READY, 1)]
     assert [each.name for each in both if each.writes(since=begun)] == [leader.name]

@@ -10,7 +10,7 @@ import msgspec
 
 from e2e.controlplane import ApiError, Client, Json
 from e2e.support.production_stack.components import IMAGE
-from tests.support.cases.case_replay import HEALTHY_STACK
+from tests.support.cases.healthy_stack import HEALTHY_STACK
 from tests.support.cases.objects import API_FIELDS, CaseObjects, ObjectAddress, healthy_pods
 from tests.support.cases.syntax import apply_merge_patch, resolve_times
 
@@ -66,29 +66,36 @@ class CaseClusterObjects:
 
     def __init__(self, client: Client) -> None:
         self.client, self.world = client, CaseObjects()
-        self._there: dict[ObjectAddress, Json] = {}
+        self._there: dict[ObjectAddress, tuple[Json, str]] = {}
+        self._pod_addresses: Mapping[str, str] = {}
 
-    def install(self, changes: Mapping[str, Mapping[str, Any] | None]) -> None:
+    def install(
+        self,
+        changes: Mapping[str, Mapping[str, Any] | None],
+        pod_addresses: Mapping[str, str],
+    ) -> None:
         """
         Install the healthy stack with these changes and nothing else. Objects that match already
         are left alone.
+
+        *pod_addresses*: the address of each pod that has one.
         """
-        self.world = CaseObjects()
+        self.world, self._pod_addresses = CaseObjects(), pod_addresses
         stack = apply_merge_patch(HEALTHY_STACK["objects"], changes)
         pods = healthy_pods(stack.items())
         known = {ObjectAddress.parse(text) for text in (*stack, *pods)}
         self._remove(each for each in list(self._there) if each not in known)
-        said = {
+        described = {
             text: apply_merge_patch(words, stack.get(text, {})) for text, words in pods.items()
         }
-        self.change({**stack, **said})
+        self.change({**stack, **described})
 
     def change(self, changes: Mapping[str, Mapping[str, Any] | None]) -> None:
         now = datetime.now(UTC)
         made = {
             address: each
             for address, each in self.world.change(changes, now=now)
-            if each is None or self._there.get(address) != self.world.words[address]
+            if each is None or self._there.get(address) != self._wanted(address)
         }
         for address, each in sorted(made.items(), key=lambda item: item[0].kind.kind != NAMESPACE):
             if each is not None:
@@ -97,6 +104,13 @@ class CaseClusterObjects:
 
     def end(self) -> None:
         self._remove(list(self._there))
+
+    def _wanted(self, address: ObjectAddress) -> tuple[Json, str]:
+        return self.world.words[address], self._pod_address(address)
+
+    def _pod_address(self, address: ObjectAddress) -> str:
+        text = f"{address.kind.kind} {address.namespace}/{address.name}"
+        return self._pod_addresses.get(text, "")
 
     # ------------------------------------------------------------ manifests
 
@@ -107,6 +121,8 @@ class CaseClusterObjects:
         else:
             found = _without_blanks(msgspec.to_builtins(made))
         whole = _filled(apply_merge_patch(DEFAULTS.get(kind.kind, {}), found), now=now)
+        if ip := self._pod_address(address):
+            whole = apply_merge_patch(whole, {"status": {"podIP": ip, "podIPs": [{"ip": ip}]}})
         if kind.kind == "Deployment":
             whole = _with_valid_deployment(address.name, whole)
         version = f"{kind.group}/{kind.versions[0]}" if kind.group else kind.versions[0]
@@ -118,8 +134,8 @@ class CaseClusterObjects:
 
     def _write(self, address: ObjectAddress, manifest: Json) -> None:
         meta = manifest["metadata"]
-        said = {key: meta.pop(key, None) for key in SET_BY_THE_SERVER}
-        leaving = said["deletionTimestamp"] is not None
+        server_fields = {key: meta.pop(key, None) for key in SET_BY_THE_SERVER}
+        leaving = server_fields["deletionTimestamp"] is not None
         if leaving and address.kind.kind != NAMESPACE:
             meta["finalizers"] = [TEST_FINALIZER]
         status = manifest.pop("status", {})
@@ -127,7 +143,7 @@ class CaseClusterObjects:
         if live is not None and _must_recreate(live, manifest):
             self._remove([address])
             live = None
-        self._there[address] = self.world.words[address]
+        self._there[address] = self._wanted(address)
         if live is None:
             live = self.client.create(self.client.collection(manifest), manifest)
         else:
@@ -135,7 +151,7 @@ class CaseClusterObjects:
             kept = {"spec": live["spec"]} if address.kind.kind in {"Pod", NAMESPACE} else {}
             live = self.client.put(path, {**manifest, **kept})
         if address.kind.kind != NAMESPACE and (status or live.get("status")):
-            offset = live["metadata"].get("generation", 1) - (said["generation"] or 1)
+            offset = live["metadata"].get("generation", 1) - (server_fields["generation"] or 1)
             status = _observed(status, offset)
             self.client.put(f"{path}/status", {**live, "status": status})
         if leaving:

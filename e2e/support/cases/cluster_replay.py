@@ -9,6 +9,7 @@ import json
 import os
 import re
 import signal
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from typing import Any
 from e2e.controlplane import ControlPlane, until
 from e2e.support import events
 from e2e.support.cases.cluster_objects import CaseClusterObjects
+from e2e.support.cases.page_server import CasePageServer
 from e2e.support.events import Event
 from e2e.support.reporter_process import ReporterProcess
 from reporter.model.entries import CatalogueEntry
@@ -52,16 +54,32 @@ WITHIN = 15
 The time limit of an announcement, in seconds.
 """
 
-SUPPORTED_KEYS = frozenset({"at", "what", "change"})
+SUPPORTED_KEYS = frozenset({"at", "what", "change", "pages"})
 """
 The keys of a step that can be replayed on a real API server.
 """
 
+SCRAPE_INTERVAL = 1
+SCRAPED = 2 * SCRAPE_INTERVAL + BURST
+"""
+The seconds in which a changed page is read.
+"""
+
 FLAGS = (
+    f"--scrape-interval-seconds={SCRAPE_INTERVAL}",
+    "--scrape-mode=direct",
     f"--startup-grace-seconds={GRACE}",
     f"--settle-seconds={SETTLE}",
     "--leader-elect=false",
 )
+SCRAPING: Mapping[str, Any] = {
+    "program": (sys.executable, "-m", "e2e.support.loopback_reporter"),
+    "env": {"PYTHONPATH": str(Path(__file__).parents[3])},
+}
+"""
+The reporter that reads pages at loopback addresses.
+"""
+
 STALLED = re.compile(r"\(no progress for [0-9hms]+\)")
 
 Case = Mapping[str, Any]
@@ -100,17 +118,20 @@ class ClusterCaseReplay:
         Return all Events written, in order, including those of the settle period after the last
         step.
         """
-        client = self.plane.client
-        self.objects.install(self.case.get("given", {}).get("change", {}))
-        events.clear(client)
-        start = self._version()
+        client, given = self.plane.client, self.case.get("given", {})
         flags = [f"--{name}={value}" for name, value in self.case.get("flags", {}).items()]
         brief = overlay(self.plane.folder)
-        with ReporterProcess(self.plane, *FLAGS, brief, *flags) as reporter:
-            self._pass(GRACE)
-            for step, lines in self._steps():
-                self._take(reporter, step, lines)
-            return self._written(start)
+        with CasePageServer(self.case) as pages:
+            self.objects.install(given.get("change", {}), pages.addresses)
+            pages.change(given.get("pages", {}))
+            events.clear(client)
+            start = self._version()
+            program = SCRAPING if pages.addresses else {}
+            with ReporterProcess(self.plane, *FLAGS, brief, *flags, **program) as reporter:
+                self._pass(GRACE)
+                for step, lines in self._steps():
+                    self._take(reporter, pages, step, lines)
+                return self._written(start)
 
     def _steps(self) -> Iterator[tuple[Case, list[str]]]:
         """
@@ -119,21 +140,24 @@ class ClusterCaseReplay:
         odd = [key for step in self.case["story"] for key in step.keys() - SUPPORTED_KEYS]
         odd += self.case.get("given", {}).keys() - SUPPORTED_KEYS
         assert not odd, f"played on the core only: {', '.join(odd)}"
-        said = expected_announcements(self.case)
+        expected = expected_announcements(self.case)
         story = [{"at": "0s"}, *self.case["story"], {"at": "99h"}]
         for step, following in pairwise(story):
             begin, end = parse_duration(step["at"]), parse_duration(following["at"])
-            yield step, [line for at, line in said if begin <= at < end]
+            yield step, [line for at, line in expected if begin <= at < end]
 
-    def _take(self, reporter: ReporterProcess, step: Case, lines: list[str]) -> None:
+    def _take(
+        self, reporter: ReporterProcess, pages: CasePageServer, step: Case, lines: list[str]
+    ) -> None:
         before = self._version()
         with _asleep(reporter):
             self.objects.change(step.get("change", {}))
+            pages.change(step.get("pages", {}))
             self._pass(ARRIVAL)
         if lines:
-            self._until_said(lines, before)
+            self._until_announced(lines, before)
         else:
-            self._pass(BURST)
+            self._pass(SCRAPED if "pages" in step else BURST)
 
     # ------------------------------------------------------------ waiting, reading
 
@@ -141,7 +165,7 @@ class ClusterCaseReplay:
         end = time.monotonic() + seconds
         until(lambda: time.monotonic() > end, within=seconds + 1, what="time passes")
 
-    def _until_said(self, lines: list[str], before: int) -> None:
+    def _until_announced(self, lines: list[str], before: int) -> None:
         """
         Wait for the last line. The order of the lines is checked later, from all writes.
         """
@@ -153,8 +177,8 @@ class ClusterCaseReplay:
         try:
             until(read, within=WITHIN, what=lines[-1])
         except AssertionError as err:
-            said = "\n".join(map(line, events.reporter_events(self.plane.client)))
-            raise AssertionError(f"{err}\nwhat was said:\n{said}") from None
+            written = "\n".join(map(line, events.reporter_events(self.plane.client)))
+            raise AssertionError(f"{err}\nwritten was:\n{written}") from None
 
     def _version(self) -> int:
         """
@@ -210,8 +234,8 @@ def differences(written: list[Event], case: Case) -> list[str]:
     """
     Return the differences. Lines that a case expects at the same moment may come in any order.
     """
-    said = groupby(expected_announcements(case), key=itemgetter(0))
-    left, odd = [[text for _, text in each] for _, each in said], []
+    expected = groupby(expected_announcements(case), key=itemgetter(0))
+    left, odd = [[text for _, text in each] for _, each in expected], []
     for each in written:
         found = (
             next((text for text in left[0] if matches_expected(each, text)), None)

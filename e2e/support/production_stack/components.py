@@ -6,73 +6,75 @@ The manifests are plain dicts, for any API server; the rest drives them over HTT
 
 import contextlib
 import datetime as dt
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Self, TypeAlias
 
 from e2e.controlplane import faults
 from e2e.controlplane.client import ApiError, Client
 from e2e.controlplane.manifests import Json
 from e2e.controlplane.waiting import until
+from reporter.embedded.example.components import (
+    KNOWN_COMPONENTS,
+    ExampleComponent,
+    find_component,
+)
+from reporter.model.enums import Layer
+from reporter.stages.probes.cluster import deployments
+from reporter.stages.resources.workloads.components import ComponentSpec
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 IMAGE = "example.invalid/never-run:1"
 
 
+StackComponent: TypeAlias = ExampleComponent
+
+ISTIOD = find_component("istiod")
+BODY_BASED_ROUTER = find_component("body-based-router")
+APIKEY_AUTHZ = find_component("apikey-authz")
+APIKEY_OPERATOR = find_component("apikey-operator")
+KAITO_WORKSPACE = find_component("kaito-workspace")
+NODE_PROVISIONER = find_component("gpu-provisioner")
+KEDA_OPERATOR = find_component("keda-operator")
+KEDA_METRICS_APISERVER = find_component("keda-operator-metrics-apiserver")
+KEDA_KAITO_SCALER = find_component("keda-kaito-scaler")
+COMPONENTS = KNOWN_COMPONENTS
+
+
 @dataclass(frozen=True)
-class StackComponent:
-    namespace: str
-    name: str
-    labels: dict[str, str]
-    replicas: int = 1
-    rolling_update: dict[str, str | int] = field(default_factory=dict)
+class EvaluatedComponent:
+    """
+    A component whose outage is announced, and the flags of its namespace and name.
+
+    *name_flag* is empty if no flag names it.
+    """
+
+    component: StackComponent
+    namespace_flag: str
+    name_flag: str
+
+    @classmethod
+    def from_parameters(cls, spec: ComponentSpec) -> Self:
+        for each in COMPONENTS:
+            if (
+                each.name == spec.name
+                or (spec.name_flag and each.switched_on_by == spec.name_flag)
+                or (spec.labels and spec.labels.items() <= each.labels.items())
+            ):
+                return cls(each, spec.namespace_flag, spec.name_flag)
+        raise LookupError(f"add {spec} to reporter/embedded/example/components.yaml")
 
 
-ISTIOD = StackComponent(
-    *("istio-system", "istiod", {"app": "istiod"}),
-    rolling_update={"maxSurge": "100%", "maxUnavailable": "25%"},
-)
-BODY_BASED_ROUTER = StackComponent(
-    "kaito-system", "body-based-router", {"app": "body-based-router"}, replicas=2
-)
-APIKEY_AUTHZ = StackComponent(
-    *("llm-gateway-auth", "apikey-authz", {"app.kubernetes.io/component": "apikey-authz"}),
-    replicas=3,
-)
-APIKEY_OPERATOR = StackComponent(
-    *("llm-gateway-auth", "apikey-operator", {"app.kubernetes.io/component": "apikey-operator"}),
-    replicas=2,
-)
-KAITO_WORKSPACE = StackComponent(
-    *("kaito-system", "kaito-workspace", {"app.kubernetes.io/name": "workspace"}),
-    rolling_update={"maxSurge": "25%", "maxUnavailable": 1},
-)
-NODE_PROVISIONER = StackComponent(
-    "gpu-provisioner", "gpu-provisioner", {"app.kubernetes.io/name": "gpu-provisioner"}
-)
-"""
-A component that is evaluated only if the reporter is configured for it.
-"""
-KEDA_OPERATOR = StackComponent("keda", "keda-operator", {"app": "keda-operator"})
-KEDA_METRICS_APISERVER = StackComponent(
-    "keda", "keda-operator-metrics-apiserver", {"app": "keda-operator-metrics-apiserver"}
-)
-KEDA_ADMISSION_WEBHOOKS = StackComponent(
-    "keda", "keda-admission-webhooks", {"app": "keda-admission-webhooks"}
-)
-KEDA_KAITO_SCALER = StackComponent(
-    "keda", "keda-kaito-scaler", {"app.kubernetes.io/name": "keda-kaito-scaler"}
-)
-COMPONENTS = (
-    ISTIOD,
-    BODY_BASED_ROUTER,
-    APIKEY_AUTHZ,
-    APIKEY_OPERATOR,
-    KAITO_WORKSPACE,
-    NODE_PROVISIONER,
-    KEDA_OPERATOR,
-    KEDA_METRICS_APISERVER,
-    KEDA_ADMISSION_WEBHOOKS,
-    KEDA_KAITO_SCALER,
-)
+def evaluated_components() -> dict[str, EvaluatedComponent]:
+    """
+    Return the first component of each reason about Deployments of the control plane, by reason,
+    highest rank first.
+    """
+    return {
+        entry.reason: EvaluatedComponent.from_parameters(entry.parameters.components[0])
+        for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.CLUSTER)
+        if entry.probe == deployments.PROBE.spec.name
+    }
 
 
 # ---------------------------------------------------------------- manifests

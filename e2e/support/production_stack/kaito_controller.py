@@ -147,15 +147,15 @@ class KaitoController:
         state = (
             "Ready" if ready else ("NotReady" if before in {"Ready", "NotReady"} else "Pending")
         )
-        said = {kind: _condition(kind, reason) for kind, reason in reasons.items()}
-        statuses.set_conditions(self.client, manifest, said, state=state, targetNodeCount=1)
+        written = {kind: _condition(kind, reason) for kind, reason in reasons.items()}
+        statuses.set_conditions(self.client, manifest, written, state=state, targetNodeCount=1)
 
     def set_inference_set_status(self, ready: int, desired: int = 1) -> None:
         """
         Write the InferenceSet's own status.
         """
         done = ready >= desired
-        said = {
+        written = {
             "status": str(done),
             "reason": "inferencesetReady" if done else "inferencesetNotReady",
             "message": f"{ready}/{desired} replicas are ready",
@@ -163,7 +163,7 @@ class KaitoController:
         statuses.set_conditions(
             self.client,
             self._inference_set,
-            {"InferenceSetReady": said},
+            {"InferenceSetReady": written},
             replicas=desired,
             readyReplicas=ready,
         )

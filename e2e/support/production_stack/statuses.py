@@ -19,7 +19,7 @@ def write_status(client: Client, manifest: Json, status: Json) -> None:
 
 
 def set_conditions(
-    client: Client, manifest: Json, said: Mapping[str, Json], **status: Json | str
+    client: Client, manifest: Json, changed: Mapping[str, Json], **status: Json | str
 ) -> None:
     """
     Set conditions. *said*: status, reason and message by the condition's type; other types stay as
@@ -30,7 +30,7 @@ def set_conditions(
     """
     live = client.get(client.path(manifest))
     known = {each["type"]: each for each in live.get("status", {}).get("conditions", [])}
-    for kind, each in said.items():
+    for kind, each in changed.items():
         known[kind] = {"type": kind, "lastTransitionTime": _since(known.get(kind), each), **each}
         known[kind]["observedGeneration"] = live["metadata"]["generation"]
     write_status(client, manifest, {**status, "conditions": list(known.values())})

@@ -2,9 +2,11 @@
 The CustomResourceDefinitions of the example stack, without schemas.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reporter.embedded.schema.api_errors import Json
+from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class _CRDDefinition:
 _GATEWAY = "gateway.networking.k8s.io"
 _CONDITION_PATH = '.status.conditions[?(@.type=="{}")].status'
 
-_DEFINITIONS = (
+_DETAILED = (
     _CRDDefinition(
         _GATEWAY, "gatewayclasses", "GatewayClass", ("v1", "v1beta1"), namespaced=False, short=("gc",),
         columns=(("Controller", ".spec.controllerName"), ("Accepted", _CONDITION_PATH.format("Accepted"))),
@@ -62,10 +64,23 @@ _DEFINITIONS = (
         columns=(("Ready", _CONDITION_PATH.format("Ready")),),
     ),
 )  # fmt: skip
+"""
+The definitions with short names and columns of kubectl.
+"""
 
 
 def crds() -> list[Json]:
-    return [_manifest(definition) for definition in _DEFINITIONS]
+    """
+    Return the CRD of each watched kind that is not built in.
+    """
+    return [_manifest(definition) for definition in (*_DETAILED, *_plain())]
+
+
+def _plain() -> Iterator[_CRDDefinition]:
+    detailed = {(definition.group, definition.plural) for definition in _DETAILED}
+    for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS):
+        if not kind.is_built_in and (kind.group, kind.resource) not in detailed:
+            yield _CRDDefinition(kind.group, kind.resource, kind.kind, kind.versions)
 
 
 def crd(name: str) -> Json:

@@ -4,7 +4,6 @@ The healthy example stack, an hour old: namespaces, control plane and the model 
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from reporter.embedded.controllers.workloads import (
@@ -16,6 +15,7 @@ from reporter.embedded.controllers.workloads import (
     with_pods,
 )
 from reporter.embedded.example import team
+from reporter.embedded.example.components import COMPONENTS, NAMESPACES, ExampleComponent
 from reporter.embedded.example.crds import crds
 from reporter.embedded.schema import times
 from reporter.embedded.schema.api_errors import Json
@@ -24,37 +24,6 @@ from reporter.embedded.schema.defaults import apply_defaults
 
 
 STACK_AGE = timedelta(hours=1)
-NAMESPACES = ("istio-system", "kaito-system", "keda", "llm-gateway-auth")
-
-
-@dataclass(frozen=True, slots=True)
-class ExampleComponent:
-    """
-    A Deployment of the control plane.
-    """
-
-    namespace: str
-    name: str
-    replicas: int
-    labels: tuple[tuple[str, str], ...]
-
-
-_APP, _NAME, _PART = "app", "app.kubernetes.io/name", "app.kubernetes.io/component"
-COMPONENTS = (
-    ExampleComponent("istio-system", "istiod", 1, ((_APP, "istiod"), ("istio.io/rev", "default"))),
-    ExampleComponent("kaito-system", "body-based-router", 2, ((_APP, "body-based-router"),)),
-    ExampleComponent("kaito-system", "kaito-workspace", 1, ((_NAME, "workspace"),)),
-    ExampleComponent(
-        "keda", "keda-operator", 1, ((_APP, "keda-operator"), (_NAME, "keda-operator"))
-    ),
-    ExampleComponent(
-        "keda", "keda-operator-metrics-apiserver", 1, ((_APP, "keda-operator-metrics-apiserver"),)
-    ),
-    ExampleComponent("keda", "keda-admission-webhooks", 1, ((_APP, "keda-admission-webhooks"),)),
-    ExampleComponent("keda", "keda-kaito-scaler", 1, ((_NAME, "keda-kaito-scaler"),)),
-    ExampleComponent("llm-gateway-auth", "apikey-authz", 3, ((_PART, "apikey-authz"),)),
-    ExampleComponent("llm-gateway-auth", "apikey-operator", 2, ((_PART, "apikey-operator"),)),
-)
 
 
 def manifests(now: datetime) -> Iterator[Json]:
@@ -93,9 +62,8 @@ def _base_objects(created: datetime) -> Iterator[Json]:
 
 
 def component_deployment(component: ExampleComponent) -> Json:
-    labels = dict(component.labels)
     return team.deployment(
-        component.namespace, component.name, labels, replicas=component.replicas
+        component.namespace, component.name, component.labels, replicas=component.replicas
     )
 
 

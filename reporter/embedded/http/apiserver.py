@@ -10,8 +10,8 @@ from aiohttp import web
 
 from reporter.embedded.http import authorization, reading, writing
 from reporter.embedded.http.authorization import Authorizer
-from reporter.embedded.http.faults.faults import FaultInjector
 from reporter.embedded.http.faults.injection import inject_faults
+from reporter.embedded.http.faults.rules import FaultInjector
 from reporter.embedded.http.pod_proxy import forward_to_pod, parse_proxy_path
 from reporter.embedded.http.resource_path import ResourcePath, parse_resource_path
 from reporter.embedded.http.resource_request import ResourceRequest, reply_json

@@ -29,9 +29,9 @@ def only(*tokens):
     known = list(tokens)
 
     async def handler(request):
-        said = request.headers.get("Authorization", "")
-        if said.removeprefix("Bearer ") in known:
-            return a_json_response({"as": said}, Date=DATE)
+        authorization = request.headers.get("Authorization", "")
+        if authorization.removeprefix("Bearer ") in known:
+            return a_json_response({"as": authorization}, Date=DATE)
         return a_status_response(401, "Unauthorized", "Unauthorized")
 
     return known, handler

@@ -24,7 +24,7 @@ from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.loading_pods import REASON, SCRAPE, TEAM, a_loading_pod, a_loading_store
 from tests.support.stubs.api_servers import a_kubeconfig, connected
-from tests.support.stubs.exporter import DOWNLOAD_SCENES, StubExporter
+from tests.support.stubs.exporter import SIMULATED_DOWNLOADS, StubExporter
 
 
 SPEEDUP = 30.0
@@ -106,17 +106,17 @@ def _put(server: EmbeddedServer, pod) -> None:
     server.cluster.upsert({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "status": status})
 
 
-def pods_for_scenes(*names: str, one_model: str = ""):
+def pods_for_downloads(*names: str, one_model: str = ""):
     """
-    Make a pod with its own address for each scene, of a model of the scene's name or of one model.
+    Make a pod with its own address for each download, of a model of the download's name or of one model.
     """
-    pods, scenes = [], {}
+    pods, downloads = [], {}
     for number, name in enumerate(names):
         address = f"127.0.7.{number + 1}"
         pod_name = f"{one_model or name}-{number}-0"
         pods.append(a_loading_pod(pod_name, model=one_model or name, ip=address))
-        scenes[address] = DOWNLOAD_SCENES[name]
-    return pods, StubExporter(scenes, haste=SPEEDUP)
+        downloads[address] = SIMULATED_DOWNLOADS[name]
+    return pods, StubExporter(downloads, haste=SPEEDUP)
 
 
 def many_pods(many: int):

@@ -125,10 +125,10 @@ async def test_a_server_that_hangs_up_may_have_got_the_request(tmp_path):
 
 
 async def test_the_date_of_each_response_is_reported(tmp_path):
-    told = []
+    observed = []
 
     def on_date(date, *, sent, received):
-        told.append((date, received - sent))
+        observed.append((date, received - sent))
 
     async def handler(request):
         return a_json_response(b"", status=503, Date="Fri, 01 May 2026 12:00:00 GMT")
@@ -139,8 +139,8 @@ async def test_the_date_of_each_response_is_reported(tmp_path):
     ):
         with pytest.raises(Unreachable):
             await api.call("GET", "/version")
-    assert told[0][0] == datetime(2026, 5, 1, 12, tzinfo=UTC)
-    assert 0 <= told[0][1] < 5
+    assert observed[0][0] == datetime(2026, 5, 1, 12, tzinfo=UTC)
+    assert 0 <= observed[0][1] < 5
 
 
 def a_stream(*lines, end):

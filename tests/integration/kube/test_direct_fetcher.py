@@ -148,9 +148,9 @@ async def test_a_pod_that_sends_has_the_whole_timeout_at_its_first_scrape():
             await asyncio.sleep(0.05)
         return response
 
-    silence = timedelta(seconds=0.3)
-    assert PAGE.count(b"\n") * 0.05 > silence.total_seconds()
-    async with at_pod(slowly, first_read_timeout=silence) as (_, pages):
+    quiet_time = timedelta(seconds=0.3)
+    assert PAGE.count(b"\n") * 0.05 > quiet_time.total_seconds()
+    async with at_pod(slowly, first_read_timeout=quiet_time) as (_, pages):
         assert await pages.fetch(POD, LastOutcome.NEW) == PAGE
 
 

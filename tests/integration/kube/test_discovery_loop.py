@@ -174,11 +174,11 @@ class FakePresenceStore:
     """
 
     def __init__(self) -> None:
-        self.told: list[DiscoveryResult | str] = []
+        self.recorded: list[DiscoveryResult | str] = []
         self.has_unconfirmed_loss = False
 
     def record_discovery(self, answer, why="", *, now) -> None:
-        self.told.append(why if answer is None else answer)
+        self.recorded.append(why if answer is None else answer)
 
 
 @asynccontextmanager
@@ -208,33 +208,33 @@ async def always(request):
 
 async def test_discovery_runs_regularly(tmp_path):
     async with running_discovery(tmp_path, always, FAST_TIMING) as (_, board):
-        await until(lambda: len(board.told) >= 3)
-    assert set(map(str, board.told)) == {str(DiscoveryResult(SERVED))}
+        await until(lambda: len(board.recorded) >= 3)
+    assert set(map(str, board.recorded)) == {str(DiscoveryResult(SERVED))}
 
 
 async def test_refresh_requests_are_served_soon_and_together(tmp_path):
     timing = replace(SELDOM, min_discovery_interval=timedelta(milliseconds=200))
     async with running_discovery(tmp_path, always, timing) as (lookout, board):
-        await until(lambda: len(board.told) == 1)
+        await until(lambda: len(board.recorded) == 1)
         waiting = asyncio.create_task(lookout.wait_for_answer())
         start = asyncio.get_running_loop().time()
         for _ in range(50):
             lookout.request_refresh()
         await asyncio.wait_for(waiting, 10)
         assert asyncio.get_running_loop().time() - start >= 0.15
-        assert len(board.told) == 2
+        assert len(board.recorded) == 2
 
 
 async def test_a_loss_is_looked_at_a_second_time_soon(tmp_path):
     timing = replace(SELDOM, loss_confirmation_interval=timedelta(milliseconds=50))
     async with running_discovery(tmp_path, always, timing) as (_, board):
         board.has_unconfirmed_loss = True
-        await until(lambda: len(board.told) >= 2)
+        await until(lambda: len(board.recorded) >= 2)
         board.has_unconfirmed_loss = False
-        await until(lambda: len(board.told) >= 3)
-        told = len(board.told)
+        await until(lambda: len(board.recorded) >= 3)
+        recorded = len(board.recorded)
         await asyncio.sleep(0.2)
-        assert len(board.told) == told
+        assert len(board.recorded) == recorded
 
 
 async def test_a_failure_is_reported_until_the_next_success(tmp_path, caplog):
@@ -245,14 +245,14 @@ async def test_a_failure_is_reported_until_the_next_success(tmp_path, caplog):
         return failures.pop(0) if failures else aggregated(KAITO)
 
     async with running_discovery(tmp_path, handler, SELDOM) as (_, board):
-        await until(lambda: board.told[-1:] == [DiscoveryResult(SERVED)])
-    assert board.told[0] == "discover API groups: HTTP 503: starting"
-    told = [
+        await until(lambda: board.recorded[-1:] == [DiscoveryResult(SERVED)])
+    assert board.recorded[0] == "discover API groups: HTTP 503: starting"
+    recorded = [
         r.getMessage()
         for r in caplog.records
         if r.name == "reporter.kube.discovery.discovery_loop"
     ]
-    assert len(told) == 2
+    assert len(recorded) == 2
 
 
 async def test_a_kind_is_unserved_only_by_a_response_about_its_group(tmp_path):
@@ -265,7 +265,7 @@ async def test_a_kind_is_unserved_only_by_a_response_about_its_group(tmp_path):
     async with running_discovery(tmp_path, handler, SELDOM) as (lookout, board):
         unserved = [lookout.is_unserved(WORKSPACES)]
         for _ in range(3):
-            await until(lambda: len(board.told) == len(unserved))
+            await until(lambda: len(board.recorded) == len(unserved))
             unserved.append(lookout.is_unserved(WORKSPACES))
             lookout.request_refresh()
             if not answers:

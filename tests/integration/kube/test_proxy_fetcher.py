@@ -144,10 +144,10 @@ async def test_no_pod_name_can_change_the_request_path(changes):
     ],
 )
 async def test_only_addresses_of_pods_are_connected_to(address):
-    heard = []
+    requested = []
 
     async def handler(request):
-        heard.append(request.path)
+        requested.append(request.path)
         return a_pod_page()
 
     async with (
@@ -155,4 +155,4 @@ async def test_only_addresses_of_pods_are_connected_to(address):
         reading_directly(port_of(server)) as pages,
     ):
         result, _ = await failure(pages, a_loading_pod(ip=address))
-    assert (result, heard) == (ScrapeResult.BARRED, [])
+    assert (result, requested) == (ScrapeResult.BARRED, [])

@@ -181,12 +181,14 @@ async def test_a_version_that_keeps_failing_is_given_up_for_a_relist(tmp_path):
     assert len(cluster.listed) == 2
 
 
-@pytest.mark.parametrize(("blind", "lists"), [(ms(1), 2), (ms(60_000), 1)])
-async def test_after_a_long_time_without_a_watch_the_kind_is_listed_anew(tmp_path, blind, lists):
+@pytest.mark.parametrize(("stale_after", "lists"), [(ms(1), 2), (ms(60_000), 1)])
+async def test_after_a_long_time_without_a_watch_the_kind_is_listed_anew(
+    tmp_path, stale_after, lists
+):
     failed = a_json_response(b"", status=429, Retry_After="1")
     cluster = ScriptedServer(lists=[a_list_response()], watches=[failed, a_watch_response()])
     async with running_reflector(
-        tmp_path, cluster, timing=replace(FAST_TIMING, stale_after=blind)
+        tmp_path, cluster, timing=replace(FAST_TIMING, stale_after=stale_after)
     ) as run:
         await until(is_watched(run))
     assert len(cluster.listed) == lists

@@ -94,9 +94,9 @@ async def test_a_forbidden_kind_is_reported_and_retried_until_it_is_granted(tmp_
             NotSynced("may not list deployments.apps"),
             Watching(),
         ]
-    told = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
-    assert len(told) == 1
-    assert "may not list deployments.apps" in told[0]
+    logged = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert len(logged) == 1
+    assert "may not list deployments.apps" in logged[0]
 
 
 async def test_a_revoked_permission_keeps_the_known_objects(tmp_path):

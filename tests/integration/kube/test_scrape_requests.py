@@ -20,7 +20,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.downloads import SPEED
 from tests.support.loading_pods import REASON, SCRAPE, a_loading_pod
 from tests.support.stubs.api_servers import until
-from tests.support.stubs.exporter import DOWNLOAD_SCENES, StubExporter
+from tests.support.stubs.exporter import SIMULATED_DOWNLOADS, StubExporter
 
 
 QUEUE = Reason("inferencesetQueueGrows")
@@ -66,7 +66,7 @@ async def test_a_second_probe_reads_ready_pods_at_its_own_port_for_its_own_famil
     loading = a_loading_pod("loading-0", ip="127.0.7.1")
     serving = a_loading_pod("serving-0", ip="127.0.7.2", ready=True)
     async with (
-        StubExporter({"127.0.7.1": DOWNLOAD_SCENES["fast"]}, haste=SPEEDUP) as weights,
+        StubExporter({"127.0.7.1": SIMULATED_DOWNLOADS["fast"]}, haste=SPEEDUP) as weights,
         StubExporter({"127.0.7.2": lambda _: engine_page(7)}) as engines,
     ):
         scrapes = scrapes_of_both(loading_port=weights.port, serving_port=engines.port)
@@ -76,7 +76,7 @@ async def test_a_second_probe_reads_ready_pods_at_its_own_port_for_its_own_famil
             await until(lambda: latest(store, loading, REASON, SPEED) is not None)
             assert store.snapshot().scrape_history(serving, REASON) is None
             assert store.snapshot().scrape_history(loading, QUEUE) is None
-            engines.scenes["127.0.7.2"] = lambda _: engine_page(9)
+            engines.downloads["127.0.7.2"] = lambda _: engine_page(9)
             await until(lambda: latest(store, serving, QUEUE, WAITING) == 9)
             history = store.snapshot().scrape_history(serving, QUEUE)
             assert history is not None
@@ -90,7 +90,7 @@ async def test_a_second_probe_reads_ready_pods_at_its_own_port_for_its_own_famil
 
 async def test_two_probes_that_read_the_same_page_share_one_request(tmp_path):
     pod = a_loading_pod("loading-0", ip="127.0.7.1")
-    async with StubExporter({"127.0.7.1": DOWNLOAD_SCENES["fast"]}, haste=SPEEDUP) as stub:
+    async with StubExporter({"127.0.7.1": SIMULATED_DOWNLOADS["fast"]}, haste=SPEEDUP) as stub:
         ours = replace(SCRAPE, port=stub.port)
         other = Scrape(families=("process_start_time_seconds",), pods=ours.pods, port=stub.port)
         scrapes = {REASON: ours, QUEUE: other}

@@ -13,17 +13,17 @@ from reporter.model.kinds.core.pods import PODS
 from reporter.settings import ScrapeMode
 from tests.integration.kube.scraper_fixture import (
     many_pods,
-    pods_for_scenes,
+    pods_for_downloads,
     scraping,
 )
 from tests.support.downloads import SPEED
 from tests.support.loading_pods import TEAM, a_loading_pod
 from tests.support.stubs.api_servers import until
-from tests.support.stubs.exporter import DOWNLOAD_SCENES, StubExporter
+from tests.support.stubs.exporter import SIMULATED_DOWNLOADS, StubExporter
 
 
 async def test_each_download_scene_has_its_verdict(tmp_path):
-    pods, stub = pods_for_scenes(
+    pods, stub = pods_for_downloads(
         "slow", "stall", "dip", "half", "fast", "finished", "streaming", "dead"
     )
     async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
@@ -31,23 +31,23 @@ async def test_each_download_scene_has_its_verdict(tmp_path):
         await until(lambda: run.verdict("stall") == "stall-1-0=Stalled")
         seen = stub.requested.count("127.0.7.3")
         await until(lambda: stub.requested.count("127.0.7.3") > seen + 4)
-    said = {model: set(verdicts) for model, verdicts in run.verdicts.items()}
+    found = {model: set(verdicts) for model, verdicts in run.verdicts.items()}
     for model in ("dip", "half", "fast", "finished", "streaming"):
-        assert said[model] <= {"clear", "unknown"}, run.verdicts[model]
+        assert found[model] <= {"clear", "unknown"}, run.verdicts[model]
         assert run.verdict(model) == "clear"
-    assert said["dead"] == {"unknown"}
+    assert found["dead"] == {"unknown"}
     assert run.results["read"] > 30
     assert run.results["failed"] >= 2
 
 
 async def test_one_slow_pod_of_four_is_reported(tmp_path):
-    pods, stub = pods_for_scenes("fast", "fast", "slow", "fast", one_model="qwen")
+    pods, stub = pods_for_downloads("fast", "fast", "slow", "fast", one_model="qwen")
     async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
         await until(lambda: run.verdict("qwen") == "qwen-2-0=Slow")
 
 
 async def test_a_restarted_pod_starts_without_history(tmp_path):
-    pods, stub = pods_for_scenes("slow", one_model="qwen")
+    pods, stub = pods_for_downloads("slow", one_model="qwen")
     async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
         await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
         run.store.upsert(PODS, a_loading_pod("qwen-0-0", ip="127.0.7.1", restarts=1))
@@ -56,17 +56,17 @@ async def test_a_restarted_pod_starts_without_history(tmp_path):
 
 
 async def test_a_pod_that_stops_answering_becomes_unknown_until_it_answers(tmp_path):
-    pods, stub = pods_for_scenes("slow", one_model="qwen")
+    pods, stub = pods_for_downloads("slow", one_model="qwen")
     async with stub, scraping(tmp_path, *pods, port=stub.port) as (run, _):
         await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
-        stub.scenes["127.0.7.1"] = DOWNLOAD_SCENES["dead"]
+        stub.downloads["127.0.7.1"] = SIMULATED_DOWNLOADS["dead"]
         await until(lambda: run.verdict("qwen") == "unknown")
-        stub.scenes["127.0.7.1"] = DOWNLOAD_SCENES["slow"]
+        stub.downloads["127.0.7.1"] = SIMULATED_DOWNLOADS["slow"]
         await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
 
 
 async def test_new_pods_are_read_and_ready_or_deleted_ones_are_not(tmp_path):
-    pods, stub = pods_for_scenes("fast", "fast", one_model="qwen")
+    pods, stub = pods_for_downloads("fast", "fast", one_model="qwen")
     async with stub, scraping(tmp_path, port=stub.port) as (run, _):
         run.store.upsert(PODS, pods[0])
         await until(lambda: stub.requested.count("127.0.7.1") > 1)
@@ -80,7 +80,7 @@ async def test_new_pods_are_read_and_ready_or_deleted_ones_are_not(tmp_path):
 
 
 async def test_an_address_that_no_pod_has_is_not_read(tmp_path):
-    pods, stub = pods_for_scenes("slow", one_model="qwen")
+    pods, stub = pods_for_downloads("slow", one_model="qwen")
     async with (
         stub,
         scraping(tmp_path, *pods[:1], port=stub.port, allowed=lambda _: False) as (
@@ -93,7 +93,7 @@ async def test_an_address_that_no_pod_has_is_not_read(tmp_path):
 
 
 async def test_pods_are_read_through_the_api_server(tmp_path):
-    pods, stub = pods_for_scenes("slow", one_model="qwen")
+    pods, stub = pods_for_downloads("slow", one_model="qwen")
     async with (
         stub,
         scraping(tmp_path, *pods, port=stub.port, mode=ScrapeMode.PROXY) as (run, server),
@@ -104,7 +104,7 @@ async def test_pods_are_read_through_the_api_server(tmp_path):
 
 
 async def test_without_the_permission_the_verdict_is_unknown(tmp_path):
-    pods, stub = pods_for_scenes("slow", one_model="qwen")
+    pods, stub = pods_for_downloads("slow", one_model="qwen")
     async with (
         stub,
         scraping(tmp_path, *pods, port=stub.port, mode=ScrapeMode.PROXY) as (run, server),
@@ -128,7 +128,7 @@ async def test_many_pods_are_read_in_time_but_never_too_many_at_once(tmp_path):
         await asyncio.sleep(0.3)
         at_once -= 1
         return web.Response(
-            body=DOWNLOAD_SCENES["fast"](30), headers={"Content-Type": "text/plain"}
+            body=SIMULATED_DOWNLOADS["fast"](30), headers={"Content-Type": "text/plain"}
         )
 
     runner = web.ServerRunner(web.Server(answer), shutdown_timeout=0.1)
@@ -157,12 +157,12 @@ async def test_of_thousands_that_hang_none_keeps_others_from_being_read_old_or_n
         address = writer.get_extra_info("sockname")[0]
         asked[address] += 1
         if address.startswith("127.0.7."):
-            writer.write(b"HTTP/1.1 200 OK\r\n\r\n" + DOWNLOAD_SCENES["fast"](30))
+            writer.write(b"HTTP/1.1 200 OK\r\n\r\n" + SIMULATED_DOWNLOADS["fast"](30))
         else:
             await reader.read()
         writer.close()
 
-    pods, _ = pods_for_scenes("fast", "fast", "fast")
+    pods, _ = pods_for_downloads("fast", "fast", "fast")
     hanging = [a_loading_pod(f"p{n}-0", ip=f"127.0.{8 + n // 256}.{n % 256}") for n in range(2000)]
     async with await asyncio.start_server(hang_or_answer, "0.0.0.0", 0, backlog=1024) as server:
         port = server.sockets[0].getsockname()[1]

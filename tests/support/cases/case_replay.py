@@ -5,9 +5,6 @@ announcement.
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from pathlib import Path
-
-import yaml
 
 from reporter.model.enums import DetailSource
 from reporter.model.event_record import EventRecord
@@ -23,6 +20,7 @@ from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO, NOON
+from tests.support.cases.healthy_stack import HEALTHY_STACK
 from tests.support.cases.metrics_pages import MetricsPages
 from tests.support.cases.objects import CaseObjects, healthy_pods
 from tests.support.cases.syntax import apply_merge_patch, parse_duration
@@ -30,8 +28,6 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.replay import Replay
 
 
-CASES = Path(__file__).parents[2] / "cases"
-HEALTHY_STACK = yaml.safe_load((CASES / "healthy" / "stack.yaml").read_text("utf-8"))
 KEYS = frozenset({"why", "of", "flags", "given", "story", "announced", "until", "notes", "real"})
 STEP = frozenset({"at", "what", "change", "pages", "crds", "discovery", "watch", "restart"})
 OBSERVE_AFTER_LAST_STEP = timedelta(minutes=15)
@@ -185,8 +181,8 @@ def _seconds(flag: str) -> timedelta:
 
 
 def _healthy_pods_of(stack: Mapping) -> Mapping:
-    said = healthy_pods(stack.items())
-    return {text: apply_merge_patch(words, stack.get(text, {})) for text, words in said.items()}
+    pods = healthy_pods(stack.items())
+    return {text: apply_merge_patch(words, stack.get(text, {})) for text, words in pods.items()}
 
 
 def _since_start(moment: datetime) -> str:

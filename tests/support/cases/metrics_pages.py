@@ -56,13 +56,13 @@ class MetricsPages:
         for name, words in expand_numbered(changes):
             assert name.startswith("Pod "), f"{name}: pods have pages"
             left = self._left(name, now=now) if name in self.bytes_left else None
-            said = self.words.pop(name, {})
+            before = self.words.pop(name, {})
             self.bytes_left.pop(name, None)
             if words is None:
                 continue
             unknown = words.keys() - WORDS
             assert not unknown, f"a page has no {', '.join(unknown)}"
-            self.words[name] = apply_merge_patch(said, words)
+            self.words[name] = apply_merge_patch(before, words)
             left = parse_amount(words["left"]) if words.get("left") else left
             if left is not None and "left" in self.words[name]:
                 self.bytes_left[name] = left, now
@@ -85,7 +85,7 @@ class MetricsPages:
                     store.record_scrape(pod, reason, self._scrape(name, scrape, now=now))
 
     def _scrape(self, name: str, scrape: Scrape, *, now: datetime) -> ScrapedMetrics:
-        gauges = dict(self._gauges(name, now=now))
+        gauges = dict(self.gauges(name, now=now))
         samples = tuple(
             Sample(each, {}, gauges[each]) for each in scrape.families if each in gauges
         )
@@ -93,7 +93,10 @@ class MetricsPages:
         present = frozenset({ENGINE_METRIC_PREFIX} if loaded else ())
         return ScrapedMetrics(now, samples, present & set(scrape.prefixes))
 
-    def _gauges(self, name: str, *, now: datetime) -> Iterator[tuple[str, float]]:
+    def gauges(self, name: str, *, now: datetime) -> Iterator[tuple[str, float]]:
+        """
+        Yield names and values of the gauges on a page.
+        """
         words = self.words[name]
         yield from words.get("samples", {}).items()
         if words.get("metric", True):

@@ -1,7 +1,7 @@
 """
 A stub of the metrics pages of pods that load a model; it needs no model and no GPU.
 
-Each address serves a scene; ``python -m tests.support.stubs.exporter stall --port 5000`` serves
+Each address serves a download; ``python -m tests.support.stubs.exporter stall --port 5000`` serves
 one.
 """
 
@@ -16,7 +16,7 @@ from aiohttp import web
 from tests.support.stubs import metrics_pages
 
 
-DownloadScene = Callable[[float], bytes | None]
+DownloadPage = Callable[[float], bytes | None]
 """
 Returns the page at so many seconds after the container's start; None while nothing answers.
 """
@@ -89,7 +89,7 @@ def _streaming(_: float) -> bytes:
     return metrics_pages.pre_download()
 
 
-DOWNLOAD_SCENES: Mapping[str, DownloadScene] = {
+SIMULATED_DOWNLOADS: Mapping[str, DownloadPage] = {
     "slow": SimulatedDownload(50 * GB, ((0, 3.1 * MB),)),
     "slow-of-unknown-size": SimulatedDownload(50 * GB, ((0, 3.1 * MB),), sized=False),
     "dip": SimulatedDownload(500 * GB, ((0, 200 * MB), (60, 2 * MB), (100, 200 * MB))),
@@ -107,20 +107,20 @@ class StubExporter:
     """
     ``async with StubExporter({"127.0.0.11": SCENES["slow"]}) as stub:`` serves at ``stub.port``.
 
-    *haste*: seconds of a scene that pass in one second.
+    *haste*: seconds of a download that pass in one second.
     """
 
     def __init__(
-        self, scenes: Mapping[str, DownloadScene], *, port: int = 0, haste: float = 1.0
+        self, downloads: Mapping[str, DownloadPage], *, port: int = 0, haste: float = 1.0
     ) -> None:
-        self.scenes, self.port, self.haste = dict(scenes), port, haste
+        self.downloads, self.port, self.haste = dict(downloads), port, haste
         self.requested: list[str] = []
         self._began = 0.0
         self._runner = web.ServerRunner(web.Server(self._answer), shutdown_timeout=0.1)
 
     async def __aenter__(self) -> Self:
         await self._runner.setup()
-        for address in self.scenes:
+        for address in self.downloads:
             await web.TCPSite(self._runner, address, self.port).start()
             self.port = self._runner.addresses[0][1]
         self.restart()
@@ -131,7 +131,7 @@ class StubExporter:
 
     def restart(self) -> None:
         """
-        Start all scenes anew.
+        Start all downloads anew.
         """
         self._began = asyncio.get_running_loop().time()
 
@@ -139,8 +139,8 @@ class StubExporter:
         assert request.transport is not None
         address = request.transport.get_extra_info("sockname")[0]
         self.requested.append(address)
-        scene = self.scenes.get(address) or next(iter(self.scenes.values()))
-        page = scene((asyncio.get_running_loop().time() - self._began) * self.haste)
+        download = self.downloads.get(address) or next(iter(self.downloads.values()))
+        page = download((asyncio.get_running_loop().time() - self._began) * self.haste)
         if page is None:
             request.transport.abort()
             return web.Response()
@@ -151,19 +151,19 @@ class StubExporter:
         return response
 
 
-async def _serve(scene: str, address: str, port: int, haste: float) -> None:
-    async with StubExporter({address: DOWNLOAD_SCENES[scene]}, port=port, haste=haste):
+async def _serve(download: str, address: str, port: int, haste: float) -> None:
+    async with StubExporter({address: SIMULATED_DOWNLOADS[download]}, port=port, haste=haste):
         await asyncio.Event().wait()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("scene", choices=DOWNLOAD_SCENES)
+    parser.add_argument("download", choices=SIMULATED_DOWNLOADS)
     parser.add_argument("--address", default="0.0.0.0")
     parser.add_argument("--port", type=int, default=5000)
     parser.add_argument("--haste", type=float, default=1.0)
     given = parser.parse_args()
-    asyncio.run(_serve(given.scene, given.address, given.port, given.haste))
+    asyncio.run(_serve(given.download, given.address, given.port, given.haste))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ from reporter.model.entries import Catalogue, Scope
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES
 from reporter.stages.probes.specs import SPECS
-from tests.support.cases.case_replay import CASES, expected_announcements
+from tests.support.cases.case_replay import expected_announcements
+from tests.support.cases.healthy_stack import CASES
 
 
 ROOT = Path(__file__).parents[3]

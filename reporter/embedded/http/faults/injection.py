@@ -4,7 +4,12 @@ Applying the injected faults to a request.
 
 from aiohttp import web
 
-from reporter.embedded.http.faults.faults import CutConnection, FaultInjector, FaultResponse, Hang
+from reporter.embedded.http.faults.rules import (
+    CutConnection,
+    FaultInjector,
+    FaultResponse,
+    Hang,
+)
 
 
 async def inject_faults(faults: FaultInjector, request: web.Request) -> web.StreamResponse | None:

@@ -11,6 +11,32 @@ from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.subjects import Subject
 
 
+BUILT_IN_DOMAINS = (
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "certificates.k8s.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
+    "networking.k8s.io",
+    "node.k8s.io",
+    "rbac.authorization.k8s.io",
+    "resource.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+    "storagemigration.k8s.io",
+)
+"""
+The groups with a domain that an API server has without a CRD (API reference, "API Groups"). The
+group of a CRD always has one, but those of Kubernetes' own projects are in k8s.io as well.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class ResourceKind:
     """
@@ -44,3 +70,10 @@ class ResourceKind:
         """
         # Each ObjectRef has it: one text for all of them saves some 70 bytes per finding.
         return intern(f"{self.resource}.{self.group}") if self.group else self.resource
+
+    @property
+    def is_built_in(self) -> bool:
+        """
+        True if every API server has this resource, without a CRD.
+        """
+        return "." not in self.group or self.group in BUILT_IN_DOMAINS

@@ -163,7 +163,7 @@ def test_an_object_that_was_never_seen_has_no_uid():
 
 
 @pytest.mark.parametrize(
-    ("instance", "told"),
+    ("instance", "expected"),
     [
         ("reporter-0", "reporter-0"),
         ("é" * 100, "é" * 64),
@@ -172,8 +172,8 @@ def test_an_object_that_was_never_seen_has_no_uid():
     ],
     ids=["short", "cut", "cut between characters", "unknown"],
 )
-def test_the_reporting_instance_is_never_empty_and_at_most_128_bytes(instance: str, told: str):
-    assert written(a_record(), instance)["reportingInstance"] == told
+def test_the_reporting_instance_is_never_empty_and_at_most_128_bytes(instance: str, expected: str):
+    assert written(a_record(), instance)["reportingInstance"] == expected
     assert len(written(a_record(), instance)["reportingInstance"].encode()) <= 128
 
 

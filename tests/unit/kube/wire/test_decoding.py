@@ -72,5 +72,5 @@ def test_numbers_of_a_lease_without_bounds_are_brought_into_theirs():
 
 
 def test_an_endless_pause_is_cut():
-    said = decode_status(b'{"kind":"Status","details":{"retryAfterSeconds":1000000000000000}}')
-    assert parse_retry_after({}, said).total_seconds() == MAX_RETRY_AFTER_SECONDS
+    status = decode_status(b'{"kind":"Status","details":{"retryAfterSeconds":1000000000000000}}')
+    assert parse_retry_after({}, status).total_seconds() == MAX_RETRY_AFTER_SECONDS

@@ -191,7 +191,7 @@ def test_a_leader_renews_every_period_and_wakes_when_its_leadership_ends():
 
 
 @given(st.integers(1, 100), st.floats(0.1, 100), st.floats(0.1, 100))
-def test_with_valid_timing_a_leader_gives_up_before_others_may_take_over(lease, renew, retry):
+def test_with_valid_timing_a_leader_stops_before_others_may_take_over(lease, renew, retry):
     seconds = (timedelta(seconds=number) for number in (lease, renew, retry))
     timing = LeaseTiming(
         **dict(zip(("lease_duration", "renew_deadline", "retry_period"), seconds, strict=True))

@@ -85,7 +85,7 @@ def test_a_missed_page_leaves_what_was_read_and_the_next_one_heals_it():
     assert add_scrape(window, a_scrape_result(45, 3), retention=RULES.window).last_failure is None
 
 
-def test_worst_and_present_speed_and_what_remains_are_told():
+def test_a_download_has_its_lowest_and_present_speed_and_the_remaining_time():
     found = evaluate_download(a_steady_history(4, 3.5, 3.1, 3.2, 3.4))
     assert (found.lowest_speed, found.speed) == (3.1 * MB, 3.4 * MB)
     assert found.remaining_time == timedelta(seconds=1000)

@@ -28,7 +28,7 @@ def test_slow_in_every_sample_of_a_full_window_is_slow():
     assert pace(3, 4, 5, 4, 3) is DownloadState.SLOW
 
 
-def test_a_window_that_is_half_full_is_not_judged_yet():
+def test_a_half_full_window_is_not_evaluated():
     assert pace(3, 4, 5, 4) is DownloadState.SLOW_SO_FAR
 
 

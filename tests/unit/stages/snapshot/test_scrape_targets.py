@@ -63,11 +63,11 @@ def test_no_other_pod_is_read(changes):
     "changes",
     [{"labels": {"apps.kubernetes.io/pod-index": ""}}, {"containers": False}],
 )
-def test_what_is_not_told_of_a_pod_does_not_keep_it_from_being_read(changes):
+def test_missing_fields_of_a_pod_do_not_prevent_scraping(changes):
     assert read(a_loading_pod(**changes)) == ["qwen-7rk2p-0"]
 
 
-def test_nothing_is_read_in_a_namespace_that_is_not_judged_or_on_its_way_out():
+def test_no_page_is_read_in_a_namespace_that_is_not_evaluated_or_is_being_deleted():
     assert read(a_loading_pod(), a_team(labelled=False)) == []
     assert read(a_loading_pod(), a_team(deleted=NOON)) == []
 

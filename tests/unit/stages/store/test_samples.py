@@ -30,14 +30,14 @@ def kept(store, pod=POD) -> list[int]:
     return [] if window is None else [(each.scraped_at - NOON).seconds for each in window.scrapes]
 
 
-def test_what_a_pod_said_is_seen_in_the_next_view():
+def test_a_scrape_is_in_the_next_snapshot():
     store = a_loading_store(POD)
     before = store.snapshot()
     add_samples(store, POD, 3, 3)
     assert (kept(store), before.scrape_history(POD, REASON)) == ([0, 15], None)
 
 
-def test_the_first_page_and_a_change_of_the_judgement_are_judged_and_nothing_else_is():
+def test_only_the_first_page_and_a_changed_gist_cause_an_evaluation():
     store = a_loading_store(POD)
     dirty = []
     for at in range(0, 105, 15):
@@ -48,15 +48,15 @@ def test_the_first_page_and_a_change_of_the_judgement_are_judged_and_nothing_els
     assert dirty == [slow, none, none, none, slow, none, none]
 
 
-def test_a_page_that_cannot_be_read_is_judged_once():
+def test_an_unreadable_page_causes_one_evaluation():
     store = a_loading_store(POD)
-    told = []
-    store.subscribe(lambda: told.append(1))
+    calls = []
+    store.subscribe(lambda: calls.append(1))
     add_samples(store, POD, 3)
     add_failed_scrape(store, POD, 15)
     add_failed_scrape(store, POD, 30)
     add_samples(store, POD, 3, begin=45)
-    assert len(told) == 3
+    assert len(calls) == 3
 
 
 def test_a_pod_that_is_deleted_takes_its_window_with_it():
@@ -93,7 +93,7 @@ def test_an_answer_that_comes_after_a_restart_is_of_the_life_before_and_is_left_
     assert len(store.snapshot().scrape_histories) == 0
 
 
-def test_an_answer_of_a_pod_that_is_gone_is_left_out():
+def test_a_scrape_of_a_deleted_pod_is_dropped():
     store = a_loading_store()
     add_samples(store, POD, 3)
     assert len(store.snapshot().scrape_histories) == 0

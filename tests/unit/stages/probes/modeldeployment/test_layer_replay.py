@@ -115,7 +115,7 @@ def test_a_namespace_is_evaluated_from_its_label_on(labelled):
     assert play.new_writes == ([f"{FAILED} x1"] if labelled else [])
 
 
-def test_a_label_that_is_lost_ends_the_episode_silently():
+def test_a_lost_label_ends_the_episode_without_an_event():
     play = ModelReplay(1)
     play.fail(0).advance(MINUTE)
     assert play.new_writes == [f"{FAILED} x1"]

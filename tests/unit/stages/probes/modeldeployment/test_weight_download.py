@@ -46,7 +46,7 @@ def judged(store, **flags):
     return verdict
 
 
-def told(verdict) -> str:
+def message_of(verdict) -> str:
     assert isinstance(verdict, Active), verdict
     parts = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
     return render_message(MessageInput(ENTRY, SUBJECT, parts))
@@ -75,7 +75,7 @@ def test_a_slow_download_as_it_reads():
     store = a_loading_store(POD)
     for number, each in enumerate(SLOW):
         store.record_scrape(POD, REASON, a_scrape_result(number * 15, each, 16129))
-    assert told(judged(store)) == (
+    assert message_of(judged(store)) == (
         "InferenceSet team-a/qwen: model-weights download is slow: every sample in the 60s window"
         " was below 20 MB/s (worst 3.1 MB/s, 56.5 GB left take 4h at this pace,"
         " the startup probe leaves 28m); LLM pod qwen-7rk2p-0, source pod qwen-7rk2p-0."
@@ -85,7 +85,7 @@ def test_a_slow_download_as_it_reads():
 
 
 def test_a_stall_as_it_reads():
-    text = told(judged(with_pages(300, 300, 0, 0, 0, 0, 0)))
+    text = message_of(judged(with_pages(300, 300, 0, 0, 0, 0, 0)))
     assert text == (
         "InferenceSet team-a/qwen: model-weights download is slow: every sample in the 60s window"
         " was below 20 MB/s (worst 0 MB/s, nothing arrives, the startup probe leaves 28m);"
@@ -99,17 +99,17 @@ def test_without_a_known_size_it_says_what_it_knows():
     store = a_loading_store(POD)
     for number, each in enumerate(SLOW):
         store.record_scrape(POD, REASON, a_scrape_result(number * 15, each, -1))
-    assert "below 20 MB/s (worst 3.1 MB/s); LLM pod" in told(judged(store))
+    assert "below 20 MB/s (worst 3.1 MB/s); LLM pod" in message_of(judged(store))
 
 
-def test_a_startup_budget_that_is_spent_is_said_so():
+def test_a_spent_startup_budget_is_in_the_message():
     pod = a_loading_pod(started=NOON - 40 * MINUTE)
-    text = told(judged(with_pages(*SLOW, pod=pod)))
+    text = message_of(judged(with_pages(*SLOW, pod=pod)))
     assert "at this pace, the 30m of the startup probe are over);" in text
 
 
-def test_without_a_start_of_the_container_no_budget_is_told():
-    text = told(judged(with_pages(*SLOW, pod=a_loading_pod(started=None))))
+def test_without_a_start_of_the_container_the_message_has_no_budget():
+    text = message_of(judged(with_pages(*SLOW, pod=a_loading_pod(started=None))))
     assert "(worst 3.1 MB/s, 3.5 GB left take 16m at this pace); LLM" in text
 
 
@@ -146,7 +146,7 @@ def test_a_slow_pod_does_not_hide_behind_three_that_are_fast():
     assert pods(judged(store)) == ["qwen-2-0 Slow"]
 
 
-def test_every_slow_pod_is_told_of():
+def test_the_message_names_every_slow_pod():
     fleet = [a_loading_pod(f"qwen-{n}-0") for n in range(3)]
     store = a_loading_store(*fleet)
     add_samples(store, fleet[0], *SLOW)
@@ -165,7 +165,7 @@ def test_the_pods_of_another_model_or_namespace_are_not_its_own():
     assert isinstance(judged(store), Clear)
 
 
-def test_a_slow_pod_is_told_of_although_another_cannot_be_read():
+def test_a_slow_pod_is_active_although_another_cannot_be_read():
     dead = a_loading_pod("qwen-0-0")
     store = a_loading_store(POD, dead)
     add_samples(store, POD, *SLOW)
@@ -249,13 +249,15 @@ def test_a_restart_begins_anew():
 
 def test_what_is_slow_is_a_flag():
     assert isinstance(judged(with_pages(*SLOW), weight_download_min_mbps="3"), Clear)
-    text = told(judged(with_pages(300, 300, 300, 300, 300), weight_download_min_mbps="512.5"))
+    text = message_of(
+        judged(with_pages(300, 300, 300, 300, 300), weight_download_min_mbps="512.5")
+    )
     assert "below 512.5 MB/s (worst 300 MB/s" in text
 
 
 def test_the_window_is_a_flag():
     verdict = judged(with_pages(300, 3, 3, 3), weight_download_window_seconds="30")
-    assert "every sample in the 30s window" in told(verdict)
+    assert "every sample in the 30s window" in message_of(verdict)
 
 
 # ---------------------------------------------------------------- in the whole order
@@ -285,7 +287,7 @@ def test_it_is_announced_as_soon_as_the_window_is_full_whatever_else_is_wrong():
     assert [state(first), state(second)] == ["unknown", "announced"]
 
 
-def test_a_model_that_is_scaled_to_zero_is_not_judged():
+def test_a_model_that_is_scaled_to_zero_is_not_evaluated():
     store = a_loading_store(POD, a_model(replicas=0))
     add_samples(store, POD, *SLOW)
     assert state(after(store)) == "clear"

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from reporter.embedded import EmbeddedServer
-from reporter.embedded.http.faults import faults
+from reporter.embedded.http.faults import rules
 from reporter.embedded.storage.storage import WatchEnd
 
 
@@ -38,11 +38,11 @@ async def status(session, path=PODS):
 @pytest.mark.parametrize(
     ("response", "code", "content_type", "start"),
     [
-        (faults.overloaded_response(7), 429, "text/plain", "Too many requests"),
-        (faults.rate_limited_response(), 429, "application/json", '{"kind":"Status"'),
-        (faults.bad_gateway_response(), 502, "text/html", "<html>"),
-        (faults.status_response(500, "InternalError", "etcdserver: request timed out"), 500, "application/json", "{"),
-        (faults.truncated_response(), 200, "application/json", '{"kind":"PodList"'),
+        (rules.overloaded_response(7), 429, "text/plain", "Too many requests"),
+        (rules.rate_limited_response(), 429, "application/json", '{"kind":"Status"'),
+        (rules.bad_gateway_response(), 502, "text/html", "<html>"),
+        (rules.status_response(500, "InternalError", "etcdserver: request timed out"), 500, "application/json", "{"),
+        (rules.truncated_response(), 200, "application/json", '{"kind":"PodList"'),
     ],
 )  # fmt: skip
 async def test_fault_response_replaces_the_response(
@@ -57,15 +57,15 @@ async def test_fault_response_replaces_the_response(
 
 
 async def test_a_fault_is_for_some_requests_and_so_many_times(server, session):
-    fault = server.faults.add(faults.bad_gateway_response(), method="GET", path="/pods", times=2)
+    fault = server.faults.add(rules.bad_gateway_response(), method="GET", path="/pods", times=2)
     assert await status(session, "/api/v1/namespaces") == 200
     assert [await status(session) for _ in range(3)] == [502, 502, 200]
     assert fault.hits == 2
 
 
 async def test_a_fault_lasts_until_it_is_cleared(server, session):
-    first = server.faults.add(faults.bad_gateway_response(), path="/pods")
-    server.faults.add(faults.overloaded_response(), path="/namespaces")
+    first = server.faults.add(rules.bad_gateway_response(), path="/pods")
+    server.faults.add(rules.overloaded_response(), path="/namespaces")
     server.faults.clear(first)
     assert (await status(session), await status(session, "/api/v1/namespaces")) == (200, 429)
     server.faults.clear()
@@ -73,14 +73,14 @@ async def test_a_fault_lasts_until_it_is_cleared(server, session):
 
 
 async def test_the_connection_is_cut(server, session):
-    server.faults.add(faults.CutConnection())
+    server.faults.add(rules.CutConnection())
     with pytest.raises(aiohttp.ClientError):
         async with session.get(PODS) as answer:
             await answer.read()
 
 
 async def test_hang_lasts_until_the_fault_is_cleared(server, session):
-    server.faults.add(faults.Hang())
+    server.faults.add(rules.Hang())
     async with asyncio.TaskGroup() as group:
         hung = group.create_task(_error_of(session))
         done, _ = await asyncio.wait([hung], timeout=0.3)

@@ -13,16 +13,16 @@ from reporter.stages.resources.downloads import (
 )
 from tests.support.builders import NOON, SECOND
 from tests.support.downloads import CONTAINER_RUN, RULES, SPEED, evaluate_download
-from tests.support.stubs.exporter import DOWNLOAD_SCENES, SimulatedDownload
+from tests.support.stubs.exporter import SIMULATED_DOWNLOADS, SimulatedDownload
 
 
-def played(scene: SimulatedDownload, seconds: int) -> list[DownloadState]:
+def played(download: SimulatedDownload, seconds: int) -> list[DownloadState]:
     """
-    Return the state after each scrape of a scene.
+    Return the state after each scrape of a download.
     """
     window, found = ScrapeHistory(CONTAINER_RUN), []
     for at in range(5, seconds, 15):
-        page = scene(at)
+        page = download(at)
         assert page is not None
         samples = parse_samples(page, (SPEED, REMAINING_SECONDS_METRIC))
         assert not isinstance(samples, MalformedExposition)
@@ -34,23 +34,23 @@ def played(scene: SimulatedDownload, seconds: int) -> list[DownloadState]:
     return found
 
 
-@pytest.mark.parametrize("scene", ["cold", "fast", "dip", "half", "streaming", "finished"])
-def test_no_download_that_is_well_is_ever_slow(scene):
-    found = played(DOWNLOAD_SCENES[scene], 900)
+@pytest.mark.parametrize("download", ["cold", "fast", "dip", "half", "streaming", "finished"])
+def test_no_download_that_is_well_is_ever_slow(download):
+    found = played(SIMULATED_DOWNLOADS[download], 900)
     assert len(found) == 60
     assert not any(each.is_slow for each in found)
 
 
 @pytest.mark.parametrize(
-    ("scene", "expected"),
+    ("download", "expected"),
     [
         ("slow", DownloadState.SLOW),
         ("slow-of-unknown-size", DownloadState.SLOW),
         ("stall", DownloadState.STALLED),
     ],
 )
-def test_a_download_that_is_not_is_slow_from_its_first_full_window_on(scene, expected):
-    found = played(DOWNLOAD_SCENES[scene], 900)
+def test_a_download_that_is_not_is_slow_from_its_first_full_window_on(download, expected):
+    found = played(SIMULATED_DOWNLOADS[download], 900)
     first = next(number for number, each in enumerate(found) if each.is_slow)
     assert first <= 8
     assert set(found[first + 1 :]) == {expected}
