@@ -13,6 +13,7 @@ from importlib import metadata
 from typing import Any, TypeAlias
 
 import aiohttp
+from aiohttp.connector import Connection
 from kubernetes.aio.client import ApiClient
 
 from reporter.kube.auth.rest_config import RestConfig
@@ -42,6 +43,22 @@ def user_agent() -> str:
         return f"{DISTRIBUTION}/{metadata.version(DISTRIBUTION)}"
     except metadata.PackageNotFoundError:
         return f"{DISTRIBUTION}/unknown"
+
+
+class ConnectedResponse(aiohttp.ClientResponse):
+    """
+    A response that keeps which connection it came from, after the connection is released.
+
+    It keeps our address, because the peer's is often that of a load balancer.
+    """
+
+    local_address: Any = None
+
+    async def start(self, connection: Connection) -> "ConnectedResponse":
+        if connection.transport is not None:
+            self.local_address = connection.transport.get_extra_info("sockname")
+        await super().start(connection)
+        return self
 
 
 class _SharedApiClient:
@@ -125,6 +142,7 @@ def _new_api_client(config: RestConfig) -> Any:
         "read_bufsize": READ_BUFFER_BYTES,
         "cookie_jar": aiohttp.DummyCookieJar(),
         "middlewares": (_refuse_redirects,),
+        "response_class": ConnectedResponse,
     }
     return ApiClient(configuration)
 
