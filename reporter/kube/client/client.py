@@ -18,6 +18,7 @@ import aiohttp
 import msgspec
 
 from reporter.kube.auth.credentials import DEFAULT_REFRESH_POLICY, Credentials, RefreshPolicy
+from reporter.kube.auth.home import home_directory
 from reporter.kube.auth.rest_config import (
     SERVICE_ACCOUNT_DIR,
     LoadConfig,
@@ -235,7 +236,7 @@ async def connect(
     *clock*: is corrected by the answers.
     *service_account_dir*: the mounted credentials of the pod. Raises ConfigurationError.
     """
-    paths = choose_kubeconfig(kubeconfig, environ, Path.home())
+    paths = choose_kubeconfig(kubeconfig, environ, home_directory())
     load: LoadConfig = (
         partial(load_in_cluster_config, environ, folder=service_account_dir)
         if paths is None

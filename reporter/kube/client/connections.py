@@ -92,7 +92,8 @@ class Connections:
         try:
             self._current = _SharedApiClient(config, _stat_files(config))
         except (OSError, ValueError) as err:
-            raise ConfigurationError(f"certificates of {config.tls_files}: {err}") from err
+            files = ", ".join(filter(None, config.tls_files)) or "the kubeconfig"
+            raise ConfigurationError(f"certificates of {files}: {err}") from err
 
     @asynccontextmanager
     async def use(self, config: RestConfig) -> AsyncIterator[Any]:
@@ -144,7 +145,8 @@ def _new_api_client(config: RestConfig) -> Any:
         "middlewares": (_refuse_redirects,),
         "response_class": ConnectedResponse,
     }
-    return ApiClient(configuration)
+    with config.inline_tls.as_files(configuration):
+        return ApiClient(configuration)
 
 
 async def _refuse_redirects(

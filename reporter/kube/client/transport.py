@@ -77,12 +77,13 @@ class Transport:
         async with AsyncExitStack() as stack:
             config, response = await self._send_once(stack, request, options)
             unauthorized = response.status == HTTPStatus.UNAUTHORIZED and not options.from_pod
-            if unauthorized and await self._credentials.renew(config):
+            if unauthorized and await self._renew(request, config):
                 response.close()
                 _, response = await self._send_once(stack, request, options)
             yield response
 
     async def close(self) -> None:
+        await self._credentials.close()
         await self._connections.close()
 
     async def _send_once(
@@ -116,6 +117,12 @@ class Transport:
         server_time = self._server_time.at(self._seconds())
         try:
             return await self._credentials.current_config(server_time=server_time)
+        except ConfigurationError as err:
+            raise Refused(request.operation, message=str(err)) from err
+
+    async def _renew(self, request: RequestInfo, refused: RestConfig) -> bool:
+        try:
+            return await self._credentials.renew(refused)
         except ConfigurationError as err:
             raise Refused(request.operation, message=str(err)) from err
 
