@@ -90,7 +90,9 @@ class EventPublisher:
         backoff = WriteBackoff()
         while True:
             try:
-                self._announcements.restored(await self._sink.list())
+                self._announcements.restored(
+                    await self._sink.list(self._announcements.possible_keys())
+                )
             except KubeError as err:
                 if isinstance(err, Refused) and err.missing_permission:
                     logger.error(
