@@ -251,3 +251,19 @@ async def test_a_write_that_hangs_delays_no_pass(server: EmbeddedServer, api: Re
         fixture.set_verdicts(an_active_verdict(ISTIO))
         assert fixture.announcements.new_evaluation.is_set()
         await fixture.until(lambda: fixture.event_counts == ["clusterIstio x1"])
+
+
+async def test_no_answer_puts_a_write_off_for_more_than_a_minute(
+    server: EmbeddedServer, api: RestClient
+):
+    hour = {"Retry-After": "3600"}
+    busy = status_response(503, "ServiceUnavailable", "unable", hour)
+    server.faults.add(busy, method="POST", path="events", times=1)
+    async with running_publisher(server, api) as fixture:
+        fixture.set_verdicts(an_active_verdict(BBR))
+        await fixture.wait_for_result("failed", 1)
+        fixture.advance(59)
+        await fixture.wait_idle()
+        assert fixture.event_counts == []
+        fixture.advance(2)
+        await fixture.wait_for_events("clusterBBR x1")
