@@ -14,6 +14,11 @@ Seconds after the first answer in which the clock may jump: nothing has been ann
 the machine's own clock may be hours off.
 """
 
+START_ANSWERS = 10
+"""
+Answers until which the clock may jump, however long they take: fewer may not outvote a wrong one.
+"""
+
 MAX_RATE = 0.1
 """
 The share of the time that passes by which the clock is corrected later. So it never runs backwards,
@@ -38,6 +43,7 @@ class Clock:
         self.offset = time.time() - now
         self._spread = 0.0
         self._first_answer: float | None = None
+        self._answers = 0
         self._corrected = now
 
     def now(self) -> datetime:
@@ -57,11 +63,13 @@ class Clock:
         now = self.seconds()
         if self._first_answer is None:
             self._first_answer = now
+        self._answers += 1
+        starting = now - self._first_answer <= START_SECONDS or self._answers <= START_ANSWERS
         self.offset = corrected_offset(
             self.offset,
             bounds,
             elapsed=now - self._corrected,
-            may_jump=now - self._first_answer <= START_SECONDS,
+            may_jump=starting,
         )
         self._corrected, self._spread = now, bounds.spread
 

@@ -1,7 +1,14 @@
 import pytest
 
 from reporter.kube.wire.server_time import OffsetBounds
-from reporter.runtime.process.clock import MAX_RATE, MAX_STEP, Clock, corrected_offset
+from reporter.runtime.process.clock import (
+    MAX_RATE,
+    MAX_STEP,
+    START_ANSWERS,
+    START_SECONDS,
+    Clock,
+    corrected_offset,
+)
 
 
 HOUR = 3600
@@ -42,3 +49,27 @@ def test_the_clock_never_runs_backwards():
         offset = corrected_offset(offset, BEHIND, elapsed=elapsed, may_jump=False)
         times.append(at + offset)
     assert times == sorted(times)
+
+
+class SteadyClock(Clock):
+    """
+    A clock whose seconds the test sets.
+    """
+
+    at = 0.0
+
+    def seconds(self) -> float:
+        return self.at
+
+
+def test_a_clock_that_got_few_answers_may_still_jump():
+    clock = SteadyClock()
+    right, hour_off = clock.offset, OffsetBounds(clock.offset + HOUR, clock.offset + HOUR + 1)
+    for _ in range(START_ANSWERS - 1):
+        clock.correct(OffsetBounds(right, right + 1))
+        clock.at += START_SECONDS
+    clock.correct(hour_off)
+    assert clock.offset == hour_off.earliest
+    clock.at += START_SECONDS
+    clock.correct(OffsetBounds(right, right + 1))
+    assert clock.offset == hour_off.earliest - START_SECONDS * MAX_RATE
