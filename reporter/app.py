@@ -78,7 +78,7 @@ async def _connect_and_run(
     on_stop_signal(task.cancel)
     clock = Clock()
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig is not None else None
-    api = await connect(kubeconfig, on_date=clock.correct)
+    api = await connect(kubeconfig, clock=clock)
     try:
         reporter = Reporter(settings, catalogue, api, clock)
         lag.on_lag = reporter.metrics.observe_loop_lag
@@ -120,6 +120,7 @@ class Reporter:
             else NoElection()
         )
         self.metrics.set_leader_function(self._is_leader)
+        self.metrics.set_clock_functions(skew=lambda: clock.skew, spread=lambda: clock.spread)
 
     def _wire_evaluation(self) -> None:
         settings, catalogue, clock = self._settings, self._catalogue, self._clock

@@ -65,17 +65,17 @@ def test_replicas_an_hour_ahead_and_an_hour_behind_follow_each_other(
     ):
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
         first = events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
-        assert _is_dated_now(first)
+        assert is_dated_now(first)
         assert _is_now(plane.client.get(LEASE)["spec"]["renewTime"])
         assert two.reporter.states().keys() == {BBR}
         one.reporter.kill()
         within = max(HEARTBEAT, LEASE_SECONDS) + PROMPT_TIMEOUT
         again = events.wait_for(plane.client, BBR, within=within, count=2)
-        assert _is_dated_now(again)
+        assert is_dated_now(again)
         assert (again.uid, again.raw["reportingInstance"]) == (first.uid, "behind")
         assert _is_now(plane.client.get(LEASE)["spec"]["renewTime"])
         components.scale(plane.client, BODY_BASED_ROUTER, BODY_BASED_ROUTER.replicas)
-        assert _is_dated_now(events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT))
+        assert is_dated_now(events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT))
         assert events.reasons(plane.client) == [BBR, READY]
 
 
@@ -96,12 +96,12 @@ def test_clock_that_jumps_brings_nothing_forward_and_puts_nothing_off(
         clock.wrong_by(HOUR)
         announced = events.wait_for(plane.client, ISTIO, within=HOLD + PROMPT_TIMEOUT)
         assert time.monotonic() - begun > HOLD - 1
-        assert _is_dated_now(announced)
+        assert is_dated_now(announced)
         clock.wrong_by(-HOUR)
         again = events.wait_for(plane.client, ISTIO, within=HEARTBEAT + PROMPT_TIMEOUT, count=2)
         assert time.monotonic() - begun > HOLD + HEARTBEAT - 3
         assert (again.count, again.uid) == (2, announced.uid)
-        assert _is_dated_now(again)
+        assert is_dated_now(again)
         clear_pod_fault(plane.client, pod)
         clock.wrong_by(HOUR)
         events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
@@ -112,7 +112,7 @@ def test_clock_that_jumps_brings_nothing_forward_and_puts_nothing_off(
 # ---------------------------------------------------------------- used above
 
 
-def _is_dated_now(event: Event) -> bool:
+def is_dated_now(event: Event) -> bool:
     """
     Return whether all times that this write sets are the present.
     """

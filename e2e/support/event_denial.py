@@ -21,16 +21,20 @@ RULE: Json = {
 
 
 @contextlib.contextmanager
-def denied_events(client: Client, text: str, reason: str = "") -> Iterator[None]:
+def denied_events(
+    client: Client, text: str, reason: str = "", *, denial: str = "Forbidden"
+) -> Iterator[None]:
     """
     Refuse new Events with this message. *reason*: refuse only Events of this reason.
+
+    *denial*: the reason of the refusal; Invalid is the default of policies, Forbidden that of quotas.
     """
     those = "false" if not reason else f"!has(object.reason) || object.reason != {reason!r}"
     policy = {
         "metadata": {"name": NAME},
         "spec": {
             "matchConstraints": {"resourceRules": [RULE]},
-            "validations": [{"expression": those, "message": text, "reason": "Forbidden"}],
+            "validations": [{"expression": those, "message": text, "reason": denial}],
         },
     }
     spec = {"policyName": NAME, "validationActions": ["Deny"]}
@@ -55,5 +59,5 @@ def _is_refused(client: Client, reason: str) -> bool:
     try:
         client.create("/api/v1/namespaces/default/events?dryRun=All", event)
     except ApiError as err:
-        return err.status == HTTPStatus.FORBIDDEN
+        return err.status in {HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY}
     return False

@@ -2,11 +2,13 @@
 An Event of this program as a value, as it is written and read back.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum, unique
+from typing import TypeAlias
 
-from reporter.model.enums import EventType
+from reporter.model.enums import EventType, Reason
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import InvolvedObject
 
@@ -29,12 +31,37 @@ class WriteResult(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class StrippedEvent:
+    """
+    What an Event says of its key when admission has removed its labels and annotations.
+    """
+
+    reason: Reason
+    involved_name: str
+    message: str
+
+
+PossibleKeys: TypeAlias = Callable[[StrippedEvent], Iterable[FindingKey]]
+"""
+Returns the keys that such an Event may be about; its name shows about which it is.
+"""
+
+
+def no_keys(event: StrippedEvent) -> Iterable[FindingKey]:
+    """
+    Return none, for who knows no subjects.
+    """
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
 class EventRecord:
     """
     The Event of one episode.
 
     *episode_start*: the second of its first announcement; the Event's name and labels carry it.
-    *content_digest*: digest of cause and suffixes, so that another replica sees if these changed.
+    *content_digest*: digest of cause and suffixes, so that another replica sees if these changed;
+    empty if it is not known.
     *first_timestamp*, *last_timestamp*, *count*: as in the Event; the last is a whole second.
     """
 

@@ -133,8 +133,12 @@ def parse_metric_name(text: str) -> str:
 def parse_optional_file(text: str) -> Path | None:
     if not text:
         return None
-    path = Path(text).expanduser()
-    if not path.is_file():
+    try:
+        path = Path(text).expanduser()
+        found = path.is_file()
+    except (RuntimeError, OSError) as err:
+        raise ValueError(str(err)) from err
+    if not found:
         raise ValueError("no such file")
     return path
 

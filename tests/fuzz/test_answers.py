@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 
 from reporter.kube.client.client import ApiResponse
 from reporter.kube.discovery import discovery
-from reporter.kube.objects import access_review, event_format, events, leases
-from reporter.kube.objects.event_format import ForeignEvent, decode_event
-from reporter.kube.objects.event_names import event_name
+from reporter.kube.objects import (
+    access_review,
+    event_decoding,
+    event_format,
+    event_names,
+    events,
+    leases,
+)
+from reporter.kube.objects.event_decoding import ForeignEvent, decode_event
 from reporter.kube.objects.leases import LeaseLock, encode_lease_record
 from reporter.kube.watch.list_stream import ListStreamDecoder
 from reporter.kube.watch.watch_events import (
@@ -173,13 +179,16 @@ def with_valid_name(event):
     it.
     """
     found = decode_event(encoded(event))
-    if isinstance(found, ForeignEvent) and "name" in found.why:
-        record = event_format._to_record(event_format._EVENT_DECODER.decode(encoded(event)))
-        event["metadata"]["name"] = event_name(record)
+    if isinstance(found, ForeignEvent) and found.why == event_decoding.OTHER_NAME:
+        core = event_decoding._EVENT_DECODER.decode(encoded(event))
+        key = event_decoding._parse_key(core.metadata.annotations[event_format.SUBJECT_ANNOTATION])
+        for episode in event_decoding._possible_episodes(core):
+            end = event_names.episode_hash(key, episode)
+            event["metadata"]["name"] = f"{core.involved_object.name}.{end}"
     return event
 
 
-event_bodies = mutated(with_valid_name(OURS)).map(encoded) | json_of(event_format._CoreEvent)
+event_bodies = mutated(with_valid_name(OURS)).map(encoded) | json_of(event_decoding._CoreEvent)
 
 
 @given(event_bodies.flatmap(lambda raw: st.just(raw) | corrupted(raw)))

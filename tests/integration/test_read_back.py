@@ -56,6 +56,17 @@ async def test_nothing_is_announced_until_earlier_events_are_read_back(
         await fixture.wait_for_events("clusterBBR x2", within=10)
 
 
+async def test_no_answer_puts_the_reading_back_off_for_more_than_a_minute(
+    server: EmbeddedServer, api: RestClient
+):
+    hour = {"Retry-After": "3600"}
+    busy = status_response(503, "ServiceUnavailable", "unable", hour)
+    server.faults.add(busy, method="GET", path="events", times=1)
+    async with running_publisher(server, api) as fixture:
+        await fixture.until(lambda: bool(fixture.publisher.waiting_for))
+        assert "Events, which are read again after 60 s" in fixture.publisher.waiting_for
+
+
 async def test_without_permission_to_read_events_it_announces_anew(
     server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
 ):

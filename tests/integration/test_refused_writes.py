@@ -2,6 +2,7 @@
 Writes of Events that the API server refuses, throttles or leaves without an answer.
 """
 
+import msgspec
 import pytest
 
 from reporter.embedded.http.faults.rules import (
@@ -12,6 +13,7 @@ from reporter.embedded.http.faults.rules import (
     rate_limited_response,
     status_response,
 )
+from reporter.embedded.schema.api_errors import FieldError, invalid
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from tests.integration.publisher_fixture import (
@@ -47,8 +49,10 @@ def quota(used: int) -> FaultResponse:
 async def test_what_is_never_accepted_is_logged_counted_and_dropped(
     server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
-    invalid = status_response(422, "Invalid", 'Event "x" is invalid: message: too long')
-    server.faults.add(invalid, method="POST", path="events", times=1)
+    error = invalid("", "Event", "x", [FieldError("message", "too long")])
+    body = msgspec.json.encode(error.status)
+    invalid_event = FaultResponse(422, body, {"Content-Type": "application/json"})
+    server.faults.add(invalid_event, method="POST", path="events", times=1)
     async with running_publisher(server, api, catalogue=MANY, subjects=MODELS[:1]) as fixture:
         fixture.set_verdicts(an_active_verdict(BBR))
         await fixture.until(lambda: fixture.results["dropped"] == 1)
@@ -247,3 +251,19 @@ async def test_a_write_that_hangs_delays_no_pass(server: EmbeddedServer, api: Re
         fixture.set_verdicts(an_active_verdict(ISTIO))
         assert fixture.announcements.new_evaluation.is_set()
         await fixture.until(lambda: fixture.event_counts == ["clusterIstio x1"])
+
+
+async def test_no_answer_puts_a_write_off_for_more_than_a_minute(
+    server: EmbeddedServer, api: RestClient
+):
+    hour = {"Retry-After": "3600"}
+    busy = status_response(503, "ServiceUnavailable", "unable", hour)
+    server.faults.add(busy, method="POST", path="events", times=1)
+    async with running_publisher(server, api) as fixture:
+        fixture.set_verdicts(an_active_verdict(BBR))
+        await fixture.wait_for_result("failed", 1)
+        fixture.advance(59)
+        await fixture.wait_idle()
+        assert fixture.event_counts == []
+        fixture.advance(2)
+        await fixture.wait_for_events("clusterBBR x1")

@@ -8,16 +8,12 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from reporter.kube.objects.event_format import (
-    ForeignEvent,
-    decode_event,
-    encode_event,
-    encode_event_patch,
-)
+from reporter.kube.objects.event_decoding import ForeignEvent, decode_event
+from reporter.kube.objects.event_format import encode_event, encode_event_patch
 from reporter.kube.objects.event_names import event_name
 from reporter.kube.objects.leases import Lease
 from reporter.kube.wire.errors import Conflict, NotFound
-from reporter.model.event_record import EventRecord
+from reporter.model.event_record import EventRecord, PossibleKeys
 from reporter.model.lease_record import LeaseRecord
 from tests.simulation.network import SimulatedNetwork
 from tests.simulation.virtual_clock import VirtualClock
@@ -167,6 +163,6 @@ class SimulatedEventClient:
     async def read(self, record: EventRecord) -> EventRecord | None:
         return await self.network.call(lambda: self.events.read(record), "read")
 
-    async def list(self) -> tuple[EventRecord, ...]:
+    async def list(self, possible_keys: PossibleKeys) -> tuple[EventRecord, ...]:
         self.on_send(None)
         return await self.network.call(self.events.list, "list")

@@ -229,9 +229,10 @@ class FaultProxy:
     async def _passed_back(
         self, request: web.BaseRequest, answer: aiohttp.ClientResponse, rule: ProxyRule
     ) -> web.StreamResponse:
-        response = web.StreamResponse(
-            status=answer.status, headers=forwarded_headers(answer.headers)
-        )
+        headers = forwarded_headers(answer.headers)
+        if rule.change_headers is not None:
+            headers = rule.change_headers(headers)
+        response = web.StreamResponse(status=answer.status, headers=headers)
         await self._pass(request)
         await response.prepare(request)
         left = float("inf") if rule.cut_at is None else rule.cut_at

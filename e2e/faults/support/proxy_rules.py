@@ -37,6 +37,7 @@ class ProxyRule:
     *drop_answer*: the server handles the request and the connection breaks before its answer, or
     with *hang* stays open.
     *cut_after*, *cut_at*: break the connection after so many seconds or bytes of the answer.
+    *change_headers*: change the headers of the server's answer.
     *rewrite_target*: request another path and query from the server.
     *transform*: change each line of a watch, also of one already open, and other bodies as a
     whole; a rule with it has no other effect.
@@ -51,6 +52,7 @@ class ProxyRule:
     drop_answer: bool = False
     cut_after: float | None = None
     cut_at: int | None = None
+    change_headers: Callable[[dict[str, str]], dict[str, str]] | None = None
     rewrite_target: Callable[[str], str] | None = None
     transform: Callable[[bytes], bytes] | None = None
     hits: int = 0

@@ -22,11 +22,13 @@ class RefreshPolicy:
 
     *expiry_margin*: how long before its expiry a credential is renewed. *min_plugin_interval*: the
     least time between two runs of a plugin, even if the server refuses its credential.
+    *max_wait*: how long requests wait for a renewal after it has begun.
     """
 
     token_reload_interval: timedelta = timedelta(minutes=1)
     expiry_margin: timedelta = timedelta(seconds=10)
     min_plugin_interval: timedelta = timedelta(seconds=10)
+    max_wait: timedelta = timedelta(seconds=5)
 
 
 DEFAULT_REFRESH_POLICY = RefreshPolicy()
@@ -35,6 +37,9 @@ DEFAULT_REFRESH_POLICY = RefreshPolicy()
 class Credentials:
     """
     The credentials of this process. Times that are numbers are in seconds of the event loop.
+
+    A renewal is a task of its own: a request that gives up waiting does not end it, and while the
+    old credentials are good no request waits.
     """
 
     def __init__(
@@ -48,7 +53,7 @@ class Credentials:
         self._refresh_policy = refresh_policy
         self._loaded_at = self._token_read_at = asyncio.get_running_loop().time()
         self._failure: ConfigurationError | None = None
-        self._lock = asyncio.Lock()
+        self._renewal: asyncio.Task[None] | None = None
 
     async def current_config(self, *, server_time: datetime | None) -> RestConfig:
         """
@@ -58,9 +63,11 @@ class Credentials:
         """
         self._reload_token_file(self._refresh_policy.token_reload_interval)
         if self._is_expiring(server_time):
-            await self._renew(self._config)
-            if self._failure is not None and self._has_expired(server_time):
-                raise self._failure
+            self._start_renewal()
+            if self._has_expired(server_time):
+                await self._wait_for_renewal()
+                if self._failure is not None:
+                    raise self._failure
         return self._config
 
     async def renew(self, refused: RestConfig) -> bool:
@@ -69,7 +76,8 @@ class Credentials:
         """
         self._reload_token_file(timedelta(0))
         if self._config.authorization == refused.authorization:
-            await self._renew(refused)
+            self._start_renewal()
+            await self._wait_for_renewal()
         config = self._config
         return (config.authorization, config.connection_key) != (
             refused.authorization,
@@ -96,22 +104,36 @@ class Credentials:
         expires = self._config.expires
         return expires is not None and server_time is not None and server_time >= expires
 
-    async def _renew(self, old: RestConfig) -> None:
+    async def close(self) -> None:
+        if self._renewal is not None:
+            self._renewal.cancel()
+            await asyncio.wait({self._renewal})
+
+    def _start_renewal(self) -> None:
         """
-        Load once for all waiting callers, and not more often than min_plugin_interval.
+        Load once for all callers, and not more often than min_plugin_interval.
         """
-        async with self._lock:
-            now = asyncio.get_running_loop().time()
-            fresh = (
-                now - self._loaded_at < self._refresh_policy.min_plugin_interval.total_seconds()
-            )
-            if fresh or self._config is not old:
-                return
+        now = asyncio.get_running_loop().time()
+        interval = self._refresh_policy.min_plugin_interval.total_seconds()
+        running = self._renewal is not None and not self._renewal.done()
+        if not running and now - self._loaded_at >= interval:
             self._loaded_at = now
-            try:
-                self._config = await self._load()
-            except ConfigurationError as err:
-                logger.warning("cannot renew the credentials, keeping the old ones: %s", err)
-                self._failure = err
-            else:
-                self._failure = None
+            self._renewal = asyncio.create_task(self._renew(), name="renew credentials")
+
+    async def _wait_for_renewal(self) -> None:
+        if self._renewal is None:
+            return
+        limit = self._refresh_policy.max_wait.total_seconds()
+        left = self._loaded_at + limit - asyncio.get_running_loop().time()
+        _, running = await asyncio.wait({self._renewal}, timeout=max(left, 0))
+        if running:
+            raise ConfigurationError(f"no new credentials within {limit:g} s; still waiting")
+
+    async def _renew(self) -> None:
+        try:
+            self._config = await self._load()
+        except ConfigurationError as err:
+            logger.warning("cannot renew the credentials, keeping the old ones: %s", err)
+            self._failure = err
+        else:
+            self._failure = None

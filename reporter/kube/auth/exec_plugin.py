@@ -5,11 +5,9 @@ The client library's runner is not used: it hangs when a plugin writes much to s
 timeout, and continues without credentials when the plugin fails.
 """
 
-import asyncio
 import base64
 import json
 import os
-import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from reporter.kube.auth.plugin_output import run_program
 from reporter.kube.wire.decoding import decode_json
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.kube.wire.plain_text import clean_tail
@@ -145,41 +144,21 @@ async def run_exec_plugin(plugin: ExecPlugin, *, limit: timedelta) -> ExecCreden
     Raises ConfigurationError with the exit code and the end of stderr.
     """
     info = json.dumps(plugin.exec_info)
+    env = {**plugin.env, "KUBERNETES_EXEC_INFO": info}
     try:
-        process = await asyncio.create_subprocess_exec(
-            *plugin.argv,
-            env={**plugin.env, "KUBERNETES_EXEC_INFO": info},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as err:
-        hint = f" ({clean_tail(plugin.install_hint)})" if plugin.install_hint else ""
-        raise ConfigurationError(f"{plugin} cannot be run: {err}{hint}") from err
-    out, stderr = await _communicate(plugin, process, limit)
-    if process.returncode:
-        message = clean_tail(stderr) or "it wrote nothing to stderr"
-        raise ConfigurationError(f"{plugin} failed, exit code {process.returncode}: {message}")
-    return parse_exec_credential(plugin, out)
-
-
-async def _communicate(
-    plugin: ExecPlugin, process: asyncio.subprocess.Process, limit: timedelta
-) -> tuple[bytes, bytes]:
-    try:
-        async with asyncio.timeout(limit.total_seconds()):
-            return await process.communicate()
+        output = await run_program(plugin.argv, env, limit=limit)
     except TimeoutError:
         raise ConfigurationError(
             f"{plugin} gave no credentials within {limit.total_seconds():.0f} s; "
             "does it wait for a login at a terminal?"
         ) from None
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+    except (OSError, ValueError) as err:
+        hint = f" ({clean_tail(plugin.install_hint)})" if plugin.install_hint else ""
+        raise ConfigurationError(f"{plugin} cannot be run: {err}{hint}") from err
+    if output.exit_code:
+        message = clean_tail(output.stderr) or "it wrote nothing to stderr"
+        raise ConfigurationError(f"{plugin} failed, exit code {output.exit_code}: {message}")
+    return parse_exec_credential(plugin, output.stdout)
 
 
 def parse_exec_credential(plugin: ExecPlugin, out: bytes) -> ExecCredentialStatus:

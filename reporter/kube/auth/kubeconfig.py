@@ -33,12 +33,13 @@ class KubeconfigContext:
     user: Mapping[str, Any] = field(repr=False)
     folder: Path
 
-    def as_kubeconfig(self, user: Mapping[str, Any]) -> dict[str, Any]:
+    @staticmethod
+    def as_kubeconfig(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
         """
-        Build a kubeconfig with this cluster and another *user*.
+        Build a kubeconfig with this cluster and this user alone.
         """
         return {
-            "clusters": [{"name": "it", "cluster": dict(self.cluster)}],
+            "clusters": [{"name": "it", "cluster": dict(cluster)}],
             "users": [{"name": "it", "user": dict(user)}],
             "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
             "current-context": "it",

@@ -3,9 +3,8 @@ Load the server and the credentials from a kubeconfig or from the pod's service 
 """
 
 import asyncio
-import base64
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,6 +15,7 @@ from kubernetes.aio.config.incluster_config import InClusterConfigLoader
 
 from reporter.kube.auth.exec_plugin import ExecCredentialStatus, parse_exec_config, run_exec_plugin
 from reporter.kube.auth.http_proxy import proxy_for, validate_proxy
+from reporter.kube.auth.inline_tls import InlineTls, read_inline_tls, without_inline_tls
 from reporter.kube.auth.kubeconfig import KubeconfigContext, load_current_context
 from reporter.kube.auth.token_file import read_token
 from reporter.kube.wire.errors import ConfigurationError
@@ -33,13 +33,15 @@ class RestConfig:
     The API server and our credentials, as client-go's rest.Config.
 
     *configuration* is the client library's; *authorization* the value of the header, empty for
-    none. *token_file* is reread regularly; *expires* is when a plugin must run again.
+    none. *token_file* is reread regularly; *expires* is when a plugin must run again. *inline_tls*:
+    what is not in files.
     """
 
     configuration: Any = field(repr=False)
     authorization: str = field(default="", repr=False)
     token_file: Path | None = None
     expires: datetime | None = None
+    inline_tls: InlineTls = field(default_factory=InlineTls)
 
     @property
     def connection_key(self) -> tuple[Any, ...]:
@@ -47,7 +49,8 @@ class RestConfig:
         Everything that a connection depends on; a change needs a new one.
         """
         c = self.configuration
-        return (*self.tls_files, c.host, c.verify_ssl, c.tls_server_name, c.proxy)
+        server = (c.host, c.verify_ssl, c.tls_server_name, c.proxy)
+        return (*self.tls_files, self.inline_tls, *server)
 
     @property
     def tls_files(self) -> tuple[str | None, str | None, str | None]:
@@ -59,7 +62,7 @@ LoadConfig: TypeAlias = Callable[[], Awaitable[RestConfig]]
 
 
 def choose_kubeconfig(
-    kubeconfig: str | None, environ: Mapping[str, str], home: Path
+    kubeconfig: str | None, environ: Mapping[str, str], home: Path | None
 ) -> str | None:
     """
     Return the kubeconfig to use, None for the pod's service account.
@@ -72,8 +75,8 @@ def choose_kubeconfig(
         return named
     if environ.get(IN_CLUSTER_VARIABLE):
         return None
-    usual = home / ".kube" / "config"
-    if usual.exists():
+    usual = home / ".kube" / "config" if home is not None else None
+    if usual is not None and usual.exists():
         return str(usual)
     raise ConfigurationError(
         "no cluster: not in a pod (KUBERNETES_SERVICE_HOST is not set) and no kubeconfig; "
@@ -108,12 +111,17 @@ async def load_kubeconfig(
     credential = await _exec_credential(context, environ, limit)
     user.pop("exec", None)
     token_file = Path(user.pop("tokenFile")) if "tokenFile" in user else None
+    inline_tls = read_inline_tls(context.cluster, user)
     if credential is not None and credential.client_certificate_data:
-        user |= {
-            "client-certificate-data": _base64(credential.client_certificate_data),
-            "client-key-data": _base64(credential.client_key_data),
-        }
-    configuration = await _load_configuration(paths, context.as_kubeconfig(user), limit)
+        inline_tls = replace(
+            inline_tls,
+            certificate=credential.client_certificate_data.encode(),
+            key=credential.client_key_data.encode(),
+        )
+    kubeconfig = context.as_kubeconfig(
+        without_inline_tls(context.cluster), without_inline_tls(user)
+    )
+    configuration = await _load_configuration(paths, kubeconfig, limit)
     configuration.proxy = _choose_proxy(context, environ)
     authorization = configuration.api_key.get("BearerToken", "")
     if token_file is not None:
@@ -121,7 +129,13 @@ async def load_kubeconfig(
     if credential is not None and credential.token:
         authorization = f"Bearer {credential.token.strip()}"
     expires = credential.expires if credential is not None else None
-    return RestConfig(configuration, authorization.strip(), token_file, expires)
+    return RestConfig(
+        configuration,
+        authorization.strip(),
+        token_file,
+        expires,
+        _if_used(inline_tls, configuration),
+    )
 
 
 def bearer_header(token: str) -> str:
@@ -168,5 +182,8 @@ def _read_bearer(token_file: Path) -> str:
     return bearer_header(token)
 
 
-def _base64(pem: str) -> str:
-    return base64.b64encode(pem.encode()).decode()
+def _if_used(inline_tls: InlineTls, configuration: Any) -> InlineTls:
+    """
+    Return what a connection uses: over plain HTTP nothing, so nothing there need be valid.
+    """
+    return inline_tls if configuration.host.startswith("https") else InlineTls()

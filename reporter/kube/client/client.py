@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -18,6 +18,7 @@ import aiohttp
 import msgspec
 
 from reporter.kube.auth.credentials import DEFAULT_REFRESH_POLICY, Credentials, RefreshPolicy
+from reporter.kube.auth.home import home_directory
 from reporter.kube.auth.rest_config import (
     SERVICE_ACCOUNT_DIR,
     LoadConfig,
@@ -26,7 +27,7 @@ from reporter.kube.auth.rest_config import (
     load_kubeconfig,
 )
 from reporter.kube.client.connections import Connections
-from reporter.kube.client.transport import DateCallback, RequestOptions, Transport
+from reporter.kube.client.transport import RequestOptions, ServerClock, Transport
 from reporter.kube.client.watch_stream import WatchStream
 from reporter.kube.wire.error_mapping import (
     TRANSPORT_ERRORS,
@@ -89,12 +90,13 @@ class RestClient:
         headers: Mapping[str, str] = NO_HEADERS,
         timeout: timedelta = timedelta(seconds=10),  # noqa: ASYNC109
         max_bytes: int | None = None,
+        from_pod: bool = False,
         operation: str = "",
     ) -> ApiResponse:
         """
         Send one request, and once more with renewed credentials after a 401. *body* is JSON.
 
-        *max_bytes*: the largest body that is accepted, for responses that pods determine.
+        *max_bytes*: the largest body that is accepted. *from_pod*: a pod determines the response.
         """
         request = RequestInfo(operation or f"{method.lower()} {path}", method, path, query)
         options = RequestOptions(
@@ -102,6 +104,7 @@ class RestClient:
             body=None if body is None else msgspec.json.decode(body),
             timeout=_total_timeout(timeout),
             header_timeout=timeout,
+            from_pod=from_pod,
         )
         async with self._transport.send(request, options) as response:
             return _check_response(
@@ -219,16 +222,10 @@ async def _read_error_body(response: Any) -> bytes:
     return read
 
 
-def ignore_date(date: datetime, *, sent: float, received: float) -> None:
-    """
-    Ignore the time of the server.
-    """
-
-
 async def connect(
     kubeconfig: str | None = None,
     *,
-    on_date: DateCallback = ignore_date,
+    clock: ServerClock | None = None,
     environ: Mapping[str, str] = os.environ,
     service_account_dir: Path = SERVICE_ACCOUNT_DIR,
     refresh_policy: RefreshPolicy = DEFAULT_REFRESH_POLICY,
@@ -236,9 +233,10 @@ async def connect(
     """
     Load the credentials and make a client; no request is sent yet.
 
+    *clock*: is corrected by the answers.
     *service_account_dir*: the mounted credentials of the pod. Raises ConfigurationError.
     """
-    paths = choose_kubeconfig(kubeconfig, environ, Path.home())
+    paths = choose_kubeconfig(kubeconfig, environ, home_directory())
     load: LoadConfig = (
         partial(load_in_cluster_config, environ, folder=service_account_dir)
         if paths is None
@@ -247,5 +245,5 @@ async def connect(
     config = await load()
     credentials = Credentials(load, config, refresh_policy)
     connections = Connections(config, check_interval=refresh_policy.token_reload_interval)
-    transport = Transport(credentials, connections, on_date=on_date)
+    transport = Transport(credentials, connections, clock)
     return RestClient(transport, in_cluster=paths is None)

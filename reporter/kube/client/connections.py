@@ -13,6 +13,7 @@ from importlib import metadata
 from typing import Any, TypeAlias
 
 import aiohttp
+from aiohttp.connector import Connection
 from kubernetes.aio.client import ApiClient
 
 from reporter.kube.auth.rest_config import RestConfig
@@ -42,6 +43,22 @@ def user_agent() -> str:
         return f"{DISTRIBUTION}/{metadata.version(DISTRIBUTION)}"
     except metadata.PackageNotFoundError:
         return f"{DISTRIBUTION}/unknown"
+
+
+class ConnectedResponse(aiohttp.ClientResponse):
+    """
+    A response that keeps which connection it came from, after the connection is released.
+
+    It keeps our address, because the peer's is often that of a load balancer.
+    """
+
+    local_address: Any = None
+
+    async def start(self, connection: Connection) -> "ConnectedResponse":
+        if connection.transport is not None:
+            self.local_address = connection.transport.get_extra_info("sockname")
+        await super().start(connection)
+        return self
 
 
 class _SharedApiClient:
@@ -75,7 +92,8 @@ class Connections:
         try:
             self._current = _SharedApiClient(config, _stat_files(config))
         except (OSError, ValueError) as err:
-            raise ConfigurationError(f"certificates of {config.tls_files}: {err}") from err
+            files = ", ".join(filter(None, config.tls_files)) or "the kubeconfig"
+            raise ConfigurationError(f"certificates of {files}: {err}") from err
 
     @asynccontextmanager
     async def use(self, config: RestConfig) -> AsyncIterator[Any]:
@@ -125,8 +143,10 @@ def _new_api_client(config: RestConfig) -> Any:
         "read_bufsize": READ_BUFFER_BYTES,
         "cookie_jar": aiohttp.DummyCookieJar(),
         "middlewares": (_refuse_redirects,),
+        "response_class": ConnectedResponse,
     }
-    return ApiClient(configuration)
+    with config.inline_tls.as_files(configuration):
+        return ApiClient(configuration)
 
 
 async def _refuse_redirects(

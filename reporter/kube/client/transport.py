@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Protocol
 from urllib.parse import urlencode
@@ -15,45 +15,59 @@ import aiohttp
 
 from reporter.kube.auth.credentials import Credentials
 from reporter.kube.auth.rest_config import RestConfig
-from reporter.kube.client.connections import Connections, user_agent
+from reporter.kube.client.connections import ConnectedResponse, Connections, user_agent
 from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS, RequestInfo, transport_error
 from reporter.kube.wire.errors import ConfigurationError, Refused
+from reporter.kube.wire.server_time import OffsetBounds, ServerTime
 from reporter.kube.wire.times import parse_http_date
 
 
-class DateCallback(Protocol):
+class ServerClock(Protocol):
     """
-    Called with the Date of each response; *sent* and *received* are seconds of the event loop.
+    The clock that the API server's answers correct.
+
+    *offset*: from `seconds`, which never jump, to Unix time.
     """
 
-    def __call__(self, date: datetime, *, sent: float, received: float) -> None: ...
+    offset: float
+
+    def seconds(self) -> float: ...
+
+    def correct(self, bounds: OffsetBounds) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
     """
-    *body*: decoded JSON. *header_timeout*: how long the response may take to begin.
+    *body*: decoded JSON. *from_pod*: a pod determines the response.
+
+    *header_timeout*: how long the response may take to begin.
     """
 
     headers: Mapping[str, str]
     body: Any
     timeout: aiohttp.ClientTimeout
     header_timeout: timedelta
+    from_pod: bool = False
 
 
 class Transport:
     """
     Sends requests. Raises a KubeError without a response; of the statuses only 401 is handled here.
+
+    Nothing that a pod determines corrects *clock* or renews the credentials.
     """
 
     def __init__(
-        self, credentials: Credentials, connections: Connections, *, on_date: DateCallback
+        self, credentials: Credentials, connections: Connections, clock: ServerClock | None
     ) -> None:
         self._credentials = credentials
         self._connections = connections
-        self._on_date = on_date
         self._agent = user_agent()
-        self._server_date: tuple[datetime, float] | None = None
+        self._clock = clock
+        self._seconds = asyncio.get_running_loop().time if clock is None else clock.seconds
+        local = None if clock is None else clock.offset
+        self._server_time = ServerTime(local_offset=local, started=self._seconds())
 
     @asynccontextmanager
     async def send(self, request: RequestInfo, options: RequestOptions) -> AsyncIterator[Any]:
@@ -62,23 +76,23 @@ class Transport:
         """
         async with AsyncExitStack() as stack:
             config, response = await self._send_once(stack, request, options)
-            unauthorized = response.status == HTTPStatus.UNAUTHORIZED
-            if unauthorized and await self._credentials.renew(config):
+            unauthorized = response.status == HTTPStatus.UNAUTHORIZED and not options.from_pod
+            if unauthorized and await self._renew(request, config):
                 response.close()
                 _, response = await self._send_once(stack, request, options)
             yield response
 
     async def close(self) -> None:
+        await self._credentials.close()
         await self._connections.close()
 
     async def _send_once(
         self, stack: AsyncExitStack, request: RequestInfo, options: RequestOptions
     ) -> tuple[RestConfig, Any]:
-        now = asyncio.get_running_loop().time
-        config = await self._current_config(request, now())
+        config = await self._current_config(request)
         client = await stack.enter_async_context(self._connections.use(config))
         url = client.configuration.host + request.path
-        sent = now()
+        sent = self._seconds()
         try:
             async with asyncio.timeout(options.header_timeout.total_seconds()):
                 answer = await client.call_api(
@@ -92,18 +106,23 @@ class Transport:
             failed = transport_error(request, err)
         else:
             stack.callback(answer.response.close)
-            self._record_date(answer.headers.get("Date", ""), sent=sent, received=now())
+            if not options.from_pod and is_from_api_server(answer.response):
+                self._record_date(answer.response, sent=sent)
             return config, answer.response
         # Raised outside of the handler it has no context, which would keep the buffers of a failed
         # TLS handshake (256 KiB) alive as long as the error itself.
         raise failed
 
-    async def _current_config(self, request: RequestInfo, now: float) -> RestConfig:
-        server_time = None
-        if self._server_date is not None:
-            server_time = self._server_date[0] + timedelta(seconds=now - self._server_date[1])
+    async def _current_config(self, request: RequestInfo) -> RestConfig:
+        server_time = self._server_time.at(self._seconds())
         try:
             return await self._credentials.current_config(server_time=server_time)
+        except ConfigurationError as err:
+            raise Refused(request.operation, message=str(err)) from err
+
+    async def _renew(self, request: RequestInfo, refused: RestConfig) -> bool:
+        try:
+            return await self._credentials.renew(refused)
         except ConfigurationError as err:
             raise Refused(request.operation, message=str(err)) from err
 
@@ -114,8 +133,22 @@ class Transport:
         headers = {"User-Agent": self._agent, "Accept-Encoding": "identity", **options.headers}
         return headers | ({"Authorization": config.authorization} if config.authorization else {})
 
-    def _record_date(self, text: str, *, sent: float, received: float) -> None:
-        date = parse_http_date(text)
-        if date is not None:
-            self._server_date = (date, received)
-            self._on_date(date, sent=sent, received=received)
+    def _record_date(self, response: ConnectedResponse, *, sent: float) -> None:
+        date = parse_http_date(response.headers.get("Date", ""))
+        if date is None:
+            return
+        self._server_time.record(
+            date, sent=sent, received=self._seconds(), connection=response.local_address
+        )
+        bounds = self._server_time.bounds()
+        if self._clock is not None and bounds is not None:
+            self._clock.correct(bounds)
+
+
+def is_from_api_server(response: ConnectedResponse) -> bool:
+    """
+    Return whether this is a response as API servers send it; a proxy's error page is not.
+    """
+    if response.status == HTTPStatus.NOT_MODIFIED:
+        return True
+    return response.headers.get("Content-Type", "").lower().startswith("application/json")

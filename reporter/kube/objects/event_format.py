@@ -1,5 +1,5 @@
 """
-Encode an EventRecord as a core/v1 Event, and decode it. Pure: no call, no clock.
+Encode an EventRecord as a core/v1 Event. Pure: no call, no clock.
 
 What must be read back exactly is in annotations; labels are for people's selectors. All readers of
 Events understand what we write: eventTime and the older timestamps, and from the second write on
@@ -7,8 +7,6 @@ the series as well. All of them agree, which core/v1 does not check.
 """
 
 import json
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 import msgspec
@@ -19,11 +17,8 @@ from reporter.kube.objects.event_names import (
     label_value,
     subject_hash,
 )
-from reporter.kube.wire.decoding import decode_json
-from reporter.kube.wire.times import format_micro_time, format_time, parse_time
-from reporter.model.enums import EventType, Layer, Reason
+from reporter.kube.wire.times import format_micro_time, format_time
 from reporter.model.event_record import EventRecord
-from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 
 
@@ -37,16 +32,6 @@ DIGEST_ANNOTATION = LABEL_PREFIX + "told"
 MAX_INSTANCE_BYTES = 128
 
 Json: TypeAlias = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignEvent:
-    """
-    An Event that cannot be continued: not ours, of another version, or damaged.
-    """
-
-    name: str
-    why: str
 
 
 def encode_event(record: EventRecord, *, instance: str) -> Json:
@@ -80,24 +65,6 @@ def encode_event_patch(record: EventRecord, *, instance: str) -> Json:
     """
     fields = {"series": None, **_mutable_fields(record, instance=instance)}
     return {"metadata": {"annotations": _annotations(record)}, **fields}
-
-
-def decode_event(raw: bytes | msgspec.Raw) -> EventRecord | ForeignEvent:
-    """
-    Decode an Event of this source.
-
-    The Go reporter writes Events with the same source, but without our annotations.
-    """
-    name = ""
-    try:
-        event = decode_json(_EVENT_DECODER, raw)
-        name = event.metadata.name
-        record = _to_record(event)
-    except (msgspec.DecodeError, ValueError, OverflowError, OSError) as err:
-        return ForeignEvent(name, why=str(err))
-    if event_name(record) != name:
-        return ForeignEvent(name, why="its name does not match its subject, reason and episode")
-    return record
 
 
 def _mutable_fields(record: EventRecord, *, instance: str) -> Json:
@@ -149,7 +116,7 @@ def _labels(record: EventRecord) -> dict[str, str]:
 
 def _annotations(record: EventRecord) -> dict[str, str]:
     subject = record.key.subject
-    written = _SubjectAnnotation(
+    written = SubjectAnnotation(
         layer=subject.layer.value,
         namespace=subject.namespace,
         name=subject.name,
@@ -166,7 +133,7 @@ def _truncate_instance(instance: str) -> str:
     return instance.encode()[:MAX_INSTANCE_BYTES].decode(errors="ignore")
 
 
-class _SubjectAnnotation(msgspec.Struct, frozen=True):
+class SubjectAnnotation(msgspec.Struct, frozen=True):
     """
     The annotation that names the subject and the reason of an Event.
     """
@@ -176,77 +143,3 @@ class _SubjectAnnotation(msgspec.Struct, frozen=True):
     name: str
     reason: str
     item: str
-
-
-class _EventMeta(msgspec.Struct):
-    name: str = ""
-    labels: dict[str, str | None] | None = None
-    annotations: dict[str, str | None] | None = None
-
-
-class _EventSource(msgspec.Struct):
-    component: str | None = None
-
-
-class _InvolvedObject(msgspec.Struct, rename="camel"):
-    api_version: str = ""
-    kind: str = ""
-    name: str = ""
-    uid: str = ""
-
-
-class _CoreEvent(msgspec.Struct, rename="camel"):
-    metadata: _EventMeta
-    involved_object: _InvolvedObject
-    source: _EventSource | None = None
-    event_time: str | None = None
-    last_timestamp: str | None = None
-    type: str | None = None
-    message: str | None = None
-    count: int | None = None
-
-
-_EVENT_DECODER = msgspec.json.Decoder(_CoreEvent)
-_SUBJECT_DECODER = msgspec.json.Decoder(_SubjectAnnotation)
-
-
-def _to_record(event: _CoreEvent) -> EventRecord:
-    """
-    Raises ValueError with the reason for an Event that is not ours.
-    """
-    if event.source is None or event.source.component != COMPONENT:
-        raise ValueError("another component wrote it")
-    annotations = event.metadata.annotations or {}
-    episode = datetime.fromtimestamp(
-        int(_require(event.metadata.labels or {}, EPISODE_LABEL)), UTC
-    )
-    first = parse_time(event.event_time) or episode
-    return EventRecord(
-        key=_parse_key(_require(annotations, SUBJECT_ANNOTATION)),
-        type=EventType(event.type or ""),
-        involved_object=InvolvedObject(
-            api_version=event.involved_object.api_version,
-            kind=event.involved_object.kind,
-            name=event.involved_object.name,
-            uid=event.involved_object.uid,
-        ),
-        episode_start=episode,
-        message=event.message or "",
-        content_digest=_require(annotations, DIGEST_ANNOTATION),
-        count=max(event.count or 1, 1),
-        first_timestamp=first,
-        last_timestamp=parse_time(event.last_timestamp) or first.replace(microsecond=0),
-    )
-
-
-def _parse_key(text: str) -> FindingKey:
-    written = decode_json(_SUBJECT_DECODER, text.encode())
-    subject = Subject(Layer(written.layer), written.namespace, written.name)
-    return FindingKey(subject, Reason(written.reason), written.item)
-
-
-def _require(values: dict[str, str | None], name: str) -> str:
-    value = values.get(name)
-    if value is None:
-        raise ValueError(f"{name} is missing")
-    return value

@@ -5,9 +5,10 @@ Build names and label values of Events: readable where possible, unique always.
 import hashlib
 import json
 import re
+from datetime import datetime
 
 from reporter.model.event_record import EventRecord
-from reporter.model.subjects import Subject
+from reporter.model.subjects import FindingKey, Subject
 
 
 LABEL_PREFIX = "reporter.productionstack.kaito.sh/"
@@ -25,16 +26,19 @@ def event_name(record: EventRecord) -> str:
     The next episode has another name. The readable part is the name of the involved object, which
     is truncated because names of CRDs can be long.
     """
-    key = record.key
-    subject = key.subject
-    episode = int(record.episode_start.timestamp())
-    identity = short_hash(
-        subject.layer, subject.namespace, subject.name, key.reason, key.item, str(episode)
-    )
+    identity = episode_hash(record.key, record.episode_start)
     readable = _to_subdomain(record.involved_object.name)[
         : MAX_NAME_LENGTH - len(identity) - 1
     ].rstrip("-.")
     return f"{readable}.{identity}" if readable else identity
+
+
+def episode_hash(key: FindingKey, episode_start: datetime) -> str:
+    """
+    Return the end of the name, which identifies subject, reason and episode.
+    """
+    subject, second = key.subject, str(int(episode_start.timestamp()))
+    return short_hash(subject.layer, subject.namespace, subject.name, key.reason, key.item, second)
 
 
 def subject_hash(subject: Subject) -> str:

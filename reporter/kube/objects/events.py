@@ -13,21 +13,20 @@ from typing import Any
 import msgspec
 
 from reporter.kube.client.client import RestClient
-from reporter.kube.objects.event_format import (
-    COMPONENT,
-    EVENT_NAMESPACE,
-    ForeignEvent,
-    decode_event,
-    encode_event,
-    encode_event_patch,
-)
+from reporter.kube.objects.event_decoding import ForeignEvent, decode_event
+from reporter.kube.objects.event_format import EVENT_NAMESPACE, encode_event, encode_event_patch
 from reporter.kube.objects.event_names import event_name
 from reporter.kube.wire.decoding import decode_json
 from reporter.kube.wire.errors import NotFound, Unreachable
-from reporter.model.event_record import EventRecord
+from reporter.model.event_record import EventRecord, PossibleKeys, no_keys
 
 
 EVENTS_PATH = f"/api/v1/namespaces/{EVENT_NAMESPACE}/events"
+INVOLVED_KINDS = ("Namespace", "CustomResourceDefinition")
+"""
+The kinds of objects that our Events are about.
+"""
+
 PAGE_SIZE = 500
 MERGE_PATCH = "application/merge-patch+json"
 
@@ -79,31 +78,35 @@ class EventClient:
             )
         except NotFound:
             return None
-        found = decode_event(response.body)
-        return replace(record, content_digest="") if isinstance(found, ForeignEvent) else found
+        found = decode_event(response.body, lambda _: (record.key,))
+        if isinstance(found, ForeignEvent):
+            return replace(record, message="", content_digest="")
+        return found
 
-    async def list(self) -> tuple[EventRecord, ...]:
+    async def list(self, possible_keys: PossibleKeys = no_keys) -> tuple[EventRecord, ...]:
         """
         List our Events that can be continued.
 
+        They are selected by their involvedObject, because admission may have changed the source.
         The field selector and the pages make the API server read from etcd, so call this rarely.
         """
         found: list[EventRecord] = []
         foreign: list[ForeignEvent] = []
-        async for raw in self._list_raw():
-            event = decode_event(raw)
-            if isinstance(event, ForeignEvent):
-                foreign.append(event)
-            else:
-                found.append(event)
+        for kind in INVOLVED_KINDS:
+            async for raw in self._list_raw(f"involvedObject.kind={kind}"):
+                event = decode_event(raw, possible_keys)
+                if isinstance(event, EventRecord):
+                    found.append(event)
+                elif event.has_our_source:
+                    foreign.append(event)
         if foreign:
             _log_foreign_events(foreign)
         return tuple(found)
 
-    async def _list_raw(self) -> AsyncIterator[msgspec.Raw]:
+    async def _list_raw(self, selector: str) -> AsyncIterator[msgspec.Raw]:
         token = ""
         while True:
-            query = [("limit", str(PAGE_SIZE)), ("fieldSelector", f"source={COMPONENT}")]
+            query = [("limit", str(PAGE_SIZE)), ("fieldSelector", selector)]
             response = await self._api.call(
                 "GET",
                 EVENTS_PATH,

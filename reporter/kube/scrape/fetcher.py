@@ -144,6 +144,7 @@ class ProxyFetcher:
                 accept=ACCEPT,
                 timeout=SCRAPE_TIMEOUT,
                 max_bytes=MAX_PAGE_BYTES,
+                from_pod=True,
                 operation=operation,
             )
         except Refused as err:

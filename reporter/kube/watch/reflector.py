@@ -200,11 +200,11 @@ class Reflector:
         self._backoff = self._backoff.with_failure(now=now, no_response=is_no_response(err))
         if isinstance(err, Unserved):
             await self._wait_until_served()
-        else:
-            self._watch_health.record_failure(err)
+        pause = pause_after(self._backoff, err, self._context.random.random())
+        if not isinstance(err, Unserved):
+            self._watch_health.record_failure(err, pause)
             if self._is_relist_needed(err):
                 self._ingester.resource_version = ""
-        pause = pause_after(self._backoff, err, self._context.random.random())
         await asyncio.sleep(pause.total_seconds())
 
     async def _wait_until_served(self) -> None:

@@ -12,6 +12,11 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
 
 
+MENTIONED_PAUSE = timedelta(seconds=40)
+"""
+The state names a pause that is longer than our own back-off: the API server asked for it.
+"""
+
 logger = logging.getLogger(__name__)
 
 
@@ -69,8 +74,13 @@ class WatchHealth:
         if self._unwatched_since is None:
             self._unwatched_since = last_event_at or self._clock.now()
 
-    def record_failure(self, err: KubeError) -> None:
+    def record_failure(self, err: KubeError, pause: timedelta = timedelta(0)) -> None:
+        """
+        Record a failed list or watch. *pause*: until the next try.
+        """
         why = _describe_error(err)
+        if pause > MENTIONED_PAUSE:
+            why += f"; tried again after {pause.total_seconds():.0f} s"
         self.record_watch_end()
         if self._listed and self._unwatched_since is not None:
             self._store.set_watch_state(self._kind, WatchLost(self._unwatched_since, why))

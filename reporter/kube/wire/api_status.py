@@ -8,20 +8,27 @@ from datetime import timedelta
 import msgspec
 
 from reporter.kube.wire.decoding import decode_json
+from reporter.kube.wire.times import parse_http_date
 
 
-MAX_RETRY_AFTER_DIGITS = 6
+MAX_RETRY_AFTER_SECONDS = 10**6
 """
-A Retry-After with more digits is ignored.
+A longer Retry-After is read as this.
 """
 
-MAX_RETRY_AFTER_SECONDS = 10**MAX_RETRY_AFTER_DIGITS - 1
+
+MAX_DIGITS = len(str(MAX_RETRY_AFTER_SECONDS))
+
+
+class StatusCause(msgspec.Struct):
+    reason: str | None = ""
 
 
 class StatusDetails(msgspec.Struct, rename="camel"):
     name: str = ""
     kind: str = ""
     retry_after_seconds: int = 0
+    causes: list[StatusCause] | None = None
 
 
 class Status(msgspec.Struct, rename="camel"):
@@ -42,6 +49,14 @@ class Status(msgspec.Struct, rename="camel"):
         """
         return self.details.name if self.details is not None else ""
 
+    @property
+    def has_invalid_fields(self) -> bool:
+        """
+        Return whether validation of the object names its invalid fields.
+        """
+        causes = (self.details.causes if self.details is not None else None) or ()
+        return any((cause.reason or "").startswith("FieldValue") for cause in causes)
+
 
 _STATUS_DECODER = msgspec.json.Decoder(Status)
 
@@ -61,15 +76,23 @@ def parse_retry_after(headers: Mapping[str, str], status: Status | None) -> time
     """
     Return the Retry-After of a response, from its header or else from its Status.
 
-    Only seconds are supported, which is what API servers send; a date would need a clock.
+    A date, which proxies may send, is compared with the Date of the same response. None for what is
+    neither, not positive or over.
     """
     text = headers.get("Retry-After", "").strip()
-    if text.isascii() and text.isdigit() and len(text) <= MAX_RETRY_AFTER_DIGITS:
-        return timedelta(seconds=int(text))
-    if (
-        status is not None
-        and status.details is not None
-        and status.details.retry_after_seconds > 0
-    ):
-        return timedelta(seconds=min(status.details.retry_after_seconds, MAX_RETRY_AFTER_SECONDS))
-    return None
+    seconds = _seconds_until(text, headers.get("Date", ""))
+    if text.isascii() and text.isdigit():
+        seconds = int(text) if len(text) <= MAX_DIGITS else MAX_RETRY_AFTER_SECONDS
+    if seconds is None and status is not None and status.details is not None:
+        seconds = status.details.retry_after_seconds
+    if seconds is None or seconds <= 0:
+        return None
+    return timedelta(seconds=min(seconds, MAX_RETRY_AFTER_SECONDS))
+
+
+def _seconds_until(text: str, date: str) -> float | None:
+    """
+    Return the seconds from one HTTP date to another; None if either is invalid.
+    """
+    until, now = parse_http_date(text), parse_http_date(date)
+    return (until - now).total_seconds() if until is not None and now is not None else None

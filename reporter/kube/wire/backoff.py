@@ -27,7 +27,8 @@ class BackoffParameters:
     is granted again is noticed in time. *no_response_cap* applies while there is no response at
     all: retries cost such a server nothing, and its return is noticed soon.
     *reset_after*: after this long without a failure the next one counts as the first.
-    *max_retry_after*: a longer Retry-After is cut to this.
+    *max_retry_after*: a longer Retry-After is cut to this; *max_throttled_retry_after*: that of a
+    429, which lists and watches honour for longer, as they are what overloads a server.
     """
 
     initial: timedelta = timedelta(seconds=0.8)
@@ -37,7 +38,8 @@ class BackoffParameters:
     jitter: float = 1.0
     cap_jitter: float = 0.1
     reset_after: timedelta = timedelta(minutes=2)
-    max_retry_after: timedelta = timedelta(minutes=2)
+    max_retry_after: timedelta = timedelta(minutes=1)
+    max_throttled_retry_after: timedelta = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +73,24 @@ class Backoff:
 
     def requested_pause(self, random: float, retry_after: timedelta) -> timedelta:
         """
-        Return the pause that the server requested, with jitter.
+        Return the pause that the server requested with a 429, with jitter.
         """
-        return min(retry_after, self.parameters.max_retry_after) * (
-            1 + random * self.parameters.jitter
-        )
+        parameters = self.parameters
+        longest = parameters.max_throttled_retry_after
+        return min(retry_after * (1 + random * parameters.jitter), longest)
 
     def pause(
-        self, random: float, *, no_response: bool = False, retry_after: timedelta | None = None
+        self, random: float, *, no_response: bool = False, at_least: timedelta = timedelta(0)
     ) -> timedelta:
         """
-        Return how long to wait now, at least *retry_after*. *random* is in [0, 1).
+        Return how long to wait now. *random* is in [0, 1).
         """
         parameters = self.parameters
         cap = parameters.no_response_cap if no_response else parameters.cap
         cap_jitter = 1 + random * parameters.cap_jitter
         exponent = min(max(self.failures - 1, 0), 30)
         grown = parameters.initial * parameters.factor**exponent * (1 + random * parameters.jitter)
-        requested = min(retry_after or timedelta(0), parameters.max_retry_after)
-        return max(min(grown, cap * cap_jitter), requested * cap_jitter)
+        return max(min(grown, cap * cap_jitter), at_least)
 
 
 def is_no_response(err: KubeError) -> bool:
@@ -106,9 +107,15 @@ def pause_after(backoff: Backoff, err: KubeError, random: float) -> timedelta:
     The Retry-After of a 429 decides the pause for the first failures in a row, and is the least
     pause later. The Retry-After of a 5xx is always the least pause.
     """
-    retry_after = err.retry_after if isinstance(err, Throttled | Unreachable) else None
-    if isinstance(err, Throttled) and retry_after:
-        if backoff.failures <= MAX_HONOURED_RETRY_AFTERS:
-            return backoff.requested_pause(random, retry_after)
-        backoff = replace(backoff, failures=backoff.failures - MAX_HONOURED_RETRY_AFTERS)
-    return backoff.pause(random, no_response=is_no_response(err), retry_after=retry_after)
+    parameters = backoff.parameters
+    asked = err.retry_after if isinstance(err, Throttled | Unreachable) else None
+    asked = asked or timedelta(0)
+    longest = parameters.max_retry_after
+    if isinstance(err, Throttled):
+        longest = parameters.max_throttled_retry_after
+        if asked and backoff.failures <= MAX_HONOURED_RETRY_AFTERS:
+            return backoff.requested_pause(random, asked)
+        if asked:
+            backoff = replace(backoff, failures=backoff.failures - MAX_HONOURED_RETRY_AFTERS)
+    at_least = min(asked * (1 + random * parameters.cap_jitter), longest)
+    return backoff.pause(random, no_response=is_no_response(err), at_least=at_least)

@@ -10,6 +10,7 @@ from http import HTTPStatus
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
+from reporter.kube.wire.admission import is_admission_refusal
 from reporter.kube.wire.api_status import Status, decode_status, parse_retry_after
 from reporter.kube.wire.errors import (
     Conflict,
@@ -57,6 +58,11 @@ _ERROR_BY_STATUS: Mapping[int, type[KubeError]] = {
     HTTPStatus.UNPROCESSABLE_ENTITY: Invalid,
 }
 
+_FROM_OTHERS = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
+"""
+Statuses that load balancers and proxies send as well, in plain text: only a Status is conclusive.
+"""
+
 # Admission answers 403 for these as well, which no RBAC rule can change.
 _NOT_ABOUT_PERMISSIONS = ("exceeded quota", "being terminated")
 
@@ -87,11 +93,15 @@ def response_error(
     if api_status is None and (is_html(headers) or _is_html_body(body)):
         return proxy_error(request, status, headers, body)
     message = clean(body if api_status is None else api_status.text)
+    if api_status is not None and is_admission_refusal(api_status, status):
+        return Refused(request.operation, status=status, message=message)
     match status:
         case HTTPStatus.NOT_FOUND:
             return _not_found_error(request, api_status, body, message)
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             return _refused_error(request, status, message)
+        case _ if api_status is None and status in _FROM_OTHERS:
+            return _throttled_or_unreachable(request, status, message, None)
         case _ if status in _ERROR_BY_STATUS:
             return _ERROR_BY_STATUS[status](request.operation, status=status, message=message)
         case _:
@@ -153,8 +163,9 @@ def _throttled_or_unreachable(
     """
     Map 429, 5xx and unknown statuses, and keep the Retry-After of the response.
 
-    503 is the only 5xx after which the request was certainly not carried out.
+    A 4xx, which is a load balancer's here, and 503 mean that the request was not carried out.
     """
+    from_others = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return Throttled(
             request.operation, status=status, message=message, retry_after=retry_after
@@ -164,7 +175,7 @@ def _throttled_or_unreachable(
         status=status,
         message=message,
         retry_after=retry_after,
-        may_have_applied=status != HTTPStatus.SERVICE_UNAVAILABLE,
+        may_have_applied=status != HTTPStatus.SERVICE_UNAVAILABLE and not from_others,
     )
 
 

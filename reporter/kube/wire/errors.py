@@ -6,7 +6,8 @@ Errors of the API server, classified by what to do next; callers never look at a
   - Conflict     someone else wrote first, or it already exists: read again (409)
   - NotFound     the object is not there (404)
   - Unserved     the resource itself is not served (404 page not found)
-  - Refused      permission or credentials are missing: a human must act (401, 403)
+  - Refused      permission or credentials are missing, or admission refuses: a human must act
+                 (401, 403, any code of a webhook or an admission policy)
   - Invalid      our own fault: the server will never accept this (400, 405, 406, 413, 415, 422)
   - Throttled    too many requests: wait as long as Retry-After says (429)
   - Unreachable  no usable response: wait and try again (5xx, network, not an API response)

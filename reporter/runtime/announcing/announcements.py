@@ -13,6 +13,7 @@ from reporter.model.entries import Catalogue
 from reporter.model.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
+from reporter.runtime.announcing.possible_keys import PossibleKeys
 from reporter.runtime.process.clock import Clock
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
@@ -100,6 +101,12 @@ class Announcements:
             lambda subject: self._involved_for(snapshot, subject),
             self._write_cache,
         )
+
+    def possible_keys(self) -> PossibleKeys:
+        """
+        Return the keys that an Event read back may be about if it does not say so.
+        """
+        return PossibleKeys(self._catalogue, self._evaluation.subjects)
 
     def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
         self.state = apply_outcome(self.state, record, outcome, self._catalogue)

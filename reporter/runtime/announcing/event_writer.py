@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from reporter.kube.wire.errors import Conflict, NotFound, Unreachable
-from reporter.model.event_record import EventRecord, WriteResult
+from reporter.model.event_record import EventRecord, PossibleKeys, WriteResult
 from reporter.runtime.leaderelection.leadership import Leadership
 
 
@@ -23,7 +23,7 @@ class EventSink(Protocol):
 
     async def read(self, record: EventRecord) -> EventRecord | None: ...
 
-    async def list(self) -> tuple[EventRecord, ...]: ...
+    async def list(self, possible_keys: PossibleKeys) -> tuple[EventRecord, ...]: ...
 
 
 class EventWriter:
@@ -89,9 +89,12 @@ class EventWriter:
                 f"create Event of {record.key}",
                 message="the server says that it exists, and that it does not",
             )
-        if (existing.message, existing.content_digest) == (record.message, record.content_digest):
+        if existing.message == record.message and existing.content_digest in {
+            record.content_digest,
+            "",
+        }:
             self._count_write(WriteResult.FOUND)
-            return existing
+            return replace(existing, content_digest=record.content_digest)
         self._ensure_leading()
         merged = existing.rewrite(record.message, record.content_digest, now=record.last_timestamp)
         await self._sink.patch(merged)

@@ -38,6 +38,7 @@ class EventPublisher:
     Writes what *announcements* says is pending.
 
     *count_write* is called with the result of every request to write an Event.
+    *waiting_for*: why a leader announces nothing; empty otherwise.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class EventPublisher:
         self._queue = WriteQueue(now=clock.now(), jitter=jitter)
         self._refusal_log = RefusalLog()
         self._write_done = asyncio.Event()
+        self.waiting_for = ""
 
     async def run(self) -> NoReturn:
         while True:
@@ -90,25 +92,39 @@ class EventPublisher:
         backoff = WriteBackoff()
         while True:
             try:
-                self._announcements.restored(await self._sink.list())
+                self._announcements.restored(
+                    await self._sink.list(self._announcements.possible_keys())
+                )
             except KubeError as err:
                 if isinstance(err, Refused) and err.missing_permission:
                     logger.error(
                         "Earlier Events may not be read, so they are not continued: %s", err
                     )
                     return
-                now = self._clock.now()
-                backoff = backoff.with_failure(
-                    now=now, retry_after=_retry_after(err), jitter=self._jitter()
-                )
-                logger.log(
-                    _failure_log_level(backoff),
-                    "Earlier Events cannot be read back yet; trying again: %s",
-                    err,
-                )
-                await asyncio.sleep((retry_at(backoff) - now).total_seconds())
+                backoff = await self._wait_after(err, backoff)
             else:
                 return
+
+    async def _wait_after(self, err: KubeError, backoff: WriteBackoff) -> WriteBackoff:
+        """
+        Wait after earlier Events could not be read; return the new backoff.
+        """
+        now = self._clock.now()
+        backoff = backoff.with_failure(
+            now=now, retry_after=_retry_after(err), jitter=self._jitter()
+        )
+        logger.log(
+            _failure_log_level(backoff),
+            "Earlier Events cannot be read back yet; trying again: %s",
+            err,
+        )
+        pause = (retry_at(backoff) - now).total_seconds()
+        self.waiting_for = f"earlier Events, which are read again after {pause:.0f} s: {err}"
+        try:
+            await asyncio.sleep(pause)
+        finally:
+            self.waiting_for = ""
+        return backoff
 
     def _start_due_writes(self, writes: asyncio.TaskGroup) -> datetime | None:
         """

@@ -99,6 +99,17 @@ LEADER = MetricDeclaration(
     MetricType.GAUGE,
     "1 if this replica is the leader, which writes Events; 0 otherwise.",
 )
+CLOCK_SKEW = MetricDeclaration(
+    "api_server_clock_skew_seconds",
+    MetricType.GAUGE,
+    "Seconds by which the API server's clock is ahead of this machine's; negative if behind.",
+)
+CLOCK_SPREAD = MetricDeclaration(
+    "api_server_clock_spread_seconds",
+    MetricType.GAUGE,
+    "Largest difference between the clock of one answer and that of most answers, for an API "
+    "server of several whose clock is wrong.",
+)
 EVENT_WRITES = MetricDeclaration(
     "event_writes_total", MetricType.COUNTER, "Requests to write an Event, by result.", ("result",)
 )
@@ -143,6 +154,8 @@ METRICS: tuple[MetricDeclaration, ...] = (
     LAST_PASS,
     EVENT_LOOP_LAG,
     LEADER,
+    CLOCK_SKEW,
+    CLOCK_SPREAD,
     EVENT_WRITES,
     SCRAPES,
     WATCH_UP,

@@ -22,6 +22,8 @@ from reporter.model.event_record import WriteResult
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.sinks.metrics.collectors import FindingCollector, WatchCollector, WatchReport
 from reporter.sinks.metrics.declarations import (
+    CLOCK_SKEW,
+    CLOCK_SPREAD,
     EVENT_LOOP_LAG,
     EVENT_WRITES,
     LAST_PASS,
@@ -50,6 +52,7 @@ class Metrics:
         self._loop_lag = self._histogram(EVENT_LOOP_LAG)
         self._last_pass = self._gauge(LAST_PASS)
         self._leader = self._gauge(LEADER)
+        self._clock_skew, self._clock_spread = self._gauge(CLOCK_SKEW), self._gauge(CLOCK_SPREAD)
         self._writes = self._counter(EVENT_WRITES, WriteResult)
         self._scrapes = self._counter(SCRAPES, ScrapeResult)
 
@@ -77,6 +80,12 @@ class Metrics:
 
     def set_leader_function(self, is_leader: Callable[[], bool]) -> None:
         self._leader.set_function(lambda: float(is_leader()))
+
+    def set_clock_functions(
+        self, *, skew: Callable[[], float], spread: Callable[[], float]
+    ) -> None:
+        self._clock_skew.set_function(skew)
+        self._clock_spread.set_function(spread)
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
         self._evaluation = after

@@ -6,6 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 
+MAX_PAUSE = timedelta(minutes=1)
+"""
+The longest pause after a failed write, whatever the server asks for.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
     """
@@ -52,10 +58,12 @@ class WriteBackoff:
         """
         Return the back-off after another failure.
 
-        *retry_after*: the Retry-After of the server. *jitter*: in [0, 1), shortens the pause by up to
-        a quarter, so that writes that failed together spread.
+        *retry_after*: the Retry-After of the server, honoured up to a minute. *jitter*: in [0, 1),
+        shortens the pause by up to a quarter, so that writes that failed together spread.
         """
         # 2**6 exceeds the minute; the bound keeps the power small after thousands of failures.
-        seconds = min(2.0 ** min(self.failures, 6), 60.0) * (1 - 0.25 * jitter)
-        pause = max(timedelta(seconds=seconds), retry_after or timedelta(0))
+        seconds = min(2.0 ** min(self.failures, 6), MAX_PAUSE.total_seconds()) * (
+            1 - 0.25 * jitter
+        )
+        pause = max(timedelta(seconds=seconds), min(retry_after or timedelta(0), MAX_PAUSE))
         return WriteBackoff(self.failures + 1, now + pause)

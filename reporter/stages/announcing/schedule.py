@@ -183,12 +183,14 @@ class PublishContext:
         """
         Return the next write of a running episode: its heartbeat, or a rewrite of changed content.
 
-        Apart from normal starts the result does not depend on the time, so that it can be cached.
+        Apart from normal starts the result does not depend on the time, so that it can be cached. An
+        unknown digest, which admission has removed, is no change: the heartbeat writes a new one.
         """
         event, composer = episode.event, self._composer
         heartbeat = event.last_timestamp + self._heartbeat_interval(event)
         if not episode.muted and (
-            self._is_normal_start(key, composer)
+            not event.content_digest
+            or self._is_normal_start(key, composer)
             or event.content_digest == composer.message_input(key).content_digest
         ):
             return PendingWrite(key, heartbeat, rank, is_repeat=True)

@@ -1,6 +1,8 @@
 import asyncio
 import json
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from aiohttp import web
@@ -8,11 +10,13 @@ from aiohttp import web
 from reporter.kube.client.client import connect
 from reporter.kube.wire.errors import (
     ConfigurationError,
+    KubeError,
     Refused,
     Throttled,
     Unreachable,
     Unserved,
 )
+from tests.integration.kube.credentials_fixture import ALWAYS, a_plugin, printing
 from tests.support.stubs.api_servers import (
     a_json_response,
     a_kubeconfig,
@@ -124,23 +128,72 @@ async def test_a_server_that_hangs_up_may_have_got_the_request(tmp_path):
     assert caught.value.may_have_applied is True
 
 
-async def test_the_date_of_each_response_is_reported(tmp_path):
-    observed = []
+class OffsetRecorder:
+    """
+    A clock at the loop's zero, which records what it is corrected by.
+    """
 
-    def on_date(date, *, sent, received):
-        observed.append((date, received - sent))
+    def __init__(self):
+        self.offset = 0.0
+        self.seconds = asyncio.get_running_loop().time
+        self.bounds = []
+
+    def correct(self, bounds):
+        self.bounds.append(bounds)
+
+
+async def corrections(tmp_path, respond, *, times=3, **how):
+    """
+    Return by how many corrections the clock has learnt the year of the answers, and which year.
+    """
 
     async def handler(request):
-        return a_json_response(b"", status=503, Date="Fri, 01 May 2026 12:00:00 GMT")
+        return respond()
 
-    async with (
-        serving(handler) as server,
-        connected(a_kubeconfig(tmp_path, server.url), on_date=on_date) as api,
-    ):
-        with pytest.raises(Unreachable):
-            await api.call("GET", "/version")
-    assert observed[0][0] == datetime(2026, 5, 1, 12, tzinfo=UTC)
-    assert 0 <= observed[0][1] < 5
+    async with serving(handler) as server:
+        clock = OffsetRecorder()
+        async with connected(a_kubeconfig(tmp_path, server.url), clock=clock) as api:
+            for _ in range(times):
+                with suppress(KubeError):
+                    await api.call("GET", "/version", **how)
+        now = clock.seconds()
+    return [datetime.fromtimestamp(now + each.earliest, UTC).year for each in clock.bounds]
+
+
+OLD = "Fri, 01 May 2026 12:00:00 GMT"
+
+
+async def test_the_date_of_each_response_of_the_api_server_counts(tmp_path):
+    unable = partial(a_json_response, b"", status=503, Date=OLD)
+    assert (await corrections(tmp_path, unable))[1:] == [2026, 2026]
+    unchanged = partial(web.Response, status=304, headers={"Date": OLD})
+    assert (await corrections(tmp_path, unchanged))[1:] == [2026, 2026]
+
+
+async def test_neither_a_pod_nor_a_proxy_sets_the_clock(tmp_path):
+    page = partial(a_json_response, b"a 1\n", Date=OLD)
+    assert await corrections(tmp_path, page, from_pod=True) == []
+    proxy = partial(a_json_response, b"<html></html>", 502, Date=OLD, Content_Type="text/html")
+    assert await corrections(tmp_path, proxy) == []
+    undated = partial(a_json_response, b"{}", Date="yesterday")
+    assert await corrections(tmp_path, undated) == []
+
+
+async def test_a_pod_that_answers_401_does_not_renew_the_credentials(tmp_path):
+    async def handler(request):
+        return a_status_response(401, "Unauthorized", "Unauthorized")
+
+    async with serving(handler) as server:
+        user = a_plugin(tmp_path, f"echo x >> {tmp_path}/runs; {printing(token='old')}")
+        async with connected(
+            a_kubeconfig(tmp_path, server.url, user=user), refresh_policy=ALWAYS
+        ) as api:
+            with pytest.raises(Refused):
+                await api.call("GET", "/api/v1/namespaces/a/pods/b:80/proxy/", from_pod=True)
+            assert (tmp_path / "runs").read_text() == "x\n"
+            with pytest.raises(Refused):
+                await api.call("GET", "/version")
+            assert (tmp_path / "runs").read_text() == "x\nx\n"
 
 
 def a_stream(*lines, end):

@@ -2,6 +2,8 @@
 Credentials of the kubeconfig and of the pod, as a server receives them.
 """
 
+import base64
+import os
 import ssl
 import subprocess
 
@@ -156,17 +158,86 @@ async def test_an_error_keeps_no_buffers_of_the_handshake_that_failed(tmp_path):
     assert (failed.value.__cause__, failed.value.__context__) == (None, None)
 
 
+def a_context_for(server_cert, client_cert):
+    """
+    A server that demands this client's certificate.
+    """
+    context = a_context(*server_cert)
+    context.load_verify_locations(client_cert[0])
+    context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+async def name_of_certificate(request):
+    peer = request.get_extra_info("peercert")
+    return a_json_response({"as": dict(pair[0] for pair in peer["subject"])["commonName"]})
+
+
+def as_data(path):
+    return base64.b64encode(path.read_bytes()).decode()
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+async def test_a_private_key_of_the_kubeconfig_is_in_no_file(tmp_path, monkeypatch, in_memory):
+    """
+    Without memfd_create, as on other systems, it is in a file only for a moment.
+    """
+    folder = tmp_path / "tmp"
+    if in_memory:
+        assert hasattr(os, "memfd_create")
+    else:
+        folder.mkdir()
+        monkeypatch.delattr(os, "memfd_create")
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    server_cert, mine = a_certificate(tmp_path, "server"), a_certificate(tmp_path, "mine")
+    context = a_context_for(server_cert, mine)
+    async with serving(name_of_certificate, ssl_context=context) as server:
+        user = {"client-certificate-data": as_data(mine[0]), "client-key-data": as_data(mine[1])}
+        authority = {"certificate-authority-data": as_data(server_cert[0])}
+        before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+        async with connected(a_kubeconfig(tmp_path, server.url, user=user, **authority)) as api:
+            assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+            assert not folder.exists() or list(folder.iterdir()) == []
+            assert await who(api) == "mine"
+
+
+async def test_data_of_a_kubeconfig_takes_precedence_of_files(tmp_path):
+    server_cert, mine = a_certificate(tmp_path, "server"), a_certificate(tmp_path, "mine")
+    context = a_context_for(server_cert, mine)
+    async with serving(name_of_certificate, ssl_context=context) as server:
+        user = {
+            "client-certificate": "/nowhere",
+            "client-certificate-data": as_data(mine[0]),
+            "client-key": str(mine[1]),
+        }
+        authority = {
+            "certificate-authority": "/nowhere",
+            "certificate-authority-data": as_data(server_cert[0]),
+        }
+        async with connected(a_kubeconfig(tmp_path, server.url, user=user, **authority)) as api:
+            assert await who(api) == "mine"
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        ("abc", "client-key-data is not base64"),
+        (7, "client-key-data is not base64"),
+        ("YWJj", "certificates of the kubeconfig"),
+    ],
+)
+async def test_data_that_is_no_key_says_so_without_quoting_it(tmp_path, data, complaint):
+    mine = a_certificate(tmp_path, "mine")
+    user = {"client-certificate-data": as_data(mine[0]), "client-key-data": data}
+    with pytest.raises(ConfigurationError, match=complaint) as caught:
+        await connect(a_kubeconfig(tmp_path, "https://api", user=user), environ={})
+    assert "YWJj" not in str(caught.value)
+
+
 async def test_a_plugin_may_give_a_client_certificate(tmp_path):
     server_cert, mine = a_certificate(tmp_path, "server"), a_certificate(tmp_path, "mine")
-    context = a_context(*server_cert)
-    context.load_verify_locations(mine[0])
-    context.verify_mode = ssl.CERT_REQUIRED
-
-    async def handler(request):
-        peer = request.get_extra_info("peercert")
-        return a_json_response({"as": dict(pair[0] for pair in peer["subject"])["commonName"]})
-
-    async with serving(handler, ssl_context=context) as server:
+    context = a_context_for(server_cert, mine)
+    async with serving(name_of_certificate, ssl_context=context) as server:
         certificate = {
             "clientCertificateData": mine[0].read_text(),
             "clientKeyData": mine[1].read_text(),

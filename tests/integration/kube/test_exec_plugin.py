@@ -2,10 +2,18 @@
 Credential plugins of a kubeconfig, as processes of their own.
 """
 
+import asyncio
 import json
+import os
+import signal
+from contextlib import suppress
+from datetime import timedelta
 
 import pytest
 
+from reporter.kube.auth.credentials import RefreshPolicy
+from reporter.kube.auth.exec_plugin import ExecPlugin, run_exec_plugin
+from reporter.kube.auth.plugin_output import MAX_OUTPUT_BYTES, run_program
 from reporter.kube.client.client import connect
 from reporter.kube.wire.errors import ConfigurationError, Refused
 from tests.integration.kube.credentials_fixture import (
@@ -111,6 +119,97 @@ async def test_a_plugin_that_fails_stops_the_start_with_its_own_words(tmp_path, 
     kubeconfig = a_kubeconfig(tmp_path, "http://api", user=a_plugin(tmp_path, script))
     with pytest.raises(ConfigurationError, match=complaint):
         await connect(kubeconfig, environ={})
+
+
+async def test_a_child_that_a_plugin_leaves_behind_does_not_hold_us(tmp_path):
+    script = f"sleep 600 & echo $! > {tmp_path}/pid\n" + printing(token="one")
+    _, handler = only("one")
+    async with serving(handler) as server:
+        kubeconfig = a_kubeconfig(tmp_path, server.url, user=a_plugin(tmp_path, script))
+        try:
+            async with connected(kubeconfig, environ={"PATH": "/usr/bin:/bin"}) as api:
+                assert await who(api) == "one"
+        finally:
+            os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
+async def test_a_plugin_that_prints_without_end_takes_little_memory(tmp_path):
+    plugin = ExecPlugin(("yes",), {"PATH": "/usr/bin:/bin"}, {"apiVersion": "v1"})
+    with pytest.raises(ConfigurationError, match="gave no credentials within 1 s"):
+        await run_exec_plugin(plugin, limit=timedelta(seconds=1))
+    output = await run_program(("seq", "1000000"), plugin.env, limit=timedelta(seconds=30))
+    assert (output.exit_code, len(output.stdout)) == (0, MAX_OUTPUT_BYTES)
+    assert output.stdout.endswith(b"\n1000000\n")
+
+
+PAST, SOON = "2026-05-01T11:00:00Z", "2026-05-01T12:00:05Z"
+EARLY = RefreshPolicy(
+    expiry_margin=timedelta(minutes=1),
+    min_plugin_interval=timedelta(0),
+    max_wait=timedelta(milliseconds=200),
+)
+
+
+async def test_a_plugin_that_hangs_before_the_token_ends_delays_no_request(tmp_path):
+    _, handler = only("one")
+    async with serving(handler) as server:
+        user = a_plugin(tmp_path, printing(token="one", expirationTimestamp=SOON))
+        kubeconfig = a_kubeconfig(tmp_path, server.url, user=user)
+        async with (
+            connected(kubeconfig, environ={"PATH": "/usr/bin:/bin"}, refresh_policy=EARLY) as api,
+            asyncio.timeout(20),
+        ):
+            assert await who(api) == "one"
+            a_plugin(tmp_path, "exec sleep 600")
+            for _ in range(3):
+                assert await who(api) == "one"
+
+
+async def test_a_plugin_that_hangs_after_the_token_ended_delays_one_request_for_a_moment(tmp_path):
+    _, handler = only("one", "two")
+    async with serving(handler) as server:
+        user = a_plugin(tmp_path, printing(token="one", expirationTimestamp=PAST))
+        kubeconfig = a_kubeconfig(tmp_path, server.url, user=user)
+        async with (
+            connected(kubeconfig, environ={"PATH": "/usr/bin:/bin"}, refresh_policy=EARLY) as api,
+            asyncio.timeout(20),
+        ):
+            assert await who(api) == "one"
+            go = tmp_path / "go"
+            wait = f"echo x >> {tmp_path}/runs; until [ -e {go} ]; do sleep 0.05; done\n"
+            a_plugin(tmp_path, wait + printing(token="two"))
+            for _ in range(50):
+                with pytest.raises(Refused, match=r"no new credentials within 0\.2 s"):
+                    await who(api)
+            go.touch()
+            await until_accepted(api, "two")
+            assert (tmp_path / "runs").read_text() == "x\n"
+
+
+async def test_a_request_that_is_given_up_does_not_end_the_plugin(tmp_path):
+    _, handler = only("one", "two")
+    async with serving(handler) as server:
+        user = a_plugin(tmp_path, printing(token="one", expirationTimestamp=PAST))
+        kubeconfig = a_kubeconfig(tmp_path, server.url, user=user)
+        async with connected(
+            kubeconfig, environ={"PATH": "/usr/bin:/bin"}, refresh_policy=ALWAYS
+        ) as api:
+            assert await who(api) == "one"
+            a_plugin(tmp_path, f"echo x >> {tmp_path}/runs; sleep 1\n" + printing(token="two"))
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.1):
+                    await who(api)
+            await until_accepted(api, "two")
+            assert (tmp_path / "runs").read_text() == "x\n"
+
+
+async def until_accepted(api, token):
+    async with asyncio.timeout(20):
+        while True:
+            with suppress(Refused):
+                assert await who(api) == token
+                return
+            await asyncio.sleep(0.01)
 
 
 async def test_a_plugin_that_is_not_installed_says_how_to_get_it(tmp_path):

@@ -2,6 +2,7 @@
 Read the metrics page of one pod through the API server's proxy, and refuse odd targets.
 """
 
+import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
@@ -156,3 +157,34 @@ async def test_only_addresses_of_pods_are_connected_to(address):
     ):
         result, _ = await failure(pages, a_loading_pod(ip=address))
     assert (result, requested) == (ScrapeResult.BARRED, [])
+
+
+async def test_a_pod_behind_the_api_server_does_not_set_the_clock(tmp_path):
+    """
+    The API server passes on the headers of the pod's response.
+    """
+
+    class Clock:
+        offset = 0.0
+
+        def __init__(self):
+            self.corrections = 0
+
+        def seconds(self):
+            return asyncio.get_running_loop().time()
+
+        def correct(self, bounds):
+            self.corrections += 1
+
+    async def page_of_the_year_2100(request):
+        return a_pod_page(Date="Fri, 01 Jan 2100 12:00:00 GMT")
+
+    async with EmbeddedServer() as server, serving(page_of_the_year_2100) as pod:
+        _put(server)
+        clock = Clock()
+        async with connected(a_kubeconfig(tmp_path, server.url), clock=clock) as api:
+            pages = AtPort(ProxyFetcher(api), port_of(pod))
+            assert await pages.fetch(POD, LastOutcome.SUCCEEDED) == PAGE
+            assert clock.corrections == 0
+            await api.call("GET", "/api/v1/namespaces")
+            assert clock.corrections == 1

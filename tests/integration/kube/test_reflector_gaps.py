@@ -99,6 +99,13 @@ async def test_a_forbidden_kind_is_reported_and_retried_until_it_is_granted(tmp_
     assert "may not list deployments.apps" in logged[0]
 
 
+async def test_a_pause_that_the_server_asks_for_is_bounded_and_reported(tmp_path):
+    busy = a_json_response(b"busy", 429, Retry_After="3600", Content_Type="text/plain")
+    async with running_reflector(tmp_path, ScriptedServer(lists=[busy])) as run:
+        await until(lambda: len(run.store.watch_states) == 2)
+        assert run.store.watch_states[-1] == NotSynced("busy; tried again after 300 s")
+
+
 async def test_a_revoked_permission_keeps_the_known_objects(tmp_path):
     cluster = ScriptedServer(
         lists=[a_list_response(a_deployment("a"))],

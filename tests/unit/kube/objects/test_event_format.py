@@ -10,22 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reporter.kube.objects.event_decoding import ForeignEvent, decode_event
 from reporter.kube.objects.event_format import (
     COMPONENT,
     DIGEST_ANNOTATION,
     EPISODE_LABEL,
     MANAGED_BY_LABEL,
     SUBJECT_ANNOTATION,
-    ForeignEvent,
     Json,
-    decode_event,
     encode_event,
     encode_event_patch,
 )
 from reporter.kube.objects.event_names import LABEL_PREFIX
 from reporter.model.enums import Layer, Reason
-from reporter.model.event_record import EventRecord
-from reporter.model.subjects import FindingKey, Subject
+from reporter.model.event_record import EventRecord, StrippedEvent
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from tests.unit.kube.objects.event_records import (
     LABEL_VALUE,
     NOON,
@@ -211,18 +210,40 @@ def changed(event: Json, value: object, *path: str) -> Json:
     return event
 
 
+def test_an_event_without_labels_annotations_and_source_is_recognised_by_its_name():
+    record, event = a_record(), written(a_record())
+    for path in (("metadata", "labels"), ("metadata", "annotations"), ("source",)):
+        event = without(event, *path)
+    asked: list[StrippedEvent] = []
+
+    def possible(stripped: StrippedEvent) -> list[FindingKey]:
+        asked.append(stripped)
+        return [FindingKey(CLUSTER_SUBJECT, record.key.reason), record.key]
+
+    found = decode_event(json.dumps(event).encode(), possible)
+    assert found == replace(record, content_digest="")
+    assert asked == [StrippedEvent(record.key.reason, record.involved_object.name, record.message)]
+    assert isinstance(read_back(event), ForeignEvent)
+
+
+@pytest.mark.parametrize("label", ["soon", "9" * 30, "-1", "", None])
+def test_an_event_whose_episode_was_changed_is_recognised_by_its_name(label: str | None):
+    event = changed(written(a_record()), label, "metadata", "labels", EPISODE_LABEL)
+    assert read_back(event) == a_record()
+
+
+def test_an_event_whose_source_was_changed_is_recognised_by_its_name():
+    event = changed(written(a_record()), "relay", "source", "component")
+    assert read_back(event) == a_record()
+
+
 @pytest.mark.parametrize(
     ("event", "why"),
     [
         pytest.param(
-            changed(written(a_record()), "kubelet", "source", "component"),
-            "another component",
-            id="of another component",
-        ),
-        pytest.param(
-            without(written(a_record()), "metadata", "labels"),
-            "episode is missing",
-            id="of the Go reporter, without labels",
+            without(written(a_record()), "metadata", "annotations"),
+            "subject is missing",
+            id="of the Go reporter, without annotations",
         ),
         pytest.param(
             without(written(a_record()), "metadata", "annotations", SUBJECT_ANNOTATION),
@@ -241,19 +262,14 @@ def changed(event: Json, value: object, *path: str) -> Json:
             id="of a version with another subject",
         ),
         pytest.param(
-            changed(written(a_record()), "9" * 30, "metadata", "labels", EPISODE_LABEL),
-            "",
-            id="with an episode beyond all time",
-        ),
-        pytest.param(
-            changed(written(a_record()), "soon", "metadata", "labels", EPISODE_LABEL),
-            "soon",
-            id="with an episode that is no number",
-        ),
-        pytest.param(
             changed(written(a_record()), "copy", "metadata", "name"),
             "name",
             id="under another name",
+        ),
+        pytest.param(
+            changed(written(a_record()), "other", "involvedObject", "name"),
+            "name",
+            id="about another object",
         ),
         pytest.param(changed(written(a_record()), "Error", "type"), "Error", id="of another type"),
         pytest.param(

@@ -1,5 +1,7 @@
 from datetime import timedelta
 
+import pytest
+
 from reporter.kube.wire.backoff import Backoff, pause_after
 from reporter.kube.wire.errors import Refused, Throttled, Unreachable
 
@@ -42,12 +44,22 @@ def test_two_quiet_minutes_start_over():
     assert tired.with_failure(now=122).failures == 1
 
 
-def test_the_server_may_ask_for_more_patience_within_reason():
-    err = Throttled("list pods", status=429, retry_after=timedelta(seconds=10))
-    forever = Throttled("list pods", status=429, retry_after=timedelta(days=1))
-    backoff = Backoff().with_failure(now=0)
-    assert pause_after(backoff, err, 0) == timedelta(seconds=10)
-    assert pause_after(backoff, forever, 0) == backoff.parameters.max_retry_after
+@pytest.mark.parametrize("random", [0, 0.5, 0.999])
+@pytest.mark.parametrize("failures", [1, 10, 11, 100])
+@pytest.mark.parametrize("asked", [timedelta(hours=1), timedelta(days=10_000)])
+def test_the_server_may_ask_for_a_minute_and_with_a_429_for_five(random, failures, asked):
+    backoff = Backoff(failures=failures)
+    busy = Throttled("list pods", status=429, retry_after=asked)
+    unable = Unreachable("list pods", status=503, retry_after=asked)
+    assert pause_after(backoff, busy, random) == timedelta(minutes=5)
+    assert pause_after(backoff, unable, random) == timedelta(minutes=1)
+
+
+def test_a_pause_within_the_bounds_is_kept():
+    busy = Throttled("list pods", status=429, retry_after=timedelta(seconds=90))
+    unable = Unreachable("list pods", status=503, retry_after=timedelta(seconds=40))
+    assert pause_after(Backoff(failures=1), busy, 0) == timedelta(seconds=90)
+    assert pause_after(Backoff(failures=1), unable, 0) == timedelta(seconds=40)
 
 
 def test_without_any_response_pauses_stay_short():

@@ -9,6 +9,7 @@ from datetime import timedelta
 import aiohttp
 import pytest
 
+from reporter.kube.wire.api_status import MAX_RETRY_AFTER_SECONDS
 from reporter.kube.wire.error_mapping import (
     RequestInfo,
     response_error,
@@ -34,6 +35,10 @@ CREATE = RequestInfo("create event", "POST", "/api/v1/namespaces/kube-system/eve
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 
+NOW, LATER = "Fri, 01 May 2026 12:00:00 GMT", "Fri, 01 May 2026 12:01:30 GMT"
+LONGEST = timedelta(seconds=MAX_RETRY_AFTER_SECONDS)
+
+
 def a_status(code, reason="", message="", **details):
     status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "metadata": {}}
     return json.dumps(
@@ -57,7 +62,9 @@ def a_status(code, reason="", message="", **details):
         (LIST, 400, a_status(400, "BadRequest"), Invalid),
         (LIST, 405, b"", Invalid),
         (LIST, 415, a_status(415), Invalid),
-        (CREATE, 422, a_status(422, "Invalid"), Invalid),
+        (LIST, 400, b"Client sent an HTTP request to an HTTPS server.\n", Unreachable),
+        (CREATE, 413, b"too large", Unreachable),
+        (CREATE, 413, a_status(413, "RequestEntityTooLarge"), Invalid),
         (LIST, 429, b"slow down", Throttled),
         (LIST, 500, a_status(500, "InternalError"), Unreachable),
         (LIST, 503, b"", Unreachable),
@@ -68,6 +75,41 @@ def test_a_response_maps_to_the_error_that_says_what_to_do(asked, status, body, 
     err = response_error(asked, status, {}, body)
     assert type(err) is expected
     assert err.status == status
+
+
+INVALID_FIELD = {"reason": "FieldValueInvalid", "message": "too long", "field": "message"}
+POLICY = "ValidatingAdmissionPolicy 'p' with binding 'p' denied request: no"
+WEBHOOK = 'admission webhook "w.example.com" denied the request'
+
+
+@pytest.mark.parametrize("code", [400, 403, 404, 405, 409, 410, 413, 415, 422, 429, 500])
+@pytest.mark.parametrize("message", [f"{WEBHOOK}: no", f"{WEBHOOK} without explanation"])
+def test_what_a_webhook_refused_is_refused_whatever_its_code(code, message):
+    body = a_status(code, causes=[INVALID_FIELD], message=message)
+    err = response_error(CREATE, code, {}, body)
+    assert isinstance(err, Refused)
+    assert (err.status, err.missing_permission, err.message) == (code, "", message)
+
+
+@pytest.mark.parametrize("code", [403, 413, 422])
+def test_what_a_policy_refused_is_refused_whatever_its_reason(code):
+    message = f'events "x" is forbidden: {POLICY}'
+    body = a_status(code, message=message, name="x", kind="events", causes=[{"message": POLICY}])
+    err = response_error(CREATE, code, {}, body)
+    assert isinstance(err, Refused)
+    assert err.missing_permission == ""
+
+
+def test_a_webhook_that_fails_has_not_let_the_write_through():
+    message = 'Internal error occurred: failed calling webhook "w": connection refused'
+    err = response_error(CREATE, 500, {}, a_status(500, "InternalError", message))
+    assert isinstance(err, Refused)
+
+
+def test_only_validation_that_names_fields_makes_a_write_invalid():
+    ours = a_status(422, "Invalid", 'Event "x" is invalid: message: x', causes=[INVALID_FIELD])
+    assert isinstance(response_error(CREATE, 422, {}, ours), Invalid)
+    assert isinstance(response_error(CREATE, 422, {}, a_status(422, "Invalid")), Refused)
 
 
 @pytest.mark.parametrize(
@@ -125,8 +167,20 @@ def test_an_exceeded_quota_is_no_missing_permission(message):
     [
         ({"Retry-After": "7"}, b"", timedelta(seconds=7)),
         ({}, a_status(429, retryAfterSeconds=3), timedelta(seconds=3)),
-        ({"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}, b"", None),
+        ({"Retry-After": LATER}, b"", None),
+        ({"Retry-After": LATER, "Date": NOW}, b"", timedelta(seconds=90)),
+        ({"Retry-After": NOW, "Date": LATER}, b"", None),
         ({"Retry-After": "-1"}, b"", None),
+        ({"Retry-After": "0"}, b"", None),
+        ({"Retry-After": "1.5"}, b"", None),
+        ({"Retry-After": "NaN"}, b"", None),
+        ({"Retry-After": "inf"}, b"", None),
+        ({"Retry-After": "\u0663"}, b"", None),
+        ({"Retry-After": "soon"}, a_status(429, retryAfterSeconds=3), timedelta(seconds=3)),
+        ({}, a_status(429, retryAfterSeconds=-3), None),
+        ({"Retry-After": "9" * 5000}, b"", LONGEST),
+        ({}, a_status(429, retryAfterSeconds=10**15), LONGEST),
+        ({"Retry-After": "Fri, 31 Dec 8999 23:59:59 GMT", "Date": NOW}, b"", LONGEST),
         ({}, b"", None),
     ],
 )
@@ -136,7 +190,9 @@ def test_the_pause_that_the_server_asks_for_is_kept(headers, body, expected):
     assert err.retry_after == expected
 
 
-@pytest.mark.parametrize(("status", "arrived"), [(500, True), (504, True), (503, False)])
+@pytest.mark.parametrize(
+    ("status", "arrived"), [(500, True), (504, True), (503, False), (400, False)]
+)
 def test_a_failed_write_may_have_arrived_unless_the_server_was_unavailable(status, arrived):
     err = response_error(CREATE, status, {}, b"")
     assert isinstance(err, Unreachable)

@@ -48,5 +48,12 @@ def test_the_server_may_ask_for_a_longer_pause_and_chance_for_a_shorter():
     assert WriteBackoff(6).with_failure(now=NOON, jitter=0.999).retry_at >= NOON + 45 * SECOND
 
 
+@pytest.mark.parametrize("failures", [0, 3, 100])
+def test_no_server_can_put_a_write_off_for_more_than_a_minute(failures):
+    asked = timedelta(hours=1)
+    after = WriteBackoff(failures).with_failure(now=NOON, retry_after=asked)
+    assert after.retry_at == NOON + 60 * SECOND
+
+
 def test_thousands_of_failures_are_no_overflow():
     assert WriteBackoff(5000).with_failure(now=NOON).retry_at == NOON + 60 * SECOND

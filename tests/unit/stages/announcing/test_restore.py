@@ -2,6 +2,7 @@
 Episodes that a new process or a new leader reads back.
 """
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -20,6 +21,15 @@ def test_a_restart_writes_nothing_and_continues_the_count():
     assert replay.new_writes == ["clusterBBR x1"]
     assert replay.advance(330).new_writes == ["clusterBBR x2"]
     assert len({r.episode_start for r in replay.writes}) == 1
+
+
+def test_a_restart_writes_nothing_although_admission_removed_the_digest():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    replay.writes[-1] = replace(replay.writes[-1], content_digest="")
+    assert replay.new_writes == ["clusterBBR x1"]
+    assert replay.restart(back_after=20).new_writes == []
+    assert replay.advance(330).new_writes == ["clusterBBR x2"]
+    assert replay.writes[-1].content_digest != ""
 
 
 def test_an_episode_that_a_follower_saw_settle_is_over_when_it_leads():
