@@ -128,7 +128,12 @@ class _ReplicaController:
 
     def _new(self, *, follows: bool) -> _Replica:
         port, name = free_port(), f"status-reporter-{os.getpid()}-{next(_NUMBERS)}"
-        arguments = (*self._flags, f"--health-probe-bind-address=0.0.0.0:{port}")
+        address = f"0.0.0.0:{port}"
+        open_to_proxies = (
+            f"--health-probe-bind-address={address}",
+            f"--status-bind-address={address}",
+        )
+        arguments = (*self._flags, *open_to_proxies)
         process = ReporterProcess(self._plane, *arguments, name=name, grant=False, follows=follows)
         process.health_port = port
         try:
