@@ -142,7 +142,7 @@ class _ReplicaController:
             if process.running:
                 process.kill()
             raise
-        pod = _pod(name, port, self._flags)
+        pod = _pod(name, port, arguments)
         self._plane.client.create(self._plane.client.collection(pod), pod)
         faults.write_status(self._plane.client, pod, _running())
         return _Replica(process, self._plane.client.path(pod))

@@ -1,0 +1,279 @@
+"""
+Each alert of the chart fires in the states it is for and in no other, and names the cluster.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.chart import CHART, golden
+from e2e.chart.alerts import states as produced
+from e2e.chart.alerts.promtool import firing_errors
+from e2e.chart.alerts.states import State
+from e2e.chart.alerts.timeline import (
+    NAMESPACE,
+    POD_MONITOR,
+    SERVICE_MONITOR,
+    Phase,
+    samples,
+    scraped,
+    series_of,
+)
+from e2e.chart.helm import Helm
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+
+
+pytestmark = pytest.mark.controlplane
+"""
+helm and promtool are built together with the control plane.
+"""
+
+Json = dict[str, Any]
+Alert = dict[str, str]
+OURS = "productionstack_status_reporter_"
+BEFORE, LASTS = 20, 30
+"""
+Minutes in which a cluster is healthy, and then is in the state.
+"""
+
+HEALTHY_YET, OVERDUE = BEFORE - 1, BEFORE + LASTS - 1
+BBR = "clusterBBRNotReady"
+PRODUCED = (
+    produced.healthy,
+    produced.one_cut_off,
+    produced.watch_lost,
+    produced.finding,
+    produced.suppressed,
+    produced.unknown,
+    produced.no_leader,
+    produced.two_leaders,
+    produced.writes_refused,
+    produced.one_write_failed,
+    produced.dropped,
+)
+
+
+@pytest.fixture(scope="session")
+def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, State]:
+    return asyncio.run(produced.produce(tmp_path_factory.mktemp("states"), PRODUCED))
+
+
+@pytest.fixture
+def rules(helm: Helm) -> Json:
+    rendered = helm.render(CHART, "--set=prometheusRule.enabled=true", golden.OPERATOR)
+    (found,) = (each["spec"] for each in rendered if each["kind"] == "PrometheusRule")
+    return dict(found)
+
+
+# ---------------------------------------------------------------- alerts as they fire
+
+
+def _alert(name: str, severity: str = "warning", **labels: str) -> Alert:
+    return {"alertname": f"ProductionStack{name}", "severity": severity, **labels}
+
+
+def _of_reporter(name: str, **labels: str) -> Alert:
+    return _alert(f"StatusReporter{name}", namespace=NAMESPACE, **labels)
+
+
+FOUND = _alert("Finding", namespace=NAMESPACE, layer="cluster", reason=BBR)
+SILENT = _alert("StatusReporterSilent", "critical")
+
+
+def _unknown(state: State) -> list[Alert]:
+    """
+    Return one alert for each reason and namespace that a replica cannot evaluate.
+    """
+    found = {
+        labels
+        for page in state.after
+        for (name, labels), value in samples(page).items()
+        if name == f"{OURS}unknown" and value
+    }
+    alert = _alert("ReasonUnknown", namespace=NAMESPACE)
+    return [alert | dict(labels) for labels in sorted(found)]
+
+
+def _expected(name: str, state: State) -> list[Alert]:
+    fixed = {
+        "healthy": [],
+        "finding": [FOUND],
+        "suppressed": [FOUND | {"reason": "clusterIstioControlPlaneNotReady"}],
+        "no_leader": [SILENT],
+        "two_leaders": [_of_reporter("SeveralLeaders")],
+        "writes_refused": [FOUND, _of_reporter("EventsNotWritten", result="refused")],
+        "one_write_failed": [FOUND],
+        "dropped": [FOUND, _of_reporter("EventDropped", result="dropped")],
+    }
+    return fixed[name] if name in fixed else _unknown(state)
+
+
+def _metrics(rules: Json) -> set[str]:
+    return {name for rule in _rules(rules) for name in re.findall(rf"{OURS}\w+", rule["expr"])}
+
+
+def _rules(rules: Json) -> Iterator[Json]:
+    for group in rules["groups"]:
+        yield from group["rules"]
+
+
+def _phases(healthy: State, state: State) -> tuple[Phase, ...]:
+    return Phase(BEFORE, healthy.after), Phase(LASTS, state.before, state.after)
+
+
+# ---------------------------------------------------------------- each state
+
+
+@pytest.mark.parametrize("name", [each.__name__ for each in PRODUCED])
+@pytest.mark.parametrize("cluster", ["", "west"])
+def test_each_state_fires_its_alerts_and_no_other(
+    rules: Json, states: Mapping[str, State], name: str, cluster: str, tmp_path: Path
+) -> None:
+    """
+    With a cluster, a second one is healthy all the time, as in a central Prometheus.
+    """
+    healthy, state, metrics = states["healthy"], states[name], _metrics(rules)
+    external = {"cluster": cluster} if cluster else {}
+    series = [*series_of(_phases(healthy, state), metrics, **external)]
+    if cluster:
+        calm = (Phase(BEFORE + LASTS, healthy.after),)
+        series += series_of(calm, metrics, cluster="east")
+    expected = [each | external for each in _expected(name, state)]
+    firing = {HEALTHY_YET: [], OVERDUE: expected}
+    assert firing_errors(rules, series, firing, tmp_path) == ""
+
+
+def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
+    """
+    The states above evaluate the alert for every reason of the catalogue.
+    """
+    reasons = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason}
+    assert {each["reason"] for each in _unknown(states["one_cut_off"])} == reasons
+    for name in ("unknown", "watch_lost"):
+        blind = {each["reason"] for each in _unknown(states[name])}
+        assert "inferencesetModelPodsNotReady" in blind
+        assert blind < reasons
+
+
+@pytest.mark.parametrize("cluster", ["", "west"])
+def test_a_reporter_that_is_gone_is_silent(
+    rules: Json, states: Mapping[str, State], cluster: str, tmp_path: Path
+) -> None:
+    healthy, metrics = states["healthy"].after, _metrics(rules)
+    external = {"cluster": cluster} if cluster else {}
+    hours = 180
+    series = [*series_of((Phase(BEFORE, healthy), Phase(hours)), metrics, **external)]
+    if cluster:
+        series += series_of((Phase(BEFORE + hours, healthy),), metrics, cluster="east")
+    silent = [SILENT | external]
+    firing: dict[int, list[Alert]] = {HEALTHY_YET: [], OVERDUE: silent, BEFORE + hours - 1: silent}
+    assert firing_errors(rules, series, firing, tmp_path) == ""
+
+
+def test_a_reporter_that_was_never_scraped_is_silent(rules: Json, tmp_path: Path) -> None:
+    other = [{"series": "up{}", "values": "1x30"}]
+    assert firing_errors(rules, other, {29: [SILENT]}, tmp_path) == ""
+
+
+def test_an_event_that_is_dropped_before_the_first_scrape_is_noticed(
+    rules: Json, states: Mapping[str, State], tmp_path: Path
+) -> None:
+    state = states["dropped"]
+    series = [*series_of((Phase(LASTS, state.after),), _metrics(rules), cluster="west")]
+    expected = [each | {"cluster": "west"} for each in _expected("dropped", state)]
+    assert firing_errors(rules, series, {LASTS - 1: expected}, tmp_path) == ""
+
+
+# ---------------------------------------------------------------- ways to scrape
+
+
+@pytest.mark.parametrize("name", ["healthy", "finding", "two_leaders", "writes_refused"])
+def test_two_monitors_and_two_prometheus_servers_change_nothing(
+    rules: Json, states: Mapping[str, State], name: str, tmp_path: Path
+) -> None:
+    healthy, state = states["healthy"], states[name]
+    series = [
+        each
+        for server in ("a", "b")
+        for each in series_of(
+            _phases(healthy, state),
+            _metrics(rules),
+            monitors=(SERVICE_MONITOR, POD_MONITOR),
+            cluster="west",
+            prometheus_replica=server,
+        )
+    ]
+    expected = [each | {"cluster": "west"} for each in _expected(name, state)]
+    assert firing_errors(rules, series, {HEALTHY_YET: [], OVERDUE: expected}, tmp_path) == ""
+
+
+def test_scraping_renames_no_label(states: Mapping[str, State]) -> None:
+    """
+    So the rules hold with honorLabels and without.
+    """
+    target = dict.fromkeys(("namespace", "pod", "instance", "job", "service", "endpoint"), "x")
+    target |= dict.fromkeys(("container", "cluster", "prometheus_replica", "node"), "x")
+    assert "exported_namespace" in scraped({"namespace": "y"}, target)
+    names = {
+        label
+        for page in states["finding"].after
+        for _, labels in samples(page)
+        for label in scraped(dict(labels), target)
+    }
+    assert not [each for each in names if each.startswith("exported_")]
+    assert "workload_namespace" in names
+
+
+# ---------------------------------------------------------------- texts
+
+
+def test_texts_name_cluster_namespace_and_number(
+    rules: Json, states: Mapping[str, State], tmp_path: Path
+) -> None:
+    wanted = {
+        "no_leader": "No replica of the status reporter is the leader in cluster west",
+        "two_leaders": "2 replicas of the status reporter are the leader in cluster west",
+        "writes_refused": "Events of the status reporter are not accepted (refused) in cluster west",
+        "dropped": "An Event of the status reporter was dropped in cluster west",
+    }
+    for name, summary in wanted.items():
+        alert = _expected(name, states[name])[-1]
+        assert _text_errors(rules, states, name, [alert], [summary], tmp_path) == ""
+    alerts = _unknown(states["unknown"])
+    summaries = [
+        f"{each['reason']} cannot be evaluated"
+        + (f" in namespace {space}" if (space := each["workload_namespace"]) else "")
+        + " in cluster west"
+        for each in alerts
+    ]
+    assert _text_errors(rules, states, "unknown", alerts, summaries, tmp_path) == ""
+
+
+def _text_errors(
+    rules: Json,
+    states: Mapping[str, State],
+    name: str,
+    alerts: Sequence[Alert],
+    summaries: Sequence[str],
+    folder: Path,
+) -> str:
+    """
+    Compare the summaries of the alerts of one rule; the other texts are those of the rule.
+    """
+    (rule,) = (each for each in _rules(rules) if each["alert"] == alerts[0]["alertname"])
+    phases = _phases(states["healthy"], states[name])
+    series = [*series_of(phases, _metrics(rules), cluster="west")]
+    expected = [
+        {
+            "exp_labels": {k: v for k, v in each.items() if k != "alertname" and v}
+            | {"cluster": "west"},
+            "exp_annotations": rule["annotations"] | {"summary": summary},
+        }
+        for each, summary in zip(alerts, summaries, strict=True)
+    ]
+    text = {"eval_time": f"{OVERDUE}m", "alertname": rule["alert"], "exp_alerts": expected}
+    return firing_errors(rules, series, {}, folder, texts=[text])
