@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reporter.embedded.example.team import GATEWAY, TEAM
-from reporter.embedded.http.faults.faults import status_response
+from reporter.embedded.http.faults.faults import rate_limited_response, status_response
 from reporter.embedded.kubeconfig import render_kubeconfig
 from reporter.embedded.server import EmbeddedServer
 from tests.integration.reporter_process import (
@@ -41,6 +41,7 @@ ALONE = "--leader-elect=false"
 REPLICAS = 3
 USER = "replica-{}"
 LEASES = ("*", "coordination.k8s.io", "leases")
+DISCOVERY = r"^/apis?$"
 LOST = 60.0
 """
 Seconds within which a kind without a watch is Unknown, which it is after 30.
@@ -116,16 +117,21 @@ Produce = Callable[[Path], Awaitable[State]]
 
 @asynccontextmanager
 async def replicas(
-    folder: Path, *each: str, deny: Sequence[tuple[str, ...]] = ()
+    folder: Path, *each: str, deny: Sequence[tuple[str, ...]] = (), broken: str = ""
 ) -> AsyncIterator[Replicas]:
     """
-    Run three replicas on the example stack. *each*: a further flag for each of them.
+    Run three replicas on the example stack.
+
+    *each*: a further flag for each of them. *deny*: what none of them may. *broken*: a regular
+    expression of paths that answer with an error.
     """
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(EmbeddedServer())
         server.load_example_stack()
         for denial in deny:
             server.deny(*denial)
+        if broken:
+            server.faults.add(status_response(503, "ServiceUnavailable", "down"), path=broken)
         running = []
         for number in range(REPLICAS):
             pod = f"stack-status-reporter-{number}"
@@ -138,6 +144,15 @@ async def replicas(
             context = running_reporter(server, folder / pod, *flags, pod=pod)
             running.append(await stack.enter_async_context(context))
         yield Replicas(server, running)
+
+
+def _restore(server: EmbeddedServer) -> None:
+    """
+    Scale up again. No controller runs here, so the status follows by hand.
+    """
+    scaled = server.cluster.patch(*BBR, {"spec": {"replicas": 2}})
+    seen = {"status": {"observedGeneration": scaled["metadata"]["generation"]}}
+    server.cluster.patch(*BBR, seen, subresource="status")
 
 
 async def _steady(found: Replicas) -> State:
@@ -182,6 +197,13 @@ async def unknown(folder: Path) -> State:
         return await _steady(found)
 
 
+async def discovery_fails(folder: Path) -> State:
+    async with replicas(folder, broken=DISCOVERY) as found:
+        await found.all_show("unknown", 1, reason="clusterCRDMissing")
+        await found.all_show("leader", 1, of=1)
+        return await _steady(found)
+
+
 async def watch_lost(folder: Path) -> State:
     async with replicas(folder) as found:
         await found.led()
@@ -204,7 +226,7 @@ async def one_cut_off(folder: Path) -> State:
         found.server.deny(user=USER.format(leads.index(0)))
         found.server.end_watches()
         await found.all_show("watch_up", 0, of=1, kind="deployments.apps")
-        found.server.cluster.patch(*BBR, {"spec": {"replicas": 2}})
+        _restore(found.server)
         await found.all_show("finding", 1, of=1, reason="clusterBBRNotReady")
         await found.all_show("unknown", 1, of=1, reason="clusterBBRNotReady")
         return await _steady(found)
@@ -235,13 +257,12 @@ async def writes_refused(folder: Path) -> State:
         return State(before, await found.pages())
 
 
-async def one_write_failed(folder: Path) -> State:
+async def one_write_throttled(folder: Path) -> State:
     async with replicas(folder) as found:
         await found.led()
-        error = status_response(500, "InternalError", "etcdserver: leader changed")
-        found.server.faults.add(error, method="POST", path="/events", times=1)
+        found.server.faults.add(rate_limited_response(), method="POST", path="/events", times=1)
         scale_to_zero(found.server)
-        await found.counted("failed")
+        await found.counted("throttled")
         await found.counted("created")
         return await _steady(found)
 

@@ -46,13 +46,14 @@ PRODUCED = (
     produced.healthy,
     produced.one_cut_off,
     produced.watch_lost,
+    produced.discovery_fails,
     produced.finding,
     produced.suppressed,
     produced.unknown,
     produced.no_leader,
     produced.two_leaders,
     produced.writes_refused,
-    produced.one_write_failed,
+    produced.one_write_throttled,
     produced.dropped,
 )
 
@@ -100,16 +101,15 @@ def _unknown(state: State) -> list[Alert]:
 
 def _expected(name: str, state: State) -> list[Alert]:
     fixed = {
-        "healthy": [],
         "finding": [FOUND],
         "suppressed": [FOUND | {"reason": "clusterIstioControlPlaneNotReady"}],
         "no_leader": [SILENT],
         "two_leaders": [_of_reporter("SeveralLeaders")],
         "writes_refused": [FOUND, _of_reporter("EventsNotWritten", result="refused")],
-        "one_write_failed": [FOUND],
+        "one_write_throttled": [FOUND],
         "dropped": [FOUND, _of_reporter("EventDropped", result="dropped")],
     }
-    return fixed[name] if name in fixed else _unknown(state)
+    return [*fixed.get(name, []), *_unknown(state)]
 
 
 def _metrics(rules: Json) -> set[str]:
@@ -147,12 +147,18 @@ def test_each_state_fires_its_alerts_and_no_other(
     assert firing_errors(rules, series, firing, tmp_path) == ""
 
 
+def test_nothing_is_unknown_where_the_stack_can_be_read(states: Mapping[str, State]) -> None:
+    for name in ("healthy", "finding", "no_leader", "two_leaders", "writes_refused", "dropped"):
+        assert _unknown(states[name]) == []
+
+
 def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
     """
     The states above evaluate the alert for every reason of the catalogue.
     """
     reasons = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason}
-    assert {each["reason"] for each in _unknown(states["one_cut_off"])} == reasons
+    lost = [*_unknown(states["one_cut_off"]), *_unknown(states["discovery_fails"])]
+    assert {each["reason"] for each in lost} == reasons
     for name in ("unknown", "watch_lost"):
         blind = {each["reason"] for each in _unknown(states[name])}
         assert "inferencesetModelPodsNotReady" in blind
