@@ -20,7 +20,7 @@ The address of the status page inside a pod; `kubectl port-forward` and `kubectl
 """
 
 FREQUENT_HEARTBEAT = timedelta(seconds=60)
-_DEFAULTS = {flag.name: flag.default for flag in FLAGS}
+_FLAGS = {flag.name: flag for flag in FLAGS}
 _COMPONENTS = {
     "istio-namespace": ("istiod-deployment", "istiod"),
     "gateway-auth-namespace": ("gateway-auth-deployment", "gateway auth"),
@@ -52,6 +52,7 @@ class EffectiveValues:
             self._set("azure-authz-namespace", self._texts["gateway-auth-namespace"])
         yield from self._switch_off_half_a_node_provisioner()
         yield from self._switch_off_components()
+        yield from self._fill_in_downloads()
         yield from self._switch_off_downloads()
         yield from self._heartbeat_notes()
 
@@ -108,21 +109,37 @@ class EffectiveValues:
                 self._set(deployment, "")
             yield f"--{empty} is empty: {component} is not checked"
 
+    def _fill_in_downloads(self) -> Iterator[str]:
+        """
+        Read the default metric and port where none is given, as the earlier reporter did.
+        """
+        for flag, none in (("weight-download-metric", ""), ("weight-download-metric-port", "0")):
+            if self._texts[flag] == none:
+                self._set_default(flag)
+                yield f"--{flag}={none} means the default: {self._texts[flag]}"
+
     def _switch_off_downloads(self) -> Iterator[str]:
+        """
+        Switch the check off where no download could be slow in the earlier reporter.
+        """
         metric = self._texts["weight-download-metric"]
-        if not metric:
-            default = _DEFAULTS["weight-download-metric"]
-            self._set("weight-download-metric", default)
-            yield f"--weight-download-metric is empty: {default} is read"
-        elif not re.fullmatch(METRIC_NAME, metric):
-            self._texts["weight-download-min-mbps"] = "0"
-            self._values["weight_download_min_mbps"] = 0.0
-            yield (
-                f"--weight-download-metric={metric} is not the name of a metric (letters, digits,"
-                " _ and :): weight downloads are not checked"
-            )
+        if not re.fullmatch(METRIC_NAME, metric):
+            why = f"--weight-download-metric={metric} is not the name of a metric"
+        elif not self._values["weight_download_window"]:
+            why = "--weight-download-window-seconds=0"
+            self._set_default("weight-download-window-seconds")
         elif not self._values["weight_download_min_mbps"]:
-            yield "--weight-download-min-mbps=0: weight downloads are not checked"
+            why = "--weight-download-min-mbps=0"
+        else:
+            return
+        self._texts["weight-download-min-mbps"] = "0"
+        self._values["weight_download_min_mbps"] = 0.0
+        yield f"{why}: weight downloads are not checked"
+
+    def _set_default(self, name: str) -> None:
+        flag = _FLAGS[name]
+        self._texts[name] = flag.default
+        self._values[flag.settings_field] = flag.parse(flag.default)
 
     def _heartbeat_notes(self) -> Iterator[str]:
         heartbeat = self._values["heartbeat"]

@@ -187,7 +187,9 @@ class Settings:
     )
 
     weight_download_window: timedelta = _weights(
-        "60", seconds_parser(least=1), "A download is slow if it was slow for this long."
+        "60",
+        seconds_parser(least=0),
+        "A download is slow if it was slow for this long; 0: not checked.",
     )
     weight_download_min_mbps: float = _weights(
         "20",
@@ -201,7 +203,7 @@ class Settings:
     )
     weight_download_metric_port: int = _weights(
         "5000",
-        integer_parser(least=1, most=MAX_PORT),
+        integer_parser(least=0, most=MAX_PORT),
         "Port of model pods that serves the metric.",
     )
     scrape_mode: ScrapeMode = _weights(

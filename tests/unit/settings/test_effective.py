@@ -94,25 +94,34 @@ def test_a_limit_is_written_as_go_writes_it(text, speed):
     assert (made.weight_download_min_mbps, made.notes) == (speed, ())
 
 
-def test_a_limit_of_zero_switches_the_check_of_downloads_off():
-    made = settings("--weight-download-min-mbps=0")
-    assert made.weight_download_min_mbps == 0
-    assert made.notes == ("--weight-download-min-mbps=0: weight downloads are not checked",)
-
-
-def test_an_empty_metric_is_the_default_as_it_always_was():
-    made = settings("--weight-download-metric=")
-    default = "kaito_model_download_speed_bytes_per_second"
-    assert made.flag_text("weight-download-metric") == default
-    assert made.notes == (f"--weight-download-metric is empty: {default} is read",)
-
-
-def test_a_metric_that_no_page_can_have_switches_the_check_off():
-    made = settings("--weight-download-metric=a-b")
+@pytest.mark.parametrize(
+    ("argument", "why"),
+    [
+        ("--weight-download-min-mbps=0", "--weight-download-min-mbps=0"),
+        ("--weight-download-window-seconds=0", "--weight-download-window-seconds=0"),
+        (
+            "--weight-download-metric=a-b",
+            "--weight-download-metric=a-b is not the name of a metric",
+        ),
+    ],
+)
+def test_values_with_which_no_download_was_ever_slow_switch_the_check_off(argument, why):
+    made = settings(argument)
     assert (made.weight_download_min_mbps, made.flag_text("weight-download-min-mbps")) == (0, "0")
-    (note,) = made.notes
-    assert note.startswith("--weight-download-metric=a-b is not the name of a metric")
-    assert note.endswith("weight downloads are not checked")
+    assert made.notes == (f"{why}: weight downloads are not checked",)
+    assert made.weight_download_window.total_seconds() == 60
+
+
+def test_an_empty_metric_and_port_0_are_the_defaults_as_they_always_were():
+    made = settings("--weight-download-metric=", "--weight-download-metric-port=0")
+    default = "kaito_model_download_speed_bytes_per_second"
+    assert made.flag_text("weight-download-metric") == made.weight_download_metric == default
+    assert made.flag_text("weight-download-metric-port") == "5000"
+    assert made.weight_download_metric_port == 5000
+    assert made.notes == (
+        f"--weight-download-metric= means the default: {default}",
+        "--weight-download-metric-port=0 means the default: 5000",
+    )
 
 
 def test_values_that_the_chart_does_not_have_are_noted():

@@ -24,7 +24,7 @@ def test_a_value_may_hold_an_equals_sign():
         (["--weight-download-min-mbps=fast"], "must be a number, 0 to 1000000000000"),
         (["--weight-download-min-mbps=nan"], "must be a number, 0 to 1000000000000"),
         (["--weight-download-min-mbps=1e13"], "must be a number, 0 to 1000000000000"),
-        (["--weight-download-metric-port=65536"], "must be a whole number, 1 to 65535"),
+        (["--weight-download-metric-port=65536"], "must be a whole number, 0 to 65535"),
         (["--leader-elect=yes"], "--leader-elect=yes: must be true or false"),
         (["--leader-elect", "false"], "write a boolean as --flag=false"),
         (["--metrics-bind-address=8080"], "must be an address such as :8080"),
