@@ -89,6 +89,8 @@ class Replicas:
         """
 
         async def shown() -> bool:
+            for each in self.running:
+                assert each.process.returncode is None, each.log
             values = [await each.metric(metric, **labels) for each in self.running]
             return values.count(value) == of
 
