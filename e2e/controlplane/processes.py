@@ -4,10 +4,8 @@ The processes of one control plane: started in one folder, ended together, whate
 
 import contextlib
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -101,15 +99,3 @@ class Folder:
         shutil.rmtree(self.path, ignore_errors=True)
         self._watchdog.communicate()
         self._lock.close()
-
-
-def free_port() -> int:
-    """
-    Return a free port below the ephemeral range. A client that tries to reach a stopped server
-    must neither take its port nor connect to itself.
-    """
-    while True:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port

@@ -11,8 +11,9 @@ from e2e.controlplane import assets, commands
 from e2e.controlplane.client import ApiError, Client
 from e2e.controlplane.credentials import ADMIN, Credentials
 from e2e.controlplane.options import Options
-from e2e.controlplane.processes import Folder, Process, free_port
+from e2e.controlplane.processes import Folder, Process
 from e2e.controlplane.waiting import until
+from tests.support.ports import free_port
 
 
 START_TIMEOUT = 180

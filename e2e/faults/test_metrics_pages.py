@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from e2e.controlplane import ControlPlane, Json, until
-from e2e.controlplane.processes import Process, free_port
+from e2e.controlplane.processes import Process
 from e2e.faults.support.fault_cost import measured_cost
 from e2e.faults.support.page_server import ELSEWHERE, HANGING, HEALTHY, HOSTILE
 from e2e.support import etcd_objects, events
@@ -22,6 +22,7 @@ from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
+from tests.support.ports import free_port
 
 
 ROOT = Path(__file__).parent.parent.parent

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from e2e.controlplane import ControlPlane, reporter_rights, until
-from e2e.controlplane.processes import free_port
 from e2e.image import base
 from e2e.image.container import RuncContainer
 from e2e.image.storage import Storage
@@ -22,6 +21,7 @@ from e2e.support import events
 from e2e.support.production_stack import components, restore
 from e2e.support.reporter_process import NAMESPACE
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
+from tests.support.ports import free_port
 
 
 TOOLS = ("buildah", "runc", "debootstrap")

@@ -20,7 +20,6 @@ from pathlib import Path
 import pytest
 
 from e2e.controlplane import ControlPlane, Json, faults, until
-from e2e.controlplane.processes import free_port
 from e2e.support import events, observer
 from e2e.support.address import routable_address
 from e2e.support.events import Event
@@ -34,6 +33,7 @@ from e2e.support.production_stack.kaito_controller import (
 from e2e.support.production_stack.team import TeamStack, register_class, remove
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import GRACE
+from tests.support.ports import free_port
 
 
 ROOT = Path(__file__).parents[2]

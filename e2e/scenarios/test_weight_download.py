@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from e2e.controlplane import ControlPlane, Json, Options, until
-from e2e.controlplane.processes import free_port
 from e2e.support import events
 from e2e.support.address import routable_address
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import PROMPT_TIMEOUT
+from tests.support.ports import free_port
 
 
 ROOT = Path(__file__).parents[2]

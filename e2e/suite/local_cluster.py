@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from e2e.controlplane import ControlPlane, Json, faults, reporter_rights
-from e2e.controlplane.processes import free_port
 from e2e.suite.cluster import DEDICATED_LABEL
 from e2e.suite.reporters import NAME
 from e2e.support import observer
 from e2e.support.events import SOURCE
 from e2e.support.production_stack import components
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from tests.support.ports import free_port
 
 
 HEARTBEAT = 10

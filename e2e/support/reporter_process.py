@@ -13,7 +13,8 @@ from typing import Any, Self
 from prometheus_client.parser import text_string_to_metric_families
 
 from e2e.controlplane import ControlPlane, reporter_rights, until
-from e2e.controlplane.processes import Process, free_port
+from e2e.controlplane.processes import Process
+from tests.support.ports import free_port
 
 
 NAMESPACE = "status-reporter"

@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import pytest
 
 import reporter
 from reporter.embedded.server import EmbeddedServer
+from tests.support.ports import free_port
 
 
 NOBODY = 65534
@@ -75,12 +75,6 @@ def unprivileged() -> dict[str, object]:
     if os.geteuid() != 0 or not seen:
         return {}
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 async def answering(url: str) -> str:

@@ -4,7 +4,6 @@ The HTTP endpoints and their addresses.
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -26,6 +25,7 @@ from reporter.settings import load_settings
 from reporter.settings.parsers import BindAddress
 from tests.integration.test_elector import api, server
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.ports import free_port
 
 
 __all__ = ["api", "server"]
@@ -36,9 +36,7 @@ ALWAYS_OK = Pages(
 
 
 def free() -> BindAddress:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return BindAddress("127.0.0.1", probe.getsockname()[1])
+    return BindAddress("127.0.0.1", free_port())
 
 
 class ServedPages:

@@ -14,11 +14,11 @@ from pathlib import Path
 from e2e.bench.load.deployments import INFERENCE_SETS
 from e2e.bench.load.loading_pods import LoadingPods
 from e2e.controlplane import ControlPlane, WaitTimeout, until
-from e2e.controlplane.processes import free_port
 from e2e.support import events
 from e2e.support.process_usage import ProcessUsage
 from e2e.support.production_stack.inference_sets import INVALID_REASON, RIGHT, WRONG
 from e2e.support.reporter_process import ReporterProcess
+from tests.support.ports import free_port
 
 
 ROOT = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from e2e.controlplane.processes import free_port
+from tests.support.ports import free_port
 
 
 CHUNK_SIZE = 2**18

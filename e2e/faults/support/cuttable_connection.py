@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from e2e.controlplane import ControlPlane
-from e2e.controlplane.processes import free_port
+from tests.support.ports import free_port
 
 
 class CuttableConnection:

@@ -22,10 +22,10 @@ from aiohttp import web
 from yarl import URL
 
 from e2e.controlplane import ControlPlane, reporter_rights
-from e2e.controlplane.processes import free_port
 from e2e.faults.support.proxy_forwarding import forwarded_headers, read_piece
 from e2e.faults.support.proxy_rules import ProxyRule, SeenRequest
 from e2e.support.reporter_process import NAMESPACE
+from tests.support.ports import free_port
 
 
 class FaultProxy:
