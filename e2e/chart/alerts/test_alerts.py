@@ -12,10 +12,22 @@ import pytest
 
 from e2e.chart import CHART, golden
 from e2e.chart.alerts import states as produced
+from e2e.chart.alerts.expected import (
+    BEFORE,
+    HEALTHY_YET,
+    LASTS,
+    LATE,
+    OURS,
+    OVERDUE,
+    SILENT,
+    Alert,
+    expected_alerts,
+    firing_by_minute,
+    unknown_alerts,
+)
 from e2e.chart.alerts.promtool import firing_errors
 from e2e.chart.alerts.states import State
 from e2e.chart.alerts.timeline import (
-    NAMESPACE,
     POD_MONITOR,
     SERVICE_MONITOR,
     Phase,
@@ -33,15 +45,6 @@ helm and promtool are built together with the control plane.
 """
 
 Json = dict[str, Any]
-Alert = dict[str, str]
-OURS = "productionstack_status_reporter_"
-BEFORE, LASTS = 20, 90
-"""
-Minutes in which a cluster is healthy, and then is in the state.
-"""
-
-HEALTHY_YET, OVERDUE, LATE = BEFORE - 1, BEFORE + 29, BEFORE + LASTS - 1
-BBR = "clusterBBRNotReady"
 PRODUCED = (
     produced.healthy,
     produced.one_cut_off,
@@ -68,62 +71,6 @@ def rules(helm: Helm) -> Json:
     rendered = helm.render(CHART, "--set=prometheusRule.enabled=true", golden.OPERATOR)
     (found,) = (each["spec"] for each in rendered if each["kind"] == "PrometheusRule")
     return dict(found)
-
-
-# ---------------------------------------------------------------- alerts as they fire
-
-
-def _alert(name: str, severity: str = "warning", **labels: str) -> Alert:
-    return {"alertname": f"ProductionStack{name}", "severity": severity, **labels}
-
-
-def _of_reporter(name: str, **labels: str) -> Alert:
-    return _alert(f"StatusReporter{name}", namespace=NAMESPACE, **labels)
-
-
-FOUND = _alert("Finding", namespace=NAMESPACE, layer="cluster", reason=BBR)
-SILENT = _alert("StatusReporterSilent", "critical")
-
-
-def _unknown(state: State) -> list[Alert]:
-    """
-    Return one alert for each reason and namespace that a replica cannot evaluate.
-    """
-    found = {
-        labels
-        for page in state.after
-        for (name, labels), value in samples(page).items()
-        if name == f"{OURS}unknown" and value
-    }
-    alert = _alert("ReasonUnknown", namespace=NAMESPACE)
-    return [alert | dict(labels) for labels in sorted(found)]
-
-
-def _expected(name: str, state: State) -> list[Alert]:
-    fixed = {
-        "finding": [FOUND],
-        "suppressed": [FOUND | {"reason": "clusterIstioControlPlaneNotReady"}],
-        "no_leader": [SILENT],
-        "two_leaders": [_of_reporter("SeveralLeaders")],
-        "writes_refused": [FOUND, _of_reporter("EventsNotWritten", result="refused")],
-        "one_write_throttled": [FOUND],
-        "dropped": [FOUND, _of_reporter("EventDropped", result="dropped")],
-    }
-    return [*fixed.get(name, []), *_unknown(state)]
-
-
-def _firing(name: str, state: State, **external: str) -> dict[int, list[Alert]]:
-    """
-    Return the alerts that fire, by minute. One resolves after an hour, one reason takes an hour.
-    """
-    alerts = [each | external for each in _expected(name, state)]
-    slow = [each for each in alerts if each.get("reason") == "inferencesetWeightDownloadSlow"]
-    past = [each for each in alerts if each["alertname"].endswith("EventDropped")]
-    return {
-        HEALTHY_YET: [],
-        OVERDUE: [each for each in alerts if each not in slow],
-        LATE: [each for each in alerts if each not in past],
-    }
 
 
 def _metrics(rules: Json) -> set[str]:
@@ -156,13 +103,13 @@ def test_each_state_fires_its_alerts_and_no_other(
     if cluster:
         calm = (Phase(BEFORE + LASTS, healthy.after),)
         series += series_of(calm, metrics, cluster="east")
-    firing = _firing(name, state, **external)
+    firing = firing_by_minute(name, state, **external)
     assert firing_errors(rules, series, firing, tmp_path) == ""
 
 
 def test_nothing_is_unknown_where_the_stack_can_be_read(states: Mapping[str, State]) -> None:
     for name in ("healthy", "finding", "no_leader", "two_leaders", "writes_refused", "dropped"):
-        assert _unknown(states[name]) == []
+        assert unknown_alerts(states[name]) == []
 
 
 def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
@@ -170,10 +117,10 @@ def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
     The states above evaluate the alert for every reason of the catalogue.
     """
     reasons = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason}
-    lost = [*_unknown(states["one_cut_off"]), *_unknown(states["discovery_fails"])]
+    lost = [*unknown_alerts(states["one_cut_off"]), *unknown_alerts(states["discovery_fails"])]
     assert {each["reason"] for each in lost} == reasons
     for name in ("unknown", "watch_lost"):
-        blind = {each["reason"] for each in _unknown(states[name])}
+        blind = {each["reason"] for each in unknown_alerts(states[name])}
         assert "inferencesetModelPodsNotReady" in blind
         assert blind < reasons
 
@@ -203,7 +150,7 @@ def test_an_event_that_is_dropped_before_the_first_scrape_is_noticed(
 ) -> None:
     state = states["dropped"]
     series = [*series_of((Phase(30, state.after),), _metrics(rules), cluster="west")]
-    expected = [each | {"cluster": "west"} for each in _expected("dropped", state)]
+    expected = [each | {"cluster": "west"} for each in expected_alerts("dropped", state)]
     assert firing_errors(rules, series, {29: expected}, tmp_path) == ""
 
 
@@ -226,7 +173,7 @@ def test_two_monitors_and_two_prometheus_servers_change_nothing(
             prometheus_replica=server,
         )
     ]
-    firing = _firing(name, state, cluster="west")
+    firing = firing_by_minute(name, state, cluster="west")
     assert firing_errors(rules, series, firing, tmp_path) == ""
 
 
@@ -260,9 +207,9 @@ def test_texts_name_cluster_namespace_and_number(
         "dropped": "An Event of the status reporter was dropped in cluster west",
     }
     for name, summary in wanted.items():
-        alert = _expected(name, states[name])[-1]
+        alert = expected_alerts(name, states[name])[-1]
         assert _text_errors(rules, states, name, [alert], [summary], tmp_path) == ""
-    alerts = _unknown(states["unknown"])
+    alerts = unknown_alerts(states["unknown"])
     summaries = [
         f"{each['reason']} cannot be evaluated"
         + (f" in namespace {space}" if (space := each["workload_namespace"]) else "")
