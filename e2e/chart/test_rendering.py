@@ -99,6 +99,7 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
         ("statusBindAddress=:8081", "statusBindAddress: 8080 and 8081 serve"),
         ("statusBindAddress=0.0.0.0:8080", "statusBindAddress: 8080 and 8081 serve"),
         ("prometheusRule.replicaLabels={a-b}", "replicaLabels"),
+        ("prometheusRule.enabled=true,prometheusRule.replicaLabels=null", "replicaLabels"),
         ("networkPolicy.statusFrom[0].podSelectr.a=b", "podSelectr"),
         ("leaderElection.ID=x", "ID"),
         ("emission=both", "emission"),
