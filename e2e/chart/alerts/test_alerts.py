@@ -101,8 +101,8 @@ def test_each_state_fires_its_alerts_and_no_other(
     external = {"cluster": cluster} if cluster else {}
     series = [*series_of(_phases(healthy, state), metrics, **external)]
     if cluster:
-        calm = (Phase(BEFORE + LASTS, healthy.after),)
-        series += series_of(calm, metrics, cluster="east")
+        steady = (Phase(BEFORE + LASTS, healthy.after),)
+        series += series_of(steady, metrics, cluster="east")
     firing = firing_by_minute(name, state, **external)
     assert firing_errors(rules, series, firing, tmp_path) == ""
 
@@ -120,9 +120,9 @@ def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
     lost = [*unknown_alerts(states["one_cut_off"]), *unknown_alerts(states["discovery_fails"])]
     assert {each["reason"] for each in lost} == reasons
     for name in ("unknown", "watch_lost"):
-        blind = {each["reason"] for each in unknown_alerts(states[name])}
-        assert "inferencesetModelPodsNotReady" in blind
-        assert blind < reasons
+        affected = {each["reason"] for each in unknown_alerts(states[name])}
+        assert "inferencesetModelPodsNotReady" in affected
+        assert affected < reasons
 
 
 @pytest.mark.parametrize("cluster", ["", "west"])
