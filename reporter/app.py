@@ -187,8 +187,8 @@ class Reporter:
             await self._server.start()
         except OSError as err:
             raise ConfigurationError(
-                f"cannot listen: {err}; set --metrics-bind-address and"
-                " --health-probe-bind-address to free addresses, or to 0 to serve nothing"
+                f"cannot listen: {err}; set --metrics-bind-address, --health-probe-bind-address"
+                " and --status-bind-address to free addresses, or to 0 to serve nothing"
             ) from err
         try:
             await self._run_until(stop)

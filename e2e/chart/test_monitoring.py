@@ -3,14 +3,13 @@ The chart's objects for the Prometheus Operator are accepted by an API server wi
 Prometheus.
 """
 
-import json
 import re
-import subprocess
 from collections.abc import Iterator
 
 import pytest
 
 from e2e.chart import CHART, golden
+from e2e.chart.alerts.promtool import rule_errors
 from e2e.chart.helm import Helm, Json
 from e2e.chart.installed import NAMESPACE, answer, difference
 from e2e.chart.leftovers import until_nothing_is_left
@@ -76,14 +75,14 @@ def test_every_value_at_once_is_accepted_by_the_api_server(
 def test_prometheus_accepts_every_rule(helm: Helm) -> None:
     rules = _rules(helm)
     assert len(rules["groups"][0]["rules"]) > 3
-    assert _rule_errors(rules) == ""
+    assert rule_errors(rules) == ""
 
 
 def test_a_broken_rule_is_noticed(helm: Helm) -> None:
     for place, wrong in (("expr", "sum(x"), ("annotations", {"summary": "{{ $labels.reason }"})):
         rules = _rules(helm)
         rules["groups"][0]["rules"][0][place] = wrong
-        assert "ProductionStackFinding" in _rule_errors(rules)
+        assert "ProductionStackFinding" in rule_errors(rules)
 
 
 def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
@@ -92,25 +91,21 @@ def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
     asked = set(re.findall(rf"{OURS}\w+", expressions))
     assert {f"{OURS}finding", f"{OURS}leader"} <= asked
     assert asked <= set(re.findall(rf"^{OURS}\w+", page, re.MULTILINE))
-    (results,) = re.findall(r'result=~"([^"]+)"', expressions)
-    assert set(results.split("|")) <= set(WriteResult)
-    labels = {each for by in re.findall(r"by \(([^)]+)\)", expressions) for each in by.split(", ")}
-    assert labels <= {label for metric in METRICS for label in metric.labels}
+    results = {
+        each
+        for found in re.findall(r'result=~?"([^"]+)"', expressions)
+        for each in found.split("|")
+    }
+    assert {"refused", "dropped"} <= results <= set(WriteResult)
+    dropped = {
+        each
+        for found in re.findall(r"without \(([^)]+)\)", expressions)
+        for each in found.split(", ")
+    }
+    assert not dropped & {label for metric in METRICS for label in metric.labels}
 
 
 def _rules(helm: Helm) -> Json:
     rendered = helm.render(CHART, f"--values={EVERYTHING}", golden.OPERATOR)
     (found,) = (each["spec"] for each in rendered if each["kind"] == "PrometheusRule")
     return dict(found)
-
-
-def _rule_errors(rules: Json) -> str:
-    """
-    Return what Prometheus' rule parser reports about expressions, templates and durations.
-    """
-    program = assets.find().program("prometheus-rules")
-    done = subprocess.run(
-        [program], input=json.dumps(rules), capture_output=True, text=True, check=False
-    )
-    assert (done.returncode == 0) == (done.stdout == ""), done
-    return done.stdout

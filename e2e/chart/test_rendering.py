@@ -80,7 +80,7 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
         for name, value in values.items():
             described = schema["properties"][name]
             assert described.get("description"), f"{where}{name}"
-            if described.get("additionalProperties") is False:
+            if "properties" in described:
                 compare(value, described, f"{where}{name}.")
 
     compare(VALUES, SCHEMA, "")
@@ -92,10 +92,15 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
 @pytest.mark.parametrize(
     ("setting", "named"),
     [
-        ("replcas=3", "replcas"),
         ("image.repo=x", "repo"),
-        ("controlPlane.istioNamspace=x", "istioNamspace"),
         ("controlPlane.weightDownload.minMbps=3", "minMbps"),
+        ("controlPlane.weightDownload.minMBps=-1", "minMBps"),
+        ("statusBindAddress=8082", "statusBindAddress"),
+        ("statusBindAddress=:8081", "statusBindAddress: 8080 and 8081 serve"),
+        ("statusBindAddress=0.0.0.0:8080", "statusBindAddress: 8080 and 8081 serve"),
+        ("prometheusRule.replicaLabels={a-b}", "replicaLabels"),
+        ("prometheusRule.enabled=true,prometheusRule.replicaLabels=null", "replicaLabels"),
+        ("networkPolicy.statusFrom[0].podSelectr.a=b", "podSelectr"),
         ("leaderElection.ID=x", "ID"),
         ("emission=both", "emission"),
         ("sources={kafka}", "sources"),
@@ -137,9 +142,43 @@ def test_program_accepts_every_flag(helm: Helm, values: Path, tmp_path: Path) ->
 
 def test_defaults_are_those_of_the_program(helm: Helm) -> None:
     given = dict(each.removeprefix("--").split("=", 1) for each in _arguments(helm.render(CHART)))
-    ours = {**load_settings([], {}).flag_texts, **DIFFERS, "release-namespace": "kaito-system"}
+    loaded = load_settings([], {})
+    inside = {"status-bind-address": str(loaded.status_bind_address)}
+    ours = {**loaded.flag_texts, **DIFFERS, **inside, "release-namespace": "kaito-system"}
     assert given == {name: ours[name] for name in given}
     assert {"metrics-bind-address", "emission", "scrape-mode"} <= given.keys()
+
+
+def test_status_is_inside_the_pod_alone_and_no_peer_is_let_in(helm: Helm) -> None:
+    ports, address = _ingress_and_status_address(helm)
+    assert address == "127.0.0.1:8082"
+    assert ports == {"health": None, "metrics": None}
+    assert load_settings([f"--status-bind-address={address}"], {}).status_bind_address == (
+        load_settings([], {}).status_bind_address
+    )
+
+
+def test_status_that_is_opened_is_so_to_named_peers_alone(helm: Helm) -> None:
+    peers = [{"ipBlock": {"cidr": "10.0.0.0/8"}}]
+    named = ("--set-json", f"networkPolicy.statusFrom={json.dumps(peers)}")
+    opened = "--set=statusBindAddress=:8090"
+    assert _ingress_and_status_address(helm, opened) == (
+        {"health": None, "metrics": None},
+        ":8090",
+    )
+    assert _ingress_and_status_address(helm, *named)[0].keys() == {"health", "metrics"}
+    assert _ingress_and_status_address(helm, opened, *named)[0][8090] == peers
+
+
+def _ingress_and_status_address(helm: Helm, *words: str) -> tuple[dict[str | int, Any], str]:
+    """
+    Return the peers by port, None for everyone, and the address of the status page.
+    """
+    objects = helm.render(CHART, "--set=networkPolicy.enabled=true", *words)
+    given = dict(each.removeprefix("--").split("=", 1) for each in _arguments(objects))
+    rules = _of(objects, "NetworkPolicy")["spec"]["ingress"]
+    peers = {port["port"]: rule.get("from") for rule in rules for port in rule["ports"]}
+    return peers, given["status-bind-address"]
 
 
 def test_overlay_is_mounted_and_a_change_of_it_restarts_the_pods(helm: Helm) -> None:

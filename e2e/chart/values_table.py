@@ -33,7 +33,7 @@ def _rows(schema: Json, defaults: Json, prefix: str = "") -> Iterator[tuple[str,
     """
     for name, default in defaults.items():
         described = schema["properties"][name]
-        if described.get("additionalProperties") is False:
+        if "properties" in described:
             yield from _rows(described, default, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", default, described["description"]

@@ -59,7 +59,11 @@ PROGRAMS = (
         *("helm", "helm", "helm.sh/helm/v3/cmd/helm", "about 2 minutes the first time"),
         _OF_HELM,
     ),
-    Program("prometheus-rules", "rules", ".", "some seconds"),
+    Program(
+        *("promtool", "rules", "github.com/prometheus/prometheus/cmd/promtool"),
+        "about 2 minutes the first time",
+        tags="remove_all_sd",  # without the clients of every cloud, which rules do not need
+    ),
 )
 ENVTEST = frozenset({"etcd", "kube-apiserver", "kubectl"})
 HOW = (

@@ -31,6 +31,7 @@ class Program:
     package: str
     expect: str
     version_symbols: tuple[str, ...] = ()
+    tags: str = ""
 
     def linker_flags(self) -> str:
         """
@@ -52,7 +53,7 @@ def build(program: Program, target: Path) -> None:
     unfinished = target.with_name(f".{target.name}.unfinished")
     command = [
         *("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", program.linker_flags()),
-        *("-o", str(unfinished), program.package),
+        *("-tags", program.tags, "-o", str(unfinished), program.package),
     ]
     try:
         with _progress(f"building {program.name}, {program.expect}"):

@@ -114,7 +114,12 @@ class _ReplicaController:
 
     def _new(self, *, follows: bool) -> _Replica:
         port, name = free_port(), f"status-reporter-{os.getpid()}-{next(_NUMBERS)}"
-        arguments = (*self._flags, f"--health-probe-bind-address=0.0.0.0:{port}")
+        address = f"0.0.0.0:{port}"
+        open_to_proxies = (
+            f"--health-probe-bind-address={address}",
+            f"--status-bind-address={address}",
+        )
+        arguments = (*self._flags, *open_to_proxies)
         process = ReporterProcess(self._plane, *arguments, name=name, grant=False, follows=follows)
         process.health_port = port
         try:
@@ -123,7 +128,7 @@ class _ReplicaController:
             if process.running:
                 process.kill()
             raise
-        pod = _pod(name, port, self._flags)
+        pod = _pod(name, port, arguments)
         self._plane.client.create(self._plane.client.collection(pod), pod)
         faults.write_status(self._plane.client, pod, _running())
         return _Replica(process, self._plane.client.path(pod))

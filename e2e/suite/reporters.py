@@ -12,10 +12,11 @@ from e2e.support.events import SOURCE
 
 
 NAME = "app.kubernetes.io/name"
-PORT = 8081
+STATUS = "status-bind-address"
 INSTALL = (
     "Install one with: helm install status-reporter helm/productionstack-status-reporter"
     " --namespace kaito-system --set heartbeatSeconds=60,controlPlane.kaitoNamespace=kaito-system"
+    " --set statusBindAddress=:8082"
     " --set image.repository=…,image.tag=…"
 )
 
@@ -76,7 +77,7 @@ class ReporterPods:
 
     def describe(self) -> str:
         """
-        Return the /status of each reporter, to find out why a test failed.
+        Return the /status of each reporter, to find out why a test failed. It must be opened.
         """
         try:
             pods = self.pods()
@@ -86,7 +87,8 @@ class ReporterPods:
 
     def _status(self, pod: Json) -> str:
         meta = pod["metadata"]
-        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}:{_port(pod)}"
+        port = self.flags().get(STATUS, "").rpartition(":")[2]
+        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}:{port}"
         try:
             return json.dumps(json.loads(self.client.raw("GET", f"{path}/proxy/status")), indent=1)
         except (OSError, ApiError) as err:
@@ -101,8 +103,3 @@ def is_ready(pod: Json) -> bool:
 def _container(pod: Json) -> Json:
     container: Json = pod["spec"]["containers"][0]
     return container
-
-
-def _port(pod: Json) -> int:
-    ports = _container(pod).get("ports", [])
-    return next((port["containerPort"] for port in ports if port.get("name") == "health"), PORT)

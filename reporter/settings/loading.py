@@ -11,6 +11,7 @@ from typing import Any
 
 from reporter.settings import zap
 from reporter.settings.arguments import FlagInput, find_misspelled_variables, read_flag_inputs
+from reporter.settings.effective import EffectiveValues
 from reporter.settings.errors import SettingsError
 from reporter.settings.flags import Flag
 from reporter.settings.parsers import parse_optional_namespace, parse_optional_object_name
@@ -18,12 +19,15 @@ from reporter.settings.settings import FLAGS, Settings
 
 
 NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+UNKNOWN_VALUES_VARIABLE = "UNKNOWN_CHART_VALUES"
+"""
+Set by the chart: the notes of a subchart are not shown, so the log has to name its unknown values.
+"""
+
 JITTER_FACTOR = 1.2
 """
 How many retry periods must fit into the renew deadline (client-go, leaderelection.JitterFactor).
 """
-
-FREQUENT_HEARTBEAT = timedelta(seconds=60)
 
 
 def load_settings(
@@ -41,7 +45,7 @@ def load_settings(
     inputs = read_flag_inputs(argv, environ)
     values = {flag.settings_field: _parse_value(flag, inputs.get(flag.name)) for flag in FLAGS}
     texts = {flag.name: flag.default for flag in FLAGS} | {k: v.text for k, v in inputs.items()}
-    notes = tuple(_fill_in_defaults(values, texts))
+    notes = tuple(EffectiveValues(values, texts).fill_in())
     values["log_format"], level = zap.resolve_logging(values, inputs.keys())
     settings = Settings(
         **values,
@@ -51,7 +55,7 @@ def load_settings(
         deployment_name=_deployment_name(environ),
         flag_texts=MappingProxyType(texts),
         given_flags=frozenset(inputs),
-        notes=(*notes, *_heartbeat_notes(values), *find_misspelled_variables(environ)),
+        notes=(*notes, *_chart_notes(environ), *find_misspelled_variables(environ)),
     )
     _check_election(settings, inputs)
     _check_addresses(settings, inputs)
@@ -125,27 +129,9 @@ def _check_addresses(settings: Settings, inputs: Mapping[str, FlagInput]) -> Non
             raise SettingsError(f"{_origin(name, inputs)}={metrics}", text)
 
 
-def _fill_in_defaults(values: dict[str, Any], texts: dict[str, str]) -> Iterator[str]:
+def _chart_notes(environ: Mapping[str, str]) -> Iterator[str]:
     """
-    Replace empty values by what they stand for. Yield a note if only half of a pair is given.
+    Yield a note for each value that the chart was given and does not have.
     """
-    if not texts["status-bind-address"]:
-        values["status_bind_address"] = values["health_probe_bind_address"]
-    if not values["azure_authz_namespace"]:
-        auth = values["gateway_auth_namespace"]
-        values["azure_authz_namespace"] = texts["azure-authz-namespace"] = auth
-    name, namespace = values["node_provisioner_name"], values["node_provisioner_namespace"]
-    if bool(name) != bool(namespace):
-        values["node_provisioner_name"] = texts["node-provisioner-name"] = ""
-        flags = ("--node-provisioner-name", "--node-provisioner-namespace")
-        given, missing = flags if name else reversed(flags)
-        yield f"{given} is set and {missing} is empty: the node provisioner is not checked; set both"
-
-
-def _heartbeat_notes(values: Mapping[str, Any]) -> Iterator[str]:
-    heartbeat = values["heartbeat"]
-    if heartbeat < FREQUENT_HEARTBEAT:
-        yield (
-            f"--heartbeat-seconds={heartbeat.total_seconds():g} writes each Event more than once"
-            " a minute; 60 or more spares the API server"
-        )
+    for name in environ.get(UNKNOWN_VALUES_VARIABLE, "").split():
+        yield f"the chart has no value {name}, so it has no effect; see the README of the chart"

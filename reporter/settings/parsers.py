@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -22,6 +23,8 @@ The texts that Go's strconv.ParseBool accepts.
 
 MAX_NUMBER = 10_000_000
 MAX_PORT = 65535
+MAX_SPEED = 10**12
+METRIC_NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 DNS_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 MAX_SUBDOMAIN_LENGTH = 253
 
@@ -33,6 +36,16 @@ class BindAddress(NamedTuple):
 
     host: str
     port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """
+        Whether only processes of this pod or machine can connect.
+        """
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -73,6 +86,17 @@ def parse_number(text: str, *, most: int = MAX_NUMBER, unit: str = "") -> float:
     value = float(text) if re.fullmatch(r"[0-9]{1,18}(\.[0-9]{1,9})?", text) else 0.0
     if not 0 < value <= most:
         raise ValueError(f"must be a number{unit} greater than 0, at most {most}")
+    return value
+
+
+def parse_speed(text: str) -> float:
+    """
+    Return a limit in MB/s as Go's flag package reads it, such as 20, 0.5 or 1e+07; 0 means none.
+    """
+    number = re.fullmatch(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text)
+    value = float(text) if number else -1.0
+    if not 0 <= value <= MAX_SPEED:
+        raise ValueError(f"must be a number, 0 to {MAX_SPEED}")
     return value
 
 
@@ -124,9 +148,7 @@ def parse_optional_object_name(text: str) -> str:
     return parse_object_name(text) if text else ""
 
 
-def parse_metric_name(text: str) -> str:
-    if not re.fullmatch(r"[a-zA-Z_:][a-zA-Z0-9_:]*", text):
-        raise ValueError("must be the name of a metric: letters, digits, _ and :")
+def parse_any_text(text: str) -> str:
     return text
 
 

@@ -24,16 +24,16 @@ from reporter.settings.parsers import (
     choice_set_parser,
     integer_parser,
     parse_address,
+    parse_any_text,
     parse_boolean,
     parse_fractional_seconds,
-    parse_metric_name,
     parse_namespace,
-    parse_number,
     parse_object_name,
     parse_optional_address,
     parse_optional_file,
     parse_optional_namespace,
     parse_optional_object_name,
+    parse_speed,
     seconds_parser,
 )
 
@@ -60,14 +60,18 @@ class Settings:
     of those that were set. *notes*: advice for the operator.
     """
 
-    istio_namespace: str = _watched("istio-system", parse_namespace, "Namespace of istiod.")
+    istio_namespace: str = _watched(
+        "istio-system", parse_optional_namespace, "Namespace of istiod; empty: not checked."
+    )
     istiod_deployment: str = _watched(
         "istiod",
         parse_optional_object_name,
         "Deployment of istiod; revisions (istiod-*) are checked too.",
     )
     gateway_auth_namespace: str = _watched(
-        "llm-gateway-auth", parse_namespace, "Namespace of gateway auth."
+        "llm-gateway-auth",
+        parse_optional_namespace,
+        "Namespace of gateway auth; empty: not checked.",
     )
     gateway_auth_deployment: str = _watched(
         "apikey-authz",
@@ -83,7 +87,9 @@ class Settings:
         "", parse_optional_object_name, "Deployment of Azure authorization; empty: not checked."
     )
     bbr_namespace: str = _watched(
-        "kaito-system", parse_namespace, "Namespace of the body-based router."
+        "kaito-system",
+        parse_optional_namespace,
+        "Namespace of the body-based router; empty: not checked.",
     )
     bbr_deployment: str = _watched(
         "body-based-router",
@@ -91,7 +97,9 @@ class Settings:
         "Deployment of the body-based router; empty: not checked.",
     )
     kaito_namespace: str = _watched(
-        "kaito-system", parse_namespace, "Namespace of KAITO's controller."
+        "kaito-system",
+        parse_optional_namespace,
+        "Namespace of KAITO's controller; empty: not checked.",
     )
     kaito_deployment: str = _watched(
         "kaito-workspace",
@@ -108,9 +116,11 @@ class Settings:
         parse_optional_object_name,
         "Deployment of the GPU node provisioner; empty: not checked.",
     )
-    keda_namespace: str = _watched("keda", parse_namespace, "Namespace of KEDA.")
+    keda_namespace: str = _watched(
+        "keda", parse_optional_namespace, "Namespace of KEDA; empty: not checked."
+    )
     keda_scaler_namespace: str = _watched(
-        "keda", parse_namespace, "Namespace of keda-kaito-scaler."
+        "keda", parse_optional_namespace, "Namespace of keda-kaito-scaler; empty: not checked."
     )
     keda_scaler_deployment: str = _watched(
         "keda-kaito-scaler",
@@ -168,28 +178,32 @@ class Settings:
         ":8080", parse_address, "Address of /metrics; 0: not served."
     )
     health_probe_bind_address: BindAddress | None = _serving(
-        ":8081", parse_address, "Address of /livez, /healthz, /readyz and /status; 0: not served."
+        ":8081", parse_address, "Address of /livez, /healthz and /readyz; 0: not served."
     )
     status_bind_address: BindAddress | None = _serving(
         "",
         parse_optional_address,
-        "Address of /status; empty: that of the health probes; 0: not served.",
+        "Address of /status; empty: inside the pod alone; 0: not served.",
     )
 
     weight_download_window: timedelta = _weights(
-        "60", seconds_parser(least=1), "A download is slow if it was slow for this long."
+        "60",
+        seconds_parser(least=0),
+        "A download is slow if it was slow for this long; 0: not checked.",
     )
     weight_download_min_mbps: float = _weights(
-        "20", parse_number, "Slow means below this speed, in MB (10^6 bytes) per second."
+        "20",
+        parse_speed,
+        "Slow means below this speed in MB (10^6 bytes) per second; 0: not checked.",
     )
     weight_download_metric: str = _weights(
         "kaito_model_download_speed_bytes_per_second",
-        parse_metric_name,
+        parse_any_text,
         "Metric of model pods with the download speed.",
     )
     weight_download_metric_port: int = _weights(
         "5000",
-        integer_parser(least=1, most=MAX_PORT),
+        integer_parser(least=0, most=MAX_PORT),
         "Port of model pods that serves the metric.",
     )
     scrape_mode: ScrapeMode = _weights(

@@ -279,12 +279,31 @@ async def test_status_can_be_where_only_this_machine_reads_it():
         assert (await served.get(served.health, "/readyz"))[0] == 200
 
 
-def test_status_is_served_with_the_probes_by_default():
-    def addresses(*flags: str) -> tuple[str, str]:
-        found = load_settings(flags, {}, hostname="x", namespace_file=Path("/nowhere"))
-        return str(found.health_probe_bind_address), str(found.status_bind_address)
-
-    assert addresses() == (":8081", ":8081")
-    assert addresses("--health-probe-bind-address=:9") == (":9", ":9")
-    assert addresses("--status-bind-address=127.0.0.1:7") == (":8081", "127.0.0.1:7")
-    assert addresses("--status-bind-address=0") == (":8081", "None")
+async def test_by_default_the_status_is_served_inside_the_pod_alone(
+    server: EmbeddedServer, api: RestClient, monkeypatch
+):
+    """
+    A server on all interfaces answers at 127.0.0.2 as well; one at 127.0.0.1 does not.
+    """
+    inside, metrics, health = free(), free(), free()
+    monkeypatch.setattr("reporter.settings.effective.STATUS_ADDRESS", inside)
+    flags = (
+        f"--metrics-bind-address=:{metrics.port}",
+        f"--health-probe-bind-address=:{health.port}",
+    )
+    settings = load_settings(flags, {}, hostname="laptop", namespace_file=Path("/nowhere"))
+    reporter = Reporter(settings, DEFAULT_CATALOGUE, api, Clock())
+    await reporter._server.start()
+    try:
+        async with aiohttp.ClientSession() as session:
+            outside = [BindAddress("127.0.0.2", each.port) for each in (metrics, health, inside)]
+            served = ServedPages(outside[0], outside[1], session)
+            for path in ("/livez", "/healthz", "/readyz"):
+                assert (await served.get(outside[1], path))[0] in {200, 503}
+            assert (await served.get(outside[0], "/metrics"))[0] == 200
+            assert [(await served.get(each, "/status"))[0] for each in outside[:2]] == [404, 404]
+            with pytest.raises(aiohttp.ClientConnectionError):
+                await served.get(outside[2], "/status")
+            assert (await served.get(inside, "/status"))[0] == 200
+    finally:
+        await reporter._server.stop()

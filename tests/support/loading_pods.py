@@ -28,7 +28,8 @@ from reporter.model.kinds.kaito.inference_sets import (
 from reporter.model.metrics.samples import FailedScrape
 from reporter.model.metrics.scrapes import Scrape
 from reporter.model.observations import Watching
-from reporter.stages.probes.modeldeployment.weight_download import build_scrape
+from reporter.runtime.inputs.scrape_config import find_scrapes
+from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
@@ -39,7 +40,7 @@ from tests.support.downloads import a_scrape_result
 
 TEAM, MODEL = "team-a", "qwen"
 REASON = Reason("inferencesetWeightDownloadSlow")
-SCRAPE = build_scrape(DEFAULT_CATALOGUE[REASON].parameters, DEFAULT_FLAGS)
+SCRAPE = find_scrapes(DEFAULT_CATALOGUE, SPECS, DEFAULT_FLAGS)[REASON]
 """
 The scrape of weight-download with the defaults of the flags.
 """

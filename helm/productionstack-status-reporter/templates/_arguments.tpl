@@ -3,6 +3,7 @@
 {{- $there := .Values.controlPlane -}}
 - --metrics-bind-address=:8080
 - --health-probe-bind-address=:8081
+- --status-bind-address={{ .Values.statusBindAddress }}
 - --leader-elect={{ .Values.leaderElection.enabled }}
 - --leader-election-id={{ .Values.leaderElection.id }}
 - --lease-duration-seconds={{ .Values.leaderElection.leaseDurationSeconds | int64 }}

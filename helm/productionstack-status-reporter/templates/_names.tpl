@@ -24,6 +24,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 
 {{/* The metadata of an object: {root, name, namespace}. Without a namespace the object is cluster-scoped. */}}
 {{- define "reporter.metadata" -}}
+{{- include "reporter.checks" .root -}}
 name: {{ .name }}
 {{- with .namespace }}
 namespace: {{ . }}

@@ -60,7 +60,7 @@ class Scrape:
         return self.port == port and self.pods.matches(pod)
 
 
-ScrapeFunc: TypeAlias = Callable[[Any, Mapping[str, str]], Scrape]
+ScrapeFunc: TypeAlias = Callable[[Any, Mapping[str, str]], Scrape | None]
 """
 Builds the scrape of a catalogue entry from its parameters and the values of all flags by name.
 """

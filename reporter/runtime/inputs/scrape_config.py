@@ -23,13 +23,16 @@ def find_scrapes(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
 ) -> dict[Reason, Scrape]:
     """
-    Build the scrape of each evaluated reason that has one. *flags*: values by name.
+    Build the scrape of each evaluated reason that has one and is not switched off by a flag.
+
+    *flags*: values by name.
     """
     entries = (catalogue[reason] for reason in scraping_reasons(catalogue, specs))
     return {
-        entry.reason: build(entry.parameters, flags)
+        entry.reason: scrape
         for entry in entries
         if (build := specs[entry.probe].scrape) is not None
+        and (scrape := build(entry.parameters, flags)) is not None
     }
 
 

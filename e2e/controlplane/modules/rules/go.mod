@@ -2,10 +2,7 @@ module controlplane/rules
 
 go 1.26.0
 
-require (
-	github.com/prometheus/common v0.67.5
-	github.com/prometheus/prometheus v0.310.0
-)
+require github.com/prometheus/prometheus v0.310.0
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
@@ -20,6 +17,7 @@ require (
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/prometheus/client_golang v1.23.2 // indirect
 	github.com/prometheus/client_model v0.6.2 // indirect
+	github.com/prometheus/common v0.67.5 // indirect
 	github.com/prometheus/procfs v0.16.1 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel v1.40.0 // indirect

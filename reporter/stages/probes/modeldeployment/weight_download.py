@@ -78,6 +78,8 @@ class PodDownload:
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     subject, key = request.subject, request.key()
     rules = download_rules(request.parameters, request.flags)
+    if not rules.slow_below:
+        return [Clear(key)]
     pods = snapshot.by_index(PODS, Pod, inference_set_key(subject.namespace, subject.name))
     found = [
         _evaluate_pod(snapshot, pod, snapshot.scrape_history(pod, request.reason), rules)
@@ -96,11 +98,13 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     return [Unknown(key, unknown[0]) if unknown else Clear(key)]
 
 
-def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str]) -> Scrape:
+def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str]) -> Scrape | None:
     """
-    Build the request for the two gauges of loading pods.
+    Build the request for the two gauges of loading pods; None if no speed is too slow.
     """
     rules = download_rules(parameters, flags)
+    if not rules.slow_below:
+        return None
     return Scrape(
         families=(rules.speed_metric, REMAINING_SECONDS_METRIC),
         prefixes=(ENGINE_METRIC_PREFIX,),

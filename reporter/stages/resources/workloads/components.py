@@ -62,9 +62,10 @@ def locate_component(
     Find the Deployment of a component; None if the component is switched off.
     """
     name = component.name or flags[component.name_flag]
-    if not name or (component.with_flag and not flags[component.with_flag]):
-        return None
     namespace = flags[component.namespace_flag]
+    switched_off = component.with_flag and not flags[component.with_flag]
+    if not name or not namespace or switched_off:
+        return None
     names = (name, *component.also_named)
     for each in names:
         deployment = snapshot.get(DEPLOYMENTS, Deployment, namespace, each)

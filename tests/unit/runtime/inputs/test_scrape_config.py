@@ -58,6 +58,12 @@ def test_pages_are_read_only_while_a_reason_needs_them():
     assert find_scrapes(scraping_only(), SPECS, settings().flag_texts) == {}
 
 
+def test_pages_are_not_read_for_a_check_that_a_flag_switches_off():
+    assert scrapes_for("--weight-download-min-mbps=0") == {}
+    assert scrapes_for("--weight-download-metric=a-b") == {}
+    assert scrapes_for("--weight-download-metric=").keys() == {REASON}
+
+
 @pytest.mark.parametrize(
     ("flag", "inside", "mode"),
     [

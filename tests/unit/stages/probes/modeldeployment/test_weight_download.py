@@ -121,6 +121,13 @@ def test_a_speed_is_never_rounded_up_to_a_limit(bytes_a_second, text):
     assert format_speed(bytes_a_second) == text
 
 
+def test_without_a_limit_nothing_is_slow_nor_unknown():
+    assert isinstance(judged(with_pages(*SLOW)), Active)
+    assert isinstance(judged(with_pages(*SLOW), weight_download_min_mbps="0"), Clear)
+    assert isinstance(judged(a_loading_store(POD)), Unknown)
+    assert isinstance(judged(a_loading_store(POD), weight_download_min_mbps="0.0"), Clear)
+
+
 def test_it_is_about_the_namespace():
     verdict = judged(with_pages(*SLOW))
     assert isinstance(verdict, Active)

@@ -111,6 +111,12 @@ def test_an_empty_name_switches_it_off():
     assert locate_component(view(), KAITO, {**FLAGS, "kaito-deployment": ""}) is None
 
 
+def test_so_does_an_empty_namespace():
+    there = a_deployment("keda-operator-metrics-apiserver", "keda")
+    assert locate_component(view(there), KEDA, {**FLAGS, "keda-namespace": ""}) is None
+    assert locate_revisions(view(), ISTIO, {**FLAGS, "istio-namespace": ""}) is None
+
+
 def test_so_does_an_empty_flag_that_it_hangs_on():
     hanging = ComponentSpec(
         namespace_flag="keda-namespace",

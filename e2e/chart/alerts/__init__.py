@@ -1,0 +1,3 @@
+"""
+Evaluate the chart's alerts with promtool against metrics pages of the real program.
+"""

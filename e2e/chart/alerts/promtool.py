@@ -1,0 +1,69 @@
+"""
+Check rules and evaluate them over time with Prometheus' promtool.
+"""
+
+import json
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from e2e.chart.alerts.timeline import selector
+from e2e.controlplane import assets
+
+
+Json = dict[str, Any]
+FIRING = 'ALERTS{alertstate="firing"}'
+MINUTE = "1m"
+
+
+def rule_errors(rules: Json) -> str:
+    """
+    Return what Prometheus reports about expressions, templates and durations; empty if nothing.
+    """
+    done = _promtool("check", "rules", stdin=json.dumps(rules))
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def firing_errors(
+    rules: Json,
+    series: Sequence[Json],
+    firing: Mapping[int, Iterable[Mapping[str, str]]],
+    folder: Path,
+    *,
+    texts: Sequence[Json] = (),
+) -> str:
+    """
+    Return how the alerts that fire differ from those expected; empty if they do not.
+
+    *firing*: the labels of all alerts by minute. *texts*: further checks as promtool has them.
+    """
+    (folder / "rules.json").write_text(json.dumps(rules))
+    test = {
+        "rule_files": ["rules.json"],
+        "evaluation_interval": MINUTE,
+        "tests": [
+            {
+                "interval": MINUTE,
+                "input_series": list(series),
+                "promql_expr_test": [_expected(at, alerts) for at, alerts in firing.items()],
+                "alert_rule_test": list(texts),
+            }
+        ],
+    }
+    (folder / "test.json").write_text(json.dumps(test))
+    done = _promtool("test", "rules", str(folder / "test.json"))
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def _expected(minute: int, alerts: Iterable[Mapping[str, str]]) -> Json:
+    names = [selector("ALERTS", {**each, "alertstate": "firing"}) for each in alerts]
+    values = [{"labels": name, "value": 1} for name in names]
+    return {"expr": FIRING, "eval_time": f"{minute}m", "exp_samples": values}
+
+
+def _promtool(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    program = assets.find().program("promtool")
+    return subprocess.run(
+        [program, *words], input=stdin, capture_output=True, text=True, check=False
+    )

@@ -1,0 +1,124 @@
+"""
+Turn metrics pages into the time series that promtool reads, as Prometheus labels what it scrapes.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+
+Json = dict[str, Any]
+Labels = tuple[tuple[str, str], ...]
+NAMESPACE, RELEASE = "kaito-system", "stack-status-reporter"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """
+    *minutes* in which the replicas serve these pages, one scrape a minute; none: they are gone.
+
+    *until*: the pages at the end; counters grow towards these.
+    """
+
+    minutes: int
+    pages: Sequence[str] = ()
+    until: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Monitor:
+    """
+    A way to scrape. *labels*: those that the Prometheus Operator adds beside the pod's own.
+    """
+
+    job: str
+    labels: Labels = ()
+
+
+SERVICE_MONITOR = Monitor(RELEASE, (("service", RELEASE), ("container", "reporter")))
+POD_MONITOR = Monitor(f"{NAMESPACE}/{RELEASE}", (("container", "reporter"),))
+
+
+def series_of(
+    phases: Sequence[Phase],
+    names: Iterable[str],
+    *,
+    monitors: Sequence[Monitor] = (SERVICE_MONITOR,),
+    **external: str,
+) -> Iterator[Json]:
+    """
+    Yield the series of one cluster for promtool. *names*: metrics. *external*: labels such as cluster.
+    """
+    wanted = frozenset(names)
+    replicas = max(len(phase.pages) for phase in phases) if phases else 0
+    for number in range(replicas):
+        values = _values(phases, number, wanted)
+        for monitor in monitors:
+            target = _target(number, monitor, external)
+            for (name, labels), numbers in values.items():
+                series = selector(name, scraped(dict(labels), target))
+                yield {"series": series, "values": numbers}
+
+
+def scraped(labels: Mapping[str, str], target: Mapping[str, str]) -> dict[str, str]:
+    """
+    Return the labels of a sample, as Prometheus resolves conflicts unless honorLabels is set.
+    """
+    own = {f"exported_{name}" if name in target else name: v for name, v in labels.items()}
+    return {**own, **target}
+
+
+def selector(name: str, labels: Mapping[str, str]) -> str:
+    pairs = ",".join(f'{label}="{value}"' for label, value in sorted(labels.items()) if value)
+    return f"{name}{{{pairs}}}"
+
+
+def samples(page: str) -> dict[tuple[str, Labels], float]:
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(page)
+        for sample in family.samples
+    }
+
+
+def _target(number: int, monitor: Monitor, external: Mapping[str, str]) -> dict[str, str]:
+    address = f"10.0.0.{number + 1}:8080"
+    pod = {"namespace": NAMESPACE, "pod": f"{RELEASE}-6c9f7d8b5-{number}", "instance": address}
+    return {**pod, "endpoint": "metrics", "job": monitor.job, **dict(monitor.labels), **external}
+
+
+def _values(
+    phases: Sequence[Phase], number: int, wanted: frozenset[str]
+) -> dict[tuple[str, Labels], str]:
+    """
+    Return the values of each series of a replica, one a minute; "stale" where it has none.
+    """
+    pages = [_both_ends(phase, number) for phase in phases]
+    keys = {key for begin, _ in pages for key in begin if key[0] in wanted}
+    return {
+        key: " ".join(
+            text
+            for phase, (begin, end) in zip(phases, pages, strict=True)
+            for text in _numbers(phase.minutes, begin.get(key), end.get(key))
+        )
+        for key in sorted(keys)
+    }
+
+
+def _both_ends(
+    phase: Phase, number: int
+) -> tuple[dict[tuple[str, Labels], float], dict[tuple[str, Labels], float]]:
+    if number >= len(phase.pages):
+        return {}, {}
+    begin = samples(phase.pages[number])
+    return begin, samples(phase.until[number]) if phase.until else begin
+
+
+def _numbers(minutes: int, begin: float | None, end: float | None) -> Iterator[str]:
+    if begin is None or end is None:
+        yield from ["stale"] * minutes
+        return
+    for minute in range(minutes):
+        yield f"{begin + (end - begin) * minute / minutes:.6f}".rstrip("0").rstrip(".")
