@@ -91,7 +91,7 @@ def response_error(
         case HTTPStatus.NOT_FOUND:
             return _not_found_error(request, api_status, body, message)
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-            return _refused_error(request, status, message)
+            return _refused_error(request, status, message, is_status=api_status is not None)
         case _ if status in _ERROR_BY_STATUS:
             return _ERROR_BY_STATUS[status](request.operation, status=status, message=message)
         case _:
@@ -184,7 +184,7 @@ def _not_found_error(
     return Unserved(request.operation, status=status, message=message)
 
 
-def _refused_error(request: RequestInfo, status: int, message: str) -> Refused:
+def _refused_error(request: RequestInfo, status: int, message: str, *, is_status: bool) -> Refused:
     about_permissions = status == HTTPStatus.FORBIDDEN and not any(
         text in message for text in _NOT_ABOUT_PERMISSIONS
     )
@@ -193,4 +193,5 @@ def _refused_error(request: RequestInfo, status: int, message: str) -> Refused:
         status=status,
         message=message,
         missing_permission=request.required_permission if about_permissions else "",
+        is_forbidden=is_status and status == HTTPStatus.FORBIDDEN,
     )

@@ -27,11 +27,6 @@ from reporter.stages.probes.specs import SPECS
 READ_VERBS = ("list", "watch")
 EVENT_VERBS = ("create", "patch", "get", "list")
 NO_SOURCES: frozenset[DetailSource] = frozenset()
-BUILT_IN_GROUPS = frozenset({"", "apps", "autoscaling"})
-"""
-Groups that every API server has.
-"""
-
 LEASE_GROUP = "coordination.k8s.io"
 POD_PROXY_PERMISSION = Permission("get", "", "pods/proxy")
 RETRY_INTERVAL = 60.0
@@ -74,9 +69,7 @@ def crds_to_track(
         for crd in specs[entry.probe].observed_crds(entry.parameters)
     }
     read = kinds_to_watch(catalogue, specs, sources)
-    return frozenset(
-        observed | {kind.group_resource for kind in read if kind.group not in BUILT_IN_GROUPS}
-    )
+    return frozenset(observed | {kind.group_resource for kind in read if not kind.is_built_in})
 
 
 def permissions_for(

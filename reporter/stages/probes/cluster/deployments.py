@@ -112,7 +112,8 @@ PROBE = Probe(
         message_fields=frozenset({"object", "state", "pods"}),
         cause_codes=DEPLOYMENT_CODES,
         required_kinds=(DEPLOYMENTS,),
-        optional_kinds=(PODS, NAMESPACES),
+        consulted_kinds=(NAMESPACES,),
+        optional_kinds=(PODS,),
     ),
     evaluate,
 )

@@ -221,7 +221,8 @@ PROBE = Probe(
             }
         ),
         required_kinds=(GATEWAYS,),
-        optional_kinds=(GATEWAY_CLASSES, HTTP_ROUTES, NAMESPACES),
+        consulted_kinds=(HTTP_ROUTES,),
+        optional_kinds=(GATEWAY_CLASSES, NAMESPACES),
         required_crds=lambda _: frozenset({GATEWAYS.group_resource}),
     ),
     evaluate,
