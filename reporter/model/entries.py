@@ -52,6 +52,7 @@ class ProbeSpec:
     *required_crds*: CRDs (``resource.group``) without which the probe has no input, so that a
     missing one suppresses its reasons. *observed_crds*: CRDs whose presence it reads.
     *pauses_at_zero_replicas*: it evaluates pods, and an InferenceSet scaled to zero has none.
+    *why_idle*: returns what to set if the probe checks nothing with these parameters and flags.
     *scrape*: builds the request for samples from the metrics pages of pods, if it reads any.
     """
 
@@ -64,6 +65,7 @@ class ProbeSpec:
     optional_kinds: tuple[ResourceKind, ...] = ()
     required_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     observed_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
+    why_idle: Callable[[Any, Mapping[str, str]], str] = lambda _, __: ""
     pauses_at_zero_replicas: bool = False
     scrape: ScrapeFunc | None = None
     kinds_by_source: Mapping[DetailSource, tuple[ResourceKind, ...]] = field(default_factory=dict)

@@ -50,7 +50,13 @@ class Subjects:
         """
         Return whether the subject exists, as far as is known.
         """
-        return subject in self.all or subject.layer in self.unknown_layers
+        return subject in self.all or self.is_unseen(subject)
+
+    def is_unseen(self, subject: Subject) -> bool:
+        """
+        Return whether the subject may exist although it is not known.
+        """
+        return subject.layer in self.unknown_layers and subject not in self.all
 
 
 def refresh_subjects(snapshot: Snapshot, before: Subjects, *, now: datetime) -> Subjects:

@@ -54,7 +54,7 @@ class Store:
         self.kinds = tuple(kinds)
         self._tables = {kind.resource: Table(kind) for kind in self.kinds}
         self._presences = CRDPresences(crds)
-        self._watch_states = WatchStates(self.kinds)
+        self._watch_states = WatchStates(self.kinds, self._presences)
         self._samples = scrapes or SampleStore({})
         self._provisioning_errors = ProvisioningErrors()
         self._undecodable: dict[ObjectRef, ApiObject | None] = {}
@@ -187,7 +187,7 @@ class Store:
         """
         Return whether it is certain that there is no such Workspace.
         """
-        table, state = self._tables.get(WORKSPACES.resource), self._watch_state_of(WORKSPACES)
+        table, state = self._tables.get(WORKSPACES.resource), self._watch_states.of(WORKSPACES)
         return isinstance(state, Watching) and table is not None and not table.objects.get(name)
 
     def mark_undecodable(
@@ -242,16 +242,18 @@ class Store:
         """
         return self._presences.served_version(kind)
 
+    def kinds_waited_for(self) -> Mapping[str, str]:
+        """
+        Return the kinds that were not listed and that the API server itself did not refuse, with why.
+        """
+        return self._watch_states.waited_for()
+
     @property
     def watch_states(self) -> tuple[WatchState, ...]:
         """
         The watch state of each kind. A snapshot has them too, but makes the next writes copy shards.
         """
-        return tuple(map(self._watch_state_of, self.kinds))
-
-    def _watch_state_of(self, kind: ResourceKind) -> WatchState:
-        presence = self._presences.by_resource.get(kind.group_resource)
-        return self._watch_states.confirmed(kind, presence)
+        return tuple(map(self._watch_states.of, self.kinds))
 
     @property
     def has_unconfirmed_loss(self) -> bool:
@@ -266,7 +268,7 @@ class Store:
         """
         return Snapshot(
             tables={
-                kind.resource: self._tables[kind.resource].snapshot(self._watch_state_of(kind))
+                kind.resource: self._tables[kind.resource].snapshot(self._watch_states.of(kind))
                 for kind in self.kinds
             },
             presences=self._presences.by_resource,

@@ -2,7 +2,7 @@
 The state of each kind's watch, as far as discovery confirms it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import (
@@ -12,6 +12,7 @@ from reporter.model.observations import (
     NotSynced,
     WatchState,
 )
+from reporter.stages.store.crd_presence import CRDPresences
 
 
 class WatchStates:
@@ -21,7 +22,8 @@ class WatchStates:
     A kind whose loss is *contradicted* is listed by a discovery that ran after the 404.
     """
 
-    def __init__(self, kinds: Iterable[ResourceKind]) -> None:
+    def __init__(self, kinds: Iterable[ResourceKind], presences: CRDPresences) -> None:
+        self._presences = presences
         self._states: dict[ResourceKind, WatchState] = {kind: NotSynced() for kind in kinds}
         self._contradicted: frozenset[ResourceKind] = frozenset()
 
@@ -49,10 +51,27 @@ class WatchStates:
         )
         return before != self._contradicted
 
-    def confirmed(self, kind: ResourceKind, presence: CRDPresence | None) -> WatchState:
-        contradicted = kind in self._contradicted
-        state = self._states.get(kind, NotSynced())
-        return confirm_unserved(kind, state, presence, contradicted=contradicted)
+    def of(self, kind: ResourceKind) -> WatchState:
+        """
+        Return the state of a kind as far as it is confirmed.
+        """
+        return confirm_unserved(
+            kind,
+            self._states.get(kind, NotSynced()),
+            self._presences.by_resource.get(kind.group_resource),
+            contradicted=kind in self._contradicted,
+        )
+
+    def waited_for(self) -> Mapping[str, str]:
+        """
+        Return the kinds that were not listed and that the API server itself did not refuse, with why.
+        """
+        states = ((kind, self.of(kind)) for kind in self._states)
+        return {
+            kind.group_resource: state.why or "being listed"
+            for kind, state in states
+            if isinstance(state, NotSynced) and not state.refused
+        }
 
 
 def confirm_unserved(

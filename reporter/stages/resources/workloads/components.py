@@ -61,9 +61,9 @@ def locate_component(
     """
     Find the Deployment of a component; None if the component is switched off.
     """
-    name = component.name or flags[component.name_flag]
-    if not name or (component.with_flag and not flags[component.with_flag]):
+    if _flags_to_set(component, flags):
         return None
+    name = component.name or flags[component.name_flag]
     namespace = flags[component.namespace_flag]
     names = (name, *component.also_named)
     for each in names:
@@ -81,6 +81,28 @@ def locate_component(
     similar = same_namespace[0]
     hint = f", but {namespace}/{similar} looks like it: set --{component.name_flag}={similar}"
     return replace(missing, hint=hint)
+
+
+def why_switched_off(components: Iterable[ComponentSpec], flags: Mapping[str, str]) -> str:
+    """
+    Return what to set if every component is switched off; empty if any is not.
+    """
+    missing = [_flags_to_set(component, flags) for component in components]
+    if not all(missing):
+        return ""
+    names = sorted({name for each in missing for name in each})
+    return f"set {' and '.join(f'--{name}' for name in names)}"
+
+
+def _flags_to_set(component: ComponentSpec, flags: Mapping[str, str]) -> tuple[str, ...]:
+    """
+    Return the empty flags that switch a component off; none if it is on.
+    """
+    switches = (component.name_flag, component.with_flag)
+    empty = tuple(name for name in switches if name and not flags[name])
+    if not empty:
+        return ()
+    return (*empty, *((component.namespace_flag,) if not flags[component.namespace_flag] else ()))
 
 
 def _candidates(snapshot: Snapshot, component: ComponentSpec, name: str) -> Iterable[Deployment]:

@@ -16,8 +16,8 @@ from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.snapshot.subjects import ALL_LAYERS
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.builders import NOON, SECOND, a_store
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.model_builders import a_model
 
 
