@@ -185,7 +185,9 @@ def _not_found_error(
 
 
 def _refused_error(request: RequestInfo, status: int, message: str, *, is_status: bool) -> Refused:
-    about_permissions = status == HTTPStatus.FORBIDDEN and not any(
+    # A proxy that forbids in its own words knows nothing of RBAC.
+    is_forbidden = is_status and status == HTTPStatus.FORBIDDEN
+    about_permissions = is_forbidden and not any(
         text in message for text in _NOT_ABOUT_PERMISSIONS
     )
     return Refused(
@@ -193,5 +195,5 @@ def _refused_error(request: RequestInfo, status: int, message: str, *, is_status
         status=status,
         message=message,
         missing_permission=request.required_permission if about_permissions else "",
-        is_forbidden=is_status and status == HTTPStatus.FORBIDDEN,
+        is_forbidden=is_forbidden,
     )
