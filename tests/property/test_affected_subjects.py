@@ -94,7 +94,7 @@ def _filters() -> Iterator[ApiObject]:
 def a_shared_gateway() -> list[ApiObject]:
     gateway = model_builders.a_gateway("shared")
     route = model_builders.a_route()
-    (parent,) = route.spec.parent_refs
+    (parent,) = route.spec.parent_refs or ()
     elsewhere = replace(parent, name="shared", namespace=SHARED)
     return [
         replace(gateway, metadata=replace(gateway.metadata, namespace=SHARED)),
@@ -107,7 +107,9 @@ def an_unlabelled_picker() -> list[ApiObject]:
     Return a picker that only its pool names, and a pod of it.
     """
     pool = model_builders.a_pool()
-    picker = replace(pool.spec.endpoint_picker_ref, name="picker")
+    before = pool.spec.endpoint_picker_ref
+    assert before is not None
+    picker = replace(before, name="picker")
     pod = model_builders.a_picker_pod()
     owners = tuple(
         replace(owner, kind="Deployment", name="picker")

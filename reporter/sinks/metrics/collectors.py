@@ -65,7 +65,9 @@ class FindingCollector(Collector):
     def __init__(self, catalogue: Catalogue, evaluation: Callable[[], Evaluation]) -> None:
         self._evaluation = evaluation
         entries = catalogue.entries.values()
-        self._seen_series = {(e.layer, e.reason, "") for e in entries if not e.is_ready_reason}
+        self._seen_series: set[FindingLabels] = {
+            (e.layer, e.reason, "") for e in entries if not e.is_ready_reason
+        }
 
     def collect(self) -> Iterator[Metric]:
         evaluation = self._evaluation()

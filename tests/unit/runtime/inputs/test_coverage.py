@@ -22,6 +22,7 @@ from reporter.stages.probes.specs import SPECS
 from tests.support.builders import NOON
 from tests.support.cases.case_replay import CaseReplay
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.replay import involved_for
 
 
 PROVISIONER = "clusterNodeProvisionerNotReady"
@@ -62,7 +63,7 @@ def shown(replay: CaseReplay, **more) -> list[dict]:
         replay.evaluation,
         DEFAULT_CATALOGUE,
         replay.settings,
-        lambda _: None,
+        involved_for,
         {},
     )
     process = {"leading": True}

@@ -8,6 +8,7 @@ import pytest
 
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.stages.pipeline import Evaluator
 from reporter.stages.snapshot.subjects import Subjects
 from reporter.stages.snapshot.unknown_layers import placeholder
 from tests.support.builders import a_catalogue, a_key, an_active_verdict, an_entry
@@ -29,16 +30,16 @@ class UnlistedReplay(Replay):
 
     def __post_init__(self):
         super().__post_init__()
-        replay, known = self, self.evaluator.refresh_subjects
+        replay, evaluator = self, self.evaluator
+        known = evaluator.refresh_subjects
 
-        class PartlyKnown(type(self.evaluator)):
+        class PartlyKnown(Evaluator):
             def refresh_subjects(self, snapshot, before, *, now):
                 if not replay.unlisted:
                     return known(snapshot, before, now=now)
                 why = {MODELS: "not listed"}
                 return Subjects(frozenset({CLUSTER_SUBJECT, placeholder(MODELS)}), why)
 
-        evaluator = self.evaluator
         self.evaluator = PartlyKnown(
             evaluator.catalogue, evaluator.probes, evaluator.flags, evaluator.settings
         )

@@ -109,7 +109,9 @@ def test_an_object_of_another_set_is_not_missed():
 def test_an_endpoint_picker_found_only_by_its_label_is_missed():
     picker = a_deployment("router", TEAM, labels=BY_CHART)
     pool = model_builders.a_pool()
-    reference = replace(pool.spec.endpoint_picker_ref, name="other-service")
+    before = pool.spec.endpoint_picker_ref
+    assert before is not None
+    reference = replace(before, name="other-service")
     own = replace(pool, spec=replace(pool.spec, endpoint_picker_ref=reference))
     store = a_store(*a_model(own, without=[Deployment]), picker)
     assert isinstance(verdict(store, "inferencesetEPPNotReady"), Clear)

@@ -35,7 +35,7 @@ def unknown_layers(evaluation: Evaluation) -> set[Layer]:
     """
     Return the layers whose placeholder is Unknown in every reason, with a reason why.
     """
-    found = {Subject(layer): set() for layer in (HARNESSES, MODELS)}
+    found: dict[Subject, set[str]] = {Subject(layer): set() for layer in (HARNESSES, MODELS)}
     for key, state in evaluation.gate.unknown_states.items():
         if key.subject in found:
             assert state.why
