@@ -23,7 +23,8 @@ from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller.controller import Controller
 from reporter.runtime.http.health import Health
 from reporter.runtime.http.server import HttpServer, Pages
-from reporter.runtime.http.status_page import StatusPage
+from reporter.runtime.http.status_page import ProcessInfo, StatusPage
+from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.permissions import check_permissions, permissions_for
 from reporter.runtime.leaderelection.elector import Elector
@@ -43,6 +44,7 @@ from reporter.stages.evaluation.clocks import Delays
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
+from reporter.stages.probes.specs import SPECS
 
 
 NAME = "productionstack-status-reporter"
@@ -158,15 +160,18 @@ class Reporter:
             self._announcements,
             self._history,
             self._leadership,
-            identity=self._identity,
+            process=ProcessInfo(
+                self._identity, find_idle_reasons(self._catalogue, SPECS, settings.flag_texts)
+            ),
         )
-        self._health = Health(self._controller, resync=settings.resync)
+        self._health = Health(self._controller, self._store, resync=settings.resync)
         self._server = HttpServer(
             Pages(
                 self.metrics.render,
                 self._status_page.render,
                 self._health.why_not_live,
                 self._health.why_not_ready,
+                self._health.describe_unknown,
             ),
             metrics=settings.metrics_bind_address,
             health=settings.health_probe_bind_address,
@@ -236,6 +241,9 @@ class Reporter:
             len(catalogue.entries),
             len(catalogue.disabled_reasons),
         )
+        idle = find_idle_reasons(catalogue, SPECS, self._settings.flag_texts)
+        for reason, what_to_set in idle.items():
+            logger.info("%s checks nothing: %s", reason, what_to_set)
         for note in self._settings.notes:
             logger.warning("%s", note)
 

@@ -152,6 +152,7 @@ def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
     with ReporterProcess(control_plane, *SHORT_FLAGS) as reporter:
         _make_team(client)
         _until_team(client, 2)
+        assert f'workload_namespace="{TEAM}"' in reporter.metrics()
         with measured_cost(reporter, "a namespace deleted") as spent:
             client.delete(f"/api/v1/namespaces/{TEAM}")
             until(lambda: _is_half_empty(client), within=60, what="only the held one is left")
@@ -161,6 +162,7 @@ def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
                 within=PROMPT_TIMEOUT,
                 what="it is no subject any more",
             )
+            assert f'"{TEAM}"' not in reporter.metrics(), "series go with their namespace"
             client.patch(_held(), {"metadata": {"finalizers": None}})
             gone = f"/api/v1/namespaces/{TEAM}"
             until(lambda: not client.exists(gone), within=60, what="the namespace is gone")

@@ -16,6 +16,9 @@ from e2e.support.production_stack import components, restore, workload
 from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD, KAITO_WORKSPACE
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 from e2e.support.timeouts import DEPLOYMENT_REASONS, PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
+from reporter.model.enums import Layer
+from reporter.model.kinds import DEFAULT_KINDS
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 BLIND_AFTER = 30
@@ -93,6 +96,49 @@ def test_right_missing_at_the_start_is_told_in_a_table_and_found_when_given_back
             assert set(reporter.states()) == {BBR}
 
 
+# ---------------------------------------------------------------- to what makes subjects
+
+
+@pytest.mark.parametrize(
+    ("resource", "layers"),
+    [
+        ("inferencesets", [Layer.MODELDEPLOYMENT]),
+        ("gateways", [Layer.MODELHARNESS]),
+        ("namespaces", [Layer.MODELHARNESS, Layer.MODELDEPLOYMENT]),
+    ],
+)
+def test_layer_whose_subjects_may_not_be_listed_is_unknown_wherever_a_user_looks(
+    plane: ControlPlane, resource: str, layers: list[Layer]
+) -> None:
+    kind = next(each for each in DEFAULT_KINDS if each.resource == resource).group_resource
+    why = f"{kind} not listed yet: may not list {kind}"
+    with contextlib.ExitStack() as taken:
+        taken.enter_context(revoked(plane.client, NAMESPACE, resource))
+        with ReporterProcess(plane, *SHORT_FLAGS, grant=False) as reporter:
+            assert reporter.readiness().splitlines() == [
+                "ok",
+                *(f"unknown: {layer}: {why}" for layer in layers),
+            ]
+            table = " ".join(" ".join(_table(reporter)).split())
+            for layer in layers:
+                reasons = [str(e.reason) for e in DEFAULT_CATALOGUE.evaluated_entries(layer)]
+                assert {r: _unknown_everywhere(reporter, r) for r in reasons} == dict.fromkeys(
+                    reasons, 1
+                )
+                assert _placeholder(reporter, layer) == dict.fromkeys(reasons, why)
+                assert [r for r in reasons if r not in table] == []
+            taken.close()
+            until(
+                lambda: reporter.readiness() == "ok\n",
+                within=PAUSE + PROMPT_TIMEOUT,
+                what="all subjects are known",
+            )
+            for layer in layers:
+                assert _placeholder(reporter, layer) is None
+            assert reporter.metric("unknown", workload_namespace="") == 0
+            assert events.reporter_events(plane.client) == []
+
+
 # ---------------------------------------------------------------- to Events
 
 
@@ -145,6 +191,20 @@ def _all_unknown(reporter: ReporterProcess) -> bool:
     Return whether the metric reports every reason of a Deployment as unknown.
     """
     return all(reporter.metric("unknown", reason=reason) == 1 for reason in DEPLOYMENT_REASONS)
+
+
+def _unknown_everywhere(reporter: ReporterProcess, reason: str) -> float:
+    return reporter.metric("unknown", reason=reason, workload_namespace="")
+
+
+def _placeholder(reporter: ReporterProcess, layer: Layer) -> dict[str, str] | None:
+    """
+    Return why each reason is unknown for what stands for all subjects of a layer.
+    """
+    for subject in reporter.status()["subjects"]:
+        if (subject["layer"], subject["namespace"]) == (layer, ""):
+            return {each["reason"]: each["unknown"] for each in subject["verdicts"]}
+    return None
 
 
 def _table(reporter: ReporterProcess) -> list[str]:

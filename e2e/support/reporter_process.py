@@ -96,7 +96,7 @@ class ReporterProcess:
         return self
 
     def until_ready(self, *, within: float = 20) -> None:
-        self._until(lambda: self._answer(self.health_port, "/readyz") == "ok\n", within, "ready")
+        self._until(lambda: self.readiness().startswith("ok\n"), within, "ready")
 
     def until_leading(self, *, within: float = 40) -> None:
         self._until(lambda: self.metric("leader") == 1, within, "leading")
@@ -137,6 +137,12 @@ class ReporterProcess:
             if subject["layer"] == "cluster"
             for each in subject["verdicts"]
         }
+
+    def readiness(self) -> str:
+        """
+        Return the text of /readyz: "ok" and what is unknown, or what is waited for.
+        """
+        return self._answer(self.health_port, "/readyz")
 
     def metrics(self) -> str:
         return self._answer(self.metrics_port, "/metrics")

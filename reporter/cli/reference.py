@@ -1,5 +1,5 @@
 """
-The generated tables of docs/metrics.md and docs/flags.md.
+The generated tables of docs/metrics.md, docs/flags.md and docs/troubleshooting.md.
 
 ``python -m reporter.cli.reference`` renews them in the folder docs/ of the working directory;
 another folder may be given as the argument. A test compares the files with the program.
@@ -9,8 +9,15 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from reporter.cli.configuration import load_shipped_catalogue
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.runtime.inputs.coverage import (
+    reasons_partly_unknown_without,
+    reasons_unknown_without,
+)
 from reporter.settings import FLAGS, Flag, FlagGroup
 from reporter.sinks.metrics.declarations import METRICS
+from reporter.stages.probes.specs import SPECS
 
 
 BEGIN, END = "<!-- generated: begin -->\n", "<!-- generated: end -->\n"
@@ -43,9 +50,26 @@ def render_flags() -> str:
     )
 
 
+def render_unknown_reasons() -> str:
+    """
+    Return a Markdown table with a row for each kind, and the reasons that need it.
+    """
+    catalogue = load_shipped_catalogue()
+    rows = (
+        (
+            f"`{kind.group_resource}`",
+            _reason_cell(reasons_unknown_without(kind, catalogue, SPECS)),
+            _reason_cell(reasons_partly_unknown_without(kind, catalogue, SPECS)),
+        )
+        for kind in DEFAULT_KINDS
+    )
+    return _render_table(("kind", "Unknown without it", "Unknown where it is consulted"), rows)
+
+
 RENDERERS: Mapping[str, Callable[[], str]] = {
     "metrics.md": render_metrics,
     "flags.md": render_flags,
+    "troubleshooting.md": render_unknown_reasons,
 }
 """
 What stands between the two marks of each file.
@@ -61,6 +85,10 @@ def renew(page: str, generated: str) -> str:
     if not begin or not end:
         raise ValueError(f"the page has no lines {BEGIN.strip()} and {END.strip()}")
     return f"{before}{BEGIN}\n{generated}\n{END}{after}"
+
+
+def _reason_cell(reasons: Iterable[str]) -> str:
+    return ", ".join(f"`{reason}`" for reason in sorted(reasons))
 
 
 def _flag_table(flags: Iterable[Flag]) -> str:

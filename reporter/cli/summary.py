@@ -8,7 +8,9 @@ from textwrap import wrap
 from reporter.cli.help import WIDTH
 from reporter.model.entries import Catalogue
 from reporter.model.enums import Reason
+from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.settings import FLAGS, Settings
+from reporter.stages.probes.specs import SPECS
 
 
 def render_summary(settings: Settings, catalogue: Catalogue) -> str:
@@ -16,13 +18,17 @@ def render_summary(settings: Settings, catalogue: Catalogue) -> str:
     Return the reasons by state, the flags that differ from their default, and the notes.
     """
     return "\n".join(
-        (*_reason_lines(catalogue), "", *_flag_lines(settings), *_note_lines(settings))
+        (*_reason_lines(settings, catalogue), "", *_flag_lines(settings), *_note_lines(settings))
     )
 
 
-def _reason_lines(catalogue: Catalogue) -> Iterator[str]:
+def _reason_lines(settings: Settings, catalogue: Catalogue) -> Iterator[str]:
     yield f"The catalogue is valid: {len(catalogue.entries)} reasons."
-    yield from _reason_list("on", catalogue.enabled_reasons)
+    idle = find_idle_reasons(catalogue, SPECS, settings.flag_texts)
+    yield from _reason_list("on", [each for each in catalogue.enabled_reasons if each not in idle])
+    if idle:
+        yield f"{len(idle)} on, but checking nothing with these flags:"
+        yield from (f"  {reason}: {what_to_set}" for reason, what_to_set in idle.items())
     yield from _reason_list("off, by the overlay", catalogue.disabled_reasons)
 
 

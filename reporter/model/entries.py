@@ -45,11 +45,14 @@ class ProbeSpec:
 
     *parameters_type*: the msgspec Struct of the entry's ``parameters``.
     *message_fields* may be used in its message, *cause_codes* may have remedies of their own.
-    *required_kinds*: while one of them is unknown, so is the verdict. *optional_kinds* add detail.
+    *required_kinds*: while one of them is unknown, so is the verdict. *consulted_kinds*: the same,
+    but only for a subject for which the probe looks an object of that kind up. *optional_kinds* add
+    detail.
     *kinds_by_source*: kinds that are watched only if that source is switched on.
     *required_crds*: CRDs (``resource.group``) without which the probe has no input, so that a
     missing one suppresses its reasons. *observed_crds*: CRDs whose presence it reads.
     *pauses_at_zero_replicas*: it evaluates pods, and an InferenceSet scaled to zero has none.
+    *why_idle*: returns what to set if the probe checks nothing with these parameters and flags.
     *scrape*: builds the request for samples from the metrics pages of pods, if it reads any.
     """
 
@@ -58,12 +61,28 @@ class ProbeSpec:
     message_fields: frozenset[str] = frozenset()
     cause_codes: frozenset[str] = frozenset()
     required_kinds: tuple[ResourceKind, ...] = ()
+    consulted_kinds: tuple[ResourceKind, ...] = ()
     optional_kinds: tuple[ResourceKind, ...] = ()
     required_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     observed_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
+    why_idle: Callable[[Any, Mapping[str, str]], str] = lambda _, __: ""
     pauses_at_zero_replicas: bool = False
     scrape: ScrapeFunc | None = None
     kinds_by_source: Mapping[DetailSource, tuple[ResourceKind, ...]] = field(default_factory=dict)
+
+    @property
+    def deciding_kinds(self) -> tuple[ResourceKind, ...]:
+        """
+        The kinds of which a missing object makes the verdict Unknown.
+        """
+        return (*self.required_kinds, *self.consulted_kinds)
+
+    @property
+    def detail_kinds(self) -> tuple[ResourceKind, ...]:
+        """
+        The kinds of all sources, of which a missing object leaves known trouble as it is.
+        """
+        return tuple(kind for kinds in self.kinds_by_source.values() for kind in kinds)
 
     def watched_kinds(
         self, sources: Collection[DetailSource] = frozenset()
@@ -77,7 +96,7 @@ class ProbeSpec:
             if source in sources
             for kind in kinds
         )
-        return (*self.required_kinds, *self.optional_kinds, *more)
+        return (*self.required_kinds, *self.consulted_kinds, *self.optional_kinds, *more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,13 @@ How long the last known state of a kind still counts after its watch was lost.
 class NotSynced:
     """
     Not listed yet; *why* is empty while the first list is under way.
+
+    *refused*: the API server itself answered that this list is forbidden, so that waiting for it is
+    no use. What a proxy answers, or nobody, is no such answer.
     """
 
     why: str = ""
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

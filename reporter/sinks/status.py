@@ -6,11 +6,13 @@ Foreign text appears as in Events, sanitized and shortened. Contents of objects 
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import Any
 
+from reporter.model.enums import Reason
 from reporter.model.observations import NotServed, NotSynced, WatchLost, WatchState
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
@@ -29,6 +31,8 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 Json = dict[str, Any]
 StateSince = Callable[[FindingKey, ReasonState], datetime]
+
+NO_IDLE_REASONS: Mapping[Reason, str] = MappingProxyType({})
 
 SUBJECTS_PER_CHUNK = 16
 """
@@ -71,7 +75,12 @@ class StateHistory:
 
 
 def render_status(
-    context: PublishContext, snapshot: Snapshot, *, since: StateSince, process: Json
+    context: PublishContext,
+    snapshot: Snapshot,
+    *,
+    since: StateSince,
+    process: Json,
+    idle: Mapping[Reason, str] = NO_IDLE_REASONS,
 ) -> Iterator[str]:
     """
     Yield the page as JSON in chunks: rendering all of it at once would hold the loop for a second.
@@ -80,6 +89,7 @@ def render_status(
 
     *since*: returns when a key entered its state.
     *process*: the first keys of the page, "leading" among them.
+    *idle*: the reasons that check nothing, with what to set.
     """
     evaluation = context.evaluation
     yield _head_json(context, snapshot, process)
@@ -95,7 +105,7 @@ def render_status(
             verdicts = [
                 _verdict_json(key, each, context, since(key, each)) for key, each in states
             ]
-            texts.append(_indent(_subject_json(subject, verdicts, context)))
+            texts.append(_indent(_subject_json(subject, verdicts, context, idle)))
         yield comma + ",".join(texts)
         comma = ","
     yield "\n  ]\n}\n"
@@ -133,18 +143,23 @@ def _indent(value: Json) -> str:
     return ("\n" + json.dumps(value, indent=2)).replace("\n", "\n    ")
 
 
-def _subject_json(subject: Subject, verdicts: list[Json], context: PublishContext) -> Json:
+def _subject_json(
+    subject: Subject, verdicts: list[Json], context: PublishContext, idle: Mapping[Reason, str]
+) -> Json:
     not_clear = {verdict["reason"] for verdict in verdicts}
+    entries = context.catalogue.evaluated_entries(subject.layer)
+    not_checked = {e.reason: idle[e.reason] for e in entries if e.reason in idle}
     clear = [
         entry.reason
-        for entry in context.catalogue.evaluated_entries(subject.layer)
-        if entry.reason not in not_clear
+        for entry in entries
+        if entry.reason not in not_clear and entry.reason not in not_checked
     ]
     return {
         "layer": subject.layer,
         "namespace": subject.namespace,
         "name": subject.name,
         "clear": clear,
+        **({"notChecked": not_checked} if not_checked else {}),
         "readyOwed": subject in context.announcement_state.ready_owed,
         "verdicts": verdicts,
     }

@@ -6,6 +6,7 @@ then counts as a pass over the subjects that it has evaluated, and the caller pl
 the rest. Subjects of upstream layers come first, so no finding precedes what would suppress it.
 """
 
+import dataclasses
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -143,7 +144,7 @@ class Evaluator:
         """
         Prepare a pass over the dirty subjects that exist, and over those that are new.
         """
-        known = self.refresh_subjects(snapshot, before.known_subjects)
+        known = self.refresh_subjects(snapshot, before.known_subjects, now=now)
         if known is not before.known_subjects:
             dirty |= known.all - before.subjects
         dirty = expand_placeholders(dirty, known.all)
@@ -151,6 +152,7 @@ class Evaluator:
         probe_run = prepare_probe_run(
             snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now
         )
+        probe_run = dataclasses.replace(probe_run, unknown_layers=known.unknown_layers)
         can_be_cut = before.evaluated_at is not None and not (
             probe_run.evaluable_reasons(dirty) - before.gate.evaluated_reasons
         )
@@ -254,8 +256,8 @@ class Evaluator:
             k.subject for k in (*gate.finding_states, *gate.unknown_states) if k.reason in ranked
         )
 
-    def refresh_subjects(self, snapshot: Snapshot, before: Subjects) -> Subjects:
-        return refresh_subjects(snapshot, before)
+    def refresh_subjects(self, snapshot: Snapshot, before: Subjects, *, now: datetime) -> Subjects:
+        return refresh_subjects(snapshot, before, now=now)
 
     def next_deadline(
         self, evaluation: Evaluation, snapshot: Snapshot, *, now: datetime

@@ -132,7 +132,7 @@ def an_evaluator(
     probe = Probe(ProbeSpec("none", object, required_kinds=requires), evaluate)
 
     class FixedSubjects(Evaluator):
-        def refresh_subjects(self, snapshot, before):
+        def refresh_subjects(self, snapshot, before, *, now):
             return Subjects(frozenset({CLUSTER_SUBJECT, *subjects}))
 
     return FixedSubjects(catalogue, {"none": probe}, {}, settings or EvaluationSettings())

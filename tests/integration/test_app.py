@@ -168,7 +168,9 @@ async def test_it_is_ready_only_after_every_kind_was_listed(
         started = asyncio.get_running_loop().time()
         scale_to_zero(server)
         while asyncio.get_running_loop().time() - started < 1:
-            assert await reporter.get("/readyz") == (503, "not every kind was listed yet\n")
+            status, text = await reporter.get("/readyz")
+            assert (status, text.splitlines()[0]) == (503, "not every kind was listed yet")
+            assert "pods" in text
             assert (await reporter.get("/livez"))[0] == 200
             await asyncio.sleep(0.1)
         assert events(server) == []

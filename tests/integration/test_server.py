@@ -230,13 +230,42 @@ def mark_all_watched(reporter: Reporter) -> None:
 
 
 async def test_ready_means_every_kind_listed_and_a_pass_finished(reporter: Reporter):
-    assert reporter._health.why_not_ready() == "not every kind was listed yet"
+    every = ", ".join(kind.group_resource for kind in reporter._store.kinds)
+    assert reporter._health.why_not_ready() == (
+        f"not every kind was listed yet\n{every}: being listed"
+    )
     mark_all_watched(reporter)
     assert reporter._health.why_not_ready() == "no pass was finished yet"
     reporter._controller.run_pass(full=True)
     assert reporter._health.why_not_ready() == ""
     reporter._store.set_watch_state(NAMESPACES, NotSynced("may not list namespaces"))
+    assert reporter._health.why_not_ready() == "", "ready once is ready"
+
+
+async def test_ready_waits_for_a_list_that_nobody_but_the_api_server_may_refuse(
+    reporter: Reporter,
+):
+    mark_all_watched(reporter)
+    reporter._store.set_watch_state(NAMESPACES, NotSynced("HTTP 407: proxy"))
+    reporter._controller.run_pass(full=True)
+    assert reporter._health.why_not_ready() == (
+        "not every kind was listed yet\nnamespaces: HTTP 407: proxy"
+    )
+    refused = NotSynced("may not list namespaces", refused=True)
+    reporter._store.set_watch_state(NAMESPACES, refused)
+    reporter._controller.run_pass(full=True)
     assert reporter._health.why_not_ready() == ""
+    assert reporter._health.describe_unknown().splitlines() == [
+        f"unknown: {layer}: namespaces not listed yet: may not list namespaces"
+        for layer in ("modelharness", "modeldeployment")
+    ]
+
+
+async def test_what_is_unknown_follows_an_ok():
+    pages = replace(ALWAYS_OK, unknown=lambda: "unknown: modelharness: why")
+    async with serving(pages) as served:
+        text = (await served.get(served.health, "/readyz"))[2]
+        assert text == "ok\nunknown: modelharness: why\n"
 
 
 async def test_live_means_a_pass_within_three_resyncs(reporter: Reporter):

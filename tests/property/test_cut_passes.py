@@ -87,7 +87,7 @@ def evaluate_key(world, request):
 
 
 class FixedSubjects(Evaluator):
-    def refresh_subjects(self, snapshot, before):
+    def refresh_subjects(self, snapshot, before, *, now):
         return before if before.all else Subjects(SUBJECTS)
 
 

@@ -53,7 +53,7 @@ class Replay:
         replay = self
 
         class ReplayEvaluator(Evaluator):
-            def refresh_subjects(self, snapshot, before):
+            def refresh_subjects(self, snapshot, before, *, now):
                 return Subjects(replay.subjects)
 
         self.evaluator: Evaluator = ReplayEvaluator(

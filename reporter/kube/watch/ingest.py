@@ -4,7 +4,7 @@ Write the list results and watch events of one kind into the store, and count th
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -30,18 +30,23 @@ class ObjectStore(Protocol):
     The receiver of objects.
 
     *replace_in_batches* takes a complete list and yields between batches. Objects in *unread* keep
-    their old version and are marked as by *mark_undecodable*.
+    their old version and are marked as by *mark_undecodable*, with their stub.
     """
 
     def replace_in_batches(
-        self, kind: ResourceKind, objects: Iterable[ApiObject], unread: Collection[NamespacedName]
+        self,
+        kind: ResourceKind,
+        objects: Iterable[ApiObject],
+        unread: Mapping[NamespacedName, ApiObject | None],
     ) -> Iterable[None]: ...
 
     def upsert(self, kind: ResourceKind, new: ApiObject) -> None: ...
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None: ...
 
-    def mark_undecodable(self, kind: ResourceKind, namespace: str, name: str) -> None: ...
+    def mark_undecodable(
+        self, kind: ResourceKind, namespace: str, name: str, stub: ApiObject | None
+    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ class Ingester:
         """
         Replace all objects by a list result; other tasks run between batches.
         """
-        unread = frozenset(each.name for each in result.undecodable)
+        unread = {each.name: each.stub for each in result.undecodable}
         for _ in self._store.replace_in_batches(self._kind, result.objects, unread):
             await asyncio.sleep(0)
         self.resource_version = result.resource_version
@@ -118,7 +123,7 @@ class Ingester:
                 self._undecodable.pop(event.name, None)
                 objects -= 1
             case UndecodableObject(name=(namespace, name)):
-                self._store.mark_undecodable(self._kind, namespace, name)
+                self._store.mark_undecodable(self._kind, namespace, name, event.stub)
                 self._log_undecodable(event.name, event.why)
                 objects += event.is_new
                 decode_errors += 1

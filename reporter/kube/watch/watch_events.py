@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -38,12 +38,15 @@ class Delete:
 class UndecodableObject:
     """
     An object whose newest version could not be decoded; *why* names the field.
+
+    *stub*: the object with its metadata alone, by which it is found; None if that is unreadable too.
     """
 
     name: NamespacedName
     resource_version: str
     why: str
     is_new: bool
+    stub: ApiObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +183,18 @@ def _decode_object(
     try:
         found = decode_json(_object_decoder(kind), raw)
     except msgspec.DecodeError as err:
-        return UndecodableObject(name, meta.resource_version, clean(str(err)), is_new=is_new)
+        why, stub = clean(str(err)), _decode_stub(raw, kind)
+        return UndecodableObject(name, meta.resource_version, why, is_new=is_new, stub=stub)
     return Upsert(name, meta.resource_version, found, is_new=is_new)
+
+
+def _decode_stub(raw: msgspec.Raw, kind: ResourceKind) -> ApiObject | None:
+    """
+    Decode the metadata of an object; every other field has its default.
+    """
+    with suppress(msgspec.DecodeError):
+        return kind.type(metadata=decode_json(_stub_decoder(kind), raw).metadata)
+    return None
 
 
 def _malformed_response(request: RequestInfo, message: str) -> Unreachable:
@@ -194,6 +207,16 @@ def _malformed_response(request: RequestInfo, message: str) -> Unreachable:
 @cache
 def _object_decoder(kind: ResourceKind) -> "msgspec.json.Decoder[ApiObject]":
     return msgspec.json.Decoder(kind.type)
+
+
+@cache
+def _stub_decoder(kind: ResourceKind) -> "msgspec.json.Decoder[Any]":
+    """
+    Return a decoder of the kind's metadata, which has annotations for some kinds.
+    """
+    (metadata,) = (f.type for f in msgspec.structs.fields(kind.type) if f.name == "metadata")
+    stub = msgspec.defstruct(f"{kind.kind}Stub", [("metadata", metadata)], frozen=True)
+    return msgspec.json.Decoder(stub)
 
 
 @cache

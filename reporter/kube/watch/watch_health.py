@@ -85,7 +85,8 @@ class WatchHealth:
         if self._listed and self._unwatched_since is not None:
             self._store.set_watch_state(self._kind, WatchLost(self._unwatched_since, why))
         else:
-            self._store.set_watch_state(self._kind, NotSynced(why))
+            refused = isinstance(err, Refused) and err.is_forbidden
+            self._store.set_watch_state(self._kind, NotSynced(why, refused))
         self._failures += 1
         lasting = self._failures > 1 or isinstance(err, Refused | Invalid)
         self._log_failure(logging.WARNING if lasting else logging.DEBUG, err, why)

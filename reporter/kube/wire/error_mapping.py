@@ -99,7 +99,7 @@ def response_error(
         case HTTPStatus.NOT_FOUND:
             return _not_found_error(request, api_status, body, message)
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-            return _refused_error(request, status, message)
+            return _refused_error(request, status, message, is_status=api_status is not None)
         case _ if api_status is None and status in _FROM_OTHERS:
             return _throttled_or_unreachable(request, status, message, None)
         case _ if status in _ERROR_BY_STATUS:
@@ -195,8 +195,10 @@ def _not_found_error(
     return Unserved(request.operation, status=status, message=message)
 
 
-def _refused_error(request: RequestInfo, status: int, message: str) -> Refused:
-    about_permissions = status == HTTPStatus.FORBIDDEN and not any(
+def _refused_error(request: RequestInfo, status: int, message: str, *, is_status: bool) -> Refused:
+    # A proxy that forbids in its own words knows nothing of RBAC.
+    is_forbidden = is_status and status == HTTPStatus.FORBIDDEN
+    about_permissions = is_forbidden and not any(
         text in message for text in _NOT_ABOUT_PERMISSIONS
     )
     return Refused(
@@ -204,4 +206,5 @@ def _refused_error(request: RequestInfo, status: int, message: str) -> Refused:
         status=status,
         message=message,
         missing_permission=request.required_permission if about_permissions else "",
+        is_forbidden=is_forbidden,
     )

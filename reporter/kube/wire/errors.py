@@ -62,14 +62,24 @@ class Invalid(KubeError): ...
 
 class Refused(KubeError):
     """
+    A permission is missing, or credentials are.
+
     *missing_permission*: as "list deployments.apps"; empty if the cause is not RBAC.
+    *is_forbidden*: the API server itself answered 403, with a Status; a proxy did not.
     """
 
     def __init__(
-        self, operation: str, *, status: int = 0, message: str = "", missing_permission: str = ""
+        self,
+        operation: str,
+        *,
+        status: int = 0,
+        message: str = "",
+        missing_permission: str = "",
+        is_forbidden: bool = False,
     ) -> None:
         super().__init__(operation, status=status, message=message)
         self.missing_permission = missing_permission
+        self.is_forbidden = is_forbidden
 
 
 class Throttled(KubeError):

@@ -26,7 +26,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 InvolvedObjectLookup = Callable[[Snapshot, Subject], InvolvedObject]
 
-_NO_SNAPSHOT = Snapshot({}, {}, {}, frozenset())
+_NO_SNAPSHOT = Snapshot({}, {}, {}, {})
 
 
 class Announcements:

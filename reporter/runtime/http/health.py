@@ -3,9 +3,12 @@ The answers of /livez and /readyz: why not, or an empty text.
 """
 
 import asyncio
+from collections import defaultdict
+from collections.abc import Mapping
 from datetime import timedelta
 
 from reporter.runtime.controller.controller import Controller
+from reporter.stages.store.store import Store
 
 
 STALLED_RESYNCS = 3
@@ -19,10 +22,11 @@ class Health:
     *resync* is the time between two full passes.
     """
 
-    def __init__(self, controller: Controller, *, resync: timedelta) -> None:
-        self._controller, self._resync = controller, resync
+    def __init__(self, controller: Controller, store: Store, *, resync: timedelta) -> None:
+        self._controller, self._store, self._resync = controller, store, resync
         self._now = asyncio.get_running_loop().time
         self.started_at = self._now()
+        self._was_ready = False
 
     def why_not_live(self) -> str:
         times = self._controller.pass_times
@@ -36,8 +40,32 @@ class Health:
         return f"no pass was finished for {stalled.total_seconds():.0f}s"
 
     def why_not_ready(self) -> str:
-        if not self._controller.has_synced:
-            return "not every kind was listed yet"
+        """
+        Return what the process waits for until every kind was listed once.
+
+        A list that the API server itself forbids, or a kind that it does not serve, is not waited
+        for. What a proxy answers in its place tells nothing about the kind.
+        """
+        if self._was_ready:
+            return ""
+        waited_for = self._store.kinds_waited_for()
+        if waited_for:
+            return "\n".join(("not every kind was listed yet", *_lines_by_cause(waited_for)))
         if not self._controller.pass_times.first_finished.is_set():
             return "no pass was finished yet"
+        self._was_ready = True
         return ""
+
+    def describe_unknown(self) -> str:
+        """
+        Return the layers whose subjects are not all known, a line for each, with why.
+        """
+        unknown = self._controller.evaluation.known_subjects.unknown_layers
+        return "\n".join(f"unknown: {layer}: {why}" for layer, why in unknown.items())
+
+
+def _lines_by_cause(waited_for: Mapping[str, str]) -> list[str]:
+    kinds: defaultdict[str, list[str]] = defaultdict(list)
+    for kind, why in waited_for.items():
+        kinds[why].append(kind)
+    return [f"{', '.join(names)}: {why}" for why, names in kinds.items()]

@@ -26,13 +26,17 @@ How long a slow reader of the status page is served: what it shows stays in memo
 @dataclass(frozen=True, slots=True)
 class Pages:
     """
+    The functions that render each page.
+
     *status* returns the page in parts. *livez* and *readyz* return why not, or an empty text.
+    *unknown* returns lines to add to a *readyz* that is ok.
     """
 
     metrics: Callable[[], bytes]
     status: Callable[[], Iterator[str]]
     livez: Callable[[], str]
     readyz: Callable[[], str]
+    unknown: Callable[[], str] = lambda: ""
 
 
 class HttpServer:
@@ -112,8 +116,10 @@ class HttpServer:
         return _health_response(self._pages.livez())
 
     async def _show_readyz(self, _: web.Request) -> web.Response:
-        return _health_response(self._pages.readyz())
+        return _health_response(self._pages.readyz(), self._pages.unknown())
 
 
-def _health_response(why_not: str) -> web.Response:
-    return web.Response(text=f"{why_not or 'ok'}\n", status=503 if why_not else 200)
+def _health_response(why_not: str, unknown: str = "") -> web.Response:
+    lines = (why_not,) if why_not else ("ok", unknown)
+    text = "\n".join(line for line in lines if line)
+    return web.Response(text=f"{text}\n", status=503 if why_not else 200)

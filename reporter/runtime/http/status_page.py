@@ -2,14 +2,28 @@
 The /status page: the parts of the process that it shows, put together at each request.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 
+from reporter.model.enums import Reason
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.controller.controller import Controller
 from reporter.runtime.leaderelection.leadership import Leadership
 from reporter.sinks.status import StateHistory, render_status
 from reporter.stages.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessInfo:
+    """
+    What never changes while the process runs.
+
+    *idle*: the reasons that check nothing with its flags, with what to set.
+    """
+
+    identity: str
+    idle: Mapping[Reason, str]
 
 
 class StatusPage:
@@ -21,10 +35,10 @@ class StatusPage:
         history: StateHistory,
         leadership: Leadership,
         *,
-        identity: str,
+        process: ProcessInfo,
     ) -> None:
         self._store, self._controller, self._announcements = store, controller, announcements
-        self._history, self._leadership, self._identity = history, leadership, identity
+        self._history, self._leadership, self._process = history, leadership, process
 
     def render(self) -> Iterator[str]:
         """
@@ -33,7 +47,7 @@ class StatusPage:
         finished_at = self._controller.pass_times.finished_at
         process = {
             "version": version("productionstack-status-reporter"),
-            "identity": self._identity,
+            "identity": self._process.identity,
             "leading": self._leadership.is_leader,
             "leader": self._leadership.holder or None,
             "lastPass": finished_at.isoformat() if finished_at else None,
@@ -43,4 +57,5 @@ class StatusPage:
             self._store.snapshot(),
             since=self._history.freeze(),
             process=process,
+            idle=self._process.idle,
         )

@@ -19,9 +19,11 @@ from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.runtime.inputs.coverage import describe_purpose
 from reporter.runtime.inputs.scrape_config import scraping_reasons
 from reporter.settings import ScrapeMode, Settings
 from reporter.stages.probes.specs import SPECS
+from reporter.stages.snapshot.unknown_layers import SUBJECT_KINDS
 
 
 READ_VERBS = ("list", "watch")
@@ -104,9 +106,10 @@ def required_permissions(
     on. *mode* is how pods are scraped.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
+    watched = kinds_to_watch(catalogue, specs, sources)
     for entry in catalogue.entries.values():
         if entry.is_evaluated:
-            for kind, purpose in _kinds_read(entry, specs[entry.probe], sources):
+            for kind, purpose in _kinds_read(entry, specs[entry.probe], sources, watched):
                 for verb in READ_VERBS:
                     permission = Permission(verb, kind.group, kind.resource, name=kind.object_name)
                     needed[permission].add(purpose)
@@ -127,16 +130,20 @@ def required_permissions(
 
 
 def _kinds_read(
-    entry: CatalogueEntry, spec: ProbeSpec, sources: Collection[DetailSource]
+    entry: CatalogueEntry,
+    spec: ProbeSpec,
+    sources: Collection[DetailSource],
+    watched: Collection[ResourceKind],
 ) -> Iterator[tuple[ResourceKind, str]]:
     """
-    Return each kind with what needs it: a reason, or only the detail that a source adds to it.
+    Return each kind with what needs it: a reason, a part of it, or only detail.
     """
-    for kind in (*spec.required_kinds, *spec.optional_kinds):
-        yield kind, entry.reason
-    for source, kinds in spec.kinds_by_source.items():
+    subject_kinds = (k for k in SUBJECT_KINDS.get(entry.layer, ()) if k in watched)
+    kinds = {*spec.required_kinds, *spec.consulted_kinds, *spec.optional_kinds, *subject_kinds}
+    yield from ((kind, describe_purpose(kind, entry, spec)) for kind in kinds)
+    for source, kinds_of_source in spec.kinds_by_source.items():
         if source in sources:
-            yield from ((kind, f"{entry.reason} (detail of {source})") for kind in kinds)
+            yield from ((k, f"{entry.reason} (detail of {source})") for k in kinds_of_source)
 
 
 async def check_permissions(

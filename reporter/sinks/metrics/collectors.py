@@ -55,10 +55,11 @@ class WatchReport:
 
 class FindingCollector(Collector):
     """
-    The state of every reason, by namespace of its subject ("" for the cluster).
+    The state of every reason, by namespace of its subjects.
 
-    A series that was shown once is shown until the process ends: an alert resolves on a zero, and
-    stays open or closes late on a series that vanishes.
+    The namespace is "" for the cluster, and for what stands for all subjects of a layer that may
+    exist. A series that was shown once is shown while its layer has subjects in its namespace: an
+    alert resolves on a zero. It goes with the last of them, so that what is deleted costs nothing.
     """
 
     def __init__(self, catalogue: Catalogue, evaluation: Callable[[], Evaluation]) -> None:
@@ -72,6 +73,10 @@ class FindingCollector(Collector):
         evaluation = self._evaluation()
         states = reason_states(evaluation)
         self._seen_series.update(_labels_of(key) for key in states)
+        existing = {(subject.layer, subject.namespace) for subject in evaluation.subjects}
+        self._seen_series = {
+            each for each in self._seen_series if not each[2] or (each[0], each[2]) in existing
+        }
         series = sorted(self._seen_series)
         yield _finding_family(FINDING, series, _past_hold(evaluation, states))
         for declaration, state in _STATE_GAUGES:

@@ -103,8 +103,8 @@ def due_ready_keys(
     """
     Return the keys of the Ready Events that are owed and true.
 
-    A Ready is true when no ranked reason of the subject is open, held, settling or Unknown. For a
-    group that holds for every member.
+    A Ready is true when no ranked reason of the subject is open, held, settling or Unknown, nor the
+    subject itself. For a group that holds for every member.
 
     *only*: consider these subjects; None means all.
     """
@@ -122,6 +122,7 @@ def due_ready_keys(
         and state.ready_owed[subject] <= now
         and subject not in open_subjects
         and catalogue.ready_entry(subject.layer).enabled
+        and not evaluation.known_subjects.is_unseen(subject)
         and evaluation.not_ready.isdisjoint(
             _represented_subjects(subject, groups.get(subject, ()), possible_members)
         )

@@ -48,17 +48,21 @@ def apply_evaluation(
     # The episode of a Ready, whose last write got no answer, lasts while that Ready is true.
     ready = frozenset(due_ready_keys(after, evaluation, catalogue, now=now))
     # A deleted subject ends its episode without a Ready: nothing recovered.
-    existing = evaluation.subjects | {key.subject for key in groups}
+    known, group_subjects = evaluation.known_subjects, {key.subject for key in groups}
     episodes = {
         key: each if each.muted else _mark_muted(key, each, after, evaluation, settings)
         for key, each in state.episodes.items()
         if key in ready
         or (
-            key.subject in existing
+            (known.may_include(key.subject) or key.subject in group_subjects)
             and _is_running(key, each, evaluation, after, now=now, settle=settle)
         )
     }
-    ready_owed = {s: since for s, since in state.ready_owed.items() if s in existing}
+    ready_owed = {
+        subject: since
+        for subject, since in state.ready_owed.items()
+        if known.may_include(subject) or subject in group_subjects
+    }
     return replace(after, episodes=episodes, ready_owed=ready_owed)
 
 
@@ -116,7 +120,9 @@ def _without_deleted(
     remaining: dict[FindingKey, EventGroup] = {
         key: replace(group, ever_members=group.ever_members & evaluation.subjects)
         for key, group in groups.items()
-        if not group.restored or key.subject.namespace in possible_members
+        if not group.restored
+        or key.subject.namespace in possible_members
+        or evaluation.known_subjects.is_unseen(key.subject)
     }
     return {key: group for key, group in remaining.items() if group.ever_members or group.restored}
 
@@ -136,7 +142,7 @@ def _is_running(
     finding = evaluation.gate.finding_states.get(key)
     if finding is not None:
         return not _has_settled_since_restore(episode, finding, settle=settle)
-    if key in evaluation.gate.unknown_states:
+    if key in evaluation.gate.unknown_states or evaluation.known_subjects.is_unseen(key.subject):
         return True
     # Clear in a new process, which did not see the trouble end: it must stay clear for the settle.
     return episode.restored_since is not None and episode.restored_since > now - settle

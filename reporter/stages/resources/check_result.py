@@ -69,7 +69,7 @@ def involved_namespace(snapshot: Snapshot, name: str) -> InvolvedObject:
     """
     Return a namespace as involvedObject, with its last known uid if it was deleted.
     """
-    namespace = snapshot.get(NAMESPACES, Namespace, "", name)
+    namespace = snapshot.peek(NAMESPACES, Namespace, "", name)
     if namespace is not None:
         uid = namespace.metadata.uid
     else:

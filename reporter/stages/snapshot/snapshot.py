@@ -50,7 +50,8 @@ class Snapshot:
 
     *tables*: by plural resource name. *presences*: by ``resource.group``.
     *deleted_uids*: the UIDs of objects that existed and were deleted.
-    *undecodable*: objects whose newest version could not be decoded.
+    *undecodable*: objects whose newest version could not be decoded, each with its stub: the object
+    with its metadata alone, None if even that is not known.
     *scrape_histories*: by namespace and name of the pod, and the reason whose probe reads it.
     *provisioning_errors*: by Workspace, the last error of its nodes while it is not resolved.
     """
@@ -58,7 +59,7 @@ class Snapshot:
     tables: Mapping[str, TableSnapshot]
     presences: Mapping[str, CRDPresence]
     deleted_uids: Mapping[ObjectRef, str]
-    undecodable: frozenset[ObjectRef]
+    undecodable: Mapping[ObjectRef, ApiObject | None]
     scrape_histories: FrozenMap[tuple[str, str, Reason], ScrapeHistory] = field(
         default_factory=empty_map
     )
@@ -67,6 +68,12 @@ class Snapshot:
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
         found = self.tables[kind.resource].objects.get((namespace, name))
         return found if isinstance(found, type_) else None
+
+    def peek(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
+        """
+        Return an object on which no verdict depends.
+        """
+        return Snapshot.get(self, kind, type_, namespace, name)
 
     def by_index(self, kind: ResourceKind, type_: type[T], key: str) -> tuple[T, ...]:
         """

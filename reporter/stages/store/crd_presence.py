@@ -5,13 +5,50 @@ One discovery that lacks a resource proves nothing: the API server may just be s
 counts once a second discovery, at least ten seconds later, agrees.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import CRDPresence, DiscoveryResult
 
 
 LOSS_CONFIRMED_AFTER = timedelta(seconds=10)
+
+
+class CRDPresences:
+    """
+    The presence of each tracked resource, by ``resource.group``.
+    """
+
+    def __init__(self, crds: Iterable[str]) -> None:
+        self.by_resource: Mapping[str, CRDPresence] = {crd: CRDPresence() for crd in crds}
+
+    def record(self, result: DiscoveryResult | None, why: str, *, now: datetime) -> bool:
+        """
+        Update every presence and return whether any changed; None is a failure, with *why*.
+        """
+        before = self.by_resource
+        self.by_resource = {
+            crd: mark_discovery_failed(each, why)
+            if result is None
+            else update_presence(each, result, crd, now=now)
+            for crd, each in before.items()
+        }
+        return self.by_resource != before
+
+    def served_version(self, kind: ResourceKind) -> str | None:
+        """
+        Return the version in which to watch a kind, None while unknown or if no known one is served.
+        """
+        presence = self.by_resource.get(kind.group_resource)
+        if presence is None:
+            return kind.versions[0]
+        return next((v for v in kind.versions if v in (presence.versions or ())), None)
+
+    @property
+    def has_unconfirmed_loss(self) -> bool:
+        return any(each.missing_since is not None for each in self.by_resource.values())
 
 
 def update_presence(

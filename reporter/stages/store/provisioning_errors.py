@@ -2,8 +2,10 @@
 The last provisioning error of each Workspace, as the Workspace or its NodeClaim reported it.
 """
 
+from collections.abc import Callable
+
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.objects import NamespacedName
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.kaito.workspaces import Workspace
 from reporter.model.kinds.karpenter.node_claims import NodeClaim
 from reporter.stages.resources.kaito.node_claims import find_claim_error
@@ -19,28 +21,53 @@ class ProvisioningErrors:
     def __init__(self) -> None:
         self._errors: CowMap[NamespacedName, Condition] = CowMap()
 
-    def track(self, workspace: Workspace) -> None:
+    def on_upsert(self, new: ApiObject) -> None:
+        if isinstance(new, Workspace):
+            self._track(new)
+        elif isinstance(new, NodeClaim):
+            self._record_claim(new)
+
+    def on_delete(
+        self, old: ApiObject, is_workspace_absent: Callable[[NamespacedName], bool]
+    ) -> None:
+        """
+        Forget the error of a deleted Workspace, and of a claim whose Workspace does not exist.
+        """
+        if isinstance(old, Workspace):
+            self._errors.pop((old.metadata.namespace, old.metadata.name))
+        elif isinstance(old, NodeClaim) and is_workspace_absent(old.workspace):
+            self._errors.pop(old.workspace)
+
+    def _track(self, workspace: Workspace) -> None:
         """
         Update the error of a Workspace from its new version.
         """
         name = (workspace.metadata.namespace, workspace.metadata.name)
         before = self._errors.get(name)
-        after = last_workspace_error(before, workspace)
+        is_of_this = before is not None and not _is_older(before, workspace)
+        after = last_workspace_error(before if is_of_this else None, workspace)
         if after is None and before is not None:
             self._errors.pop(name)
         elif after is not None and after != before:
             self._errors[name] = after
 
-    def record_claim(self, claim: NodeClaim) -> None:
+    def _record_claim(self, claim: NodeClaim) -> None:
         """
         Keep the error of a NodeClaim: it may be deleted before its Workspace reports the error.
+
+        It may also be known before its Workspace is, which comes from another watch.
         """
         error = find_claim_error(claim)
-        if error is not None:
+        if error is not None and claim.workspace[1]:
             self._errors[claim.workspace] = error
-
-    def forget(self, workspace: NamespacedName) -> None:
-        self._errors.pop(workspace)
 
     def snapshot(self) -> FrozenMap[NamespacedName, Condition]:
         return self._errors.freeze()
+
+
+def _is_older(error: Condition, workspace: Workspace) -> bool:
+    """
+    Return whether an error is from before the Workspace: about an earlier one of the same name.
+    """
+    created, since = workspace.metadata.creation_timestamp, error.last_transition_time
+    return created is not None and since is not None and since < created

@@ -36,16 +36,36 @@ class SampleStore:
         self._histories: CowMap[HistoryKey, ScrapeHistory] = CowMap()
         self._gists: dict[HistoryKey, object] = {}
 
-    def record_scrape(self, pod: Pod, reason: Reason, scrape: ScrapedMetrics) -> bool:
+    def record_scrape(
+        self, pod: Pod, reason: Reason, scrape: ScrapedMetrics, *, now: Pod | None
+    ) -> bool:
         """
         Add a scrape and return whether the gist of the history changed.
+
+        A scrape of an earlier run counts no more: *now* is the pod as it is, None if it is gone.
         """
+        if not self._is_current(pod, reason, now):
+            return False
         history = self._scrapes[reason].keep(self._history_of(pod, reason), scrape)
         return self._set_history(pod, reason, history)
 
-    def record_scrape_failure(self, pod: Pod, reason: Reason, failure: FailedScrape) -> bool:
+    def record_scrape_failure(
+        self, pod: Pod, reason: Reason, failure: FailedScrape, *, now: Pod | None
+    ) -> bool:
+        if not self._is_current(pod, reason, now):
+            return False
         history = add_scrape_failure(self._history_of(pod, reason), failure)
         return self._set_history(pod, reason, history)
+
+    def _is_current(self, pod: Pod, reason: Reason, now: Pod | None) -> bool:
+        """
+        Return whether the pod has not restarted since, and this reason's scrape still selects it.
+        """
+        return (
+            now is not None
+            and self.is_selected(now, reason)
+            and ContainerRun.of_pod(now) == ContainerRun.of_pod(pod)
+        )
 
     def is_selected(self, pod: Pod, reason: Reason) -> bool:
         return self._scrapes[reason].pods.matches(pod)

@@ -4,32 +4,37 @@ The store of all observations: watches and scrapes write to it, passes read immu
 The store decides nothing: a change updates it and marks the affected subjects dirty.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
+from types import MappingProxyType
 
 from reporter.model.enums import Reason
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod
-from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
-from reporter.model.kinds.karpenter.node_claims import NodeClaim
-from reporter.model.metrics.samples import ContainerRun, FailedScrape, ScrapedMetrics
-from reporter.model.observations import CRDPresence, DiscoveryResult, WatchState
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.model.metrics.samples import FailedScrape, ScrapedMetrics
+from reporter.model.observations import DiscoveryResult, Watching, WatchState
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
-from reporter.stages.store.crd_presence import mark_discovery_failed, update_presence
+from reporter.stages.store.affected import affected_subjects
+from reporter.stages.store.crd_presence import CRDPresences
 from reporter.stages.store.provisioning_errors import ProvisioningErrors
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.table import Table
+from reporter.stages.store.watch_states import WatchStates
 
 
 BATCH_SIZE = 500
 """
 The number of objects of a list that are stored at a time: some ten milliseconds.
 """
+
+
+EMPTY: Mapping[NamespacedName, ApiObject | None] = MappingProxyType({})
 
 
 class Store:
@@ -48,10 +53,11 @@ class Store:
     ) -> None:
         self.kinds = tuple(kinds)
         self._tables = {kind.resource: Table(kind) for kind in self.kinds}
-        self._presences = {crd: CRDPresence() for crd in crds}
+        self._presences = CRDPresences(crds)
+        self._watch_states = WatchStates(self.kinds, self._presences)
         self._samples = scrapes or SampleStore({})
         self._provisioning_errors = ProvisioningErrors()
-        self._undecodable: set[ObjectRef] = set()
+        self._undecodable: dict[ObjectRef, ApiObject | None] = {}
         self._deleted_uids: dict[ObjectRef, str] | None = None
         self._dirty: set[Subject] = set()
         self._on_change: Callable[[], None] = lambda: None
@@ -66,12 +72,12 @@ class Store:
         self,
         kind: ResourceKind,
         objects: Iterable[ApiObject],
-        undecodable: Collection[NamespacedName] = (),
+        undecodable: Mapping[NamespacedName, ApiObject | None] = EMPTY,
     ) -> None:
         """
         Store a complete list; objects that are not in it are deleted.
 
-        *undecodable*: names in the list whose objects could not be decoded.
+        *undecodable*: names in the list whose objects could not be decoded, with their stubs.
         """
         for _ in self.replace_in_batches(kind, objects, undecodable):
             pass
@@ -80,7 +86,7 @@ class Store:
         self,
         kind: ResourceKind,
         objects: Iterable[ApiObject],
-        undecodable: Collection[NamespacedName] = (),
+        undecodable: Mapping[NamespacedName, ApiObject | None] = EMPTY,
     ) -> Iterator[None]:
         """
         Store a complete list, yielding after each batch so that other tasks can run.
@@ -101,8 +107,8 @@ class Store:
             self.delete(kind, namespace, name)
             if not number % BATCH_SIZE:
                 yield
-        for namespace, name in undecodable:
-            self.mark_undecodable(kind, namespace, name)
+        for (namespace, name), stub in undecodable.items():
+            self.mark_undecodable(kind, namespace, name, stub)
 
     def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
         """
@@ -113,7 +119,7 @@ class Store:
         was_undecodable = self._prepare_upsert(kind, name, new)
         old = table.objects.get(name)
         if table.upsert(name, new) or was_undecodable:
-            self._mark_dirty(kind.affects(new), kind.affects(old) if old is not None else ())
+            self._mark_dirty(*affected_subjects(kind, self._tables, old=old, new=new))
 
     def _upsert_all(self, kind: ResourceKind, objects: Iterable[ApiObject]) -> None:
         """
@@ -131,7 +137,13 @@ class Store:
                 self._prepare_upsert(kind, name, each)
         if added:
             table.insert(added)
-            self._mark_dirty(*map(kind.affects, added.values()))
+            self._mark_dirty(
+                *(
+                    subjects
+                    for new in added.values()
+                    for subjects in affected_subjects(kind, self._tables, old=None, new=new)
+                )
+            )
         for each in stored:
             self.upsert(kind, each)
 
@@ -146,15 +158,10 @@ class Store:
             if table.deleted_uids.pop(ref, None) is not None:
                 self._deleted_uids = None
             was_undecodable = ref in self._undecodable
-            self._undecodable.discard(ref)
+            self._undecodable.pop(ref, None)
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
-        elif isinstance(new, Workspace):
-            self._provisioning_errors.track(new)
-        elif isinstance(new, NodeClaim):
-            workspaces = self._tables.get(WORKSPACES.resource)
-            if workspaces and workspaces.objects.get(new.workspace) is not None:
-                self._provisioning_errors.record_claim(new)
+        self._provisioning_errors.on_upsert(new)
         return was_undecodable
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
@@ -166,28 +173,38 @@ class Store:
         ref = ObjectRef(kind.group_resource, namespace, name)
         if old is None and ref not in self._undecodable:
             return
-        self._undecodable.discard(ref)
+        self._undecodable.pop(ref, None)
         if isinstance(old, Pod):
             self._samples.forget(namespace, name)
-        if isinstance(old, Workspace):
-            self._provisioning_errors.forget((namespace, name))
+        if old is not None:
+            self._provisioning_errors.on_delete(old, self._is_workspace_absent)
         if table.record_deletion((namespace, name), old.metadata.uid if old is not None else ""):
             self._deleted_uids = None
-        self._mark_dirty(kind.affects(old) if old is not None else ALL_LAYERS)
+        affected = affected_subjects(kind, self._tables, old=old, new=None)
+        self._mark_dirty(*(affected if old is not None else (ALL_LAYERS,)))
 
-    def mark_undecodable(self, kind: ResourceKind, namespace: str, name: str) -> None:
+    def _is_workspace_absent(self, name: NamespacedName) -> bool:
+        """
+        Return whether it is certain that there is no such Workspace.
+        """
+        table, state = self._tables.get(WORKSPACES.resource), self._watch_states.of(WORKSPACES)
+        return isinstance(state, Watching) and table is not None and not table.objects.get(name)
+
+    def mark_undecodable(
+        self, kind: ResourceKind, namespace: str, name: str, stub: ApiObject | None = None
+    ) -> None:
         """
         Mark an object whose newest version could not be decoded; its old version is kept.
+
+        *stub*: the object with its metadata alone; None if even that is not known.
         """
         ref = ObjectRef(kind.group_resource, namespace, name)
-        if ref not in self._undecodable:
-            self._undecodable.add(ref)
+        if ref not in self._undecodable or self._undecodable[ref] != stub:
+            self._undecodable[ref] = stub
             self._mark_dirty(ALL_LAYERS)
 
     def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None:
-        table = self._tables[kind.resource]
-        if table.watch_state != state:
-            table.watch_state = state
+        if self._watch_states.set(kind, state):
             self._mark_dirty(ALL_LAYERS)
 
     def record_discovery(
@@ -196,14 +213,10 @@ class Store:
         """
         Update the presence of CRDs; *result* is None if discovery failed, with *why*.
         """
-        after = {
-            crd: mark_discovery_failed(before, why)
-            if result is None
-            else update_presence(before, result, crd, now=now)
-            for crd, before in self._presences.items()
-        }
-        if after != self._presences:
-            self._presences = after
+        changed = self._presences.record(result, why, now=now)
+        if result is not None:
+            changed |= self._watch_states.record_discovery(result)
+        if changed:
             self._mark_dirty(ALL_LAYERS)
 
     def get_pod(self, namespace: str, name: str) -> Pod | None:
@@ -214,58 +227,53 @@ class Store:
         """
         Add samples that this reason's probe asked for; *pod* is as it was before the request.
         """
-        if self._is_current(pod, reason) and self._samples.record_scrape(pod, reason, scrape):
+        now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
+        if self._samples.record_scrape(pod, reason, scrape, now=now):
             self._mark_dirty(PODS.affects(pod))
 
     def record_scrape_failure(self, pod: Pod, reason: Reason, failure: FailedScrape) -> None:
-        if self._is_current(pod, reason) and self._samples.record_scrape_failure(
-            pod, reason, failure
-        ):
-            self._mark_dirty(PODS.affects(pod))
-
-    def _is_current(self, pod: Pod, reason: Reason) -> bool:
-        """
-        Return whether the pod has not restarted since, and this reason's scrape still selects it.
-        """
         now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
-        return (
-            now is not None
-            and self._samples.is_selected(now, reason)
-            and ContainerRun.of_pod(now) == ContainerRun.of_pod(pod)
-        )
+        if self._samples.record_scrape_failure(pod, reason, failure, now=now):
+            self._mark_dirty(PODS.affects(pod))
 
     def served_version(self, kind: ResourceKind) -> str | None:
         """
         Return the version in which to watch a kind, None while unknown or if no known one is served.
         """
-        if kind.group_resource not in self._presences:
-            return kind.versions[0]
-        versions = self._presences[kind.group_resource].versions or ()
-        return next((v for v in kind.versions if v in versions), None)
+        return self._presences.served_version(kind)
+
+    def kinds_waited_for(self) -> Mapping[str, str]:
+        """
+        Return the kinds that were not listed and that the API server itself did not refuse, with why.
+        """
+        return self._watch_states.waited_for()
 
     @property
     def watch_states(self) -> tuple[WatchState, ...]:
         """
         The watch state of each kind. A snapshot has them too, but makes the next writes copy shards.
         """
-        return tuple(table.watch_state for table in self._tables.values())
+        return tuple(map(self._watch_states.of, self.kinds))
 
     @property
     def has_unconfirmed_loss(self) -> bool:
         """
         True while a CRD was missing from the last discovery and a second one must confirm that.
         """
-        return any(p.missing_since is not None for p in self._presences.values())
+        return self._presences.has_unconfirmed_loss
 
     def snapshot(self) -> Snapshot:
         """
         Return an immutable view of this moment.
         """
         return Snapshot(
-            tables={resource: table.snapshot() for resource, table in self._tables.items()},
-            presences=dict(self._presences),
+            tables={
+                kind.resource: self._tables[kind.resource].snapshot(self._watch_states.of(kind))
+                for kind in self.kinds
+            },
+            presences=self._presences.by_resource,
             deleted_uids=self._collect_deleted_uids(),
-            undecodable=frozenset(self._undecodable),
+            undecodable=dict(self._undecodable),
             scrape_histories=self._samples.snapshot(),
             provisioning_errors=self._provisioning_errors.snapshot(),
         )

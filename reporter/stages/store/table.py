@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.observations import NotSynced, WatchState
+from reporter.model.observations import WatchState
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import CowMap
 from reporter.stages.snapshot.index_keys import index_func
@@ -33,9 +33,8 @@ class Table:
         self.deleted_uids: dict[ObjectRef, str] = {}
         self.objects: CowMap[NamespacedName, ApiObject] = CowMap()
         self.index: CowMap[str, tuple[ApiObject, ...]] = CowMap()
-        self.watch_state: WatchState = NotSynced()
         self.subjects_token = object()
-        self._kind = kind
+        self.kind = kind
         self._index_func = index_func(kind)
 
     def upsert(self, name: NamespacedName, new: ApiObject) -> bool:
@@ -80,9 +79,9 @@ class Table:
         """
         Remember the UID of a deleted object; return False if the kind does not track deletions.
         """
-        if not self._kind.tracks_deletions:
+        if not self.kind.tracks_deletions:
             return False
-        self.deleted_uids[ObjectRef(self._kind.group_resource, *name)] = uid
+        self.deleted_uids[ObjectRef(self.kind.group_resource, *name)] = uid
         if len(self.deleted_uids) > MAX_DELETED:
             del self.deleted_uids[next(iter(self.deleted_uids))]
         return True
@@ -103,9 +102,12 @@ class Table:
             else:
                 self.index.pop(key)
 
-    def snapshot(self) -> TableSnapshot:
+    def snapshot(self, watch_state: WatchState) -> TableSnapshot:
+        """
+        Return an immutable view. *watch_state*: the state as far as it is confirmed.
+        """
         return TableSnapshot(
-            self.objects.freeze(), self.index.freeze(), self.watch_state, self.subjects_token
+            self.objects.freeze(), self.index.freeze(), watch_state, self.subjects_token
         )
 
 

@@ -74,7 +74,7 @@ class FakeStore:
     def delete(self, kind, namespace, name) -> None:
         self.objects.pop((namespace, name), None)
 
-    def mark_undecodable(self, kind, namespace, name) -> None:
+    def mark_undecodable(self, kind, namespace, name, stub) -> None:
         self.undecodable.add((namespace, name))
 
     def set_watch_state(self, kind, state: WatchState) -> None:

@@ -123,6 +123,24 @@ async def test_a_list_whose_continue_token_expired_starts_over(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("second_page", "why", "refused"),
+    [
+        (a_status_response(403, "Forbidden"), "may not list deployments.apps", True),
+        (a_status_response(500, "InternalError", "etcd"), "etcd", False),
+        (a_status_response(410, "Expired", "too old"), "too old", False),
+    ],
+    ids=["403", "500", "410"],
+)
+async def test_a_list_that_is_refused_half_way_is_no_list(tmp_path, second_page, why, refused):
+    first = a_list_response(a_deployment("a"), token="1")
+    cluster = ScriptedServer(lists=[first, second_page] * 50, watches=[a_watch_response()])
+    async with running_reflector(tmp_path, cluster) as run:
+        await until(lambda: run.store.watch_states[-1] != NotSynced())
+        assert run.store.watch_states[-1] == NotSynced(why, refused)
+        assert run.store.names == []
+
+
+@pytest.mark.parametrize(
     "failure",
     [
         an_html_response(502),

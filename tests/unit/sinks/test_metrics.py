@@ -66,6 +66,9 @@ class MetricsPage:
             metric, layer=subject.layer, reason=key.reason, workload_namespace=subject.namespace
         )
 
+    def namespaces(self) -> set[str]:
+        return {s.labels[FINDING_LABELS[2]] for s in self.samples if FINDING_LABELS[2] in s.labels}
+
     def high(self, metric: str) -> set[tuple[str, str]]:
         return {
             (s.labels["reason"], s.labels["workload_namespace"])
@@ -117,6 +120,23 @@ def test_each_state_of_a_reason_is_a_one_in_its_own_metric():
     assert (page.high("held"), page.high("unknown")) == (set(), {("clusterBBR", "")})
 
 
+def test_series_go_with_the_last_subject_of_their_layer_in_a_namespace():
+    other = Subject(Layer.MODELDEPLOYMENT, "team-b", "qwen")
+    play = Replay(SOME, subjects=frozenset({CLUSTER_SUBJECT, SET, other}))
+    metrics = Metrics(SOME, list)
+    elsewhere = a_key("inferencesetPods", other)
+    play.set_verdicts(an_active_verdict(PODS), an_active_verdict(elsewhere))
+    assert after(play, metrics).namespaces() == {"", "team-a", "team-b"}
+    page = after(play.set_clear(PODS).advance(60), metrics)
+    assert page.state("finding", PODS) == 0, "settled, and still there for an alert to resolve"
+    play.subjects = frozenset({CLUSTER_SUBJECT, other})
+    play.set_clear(PODS).run_pass()
+    assert after(play, metrics).namespaces() == {"", "team-b"}
+    play.subjects = frozenset({CLUSTER_SUBJECT})
+    play.run_pass()
+    assert after(play, metrics).namespaces() == {""}
+
+
 def test_a_finding_that_becomes_unknown_stays_one():
     play, metrics = a_play(), Metrics(SOME, list)
     play.set_verdicts(an_active_verdict(BBR)).set_unknown(BBR)
@@ -128,8 +148,6 @@ def test_trouble_that_ended_reads_zero_and_its_series_stays():
     play, metrics = a_play(), Metrics(SOME, list)
     assert after(play.set_verdicts(an_active_verdict(PODS)), metrics).state("finding", PODS) == 1
     assert after(play.set_clear(PODS).advance(31), metrics).state("finding", PODS) == 0
-    play.subjects = frozenset({CLUSTER_SUBJECT})
-    assert after(play.run_pass(), metrics).state("finding", PODS) == 0
 
 
 def test_many_inference_sets_of_one_namespace_are_one_series():

@@ -12,6 +12,7 @@ from reporter.model.enums import Layer, TroubleKind
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, WatchLost
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Clear
@@ -211,10 +212,14 @@ def test_each_kind_and_crd_has_its_watch_state(status_page):
     assert kinds["pods"] == f"not watched since {at(0)}: connection refused"
     assert kinds["deployments"] == "not listed: may not list deployments.apps"
     assert kinds["namespaces"] == "being listed"
-    status_page.store.set_watch_state(PODS, NotServed())
-    assert status_page.page()["kinds"]["pods"] == "not served"
+    status_page.store.set_watch_state(GATEWAYS, NotServed())
+    kind = status_page.page()["kinds"]["gateways"]
+    assert kind == "not listed: answered with 404 Not Found, and not discovered yet"
     name = "gateways.gateway.networking.k8s.io"
     assert status_page.page()["crds"] == {name: "unknown: not discovered yet"}
+    status_page.store.record_discovery(DiscoveryResult({}), now=NOON - timedelta(minutes=1))
+    status_page.store.record_discovery(DiscoveryResult({}), now=NOON)
+    assert status_page.page()["kinds"]["gateways"] == "not served"
     status_page.store.record_discovery(DiscoveryResult({name: ("v1", "v1beta1")}), now=NOON)
     assert status_page.page()["crds"] == {name: "v1, v1beta1"}
     status_page.store.record_discovery(DiscoveryResult({}), now=NOON + timedelta(seconds=1))

@@ -69,6 +69,20 @@ def inference_set_keys(each: ApiObject) -> tuple[str, ...]:
     return (inference_set_key(meta.namespace, name),) if name else ()
 
 
+def parent_gateway_key(namespace: str, gateway: str) -> str:
+    """
+    Return the key of the routes that name a Gateway as parent.
+    """
+    return f"parent={namespace}/{gateway}"
+
+
+def picker_key(namespace: str, picker: str) -> str:
+    """
+    Return the key of the InferencePools that name an endpoint picker.
+    """
+    return f"picker={namespace}/{picker}"
+
+
 def no_index_keys(_: ApiObject) -> tuple[str, ...]:
     """
     Index nothing: these objects are only read by name, or all of them.

@@ -11,6 +11,7 @@ CREATED_BY_LABEL = "inferenceset.kaito.sh/created-by"
 INFERENCE_SET_LABEL = "kaito.sh/inferenceset"
 GATEWAY_NAME_LABEL = "gateway.networking.k8s.io/gateway-name"
 POOL_NAME_LABEL = "inferencepool"
+ROUTE_SUFFIX = "-route"
 POOL_SUFFIX = "-inferencepool"
 ENDPOINT_PICKER_SUFFIX = "-inferencepool-epp"
 """
@@ -18,6 +19,7 @@ Names that the modeldeployment chart gives the InferencePool and the endpoint pi
 """
 
 ALL_HARNESSES = Subject(Layer.MODELHARNESS)
+ALL_MODELS = Subject(Layer.MODELDEPLOYMENT)
 
 
 def harness_of(each: ApiObject) -> Subject:
@@ -53,6 +55,18 @@ def owning_inference_set(each: ApiObject) -> str:
     )
     by_pool = meta.label(POOL_NAME_LABEL).removesuffix(ENDPOINT_PICKER_SUFFIX)
     return meta.label(CREATED_BY_LABEL) or meta.label(INFERENCE_SET_LABEL) or by_pool or by_name
+
+
+def possible_models_of(each: ApiObject, *suffixes: str) -> tuple[Subject, ...]:
+    """
+    Return the InferenceSets that may look the object up: by its labels, or by its name.
+
+    *suffixes*: those that charts add to an InferenceSet's name. All of the namespace without any.
+    """
+    name = each.metadata.name
+    by_name = {name.removesuffix(suffix) for suffix in suffixes if name.endswith(suffix)}
+    names = {owning_inference_set(each), *by_name} - {""}
+    return tuple(model_of(each, name) for name in sorted(names)) or (model_of(each, ""),)
 
 
 def workload_subject(each: ApiObject) -> Subject:

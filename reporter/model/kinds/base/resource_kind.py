@@ -47,6 +47,11 @@ class ResourceKind:
     objects of *type*.
     *affects*: the subjects whose verdicts may depend on an object. A subject without a name stands
     for every subject of its layer, in its namespace or everywhere.
+    *affects_by_identity*: those whose verdicts depend only on its existence, labels and deletion.
+    *referrers*: where the objects are that refer to an object of this kind: their resource, and the
+    key under which they are found. What they affect is affected, in any namespace.
+    *spec_key_prefixes*: how the index keys begin that depend on more than the metadata, by the
+    object's namespace.
     *label_selector* and *object_name* limit the watch.
     *tracks_deletions*: remember the UIDs of deleted objects. Kinds with very many objects, of which
     no probe asks whether an object of that name ever existed, do not.
@@ -59,9 +64,16 @@ class ResourceKind:
     type: type[ApiObject]
     index_keys: Callable[[Any], tuple[str, ...]]
     affects: Callable[[Any], Iterable[Subject]]
+    affects_by_identity: Callable[[Any], Iterable[Subject]] = lambda _: ()
+    referrers: tuple[tuple[str, Callable[[Any], str]], ...] = ()
+    spec_key_prefixes: tuple[Callable[[str], str], ...] = ()
     label_selector: str = ""
     object_name: str = ""
     tracks_deletions: bool = True
+
+    @property
+    def is_built_in(self) -> bool:
+        return self.group in BUILT_IN_GROUPS
 
     @property
     def group_resource(self) -> str:

@@ -2,6 +2,7 @@
 Deployments.
 """
 
+from reporter.model.enums import Layer
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.base.keys import (
@@ -9,11 +10,18 @@ from reporter.model.kinds.base.keys import (
     inference_set_keys,
     label_key,
     name_key,
+    picker_key,
 )
 from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.ownership import GATEWAY_NAME_LABEL, workload_subject
+from reporter.model.kinds.base.ownership import (
+    ALL_HARNESSES,
+    ENDPOINT_PICKER_SUFFIX,
+    GATEWAY_NAME_LABEL,
+    possible_models_of,
+    workload_subject,
+)
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.subjects import Subject
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
 
 COMPONENT_LABELS = ("app", "app.kubernetes.io/name", "app.kubernetes.io/component")
@@ -63,7 +71,25 @@ def index_keys(deployment: Deployment) -> tuple[str, ...]:
 
 
 def affects(deployment: Deployment) -> tuple[Subject, ...]:
-    return (workload_subject(deployment),)
+    """
+    Return the cluster or a Gateway's harness, or the models that may have it as endpoint picker.
+    """
+    subject = workload_subject(deployment)
+    if subject.layer is not Layer.MODELDEPLOYMENT:
+        return (subject,)
+    return possible_models_of(deployment, ENDPOINT_PICKER_SUFFIX)
+
+
+def affects_by_identity(deployment: Deployment) -> tuple[Subject, ...]:
+    """
+    Return every harness: their filters and policies refer to components of the control plane.
+    """
+    subject = workload_subject(deployment)
+    return (ALL_HARNESSES,) if subject == CLUSTER_SUBJECT else ()
+
+
+def _picker_key(deployment: Deployment) -> str:
+    return picker_key(deployment.metadata.namespace, deployment.metadata.name)
 
 
 DEPLOYMENTS = ResourceKind(
@@ -74,4 +100,6 @@ DEPLOYMENTS = ResourceKind(
     type=Deployment,
     index_keys=index_keys,
     affects=affects,
+    affects_by_identity=affects_by_identity,
+    referrers=(("inferencepools", _picker_key),),
 )

@@ -8,7 +8,7 @@ import msgspec
 
 from reporter.model.kinds.base.api_struct import ApiStruct, InterningApiStruct, Timestamp
 from reporter.model.kinds.base.conditions import Condition, find_condition
-from reporter.model.kinds.base.keys import inference_set_key, workload_key
+from reporter.model.kinds.base.keys import inference_set_key, picker_key, workload_key
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import CREATED_BY_LABEL, workload_subject
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -124,6 +124,10 @@ def affects(pod: Pod) -> tuple[Subject, ...]:
     return (workload_subject(pod),)
 
 
+def _picker_key(pod: Pod) -> str:
+    return picker_key(pod.metadata.namespace, workload_name(pod))
+
+
 PODS = ResourceKind(
     resource="pods",
     group="",
@@ -132,5 +136,6 @@ PODS = ResourceKind(
     type=Pod,
     index_keys=index_keys,
     affects=affects,
+    referrers=(("inferencepools", _picker_key),),
     tracks_deletions=False,
 )

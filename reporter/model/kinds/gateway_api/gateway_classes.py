@@ -6,7 +6,7 @@ from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.keys import no_index_keys
 from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.ownership import ALL_HARNESSES
+from reporter.model.kinds.base.ownership import ALL_HARNESSES, ALL_MODELS
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.gateway_api.gateways import GATEWAY_API_GROUP
 from reporter.model.subjects import Subject
@@ -27,9 +27,11 @@ class GatewayClass(ApiObject, frozen=True):
 
 def affects(_: GatewayClass) -> tuple[Subject, ...]:
     """
-    Return every harness: a class is cluster-scoped, and Gateways of any namespace may refer to it.
+    Return every harness and model: Gateways of any namespace may refer to a class.
+
+    The status of a model's route counts if the controller of its Gateway's class wrote it.
     """
-    return (ALL_HARNESSES,)
+    return (ALL_HARNESSES, ALL_MODELS)
 
 
 GATEWAY_CLASSES = ResourceKind(

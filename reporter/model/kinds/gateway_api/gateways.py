@@ -4,7 +4,7 @@ Gateways.
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.keys import namespace_keys
+from reporter.model.kinds.base.keys import namespace_keys, parent_gateway_key
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import harness_of, model_of
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -58,6 +58,10 @@ def affects(gateway: Gateway) -> tuple[Subject, ...]:
     return (harness_of(gateway), model_of(gateway, ""))
 
 
+def _parent_key(gateway: Gateway) -> str:
+    return parent_gateway_key(gateway.metadata.namespace, gateway.metadata.name)
+
+
 GATEWAYS = ResourceKind(
     resource="gateways",
     group=GATEWAY_API_GROUP,
@@ -66,4 +70,5 @@ GATEWAYS = ResourceKind(
     type=Gateway,
     index_keys=namespace_keys,
     affects=affects,
+    referrers=(("httproutes", _parent_key),),
 )

@@ -4,14 +4,21 @@ HTTPRoutes.
 
 from typing import ClassVar
 
+from reporter.model.enums import Layer
 from reporter.model.kinds.base.api_struct import ApiStruct, InterningApiStruct
 from reporter.model.kinds.base.keys import (
     backend_pool_key,
     inference_set_keys,
     namespace_keys,
+    parent_gateway_key,
 )
 from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.ownership import harness_of, owning_model_of
+from reporter.model.kinds.base.ownership import (
+    POOL_SUFFIX,
+    ROUTE_SUFFIX,
+    harness_of,
+    possible_models_of,
+)
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.gateway_api.gateways import GATEWAY_API_GROUP
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS
@@ -45,7 +52,7 @@ class HTTPRoute(ApiObject, frozen=True):
 
 def index_keys(route: HTTPRoute) -> tuple[str, ...]:
     """
-    Index a route by namespace, InferenceSet and the InferencePools of its rules.
+    Index a route by namespace, InferenceSet, parents and the InferencePools of its rules.
     """
     namespace = route.metadata.namespace
     backends = {
@@ -54,11 +61,34 @@ def index_keys(route: HTTPRoute) -> tuple[str, ...]:
         for backend in rule.backend_refs or ()
         if backend.kind == INFERENCE_POOLS.kind
     }
-    return (*namespace_keys(route), *inference_set_keys(route), *sorted(backends))
+    parents = {
+        parent_gateway_key(parent.namespace or namespace, parent.name)
+        for parent in route.spec.parent_refs or ()
+    }
+    return (
+        *namespace_keys(route),
+        *inference_set_keys(route),
+        *sorted(parents),
+        *sorted(backends),
+    )
 
 
 def affects(route: HTTPRoute) -> tuple[Subject, ...]:
-    return (harness_of(route), owning_model_of(route))
+    """
+    Return the harness of the namespace, and the models of the route's labels, name and backends.
+    """
+    namespace = route.metadata.namespace
+    backends = (
+        Subject(
+            Layer.MODELDEPLOYMENT,
+            backend.namespace or namespace,
+            backend.name.removesuffix(POOL_SUFFIX),
+        )
+        for rule in route.spec.rules or ()
+        for backend in rule.backend_refs or ()
+        if backend.name.endswith(POOL_SUFFIX)
+    )
+    return (harness_of(route), *possible_models_of(route, ROUTE_SUFFIX), *backends)
 
 
 HTTP_ROUTES = ResourceKind(
@@ -68,5 +98,6 @@ HTTP_ROUTES = ResourceKind(
     kind="HTTPRoute",
     type=HTTPRoute,
     index_keys=index_keys,
+    spec_key_prefixes=(lambda namespace: backend_pool_key(namespace, ""),),
     affects=affects,
 )

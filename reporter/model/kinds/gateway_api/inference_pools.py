@@ -5,9 +5,9 @@ InferencePools of the Gateway API inference extension.
 from typing import ClassVar
 
 from reporter.model.kinds.base.api_struct import ApiStruct, InterningApiStruct
-from reporter.model.kinds.base.keys import inference_set_keys
+from reporter.model.kinds.base.keys import backend_pool_key, inference_set_keys, picker_key
 from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.ownership import owning_model_of
+from reporter.model.kinds.base.ownership import POOL_SUFFIX, possible_models_of
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.gateway_api.parents import ParentsStatus
 from reporter.model.subjects import Subject
@@ -43,8 +43,21 @@ class InferencePool(ApiObject, frozen=True):
     status: ParentsStatus = ParentsStatus()
 
 
+def index_keys(pool: InferencePool) -> tuple[str, ...]:
+    """
+    Index a pool by its InferenceSet and its endpoint picker.
+    """
+    picker = pool.spec.endpoint_picker_ref
+    named = (picker_key(pool.metadata.namespace, picker.name),) if picker is not None else ()
+    return (*inference_set_keys(pool), *named)
+
+
 def affects(pool: InferencePool) -> tuple[Subject, ...]:
-    return (owning_model_of(pool),)
+    return possible_models_of(pool, POOL_SUFFIX)
+
+
+def _backend_key(pool: InferencePool) -> str:
+    return backend_pool_key(pool.metadata.namespace, pool.metadata.name)
 
 
 INFERENCE_POOLS = ResourceKind(
@@ -53,6 +66,7 @@ INFERENCE_POOLS = ResourceKind(
     versions=("v1",),
     kind="InferencePool",
     type=InferencePool,
-    index_keys=inference_set_keys,
+    index_keys=index_keys,
     affects=affects,
+    referrers=(("httproutes", _backend_key),),
 )

@@ -51,5 +51,6 @@ SCALED_OBJECTS = ResourceKind(
     kind="ScaledObject",
     type=ScaledObject,
     index_keys=index_keys,
+    spec_key_prefixes=(lambda namespace: inference_set_key(namespace, ""),),
     affects=affects,
 )

@@ -121,7 +121,7 @@ PROBE = Probe(
         parameters_type=CRDParameters,
         message_fields=frozenset({"object", "state", "chart"}),
         cause_codes=frozenset({"NotInstalled", "Removed", "VersionNotServed"}),
-        optional_kinds=(NAMESPACES,),
+        consulted_kinds=(NAMESPACES,),
         observed_crds=lambda p: frozenset(each.crd for each in p.required),
     ),
     evaluate,

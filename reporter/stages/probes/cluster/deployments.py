@@ -22,6 +22,7 @@ from reporter.stages.resources.workloads.components import (
     LocatedDeployment,
     locate_component,
     locate_revisions,
+    why_switched_off,
 )
 from reporter.stages.resources.workloads.deployments import (
     DEPLOYMENT_CODES,
@@ -111,8 +112,10 @@ PROBE = Probe(
         parameters_type=DeploymentsParameters,
         message_fields=frozenset({"object", "state", "pods"}),
         cause_codes=DEPLOYMENT_CODES,
+        why_idle=lambda parameters, flags: why_switched_off(parameters.components, flags),
         required_kinds=(DEPLOYMENTS,),
-        optional_kinds=(PODS, NAMESPACES),
+        consulted_kinds=(NAMESPACES,),
+        optional_kinds=(PODS,),
     ),
     evaluate,
 )

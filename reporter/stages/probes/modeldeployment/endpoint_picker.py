@@ -118,7 +118,8 @@ PROBE = Probe(
         message_fields=frozenset({"object", "state", "pods"}),
         cause_codes=DEPLOYMENT_CODES,
         required_kinds=(INFERENCE_SETS, INFERENCE_POOLS, DEPLOYMENTS),
-        optional_kinds=(HTTP_ROUTES, PODS, NAMESPACES),
+        consulted_kinds=(HTTP_ROUTES,),
+        optional_kinds=(PODS, NAMESPACES),
         required_crds=lambda _: frozenset(
             {INFERENCE_SETS.group_resource, INFERENCE_POOLS.group_resource}
         ),

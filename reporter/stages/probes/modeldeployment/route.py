@@ -12,7 +12,7 @@ from dataclasses import replace
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import inference_set_key
-from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX
+from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX, ROUTE_SUFFIX
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES
@@ -37,7 +37,6 @@ from reporter.stages.resources.gateway.parents import (
 from reporter.stages.resources.gateway.pools import evaluate_pool
 from reporter.stages.resources.gateway.route_status import evaluate_route_status, routing_trouble
 from reporter.stages.resources.gateway.routes import (
-    ROUTE_SUFFIX,
     find_pools,
     find_routes,
     gateway_parents,
@@ -185,7 +184,8 @@ PROBE = Probe(
             }
         ),
         required_kinds=(INFERENCE_SETS, HTTP_ROUTES, INFERENCE_POOLS, GATEWAYS, PODS),
-        optional_kinds=(GATEWAY_CLASSES, DEPLOYMENTS, NAMESPACES),
+        consulted_kinds=(DEPLOYMENTS,),
+        optional_kinds=(GATEWAY_CLASSES, NAMESPACES),
         required_crds=lambda _: frozenset(
             {
                 INFERENCE_SETS.group_resource,

@@ -47,8 +47,10 @@ def _check_scaling(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
     inference_set = get_inference_set(snapshot, subject)
     if undecodable or inference_set is None:
         return [undecodable]
-    nodes = (each.status.target_node_count for each in find_workspaces(snapshot, subject))
-    limit = ReplicaLimit(inference_set.spec.node_count_limit or 0, max(nodes, default=0))
+    node_limit = inference_set.spec.node_count_limit or 0
+    workspaces = find_workspaces(snapshot, subject) if node_limit else ()
+    nodes = (each.status.target_node_count for each in workspaces)
+    limit = ReplicaLimit(node_limit, max(nodes, default=0))
     trouble = _annotation_trouble(inference_set, limit)
     if trouble is not None:
         # The scaler ignores invalid annotations, so KEDA's state belongs to older ones.
@@ -82,7 +84,8 @@ PROBE = Probe(
         message_fields=frozenset({"state"}),
         cause_codes=frozenset({*AnnotationCode, *AUTOSCALING_CODES}),
         required_kinds=(INFERENCE_SETS,),
-        optional_kinds=(WORKSPACES, NAMESPACES),
+        consulted_kinds=(WORKSPACES,),
+        optional_kinds=(NAMESPACES,),
         required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
         kinds_by_source={DetailSource.KEDA: (SCALED_OBJECTS, HORIZONTAL_POD_AUTOSCALERS)},
     ),

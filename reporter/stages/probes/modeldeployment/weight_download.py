@@ -123,6 +123,14 @@ def summarize_history(rules: DownloadRules, history: ScrapeHistory) -> tuple[str
     return why, evaluate_download(history, rules).state
 
 
+def _why_idle(parameters: WeightDownloadParameters, flags: Mapping[str, str]) -> str:
+    """
+    Return what to set if no speed is slow.
+    """
+    is_on = download_rules(parameters, flags).slow_below > 0
+    return "" if is_on else f"set --{parameters.min_mbps_flag} above 0"
+
+
 def download_rules(
     parameters: WeightDownloadParameters, flags: Mapping[str, str]
 ) -> DownloadRules:
@@ -226,6 +234,7 @@ PROBE = Probe(
         optional_kinds=(NAMESPACES,),
         required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
         pauses_at_zero_replicas=True,
+        why_idle=_why_idle,
         scrape=build_scrape,
     ),
     evaluate,

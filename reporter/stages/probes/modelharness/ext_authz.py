@@ -150,7 +150,7 @@ PROBE = Probe(
             }
         ),
         required_kinds=(ENVOY_FILTERS, DEPLOYMENTS, NAMESPACES),
-        optional_kinds=(API_KEYS,),
+        consulted_kinds=(API_KEYS,),
         required_crds=lambda _: frozenset({ENVOY_FILTERS.group_resource}),
         kinds_by_source={DetailSource.ISTIO: (AUTHORIZATION_POLICIES, MESH_CONFIG_MAPS)},
     ),

@@ -142,10 +142,10 @@ def _check_class(
     Check that a Gateway's class exists and is accepted; a built-in class needs no object.
     """
     name = gateway.spec.gateway_class_name
-    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
-    is_builtin = gateway_class is None and name in builtin_classes
-    if check_served(snapshot, GATEWAY_CLASSES) or is_builtin:
+    is_known = snapshot.peek(GATEWAY_CLASSES, GatewayClass, "", name) is not None
+    if check_served(snapshot, GATEWAY_CLASSES) or (name in builtin_classes and not is_known):
         return None
+    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
     not_listed = snapshot.why_not_synced(GATEWAY_CLASSES)
     if not_listed:
         return Inconclusive(not_listed)
@@ -221,7 +221,8 @@ PROBE = Probe(
             }
         ),
         required_kinds=(GATEWAYS,),
-        optional_kinds=(GATEWAY_CLASSES, HTTP_ROUTES, NAMESPACES),
+        consulted_kinds=(GATEWAY_CLASSES, HTTP_ROUTES),
+        optional_kinds=(NAMESPACES,),
         required_crds=lambda _: frozenset({GATEWAYS.group_resource}),
     ),
     evaluate,

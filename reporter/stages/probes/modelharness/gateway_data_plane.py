@@ -128,12 +128,15 @@ def _is_managed(
     deployment of a Gateway).
     """
     name = gateway.spec.gateway_class_name
-    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
     if gateway.spec.addresses:
         return False
-    if gateway_class is None:
-        return name in parameters.builtin_classes
-    return gateway_class.spec.controller_name in parameters.controllers
+    is_builtin = name in parameters.builtin_classes
+    if is_builtin and snapshot.peek(GATEWAY_CLASSES, GatewayClass, "", name) is None:
+        return True
+    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
+    return gateway_class is not None and (
+        gateway_class.spec.controller_name in parameters.controllers
+    )
 
 
 PROBE = Probe(
@@ -143,7 +146,8 @@ PROBE = Probe(
         message_fields=frozenset({"gateway", "object", "state", "pods"}),
         cause_codes=DEPLOYMENT_CODES,
         required_kinds=(GATEWAYS, DEPLOYMENTS),
-        optional_kinds=(GATEWAY_CLASSES, HTTP_ROUTES, PODS, NAMESPACES),
+        consulted_kinds=(GATEWAY_CLASSES, HTTP_ROUTES),
+        optional_kinds=(PODS, NAMESPACES),
         required_crds=lambda _: frozenset({GATEWAYS.group_resource}),
     ),
     evaluate,

@@ -163,7 +163,8 @@ PROBE = Probe(
             {"AddressPending", "AddressNotUsable", "Certificate", "Listener", "NotProgrammed"}
         ),
         required_kinds=(GATEWAYS,),
-        optional_kinds=(DEPLOYMENTS, HTTP_ROUTES, NAMESPACES),
+        consulted_kinds=(DEPLOYMENTS, HTTP_ROUTES),
+        optional_kinds=(NAMESPACES,),
         required_crds=lambda _: frozenset({GATEWAYS.group_resource}),
     ),
     evaluate,

@@ -178,7 +178,7 @@ PROBE = Probe(
         message_fields=frozenset({"object", "state"}),
         cause_codes=frozenset({"Invalid", "NamespaceNotFound", "ScalerNotAllowed"}),
         required_kinds=(CILIUM_NETWORK_POLICIES, NAMESPACES),
-        optional_kinds=(DEPLOYMENTS,),
+        consulted_kinds=(DEPLOYMENTS,),
     ),
     evaluate,
 )

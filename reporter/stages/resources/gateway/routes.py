@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from reporter.model.kinds.base.keys import backend_pool_key, inference_set_key
 from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.ownership import POOL_SUFFIX
+from reporter.model.kinds.base.ownership import POOL_SUFFIX, ROUTE_SUFFIX
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, BackendReference, HTTPRoute
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.kinds.gateway_api.parents import ParentReference
@@ -18,8 +18,6 @@ from reporter.model.subjects import Subject
 from reporter.stages.resources.gateway.gateways import is_gateway_parent
 from reporter.stages.snapshot.snapshot import Snapshot
 
-
-ROUTE_SUFFIX = "-route"
 
 T = TypeVar("T", bound=ApiObject)
 

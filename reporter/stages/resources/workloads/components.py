@@ -61,11 +61,10 @@ def locate_component(
     """
     Find the Deployment of a component; None if the component is switched off.
     """
+    if _flags_to_set(component, flags):
+        return None
     name = component.name or flags[component.name_flag]
     namespace = flags[component.namespace_flag]
-    switched_off = component.with_flag and not flags[component.with_flag]
-    if not name or not namespace or switched_off:
-        return None
     names = (name, *component.also_named)
     for each in names:
         deployment = snapshot.get(DEPLOYMENTS, Deployment, namespace, each)
@@ -82,6 +81,25 @@ def locate_component(
     similar = same_namespace[0]
     hint = f", but {namespace}/{similar} looks like it: set --{component.name_flag}={similar}"
     return replace(missing, hint=hint)
+
+
+def why_switched_off(components: Iterable[ComponentSpec], flags: Mapping[str, str]) -> str:
+    """
+    Return what to set if every component is switched off; empty if any is not.
+    """
+    missing = [_flags_to_set(component, flags) for component in components]
+    if not all(missing):
+        return ""
+    names = sorted({name for each in missing for name in each})
+    return f"set {' and '.join(f'--{name}' for name in names)}"
+
+
+def _flags_to_set(component: ComponentSpec, flags: Mapping[str, str]) -> tuple[str, ...]:
+    """
+    Return the empty flags that switch a component off; none if it is on.
+    """
+    switches = (component.name_flag, component.with_flag, component.namespace_flag)
+    return tuple(name for name in switches if name and not flags[name])
 
 
 def _candidates(snapshot: Snapshot, component: ComponentSpec, name: str) -> Iterable[Deployment]:

@@ -12,6 +12,7 @@ from reporter.kube.watch.watch_events import (
 )
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import Expired, Unreachable
+from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.core.pods import PODS
 
 
@@ -105,3 +106,29 @@ def test_an_empty_list_may_be_null():
 def test_garbage_is_no_list(body):
     with pytest.raises(Unreachable, match="not a list"):
         decode_list_page(body, PODS, ASKED)
+
+
+def test_an_object_that_cannot_be_decoded_keeps_its_metadata():
+    odd = a_pod(status={"phase": 5})
+    odd["metadata"]["labels"] = {"app": "web"}
+    stub = decode_watch_event(a_line("MODIFIED", odd), PODS, ASKED).stub
+    assert (stub.metadata.namespace, stub.metadata.name) == ("shop", "web")
+    assert stub.metadata.labels == {"app": "web"}
+    assert stub.status.phase == ""
+
+
+def test_an_object_whose_metadata_cannot_be_decoded_has_no_stub():
+    odd = a_pod()
+    odd["metadata"]["labels"] = ["app"]
+    assert decode_watch_event(a_line("MODIFIED", odd), PODS, ASKED).stub is None
+
+
+@pytest.mark.parametrize("kind", [*DEFAULT_KINDS, *OPTIONAL_KINDS], ids=lambda k: k.resource)
+def test_every_kind_can_be_kept_as_its_metadata_alone(kind):
+    meta = {"name": "x", "namespace": "shop", "annotations": {"a": "b"}}
+    odd = {"metadata": meta, "spec": 5, "status": 5, "data": 5}
+    change = decode_watch_event(a_line("ADDED", odd), kind, ASKED)
+    stub = change.stub if isinstance(change, UndecodableObject) else change.object
+    assert isinstance(stub, kind.type)
+    assert isinstance(kind.index_keys(stub), tuple)
+    assert isinstance(kind.affects(stub), tuple)

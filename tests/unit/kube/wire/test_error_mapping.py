@@ -236,3 +236,18 @@ def test_an_error_event_is_translated_like_an_answer(raw, expected):
 def test_an_error_reads_as_one_line():
     err = response_error(LIST, 403, {}, a_status(403, "Forbidden", "pods is\nforbidden"))
     assert str(err) == "list pods: HTTP 403: pods is forbidden"
+
+
+FORBIDDEN = b'{"kind":"Status","code":403,"reason":"Forbidden","message":"no"}'
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "is_forbidden"),
+    [(403, FORBIDDEN, True), (403, b"denied by policy", False), (401, FORBIDDEN, False)],
+)
+def test_only_a_status_of_the_api_server_forbids(status, body, is_forbidden):
+    request = RequestInfo("list pods", "GET", "/api/v1/pods")
+    error = response_error(request, status, {}, body)
+    assert isinstance(error, Refused)
+    assert error.is_forbidden is is_forbidden
+    assert bool(error.missing_permission) is is_forbidden

@@ -106,7 +106,13 @@ CASES = [
     a_case("pods", ["model=team-a/qwen"], {MODEL}, label="a model pod", labels=BY_KAITO),
     a_case("pods", [], {MODEL}, label="an endpoint picker", labels=BY_POOL),
     a_case("pods", [], {HARNESS}, label="the data plane of a Gateway", labels=BY_GATEWAY),
-    a_case("gatewayclasses", [], {EVERY_HARNESS}, label="every harness", namespace=""),
+    a_case(
+        "gatewayclasses",
+        [],
+        {EVERY_HARNESS, Subject(Layer.MODELDEPLOYMENT)},
+        label="every harness and model",
+        namespace="",
+    ),
     a_case("gateways", ["team-a/"], {HARNESS, EVERY_MODEL}, label="its harness and models"),
     a_case(
         "httproutes",

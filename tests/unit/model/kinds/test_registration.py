@@ -39,7 +39,9 @@ def test_no_resource_is_listed_twice():
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
 def test_every_kind_that_a_probe_reads_is_listed(spec):
-    assert {*spec.required_kinds, *spec.optional_kinds} <= set(DEFAULT_KINDS)
+    assert {*spec.required_kinds, *spec.consulted_kinds, *spec.optional_kinds} <= set(
+        DEFAULT_KINDS
+    )
     assert {k for group in spec.kinds_by_source.values() for k in group} <= set(OPTIONAL_KINDS)
 
 
@@ -48,7 +50,12 @@ def test_every_listed_kind_is_read_by_a_probe(kind):
     read = {
         each
         for spec in SPECS
-        for group in (spec.required_kinds, spec.optional_kinds, *spec.kinds_by_source.values())
+        for group in (
+            spec.required_kinds,
+            spec.consulted_kinds,
+            spec.optional_kinds,
+            *spec.kinds_by_source.values(),
+        )
         for each in group
     }
     assert kind in read

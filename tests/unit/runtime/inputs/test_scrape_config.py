@@ -97,11 +97,12 @@ def test_what_is_slow_by_the_flags_is_what_wakes_the_judge():
     pod = a_loading_pod()
     store = SampleStore(scrapes_for("--weight-download-min-mbps=1"))
     assert [
-        store.record_scrape(pod, REASON, a_scrape_result(at, 3)) for at in range(0, 75, 15)
+        store.record_scrape(pod, REASON, a_scrape_result(at, 3), now=pod)
+        for at in range(0, 75, 15)
     ] == [True, *[False] * 4]
     store = SampleStore(scrapes_for("--weight-download-window-seconds=30"))
     assert [
-        store.record_scrape(pod, REASON, a_scrape_result(at, 3)) for at in (0, 15, 30, 45)
+        store.record_scrape(pod, REASON, a_scrape_result(at, 3), now=pod) for at in (0, 15, 30, 45)
     ] == [True, False, True, False]
 
 

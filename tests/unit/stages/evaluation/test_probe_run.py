@@ -25,9 +25,9 @@ QWEN = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
 
 def test_a_set_that_was_never_decoded_is_a_subject_and_all_of_it_is_unknown():
     store = a_model_store(a_team())
-    before = refresh_subjects(store.snapshot(), Subjects())
+    before = refresh_subjects(store.snapshot(), Subjects(), now=NOON)
     store.mark_undecodable(INFERENCE_SETS, "team-a", "qwen")
-    assert refresh_subjects(store.snapshot(), before).all - before.all == {QWEN}
+    assert refresh_subjects(store.snapshot(), before, now=NOON).all - before.all == {QWEN}
     probe_run = prepare_probe_run(
         store.snapshot(), Gate({}, {}), DEFAULT_CATALOGUE, PROBES, flags=DEFAULT_FLAGS, now=NOON
     )
@@ -76,5 +76,5 @@ def test_an_undecodable_set_in_an_unlabelled_namespace_is_no_subject():
     store = a_model_store(a_team())
     store.mark_undecodable(INFERENCE_SETS, "elsewhere", "qwen")
     assert Subject(Layer.MODELDEPLOYMENT, "elsewhere", "qwen") not in (
-        refresh_subjects(store.snapshot(), Subjects()).all
+        refresh_subjects(store.snapshot(), Subjects(), now=NOON).all
     )

@@ -7,7 +7,7 @@ import sys
 from reporter.model.kinds.base.objects import Metadata
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.stages.snapshot.subjects import HARNESS_LABEL, Subjects, refresh_subjects
-from tests.support.builders import a_namespace, a_store
+from tests.support.builders import NOON, a_namespace, a_store
 
 
 def a_team(generation: int) -> Namespace:
@@ -17,17 +17,17 @@ def a_team(generation: int) -> Namespace:
 
 def test_subjects_are_reused_until_one_is_created_or_deleted():
     store = a_store(a_team(1))
-    first = refresh_subjects(store.snapshot(), Subjects())
+    first = refresh_subjects(store.snapshot(), Subjects(), now=NOON)
     store.upsert(NAMESPACES, a_team(2))
-    assert refresh_subjects(store.snapshot(), first) is first
+    assert refresh_subjects(store.snapshot(), first, now=NOON) is first
     store.upsert(NAMESPACES, a_namespace("team-a"))
-    assert refresh_subjects(store.snapshot(), first).all < first.all
+    assert refresh_subjects(store.snapshot(), first, now=NOON).all < first.all
 
 
 def test_subjects_keep_no_old_version_of_an_object_in_memory():
     old = a_team(1)
     store = a_store(old)
-    first = refresh_subjects(store.snapshot(), Subjects())
+    first = refresh_subjects(store.snapshot(), Subjects(), now=NOON)
     store.upsert(NAMESPACES, a_team(2))
-    assert refresh_subjects(store.snapshot(), first) is first
+    assert refresh_subjects(store.snapshot(), first, now=NOON) is first
     assert sys.getrefcount(old) == 2, "this test, and the argument"

@@ -14,7 +14,7 @@ from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS, Pod, PodStatus
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
-from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchLost
+from reporter.model.observations import DiscoveryResult, NotSynced, Watching, WatchLost
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.store import table
@@ -89,7 +89,7 @@ def test_a_list_replaces_all_objects():
 
 def test_an_undecodable_object_of_a_list_is_kept_and_marked():
     store = a_store(a_deployment())
-    store.replace(DEPLOYMENTS, [], undecodable=[BBR])
+    store.replace(DEPLOYMENTS, [], undecodable={BBR: None})
     assert deployment(store.snapshot()) is not None
     assert REF in store.snapshot().undecodable
 
@@ -100,7 +100,7 @@ def test_a_deleted_object_is_no_longer_marked_undecodable():
     store.take_dirty()
     store.replace(DEPLOYMENTS, [])
     assert (store.snapshot().undecodable, REF in store.snapshot().deleted_uids) == (
-        frozenset(),
+        {},
         True,
     )
     assert CLUSTER_SUBJECT in store.take_dirty()
@@ -119,7 +119,7 @@ def test_a_decodable_version_removes_the_mark():
     store.mark_undecodable(DEPLOYMENTS, *BBR)
     store.take_dirty()
     store.upsert(DEPLOYMENTS, a_deployment())
-    assert store.snapshot().undecodable == frozenset()
+    assert store.snapshot().undecodable == {}
     assert CLUSTER_SUBJECT in store.take_dirty()
 
 
@@ -209,10 +209,9 @@ def test_a_kind_is_unknown_until_listed_and_from_30_seconds_after_its_watch_was_
         store.snapshot().why_unknown(PODS, now=NOON + 30 * SECOND) == "pods not watched: timeout"
     )
     assert store.snapshot().unknown_from(PODS) == NOON + 30 * SECOND
-    for state in (Watching(), NotServed()):
-        store.set_watch_state(PODS, state)
-        assert store.snapshot().why_unknown(PODS, now=NOON + timedelta(hours=1)) == ""
-        assert store.snapshot().unknown_from(PODS) is None
+    store.set_watch_state(PODS, Watching())
+    assert store.snapshot().why_unknown(PODS, now=NOON + timedelta(hours=1)) == ""
+    assert store.snapshot().unknown_from(PODS) is None
 
 
 def test_discovery_sets_presence_and_unconfirmed_losses():
@@ -260,5 +259,6 @@ def test_an_object_that_changes_its_owner_marks_both_subjects_dirty():
     store.upsert(DEPLOYMENTS, a_deployment("router", "team-a"))
     assert store.take_dirty() == {
         CLUSTER_SUBJECT,
+        Subject(Layer.MODELHARNESS),
         Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen"),
     }

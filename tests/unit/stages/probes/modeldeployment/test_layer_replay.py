@@ -38,8 +38,8 @@ class ModelEvaluator(Evaluator):
     An evaluator of the modeldeployment layer alone.
     """
 
-    def refresh_subjects(self, snapshot, before):
-        found = super().refresh_subjects(snapshot, before)
+    def refresh_subjects(self, snapshot, before, *, now):
+        found = super().refresh_subjects(snapshot, before, now=now)
         models = (s for s in found.all if s.layer is Layer.MODELDEPLOYMENT)
         return replace(found, all=frozenset(models))
 

@@ -172,10 +172,22 @@ def test_of_two_nodes_one_machine_does_not_overcome_the_other_ones_error():
     assert only_trouble(verdict_of(REASON, SUBJECT, known)).kind is TroubleKind.FAILED
 
 
-def test_nothing_is_remembered_of_a_workspace_that_is_not_there():
+def test_an_error_of_a_workspace_that_is_not_there_is_remembered_as_long_as_its_claim():
     known = store()
-    known.upsert(NODE_CLAIMS, a_claim(REFUSED, of="gone"))
+    claim = a_claim(REFUSED, of="later")
+    known.upsert(NODE_CLAIMS, claim)
+    assert list(known.snapshot().provisioning_errors.keys()) == [(TEAM, "later")]
+    known.delete(NODE_CLAIMS, "", claim.metadata.name)
     assert list(known.snapshot().provisioning_errors.keys()) == []
+
+
+def test_an_error_outlives_its_claim_while_workspaces_are_not_listed():
+    known = store()
+    known.set_watch_state(WORKSPACES, NotSynced("connection refused"))
+    claim = a_claim(REFUSED, of="later")
+    known.upsert(NODE_CLAIMS, claim)
+    known.delete(NODE_CLAIMS, "", claim.metadata.name)
+    assert list(known.snapshot().provisioning_errors.keys()) == [(TEAM, "later")]
 
 
 # ---------------------------------------------------------------- who is touched

@@ -53,7 +53,7 @@ class TeamReplay(Replay):
         replay = self
 
         class TeamEvaluator(Evaluator):
-            def refresh_subjects(self, snapshot, before):
+            def refresh_subjects(self, snapshot, before, *, now):
                 return Subjects(replay.subjects)
 
         self.evaluator = TeamEvaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)

@@ -1,0 +1,95 @@
+"""
+A reporter that reaches nobody, or a proxy instead of the API server, is not ready and says why.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.controlplane import ControlPlane, until
+from e2e.controlplane.processes import free_port
+from e2e.faults.support.proxy import FaultProxy
+from e2e.faults.support.proxy_rules import ProxyRule, StubAnswer
+from e2e.support import events
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
+
+
+PAGE = "<!DOCTYPE html><html><body>Please sign in</body></html>"
+HTML = {"Content-Type": "text/html"}
+PASSES = 10
+"""
+Seconds within which a first pass is finished although no kind was listed.
+"""
+
+LATER = 40
+"""
+The longest from one try of a kind to the next.
+"""
+
+ANSWERS = {
+    "a proxy asks for credentials": (StubAnswer(407, "Proxy Authentication Required"), "407"),
+    "a page to sign in": (StubAnswer(200, PAGE, HTML), "not a response of an API server"),
+    "a page that forbids": (StubAnswer(403, PAGE, HTML), "not a response of an API server"),
+    "a proxy that forbids in its own words": (StubAnswer(403, "denied by policy"), "denied"),
+    "a proxy that knows no such path": (StubAnswer(404, "404 page not found\n"), "404"),
+}
+
+
+@pytest.fixture
+def reporter(proxy: FaultProxy, stack: ControlPlane) -> Iterator[ReporterProcess]:
+    """
+    A reporter that is not started yet, behind the proxy.
+    """
+    reporter = ReporterProcess(stack, *SHORT_FLAGS, proxy.flag())
+    try:
+        yield reporter
+    finally:
+        reporter.__exit__()
+
+
+@pytest.mark.parametrize(("answer", "why"), ANSWERS.values(), ids=ANSWERS.keys())
+def test_reporter_behind_a_proxy_that_answers_itself_waits_for_the_api_server(
+    proxy: FaultProxy, reporter: ReporterProcess, stack: ControlPlane, answer: StubAnswer, why: str
+) -> None:
+    with proxy.with_rule(ProxyRule(answer=answer)):
+        reporter.start(ready=False, leading=False)
+        _assert_waits(reporter, why)
+        assert events.reporter_events(stack.client) == []
+    reporter.until_ready(within=LATER + PROMPT_TIMEOUT)
+    assert reporter.readiness() == "ok\n"
+
+
+def test_reporter_whose_api_server_is_not_there_waits_for_it(stack: ControlPlane) -> None:
+    nowhere = FaultProxy(stack)
+    nowhere.port = free_port()
+    reporter = ReporterProcess(stack, *SHORT_FLAGS, nowhere.flag())
+    try:
+        reporter.start(ready=False, leading=False)
+        _assert_waits(reporter, "Connect")
+    finally:
+        reporter.__exit__()
+
+
+def _assert_waits(reporter: ReporterProcess, why: str) -> None:
+    """
+    Assert that even after a pass the reporter waits, names every kind, and knows no layer.
+    """
+
+    def has_passed() -> bool:
+        try:
+            return bool(reporter.status()["lastPass"])
+        except OSError:
+            return False
+
+    until(has_passed, within=PASSES, what="a pass is finished")
+    first, *causes = reporter.readiness().splitlines()
+    assert first == "not every kind was listed yet"
+    kinds = set(reporter.status()["kinds"])
+    named = {
+        kind.partition(".")[0] for line in causes for kind in line.partition(":")[0].split(", ")
+    }
+    assert named == kinds
+    assert any(why in line for line in causes), causes
+    layers = ("modelharness", "modeldeployment")
+    assert all(reporter.metric("unknown", layer=each, workload_namespace="") for each in layers)

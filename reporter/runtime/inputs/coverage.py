@@ -1,0 +1,60 @@
+"""
+What the evaluated reasons check: which ones nothing, with these flags, and which not without a kind.
+"""
+
+from collections.abc import Mapping
+
+from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
+from reporter.model.enums import Reason
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.stages.snapshot.unknown_layers import SUBJECT_KINDS
+
+
+def find_idle_reasons(
+    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
+) -> Mapping[Reason, str]:
+    """
+    Return the evaluated reasons that check nothing with these flags, with what to set.
+    """
+    evaluated = (entry for entry in catalogue.entries.values() if entry.is_evaluated)
+    whys = {e.reason: specs[e.probe].why_idle(e.parameters, flags) for e in evaluated}
+    return {reason: why for reason, why in whys.items() if why}
+
+
+def reasons_unknown_without(
+    kind: ResourceKind, catalogue: Catalogue, specs: Mapping[str, ProbeSpec]
+) -> frozenset[Reason]:
+    """
+    Return the reasons that are Unknown while objects of this kind cannot be read.
+    """
+    return frozenset(
+        entry.reason
+        for entry in catalogue.entries.values()
+        if entry.is_evaluated
+        and kind in (*specs[entry.probe].required_kinds, *SUBJECT_KINDS.get(entry.layer, ()))
+    )
+
+
+def reasons_partly_unknown_without(
+    kind: ResourceKind, catalogue: Catalogue, specs: Mapping[str, ProbeSpec]
+) -> frozenset[Reason]:
+    """
+    Return the further reasons that are Unknown for those subjects that depend on such objects.
+    """
+    consulting = frozenset(
+        entry.reason
+        for entry in catalogue.entries.values()
+        if entry.is_evaluated and kind in specs[entry.probe].consulted_kinds
+    )
+    return consulting - reasons_unknown_without(kind, catalogue, specs)
+
+
+def describe_purpose(kind: ResourceKind, entry: CatalogueEntry, spec: ProbeSpec) -> str:
+    """
+    Return the reason of an entry, with a note if a kind is not needed to evaluate all of it.
+    """
+    if kind in (*spec.required_kinds, *SUBJECT_KINDS.get(entry.layer, ())):
+        return entry.reason
+    if kind in spec.consulted_kinds:
+        return f"{entry.reason} (in part)"
+    return f"{entry.reason} (detail)"

@@ -1,0 +1,111 @@
+"""
+A snapshot that notes what a probe asked for and could not be told in full.
+
+An object that cannot be decoded is missing from every answer, and the objects of a kind that cannot
+be read are all missing. A probe takes that for absence, so its verdict must not count.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple, TypeVar
+
+from reporter.model.entries import ProbeSpec
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.verdicts import ObjectRef
+from reporter.stages.snapshot.index_keys import index_func
+from reporter.stages.snapshot.snapshot import Snapshot
+
+
+T = TypeVar("T", bound=ApiObject)
+
+
+class Gap(NamedTuple):
+    """
+    What was missing from an answer. *is_detail*: trouble that is known without it stays known.
+    """
+
+    is_detail: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSnapshot(Snapshot):
+    """
+    A snapshot that one probe reads.
+
+    *deciding* and *detail*: the resources of the kinds that decide, and of those that add detail.
+    *unknown_kinds*: why a deciding kind cannot be read, by resource. *gaps*: those noted.
+    """
+
+    deciding: frozenset[str] = frozenset()
+    detail: frozenset[str] = frozenset()
+    unknown_kinds: Mapping[str, str] = field(default_factory=dict)
+    gaps: list[Gap] = field(default_factory=list)
+
+    def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
+        self._note_kind(kind)
+        if ObjectRef(kind.group_resource, namespace, name) in self.undecodable:
+            self._note_undecodable(kind, (namespace, name))
+        return Snapshot.get(self, kind, type_, namespace, name)
+
+    def by_index(self, kind: ResourceKind, type_: type[T], key: str) -> tuple[T, ...]:
+        self._note_kind(kind)
+        for ref, stub in self.undecodable.items():
+            if ref.resource == kind.group_resource and self._may_have_key(kind, ref, stub, key):
+                self._note_undecodable(kind, (ref.namespace, ref.name))
+        return Snapshot.by_index(self, kind, type_, key)
+
+    def take_gap(self) -> Gap | None:
+        """
+        Return the worst gap since the last call, None if every answer was complete.
+        """
+        gap = min(self.gaps, default=None)
+        self.gaps.clear()
+        return gap
+
+    def _may_have_key(
+        self, kind: ResourceKind, ref: ObjectRef, stub: ApiObject | None, key: str
+    ) -> bool:
+        """
+        Return whether the newest version of an undecodable object may be found under this key.
+        """
+        if stub is None:
+            return True
+        if key in index_func(kind)(stub):
+            return True
+        if any(key.startswith(prefix(ref.namespace)) for prefix in kind.spec_key_prefixes):
+            return True
+        old = self.tables[kind.resource].objects.get((ref.namespace, ref.name))
+        return old is not None and key in index_func(kind)(old)
+
+    def _note_kind(self, kind: ResourceKind) -> None:
+        why = self.unknown_kinds.get(kind.resource)
+        if why:
+            self.gaps.append(Gap(is_detail=False, why=why))
+
+    def _note_undecodable(self, kind: ResourceKind, name: NamespacedName) -> None:
+        is_detail = kind.resource in self.detail
+        if is_detail or kind.resource in self.deciding:
+            self.gaps.append(Gap(is_detail, why_undecodable(kind, name)))
+
+
+def why_undecodable(kind: ResourceKind, name: NamespacedName) -> str:
+    return f"{kind.kind} {'/'.join(part for part in name if part)} could not be decoded"
+
+
+def check_lookups(
+    snapshot: Snapshot, spec: ProbeSpec, unknown_kinds: Mapping[str, str]
+) -> CheckedSnapshot | None:
+    """
+    Return a snapshot that notes the gaps of this probe's lookups; None if there can be none.
+    """
+    if not snapshot.undecodable and not unknown_kinds:
+        return None
+    values = {each.name: getattr(snapshot, each.name) for each in fields(Snapshot)}
+    return CheckedSnapshot(
+        **values,
+        deciding=frozenset(kind.resource for kind in spec.deciding_kinds),
+        detail=frozenset(kind.resource for kind in spec.detail_kinds),
+        unknown_kinds=unknown_kinds,
+    )

@@ -1,0 +1,105 @@
+"""
+The state of each kind's watch, as far as discovery confirms it.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.observations import (
+    CRDPresence,
+    DiscoveryResult,
+    NotServed,
+    NotSynced,
+    WatchState,
+)
+from reporter.stages.store.crd_presence import CRDPresences
+
+
+class WatchStates:
+    """
+    The states that reflectors report.
+
+    A kind whose loss is *contradicted* is listed by a discovery that ran after the 404.
+    """
+
+    def __init__(self, kinds: Iterable[ResourceKind], presences: CRDPresences) -> None:
+        self._presences = presences
+        self._states: dict[ResourceKind, WatchState] = {kind: NotSynced() for kind in kinds}
+        self._contradicted: frozenset[ResourceKind] = frozenset()
+
+    def set(self, kind: ResourceKind, state: WatchState) -> bool:
+        """
+        Set the state that a reflector reports and return whether it is another one.
+        """
+        if self._states[kind] == state:
+            return False
+        self._states[kind] = state
+        self._contradicted -= {kind}
+        return True
+
+    def record_discovery(self, result: DiscoveryResult) -> bool:
+        """
+        Compare losses with a discovery and return whether that changes anything.
+        """
+        before, self._contradicted = (
+            self._contradicted,
+            frozenset(
+                kind
+                for kind, state in self._states.items()
+                if isinstance(state, NotServed) and kind.group_resource in result.served_versions
+            ),
+        )
+        return before != self._contradicted
+
+    def of(self, kind: ResourceKind) -> WatchState:
+        """
+        Return the state of a kind as far as it is confirmed.
+        """
+        return confirm_unserved(
+            kind,
+            self._states.get(kind, NotSynced()),
+            self._presences.by_resource.get(kind.group_resource),
+            contradicted=kind in self._contradicted,
+        )
+
+    def waited_for(self) -> Mapping[str, str]:
+        """
+        Return the kinds that were not listed and that the API server itself did not refuse, with why.
+        """
+        states = ((kind, self.of(kind)) for kind in self._states)
+        return {
+            kind.group_resource: state.why or "being listed"
+            for kind, state in states
+            if isinstance(state, NotSynced) and not state.refused
+        }
+
+
+def confirm_unserved(
+    kind: ResourceKind, state: WatchState, presence: CRDPresence | None, *, contradicted: bool
+) -> WatchState:
+    """
+    Return NotServed only for a kind that discovery lacks as well; otherwise it is unknown.
+
+    A single 404 proves little: many a proxy sends the very text of an API server. A kind that is
+    served in versions that cannot be read has objects that nobody sees.
+
+    *presence*: None if discovery does not track the kind. *contradicted*: a discovery that ran after
+    the 404 lists the kind all the same.
+    """
+    if not isinstance(state, NotServed):
+        return state
+    if kind.is_built_in:
+        return NotSynced("answered with 404 Not Found, though every API server has it")
+    if presence is None or presence.missing_since is not None:
+        return state
+    if presence.versions is None:
+        return NotSynced(f"answered with 404 Not Found, and {presence.why_unknown}")
+    if not presence.versions:
+        return state
+    if not set(kind.versions) & set(presence.versions):
+        return NotSynced(
+            f"served as {', '.join(presence.versions)} only,"
+            f" this release reads {' and '.join(kind.versions)}"
+        )
+    why = "answered with 404 Not Found, though discovery lists it"
+    return NotSynced(why) if contradicted else state

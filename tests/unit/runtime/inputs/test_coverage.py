@@ -1,0 +1,112 @@
+"""
+The reasons that check nothing, and those that are Unknown without a kind, as the passes have it.
+"""
+
+import json
+
+import pytest
+
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.observations import NotSynced
+from reporter.runtime.inputs.coverage import (
+    find_idle_reasons,
+    reasons_partly_unknown_without,
+    reasons_unknown_without,
+)
+from reporter.runtime.inputs.permissions import required_permissions
+from reporter.settings import ScrapeMode
+from reporter.sinks.status import render_status
+from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.schedule import PublishContext
+from reporter.stages.probes.specs import SPECS
+from tests.support.builders import NOON
+from tests.support.cases.case_replay import CaseReplay
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.replay import involved_for
+
+
+PROVISIONER = "clusterNodeProvisionerNotReady"
+SWITCHES = ("node-provisioner-name", "node-provisioner-namespace")
+
+
+def idle(**flags: str):
+    changed = {name.replace("_", "-"): value for name, value in flags.items()}
+    return find_idle_reasons(DEFAULT_CATALOGUE, SPECS, {**DEFAULT_FLAGS, **changed})
+
+
+def test_only_the_provisioner_is_checked_by_no_default():
+    assert idle() == {PROVISIONER: f"set --{SWITCHES[0]} and --{SWITCHES[1]}"}
+    assert idle(node_provisioner_name="karpenter", node_provisioner_namespace="karpenter") == {}
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason", "what_to_set"),
+    [
+        ({"bbr_deployment": ""}, "clusterBBRNotReady", "set --bbr-deployment"),
+        (
+            {"weight_download_min_mbps": "0"},
+            "inferencesetWeightDownloadSlow",
+            "set --weight-download-min-mbps above 0",
+        ),
+    ],
+)
+def test_a_check_that_flags_switch_off_says_which(flags, reason, what_to_set):
+    assert idle(**flags)[reason] == what_to_set
+
+
+def shown(replay: CaseReplay, **more) -> list[dict]:
+    """
+    Return the subjects of the status page.
+    """
+    context = PublishContext(
+        AnnouncementState(),
+        replay.evaluation,
+        DEFAULT_CATALOGUE,
+        replay.settings,
+        involved_for,
+        {},
+    )
+    process = {"leading": True}
+    chunks = render_status(
+        context, replay.store.snapshot(), since=lambda *_: NOON, process=process, **more
+    )
+    return json.loads("".join(chunks))["subjects"]
+
+
+def unknown_reasons(replay: CaseReplay) -> set[str]:
+    return {
+        verdict["reason"]
+        for subject in shown(replay)
+        for verdict in subject["verdicts"]
+        if verdict["state"] == "unknown"
+    }
+
+
+@pytest.mark.parametrize("kind", DEFAULT_KINDS, ids=lambda kind: kind.resource)
+def test_what_the_permissions_say_is_unknown_is_unknown_in_the_status(kind):
+    replay = CaseReplay({"story": []}).run()
+    assert unknown_reasons(replay) == set()
+    replay.store.set_watch_state(kind, NotSynced("forbidden", refused=True))
+    replay.run_pass()
+    always = reasons_unknown_without(kind, DEFAULT_CATALOGUE, SPECS)
+    partly = reasons_partly_unknown_without(kind, DEFAULT_CATALOGUE, SPECS)
+    assert always <= unknown_reasons(replay) <= always | partly
+    purposes = {
+        purpose
+        for permission, purposes in required_permissions(
+            DEFAULT_CATALOGUE, SPECS, lease=None, mode=ScrapeMode.DIRECT
+        ).items()
+        if (permission.verb, permission.resource) == ("list", kind.resource)
+        for purpose in purposes
+    }
+    assert {each for each in purposes if "(" not in each} == always
+    assert {each for each in purposes if "(in part)" in each} == {f"{r} (in part)" for r in partly}
+
+
+def test_what_is_not_checked_is_not_shown_as_clear():
+    replay = CaseReplay({"story": []}).run()
+    (cluster,) = [s for s in shown(replay, idle=idle()) if s["layer"] == "cluster"]
+    assert cluster["notChecked"] == idle()
+    assert PROVISIONER not in cluster["clear"]
+    (cluster,) = [s for s in shown(replay) if s["layer"] == "cluster"]
+    assert PROVISIONER in cluster["clear"]

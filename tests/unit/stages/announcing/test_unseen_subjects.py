@@ -1,0 +1,83 @@
+"""
+The episodes of subjects that a new process cannot list yet.
+
+They may be running still, so nothing ends or recovers until the subjects are known.
+"""
+
+import pytest
+
+from reporter.model.enums import Layer
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.stages.pipeline import Evaluator
+from reporter.stages.snapshot.subjects import Subjects
+from reporter.stages.snapshot.unknown_layers import placeholder
+from tests.support.builders import a_catalogue, a_key, an_active_verdict, an_entry
+from tests.support.replay import Replay
+
+
+MODELS = Layer.MODELDEPLOYMENT
+SETS = [Subject(MODELS, "team-a", f"model-{number}") for number in range(12)]
+PODS = a_key("inferencesetPods", SETS[0])
+CATALOGUE = a_catalogue(an_entry("inferencesetPods", 10, layer=MODELS))
+
+
+class UnlistedReplay(Replay):
+    """
+    A replay in which InferenceSets cannot be listed for a while.
+    """
+
+    unlisted = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        replay, evaluator = self, self.evaluator
+        known = evaluator.refresh_subjects
+
+        class PartlyKnown(Evaluator):
+            def refresh_subjects(self, snapshot, before, *, now):
+                if not replay.unlisted:
+                    return known(snapshot, before, now=now)
+                why = {MODELS: "not listed"}
+                return Subjects(frozenset({CLUSTER_SUBJECT, placeholder(MODELS)}), why)
+
+        self.evaluator = PartlyKnown(
+            evaluator.catalogue, evaluator.probes, evaluator.flags, evaluator.settings
+        )
+
+
+def restarted(*troubled: Subject) -> UnlistedReplay:
+    """
+    Return a replay whose process restarts with announced trouble, and lists no InferenceSet.
+    """
+    replay = UnlistedReplay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, *SETS}))
+    replay.set_verdicts(*(an_active_verdict(a_key("inferencesetPods", s)) for s in troubled))
+    assert replay.new_writes
+    replay.unlisted = True
+    replay.verdicts.clear()
+    return replay.restart(back_after=5).advance(200)
+
+
+@pytest.mark.parametrize("many", [1, 12], ids=["one", "a group"])
+def test_an_episode_goes_on_when_its_subject_is_listed_at_last(many):
+    replay = restarted(*SETS[:many])
+    replay.unlisted = False
+    replay.set_verdicts(*(an_active_verdict(a_key("inferencesetPods", s)) for s in SETS[:many]))
+    replay.advance(100)
+    assert {record.key.reason for record in replay.writes} == {"inferencesetPods"}
+    assert len({record.episode_start for record in replay.writes}) == 1
+
+
+def test_a_ready_waits_until_its_subject_is_listed():
+    replay = restarted(SETS[0])
+    assert {record.key.reason for record in replay.writes} == {"inferencesetPods"}
+    replay.unlisted = False
+    replay.run_pass().advance(100)
+    assert replay.writes[-1].key.reason == "inferencesetReady"
+
+
+def test_the_episode_of_a_deleted_subject_ends_without_a_ready():
+    replay = restarted(SETS[0])
+    replay.unlisted, replay.subjects = False, frozenset({CLUSTER_SUBJECT})
+    replay.run_pass().advance(400)
+    assert {record.key.reason for record in replay.writes} == {"inferencesetPods"}
+    assert replay.announcement_state.episodes == {}
