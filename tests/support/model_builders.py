@@ -227,11 +227,13 @@ def a_pool(name: str = POOL, *entries: ParentStatus, **changes) -> InferencePool
     Build a pool; the default entry has no controllerName, as Istio writes it.
     """
     picker = changes.get("picker", EPP)
+    if isinstance(picker, str):
+        picker = EndpointPickerReference(name=picker)
     return InferencePool(
         metadata=_meta(name, **{"labels": OF_MODEL, **changes}),
         spec=InferencePoolSpec(
             selector=InferencePoolSelector(match_labels=changes.get("selects", SELECTED)),
-            endpoint_picker_ref=EndpointPickerReference(name=picker) if picker else None,
+            endpoint_picker_ref=picker,
         ),
         status=ParentsStatus(parents=entries or (an_entry(controller=""),)),
     )

@@ -57,7 +57,7 @@ def _check_replicas(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResul
     return [*results, _missing_workspaces_trouble(inference_set, len(replicas))]
 
 
-def _missing_workspaces_trouble(inference_set: InferenceSet, existing: int) -> CheckResult | None:
+def _missing_workspaces_trouble(inference_set: InferenceSet, existing: int) -> Trouble | None:
     """
     Return the trouble of an InferenceSet with fewer Workspaces than replicas.
 
@@ -69,9 +69,9 @@ def _missing_workspaces_trouble(inference_set: InferenceSet, existing: int) -> C
     ready = find_condition(inference_set.status.conditions, "InferenceSetReady")
     not_ready = ready if ready is not None and ready.status == "False" else None
     failed = not_ready if not_ready and not_ready.reason == INFERENCE_SET_FAILED else None
-    stale = check_observed_generation(failed, meta, f"InferenceSet {meta.name}")
-    if stale:
-        return stale
+    # The missing Workspaces are a fact; only why is KAITO's to say.
+    if check_observed_generation(failed, meta, f"InferenceSet {meta.name}"):
+        failed = None
     return Trouble(
         cause=Cause(
             ObjectRef(INFERENCE_SETS.group_resource, meta.namespace, meta.name), "NoWorkspace"

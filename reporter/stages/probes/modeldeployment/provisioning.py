@@ -19,7 +19,7 @@ from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS, NodeClaim
 from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, to_verdict
+from reporter.stages.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.stages.resources.conditions import (
     check_observed_generation,
     describe_condition,
@@ -80,20 +80,17 @@ def _evaluate_replica(
     error = _unresolved_error(replica, snapshot.provisioning_error(workspace), claims)
     result = _evaluate_workspace(replica, error)
     stuck = find_stuck_claim(claims)
-    if stuck is None or not isinstance(result, Trouble):
+    if stuck is None or result is None:
         return result
     claim_ready = find_condition(workspace.status.conditions, NODE_CLAIM_READY)
     if stuck.has_error and not is_condition_true(claim_ready):
-        return _with_claim(
-            replace(
-                result,
-                cause=_cause(workspace, _error_code(stuck.pending)),
-                kind=TroubleKind.FAILED,
-                since=stuck.pending.last_transition_time,
-            ),
-            stuck,
-        )
-    return _with_claim(result, stuck) if result.kind is TroubleKind.STARTING else result
+        # Karpenter writes the claim, whatever KAITO has not looked at yet.
+        trouble = _waiting_trouble(workspace, _error_code(stuck.pending), stuck.pending, "")
+        since = stuck.pending.last_transition_time
+        return _with_claim(replace(trouble, kind=TroubleKind.FAILED, since=since), stuck)
+    if isinstance(result, Inconclusive) or result.kind is not TroubleKind.STARTING:
+        return result
+    return _with_claim(result, stuck)
 
 
 def _unresolved_error(

@@ -65,9 +65,15 @@ def evaluate_replica(replica: ModelReplica) -> CheckResult | None:
     if problems and problems[0].kind is TroubleKind.FAILED:
         return pod_trouble(replica, problems)
     stated = _stated_trouble(replica)
-    if isinstance(stated, Trouble) or not problems:
-        return stated or _unless_awaiting_node(replica, _missing_pods_trouble(replica))
-    return _unless_awaiting_node(replica, pod_trouble(replica, problems))
+    if isinstance(stated, Trouble):
+        return stated
+    trouble = (
+        pod_trouble(replica, problems)
+        if problems
+        else _missing_pods_trouble(replica, is_changing=stated is not None)
+    )
+    # The pods' own status, and their absence, are facts whatever KAITO has not looked at yet.
+    return _unless_awaiting_node(replica, trouble)
 
 
 def _unless_awaiting_node(replica: ModelReplica, trouble: Trouble) -> Trouble | None:
@@ -132,11 +138,12 @@ def _condition_trouble(replica: ModelReplica, condition: Condition) -> Trouble:
 # ---------------------------------------------------------------- missing pods
 
 
-def _missing_pods_trouble(replica: ModelReplica) -> Trouble:
+def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Trouble:
     """
     Build the trouble of a replica with fewer pods than nodes, or none.
 
     Missing pods are LOST only if the replica has served before and no change explains them.
+    *is_changing*: KAITO has yet to act on a newer spec.
     """
     workspace, present = replica.workspace, len(replica.counted_pods)
     wanted = max(workspace.status.target_node_count, 1)
@@ -144,7 +151,12 @@ def _missing_pods_trouble(replica: ModelReplica) -> Trouble:
     # KAITO's state NotReady means that the Workspace was Ready before.
     has_served = workspace.status.state in {"Ready", "NotReady"} or is_condition_true(inference)
     is_replacing = len(replica.pods) > present
-    is_changing = is_replacing or replica.is_spare or upgrade_started_at(workspace) is not None
+    is_changing = (
+        is_changing
+        or is_replacing
+        or replica.is_spare
+        or upgrade_started_at(workspace) is not None
+    )
     is_lost = has_served and not is_changing
     trouble = replica_trouble(
         replica, "Missing", TroubleKind.LOST if is_lost else TroubleKind.STARTING

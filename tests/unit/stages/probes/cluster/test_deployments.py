@@ -251,3 +251,11 @@ def test_a_wrong_name_in_a_flag_is_missing_and_never_out():
         )
     ]
     assert (verdict.troubles[0].cause.code, verdict.troubles[0].is_out) == ("Misnamed", False)
+
+
+def test_a_component_whose_status_is_old_hides_no_other():
+    off = operator(ready=0, available=0)
+    verdict = evaluate_reason(AUTH, INSTALLED, authz(**STALE), off)
+    assert [t.cause.object.name for t in verdict.troubles] == ["apikey-operator"]
+    assert verdict.why_partial.startswith("status of Deployment llm-gateway-auth/apikey-authz")
+    assert verdict.notes == (f"evaluated in part: {verdict.why_partial}",)

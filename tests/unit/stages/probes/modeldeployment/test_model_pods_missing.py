@@ -6,7 +6,7 @@ import pytest
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.verdicts import Clear, Unknown
+from reporter.model.verdicts import Clear
 from tests.support.builders import NOON
 from tests.support.model_builders import (
     SERVING_CONDITIONS,
@@ -128,9 +128,10 @@ def test_without_a_node_no_pod_is_missed(changed_conditions, changes):
     assert isinstance(verdict_of(REASON, *a_model(replica, without=[Pod])), Clear)
 
 
-def test_a_writer_that_is_behind_is_unknown_only_where_pods_report_nothing():
+def test_pods_and_their_absence_count_although_kaito_is_behind():
     made = a_workspace(changed_conditions=broken("ImagePullError"), generation=2, observed=1)
-    assert isinstance(verdict_of(REASON, *a_model(made, without=[Pod])), Unknown)
+    missing = only_trouble(verdict_of(REASON, *a_model(made, without=[Pod])))
+    assert (missing.kind, missing.cause.code) == (TroubleKind.STARTING, "Missing")
     loop = a_model_pod(**{**LOOP, **lost(NOON)})
     assert only_trouble(verdict_of(REASON, *a_model(made, loop))).kind is TroubleKind.FAILED
     assert isinstance(verdict_of(REASON, *a_model(made)), Clear)

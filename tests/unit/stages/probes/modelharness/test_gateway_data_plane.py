@@ -205,3 +205,15 @@ def test_without_the_crd_it_is_unknown():
     store = a_harness_store(a_gateway(), a_data_plane(ready=0))
     store.set_watch_state(GATEWAYS, NotServed())
     assert isinstance(verdict_of(REASON, store=store), Unknown)
+
+
+def test_proxies_that_were_deleted_need_no_current_word_of_the_controller():
+    verdict = verdict_of(REASON, a_gateway(generation=2), deleted=[a_data_plane()])
+    assert only_trouble(verdict).cause.code == "Deleted"
+
+
+def test_proxies_that_fail_are_no_outage_while_others_may_serve():
+    old, failing = a_data_plane("a", generation=2), a_data_plane("b", ready=0)
+    verdict = verdict_of(REASON, a_gateway(), old, failing)
+    assert not only_trouble(verdict).is_out
+    assert verdict.why_partial == "status of Deployment team-a/a is older than its spec"
