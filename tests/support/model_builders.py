@@ -142,7 +142,8 @@ def a_model_pod(index: int = 0, workspace: str = WORKSPACE, *, namespace: str = 
 
     *node*: the node it runs on. *revision*: the revision of its template. Others as of `a_pod`.
     """
-    pod = a_pod(f"{workspace}-{index}", namespace, **{**changes, "labels": {}})
+    given = {"container": workspace, **changes, "labels": {}}
+    pod = a_pod(f"{workspace}-{index}", namespace, **given)
     labels = {
         "kaito.sh/workspace": workspace,
         CREATED_BY: changes.get("of", MODEL),

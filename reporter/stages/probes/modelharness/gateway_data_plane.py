@@ -19,14 +19,16 @@ from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES, GatewayClass
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
-from reporter.model.verdicts import Trouble, Verdict
+from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.stages.resources.conditions import check_observed_generation, transition_time
 from reporter.stages.resources.existence import absence_of, exclude_deleting
 from reporter.stages.resources.gateway.gateways import accepted_condition, find_gateways
 from reporter.stages.resources.workloads.deployments import (
+    DEGRADED,
     DEPLOYMENT_CODES,
+    UNAVAILABLE,
     check_deployment,
     deployment_ref,
     missing_deployment_trouble,
@@ -93,7 +95,19 @@ def _is_unused(result: CheckResult) -> bool:
 
 
 def _as_degraded(result: CheckResult) -> CheckResult:
-    return replace(result, is_out=False) if isinstance(result, Trouble) else result
+    """
+    Return the trouble of one Deployment as that of a data plane which still serves.
+    """
+    if not isinstance(result, Trouble) or not result.is_out:
+        return result
+    fields = result.message_fields
+    code = result.cause.code.replace(UNAVAILABLE, DEGRADED)
+    return replace(
+        result,
+        cause=Cause(result.cause.object, code),
+        is_out=False,
+        message_fields={**fields, "object": f"is degraded: {fields['object']}"},
+    )
 
 
 # ---------------------------------------------------------------- no Deployment

@@ -29,6 +29,7 @@ from reporter.stages.resources.kaito.nodes import (
 )
 from reporter.stages.resources.kaito.replica_pods import find_replica_problems, pod_trouble
 from reporter.stages.resources.kaito.replicas import (
+    DEGRADED,
     ModelReplica,
     replica_trouble,
     upgrade_started_at,
@@ -83,10 +84,8 @@ def _unless_awaiting_node(replica: ModelReplica, trouble: Trouble) -> Trouble | 
     That is the provisioning probe's to report. The time that a model may take to start begins when
     its node is there.
     """
-    is_waiting = trouble.kind is TroubleKind.STARTING and trouble.cause.code in {
-        "Missing",
-        "Unschedulable",
-    }
+    code = trouble.cause.code.removeprefix(f"{DEGRADED}.")
+    is_waiting = trouble.kind is TroubleKind.STARTING and code in {"Missing", "Unschedulable"}
     return None if is_waiting and not nodes_ready(replica.workspace) else trouble
 
 

@@ -27,6 +27,11 @@ from reporter.stages.resources.workloads.rollouts import (
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
+UNAVAILABLE, DEGRADED = "Unavailable", "Degraded"
+"""
+The first parts of the code of a Deployment with fewer Ready replicas than desired.
+"""
+
 DEPLOYMENT_CODES = frozenset(
     {
         "NotFound",
@@ -35,8 +40,8 @@ DEPLOYMENT_CODES = frozenset(
         "ScaledToZero",
         "RolloutStuck",
         "FailedCreate",
-        "Unavailable",
-        "Degraded",
+        UNAVAILABLE,
+        DEGRADED,
         "Crash",
         "OutOfMemory",
         "ImagePull",
@@ -44,6 +49,8 @@ DEPLOYMENT_CODES = frozenset(
         "Unschedulable",
         "Failed",
         "NotReady",
+        "ContainerNotReady",
+        "AllContainersReady",
     }
 )
 """
@@ -156,9 +163,10 @@ def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
     refused = (failure.message or "creation of pods was refused") if failure is not None else ""
     is_out = max(deployment.status.available_replicas, deployment.status.ready_replicas) == 0
     detail = "FailedCreate" if refused else (worst.code if worst is not None else "")
-    code = ("Unavailable" if is_out else "Degraded") + (f".{detail}" if detail else "")
+    code = (UNAVAILABLE if is_out else DEGRADED) + (f".{detail}" if detail else "")
     kind = TroubleKind.FAILED if refused else _trouble_kind(deployment, worst, has_pods=bool(pods))
-    trouble = _new_trouble(deployment, code, kind, _describe_state(deployment))
+    state = _describe_state(deployment, is_out=is_out)
+    trouble = _new_trouble(deployment, code, kind, state)
     return replace(
         trouble,
         is_out=is_out,
@@ -196,12 +204,13 @@ def _trouble_kind(
     return TroubleKind.STARTING if is_starting else TroubleKind.LOST
 
 
-def _describe_state(deployment: Deployment) -> str:
+def _describe_state(deployment: Deployment, *, is_out: bool) -> str:
     status, desired = deployment.status, deployment.desired_replicas
-    state = f"has {status.ready_replicas}/{desired} replicas ready"
+    extent = "unavailable" if is_out else "degraded"
+    state = f"is {extent}: {status.ready_replicas}/{desired} replicas ready"
     if is_rolling_out(deployment) or status.updated_replicas < min(desired, status.replicas):
         state += f" ({status.updated_replicas}/{desired} updated)"
-    return state + (" and is paused" if deployment.spec.paused else "")
+    return state + (" and paused" if deployment.spec.paused else "")
 
 
 def _trouble_since(

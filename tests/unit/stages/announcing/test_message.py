@@ -23,7 +23,7 @@ def crashing():
 
 def test_the_message_of_a_degraded_deployment():
     assert render(crashing()).startswith(
-        "Deployment kaito-system/body-based-router has 1/2 replicas ready;"
+        "Deployment kaito-system/body-based-router is degraded: 1/2 replicas ready;"
         " pod body-based-router-6c9f-x2 CrashLoopBackOff (exit code 1, 4 restarts)."
         " Platform: Read the end of kubectl logs --previous of that pod;"
     )
@@ -39,7 +39,7 @@ def test_the_message_of_a_refused_pod():
     refused = ("ReplicaFailure", "True", "FailedCreate", 'pods "x" is forbidden: exceeded quota')
     found = evaluate_deployment(a_deployment(ready=0, total=0, conditions=[refused]), [])
     assert render(found).startswith(
-        "Deployment kaito-system/body-based-router has 0/2 replicas ready:"
+        "Deployment kaito-system/body-based-router is unavailable: 0/2 replicas ready:"
         ' pods "x" is forbidden: exceeded quota. Platform: Remove what refuses the pods'
     )
 

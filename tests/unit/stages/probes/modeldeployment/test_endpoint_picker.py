@@ -119,7 +119,7 @@ def test_its_pods_explain_it():
     )
     verdict = verdict_of(REASON, *a_model(a_picker(ready=0), pod))
     assert rendered_message(verdict) == (
-        "endpoint picker Deployment team-a/qwen-inferencepool-epp has 0/1 replicas ready; pod"
+        "endpoint picker Deployment team-a/qwen-inferencepool-epp is unavailable: 0/1 replicas ready; pod"
         " qwen-inferencepool-epp-6c9f-x1 CrashLoopBackOff (exit code 1, 4 restarts)."
     )
     assert only_trouble(verdict).cause.code == "Unavailable.Crash"

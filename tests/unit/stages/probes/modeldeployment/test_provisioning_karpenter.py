@@ -74,6 +74,7 @@ def test_a_node_on_its_way_is_reported_by_the_step_that_it_waits_for_and_waits_a
         without.since,
     )
     assert found.message_fields == {
+        "extent": "",
         "object": "NodeClaim qwen-7rk2p-x4b of Workspace qwen-7rk2p",
         "state": "Registered=Unknown (NodeNotFound)",
     }

@@ -102,7 +102,7 @@ def test_the_cause_comes_from_its_pods():
     assert rendered_troubles(verdict) == [
         (
             "Gateway team-a-gw: its data plane Deployment team-a/team-a-gw-istio"
-            " has 0/1 replicas ready; pod team-a-gw-istio-7d-x2 ImagePullBackOff"
+            " is unavailable: 0/1 replicas ready; pod team-a-gw-istio-7d-x2 ImagePullBackOff"
         )
     ]
     trouble = only_trouble(verdict)
