@@ -21,6 +21,7 @@ from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.crd_presence import mark_discovery_failed, update_presence
+from reporter.stages.store.pod_failures import PodFailures
 from reporter.stages.store.provisioning_errors import ProvisioningErrors
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.table import Table
@@ -51,6 +52,7 @@ class Store:
         self._presences = {crd: CRDPresence() for crd in crds}
         self._samples = scrapes or SampleStore({})
         self._provisioning_errors = ProvisioningErrors()
+        self._pod_failures = PodFailures()
         self._undecodable: set[ObjectRef] = set()
         self._deleted_uids: dict[ObjectRef, str] | None = None
         self._dirty: set[Subject] = set()
@@ -147,6 +149,7 @@ class Store:
                 self._deleted_uids = None
             was_undecodable = ref in self._undecodable
             self._undecodable.discard(ref)
+        self._pod_failures.on_upsert(new)
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
         elif isinstance(new, Workspace):
@@ -168,6 +171,7 @@ class Store:
             return
         self._undecodable.discard(ref)
         if isinstance(old, Pod):
+            self._pod_failures.on_delete(old)
             self._samples.forget(namespace, name)
         if isinstance(old, Workspace):
             self._provisioning_errors.forget((namespace, name))
@@ -268,6 +272,7 @@ class Store:
             undecodable=frozenset(self._undecodable),
             scrape_histories=self._samples.snapshot(),
             provisioning_errors=self._provisioning_errors.snapshot(),
+            pod_failures=self._pod_failures.snapshot(),
         )
 
     def _collect_deleted_uids(self) -> dict[ObjectRef, str]:

@@ -2,7 +2,7 @@
 Probe for replicas of an InferenceSet whose model pods do not serve.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from reporter.model.entries import ProbeSpec
@@ -30,6 +30,8 @@ from reporter.stages.resources.kaito.replicas import (
     ServingReplicas,
 )
 from reporter.stages.resources.kaito.workspaces import POD_REASON_CODES, evaluate_replica
+from reporter.stages.resources.workloads.pod_failure_codes import FAILURE_CODES
+from reporter.stages.snapshot.failed_pods import FailedPods
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -57,8 +59,23 @@ def _check_replicas(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResul
     failing = [replica for replica in replicas if not replica.is_serving]
     serving = len(replicas) - len(failing)
     of_set = ServingReplicas.of(workspaces, serving, inference_set.desired_replicas)
-    results = [evaluate_replica(replace(replica, of_set=of_set)) for replica in failing]
+    results = [
+        evaluate_replica(
+            replace(replica, of_set=of_set, failures=_find_failures(snapshot, replica))
+        )
+        for replica in failing
+    ]
     return [*results, _missing_workspaces_trouble(inference_set, len(replicas), of_set)]
+
+
+def _find_failures(snapshot: Snapshot, replica: ModelReplica) -> Mapping[str, FailedPods]:
+    """
+    Return the failures of a replica's pods, also of those that do not exist at this moment.
+    """
+    meta, nodes = replica.workspace.metadata, replica.workspace.status.target_node_count
+    names = [f"{meta.name}-{index}" for index in range(max(nodes, 1))]
+    found = {name: snapshot.pod_failures.get((meta.namespace, name)) for name in names}
+    return {name: failures for name, failures in found.items() if failures is not None}
 
 
 def _missing_workspaces_trouble(
@@ -106,6 +123,11 @@ PROBE = Probe(
             {
                 DEGRADED,
                 *POD_REASON_CODES.values(),
+                *FAILURE_CODES,
+                "Config",
+                "NotStarted",
+                "Disrupted",
+                "OtherContainer",
                 "NotReady",
                 "AllContainersReady",
                 "ContainerNotReady",

@@ -126,12 +126,26 @@ def _classify_programmed(programmed: Condition | None) -> tuple[str, TroubleKind
     """
     if programmed is None or programmed.status == "Unknown":
         return "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
+    if _lacks_proxies(programmed):
+        return "NoInstances", TroubleKind.STARTING, "has no running proxies behind its address"
     if programmed.reason == ADDRESS_NOT_ASSIGNED:
         return "AddressPending", TroubleKind.STARTING, "has no address yet"
     if programmed.reason == PENDING:
         return "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
     code = "AddressNotUsable" if programmed.reason in ADDRESS_UNUSABLE_REASONS else "NotProgrammed"
     return code, TroubleKind.FAILED, f"programming failed ({reason_text(programmed)})"
+
+
+def _lacks_proxies(programmed: Condition) -> bool:
+    """
+    Return whether nothing but proxies is missing behind the Gateway's address.
+    """
+    message = programmed.message or ""
+    return (
+        programmed.reason == ADDRESS_NOT_ASSIGNED
+        and NO_PROXIES_TEXT in message
+        and ADDRESS_PENDING_TEXT not in message
+    )
 
 
 def _is_missing_address_expected(
@@ -152,8 +166,8 @@ def _is_missing_address_expected(
         or programmed.status != "False"
     ):
         return False
-    message, meta = programmed.message or "", gateway.metadata
-    if NO_PROXIES_TEXT in message and ADDRESS_PENDING_TEXT not in message:
+    meta = gateway.metadata
+    if _lacks_proxies(programmed):
         key = gateway_key(meta.namespace, meta.name)
         return not gateway.spec.addresses or bool(snapshot.by_index(DEPLOYMENTS, Deployment, key))
     return not parameters.load_balancers
@@ -165,7 +179,14 @@ PROBE = Probe(
         parameters_type=GatewayProgrammingParameters,
         message_fields=frozenset({"gateway", "state"}),
         cause_codes=frozenset(
-            {"AddressPending", "AddressNotUsable", "Certificate", "Listener", "NotProgrammed"}
+            {
+                "AddressPending",
+                "NoInstances",
+                "AddressNotUsable",
+                "Certificate",
+                "Listener",
+                "NotProgrammed",
+            }
         ),
         required_kinds=(GATEWAYS,),
         optional_kinds=(DEPLOYMENTS, HTTP_ROUTES, NAMESPACES),

@@ -24,6 +24,8 @@ from reporter.stages.resources.workloads.pod_problems import (
     find_pod_problems,
 )
 from reporter.stages.resources.workloads.pods import created_at
+from reporter.stages.resources.workloads.repeated_failures import find_repeated_failure
+from reporter.stages.snapshot.failed_pods import FAILED
 
 
 def find_replica_problems(replica: ModelReplica) -> list[PodProblem]:
@@ -37,8 +39,17 @@ def find_replica_problems(replica: ModelReplica) -> list[PodProblem]:
     by_name = {pod.metadata.name: pod for pod in pods}
     upgrade = upgrade_started_at(replica.workspace)
     is_changing = is_rolling_out(pods) or replica.is_spare
+    repeated = {problem.pod: problem for problem in _repeated_failures(replica)}
     problems = []
     for problem in find_pod_problems(pods, wanted=len(pods)):
+        if problem.pod in repeated:
+            # An error of the present pod is newer than the failures before it.
+            has_error = (
+                by_name[problem.pod].status.phase != FAILED and problem.kind is TroubleKind.FAILED
+            )
+            problems.append(problem if has_error else repeated[problem.pod])
+            del repeated[problem.pod]
+            continue
         expected = is_changing or (
             upgrade is not None and created_at(by_name[problem.pod]) < upgrade
         )
@@ -46,19 +57,34 @@ def find_replica_problems(replica: ModelReplica) -> list[PodProblem]:
             problem = replace(problem, kind=TroubleKind.STARTING)
         if problem.code == "Unschedulable" and nodes_ready(replica.workspace):
             problem = replace(problem, kind=TroubleKind.LOST)
-        if problem.code == "ContainerNotReady":
-            problem = _classify_container(problem, by_name[problem.pod], is_changing=expected)
+        problem = _classify_container(problem, by_name[problem.pod], is_changing=expected)
         problems.append(problem)
-    return sorted(problems, key=lambda each: each.sort_key)
+    return sorted([*problems, *repeated.values()], key=lambda each: each.sort_key)
+
+
+def _repeated_failures(replica: ModelReplica) -> list[PodProblem]:
+    """
+    Return the problems of pods that were replaced again and again, existing now or not.
+    """
+    present = {p.metadata.name: p for p in replica.counted_pods if p.status.phase != FAILED}
+    found = (
+        find_repeated_failure(name, failures, present.get(name))
+        for name, failures in replica.failures.items()
+    )
+    return [problem for problem in found if problem is not None]
 
 
 def _classify_container(problem: PodProblem, pod: Pod, *, is_changing: bool) -> PodProblem:
     """
-    Tell a sidecar that is not ready from the model's container, to which KAITO gives its Workspace's name.
+    Tell the trouble of another container from that of the model's, which has the Workspace's name.
 
     Once the model is loaded, nothing in its pod takes as long as a model's start.
     """
     model = find_container(pod, pod.metadata.label(WORKSPACE_LABEL) or workload_name(pod))
+    if problem.code == "Crash" and model is not None and problem.container != model.name:
+        return replace(problem, code="OtherContainer")
+    if problem.code != "ContainerNotReady":
+        return problem
     if model is None or not model.ready:
         return replace(problem, code="NotReady")
     return problem if is_changing else replace(problem, kind=TroubleKind.LOST)

@@ -2,8 +2,8 @@
 One replica of an InferenceSet: a Workspace with its pods, and the changes it may be going through.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from reporter.model.enums import TroubleKind
@@ -15,6 +15,7 @@ from reporter.stages.resources.kaito.inference_sets import (
     without_leftover_pods,
     workspace_ref,
 )
+from reporter.stages.snapshot.failed_pods import FailedPods
 
 
 UPGRADE_LABEL = "kaito.sh/upgrade-to-version"
@@ -77,11 +78,14 @@ class ServingReplicas:
 class ModelReplica:
     """
     A Workspace with its pods. *of_set*: how many replicas of its InferenceSet serve.
+
+    *failures*: by name, of pods that failed since they were Ready.
     """
 
     workspace: Workspace
     pods: Sequence[Pod]
     of_set: ServingReplicas = ServingReplicas()
+    failures: Mapping[str, FailedPods] = field(default_factory=dict)
 
     @property
     def is_spare(self) -> bool:

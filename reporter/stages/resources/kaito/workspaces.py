@@ -15,6 +15,7 @@ from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.verdicts import Trouble
 from reporter.stages.resources.check_result import CheckResult
 from reporter.stages.resources.conditions import (
+    MAX_REASON_BYTES,
     check_observed_generation,
     describe_condition,
     is_condition_true,
@@ -34,6 +35,8 @@ from reporter.stages.resources.kaito.replicas import (
     replica_trouble,
     upgrade_started_at,
 )
+from reporter.stages.resources.workloads.pods import is_leftover_pod
+from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
 INFERENCE_READY = "InferenceReady"
@@ -41,11 +44,11 @@ INFERENCE_PENDING = "WorkspaceInferenceStatusPending"
 POD_REASON_CODES = {
     "ContainerCrashLoopBackOff": "Crash",
     "ContainerOOMKilled": "OutOfMemory",
-    "ContainerStartError": "Config",
+    "ContainerStartError": "StartError",
     "ImagePullError": "ImagePull",
-    "NodeDiskPressure": "Failed",
-    "NodeMemoryPressure": "Failed",
-    "PodEvicted": "Failed",
+    "NodeDiskPressure": "Evicted",
+    "NodeMemoryPressure": "Evicted",
+    "PodEvicted": "Evicted",
     "SASTokenFetchFailed": "Crash",
     "Unschedulable": "Unschedulable",
 }
@@ -54,6 +57,9 @@ Reasons of InferenceReady that KAITO derives from the pods, with the cause code 
 
 They count only where no pod is seen, as the pods state the same earlier and more exactly.
 """
+
+
+NODE_PRESSURE_REASONS = frozenset({"NodeDiskPressure", "NodeMemoryPressure"})
 
 
 def evaluate_replica(replica: ModelReplica) -> CheckResult | None:
@@ -120,7 +126,9 @@ def _is_error(replica: ModelReplica, condition: Condition) -> bool:
         return False
     if reason == "Unschedulable" and not nodes_ready(replica.workspace):
         return False
-    return reason not in POD_REASON_CODES or not replica.pods
+    # Pressure of a node keeps off the successor of a pod that is going.
+    pods = replica.counted_pods if reason in NODE_PRESSURE_REASONS else replica.pods
+    return reason not in POD_REASON_CODES or not pods
 
 
 def _condition_trouble(replica: ModelReplica, condition: Condition) -> Trouble:
@@ -162,7 +170,7 @@ def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Troubl
     )
     state = f"has {present}/{wanted} model pods" if present else "has no model pod"
     if is_replacing:
-        state += ", the old one is being replaced"
+        state += f", the old one is being replaced{_describe_leftover(replica)}"
     since = workspace.metadata.creation_timestamp
     if inference is not None:
         since = transition_time(inference, workspace.metadata)
@@ -171,3 +179,12 @@ def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Troubl
         since=None if is_lost else since,
         message_fields={**trouble.message_fields, "state": state},
     )
+
+
+def _describe_leftover(replica: ModelReplica) -> str:
+    """
+    Return why a pod is being replaced, as the kubelet states it; empty if it does not.
+    """
+    reasons = {pod.status.reason for pod in replica.pods if is_leftover_pod(pod)} - {None, ""}
+    reason = sanitize(min(reasons, default="") or "")
+    return f" ({truncate_bytes(reason, MAX_REASON_BYTES)})" if reason else ""

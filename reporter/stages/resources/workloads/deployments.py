@@ -17,8 +17,14 @@ from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.stages.resources.existence import Absence, is_deleting
+from reporter.stages.resources.workloads.pod_failure_codes import FAILURE_CODES
 from reporter.stages.resources.workloads.pod_problems import PodProblem, find_pod_problems
 from reporter.stages.resources.workloads.pods import filter_active_pods
+from reporter.stages.resources.workloads.repeated_failures import (
+    count_failures,
+    find_repeated_failure,
+    newest_not_failed,
+)
 from reporter.stages.resources.workloads.rollouts import (
     is_deadline_exceeded,
     is_rolling_out,
@@ -47,7 +53,10 @@ DEPLOYMENT_CODES = frozenset(
         "ImagePull",
         "Config",
         "Unschedulable",
-        "Failed",
+        *FAILURE_CODES,
+        "StartError",
+        "NotStarted",
+        "Disrupted",
         "NotReady",
         "ContainerNotReady",
         "AllContainersReady",
@@ -122,7 +131,7 @@ def evaluate_deployment(deployment: Deployment, pods: Sequence[Pod]) -> CheckRes
         )
     if status.ready_replicas >= deployment.desired_replicas:
         return _rollout_trouble(deployment, filter_active_pods(pods))
-    return _shortage_trouble(deployment, filter_active_pods(pods))
+    return _shortage_trouble(deployment, pods)
 
 
 def _rollout_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | None:
@@ -157,14 +166,19 @@ def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
     """
     Build the trouble of a Deployment with fewer Ready replicas than desired.
     """
-    problems = find_pod_problems(pods, wanted=deployment.desired_replicas)
+    active_pods = filter_active_pods(pods)
+    problems = _find_problems(pods, active_pods, wanted=deployment.desired_replicas)
     worst = problems[0] if problems else None
     failure = replica_failure(deployment)
     refused = (failure.message or "creation of pods was refused") if failure is not None else ""
     is_out = max(deployment.status.available_replicas, deployment.status.ready_replicas) == 0
     detail = "FailedCreate" if refused else (worst.code if worst is not None else "")
     code = (UNAVAILABLE if is_out else DEGRADED) + (f".{detail}" if detail else "")
-    kind = TroubleKind.FAILED if refused else _trouble_kind(deployment, worst, has_pods=bool(pods))
+    kind = (
+        TroubleKind.FAILED
+        if refused
+        else _trouble_kind(deployment, worst, has_pods=bool(active_pods))
+    )
     state = _describe_state(deployment, is_out=is_out)
     trouble = _new_trouble(deployment, code, kind, state)
     return replace(
@@ -175,6 +189,22 @@ def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
         message_fields={**trouble.message_fields, "pods": _describe_pods(problems)},
         foreign_text=refused or (worst.foreign_text if worst is not None else ""),
     )
+
+
+def _find_problems(
+    pods: Sequence[Pod], active_pods: Sequence[Pod], *, wanted: int
+) -> Sequence[PodProblem]:
+    """
+    Return the problems of a Deployment's pods, with those that failed one after the other first.
+    """
+    problems = find_pod_problems(active_pods, wanted=wanted)
+    failures, successor = count_failures(pods), newest_not_failed(pods)
+    name = next((p.metadata.name for p in pods if failures and p.metadata.uid == failures.uid), "")
+    repeated = find_repeated_failure(name, failures, successor)
+    if repeated is None:
+        return problems
+    chain = {name, *([successor.metadata.name] if successor is not None else [])}
+    return [repeated, *(each for each in problems if each.pod not in chain)]
 
 
 def _describe_pods(problems: Sequence[PodProblem]) -> str:

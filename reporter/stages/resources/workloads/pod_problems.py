@@ -20,6 +20,7 @@ from reporter.stages.resources.workloads.containers import (
     unready_beside_ready,
     waiting_reason,
 )
+from reporter.stages.resources.workloads.pod_failure_codes import failure_code
 from reporter.stages.resources.workloads.pods import created_at
 from reporter.stages.text.phrases import abbreviate_list
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
@@ -39,11 +40,13 @@ IMAGE_PULL_REASONS = frozenset(
 Waiting reasons of a container whose image cannot be had (kubelet, pkg/kubelet/images/types.go).
 """
 
-CONFIG_ERROR_REASONS = frozenset(
-    {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
-)
+CONFIG_ERROR_REASONS = {
+    "CreateContainerConfigError": "Config",
+    "CreateContainerError": "StartError",
+    "RunContainerError": "StartError",
+}
 """
-Waiting reasons of a container that cannot be created or started (kubelet).
+Waiting reasons of a container that cannot be created or started (kubelet), with their cause codes.
 """
 
 FIRST_STATUS_WITHIN = timedelta(seconds=2)
@@ -76,7 +79,7 @@ class PodProblem:
     """
     The reason why one pod is not Ready.
 
-    *text* follows the pod's name in a message. *foreign_text* is written by kubelet or the scheduler.
+    *text* follows the pod's name in a message. *container* is the one that crashed. *foreign_text* is written by kubelet or the scheduler.
     """
 
     pod: str
@@ -86,6 +89,7 @@ class PodProblem:
     foreign_text: str = ""
     is_crash: bool = False
     since: datetime | None = None
+    container: str = ""
 
     @property
     def sort_key(self) -> tuple[int, str]:
@@ -139,19 +143,23 @@ def _pod_level_problem(pod: Pod) -> PodProblem:
         return _new_problem(
             pod,
             TroubleKind.STARTING,
-            "Unschedulable" if unschedulable else "NotReady",
+            "Unschedulable" if unschedulable else "NotStarted",
             scheduled.reason or "not scheduled",
             foreign=scheduled.message or "",
         )
     if pod.status.phase == "Failed":
         reason = pod.status.reason or "Failed"
         return _new_problem(
-            pod, TroubleKind.FAILED, "Failed", reason, foreign=pod.status.message or ""
+            pod,
+            TroubleKind.FAILED,
+            failure_code(reason),
+            reason,
+            foreign=pod.status.message or "",
         )
     disrupted = _disruption_target(pod)
     if disrupted is not None:
         return _new_problem(
-            pod, TroubleKind.STARTING, "NotReady", disrupted.reason or "being evicted"
+            pod, TroubleKind.STARTING, "Disrupted", disrupted.reason or "being evicted"
         )
     return _unready_problem(pod)
 
@@ -160,7 +168,7 @@ def _unready_problem(pod: Pod) -> PodProblem:
     """
     Build the problem of a pod without an error: which container is not ready, or that all are.
     """
-    kind = TroubleKind.LOST if _was_ready(pod) else TroubleKind.STARTING
+    kind = TroubleKind.LOST if was_ready(pod) else TroubleKind.STARTING
     if are_containers_ready(pod):
         ready = pod.status.condition("Ready")
         reason = (ready.reason if ready is not None else "") or ""
@@ -173,8 +181,8 @@ def _unready_problem(pod: Pod) -> PodProblem:
         names = abbreviate_list([each.name for each in unready])
         text = f"container{'s' if len(unready) > 1 else ''} {names} not ready"
         return _new_problem(pod, kind, "ContainerNotReady", text)
-    waiting_reasons = filter(None, map(waiting_reason, container_statuses(pod)))
-    return _new_problem(pod, kind, "NotReady", next(waiting_reasons, NOT_READY))
+    waiting = next(filter(None, map(waiting_reason, container_statuses(pod))), "")
+    return _new_problem(pod, kind, "NotStarted" if waiting else "NotReady", waiting or NOT_READY)
 
 
 def _container_problem(pod: Pod) -> PodProblem | None:
@@ -186,7 +194,7 @@ def _container_problem(pod: Pod) -> PodProblem | None:
         reason = waiting_reason(status)
         foreign = (waiting.message if waiting else "") or ""
         if reason in IMAGE_PULL_REASONS or reason in CONFIG_ERROR_REASONS:
-            code = "ImagePull" if reason in IMAGE_PULL_REASONS else "Config"
+            code = "ImagePull" if reason in IMAGE_PULL_REASONS else CONFIG_ERROR_REASONS[reason]
             container = name_container(pod, status)
             return _new_problem(
                 pod, TroubleKind.FAILED, code, reason, foreign=foreign, container=container
@@ -225,7 +233,7 @@ def _crash_problem(pod: Pod, status: ContainerStatus) -> PodProblem:
     is_out_of_memory = terminated is not None and terminated.reason == "OOMKilled"
     # restartCount does not include the crash that the container has not been restarted from.
     crashes = status.restart_count + (1 if status.state.terminated is not None else 0)
-    kind = TroubleKind.LOST if _was_ready(pod) else TroubleKind.STARTING
+    kind = TroubleKind.LOST if was_ready(pod) else TroubleKind.STARTING
     if is_backing_off or crashes > 1:
         kind = TroubleKind.FAILED
     name = waiting_reason(status) or (terminated.reason if terminated else "") or "crashed"
@@ -238,7 +246,7 @@ def _crash_problem(pod: Pod, status: ContainerStatus) -> PodProblem:
     code = "OutOfMemory" if is_out_of_memory else "Crash"
     container = name_container(pod, status)
     problem = _new_problem(pod, kind, code, text, foreign=foreign, container=container)
-    return replace(problem, is_crash=True)
+    return replace(problem, is_crash=True, container=status.name)
 
 
 def _new_problem(
@@ -256,7 +264,7 @@ def _new_problem(
     return PodProblem(pod.metadata.name, kind, code, named, foreign, since=since)
 
 
-def _was_ready(pod: Pod) -> bool:
+def was_ready(pod: Pod) -> bool:
     changed, started = _ready_changed_at(pod), pod.status.start_time
     return changed is not None and started is not None and changed > started + FIRST_STATUS_WITHIN
 

@@ -139,10 +139,13 @@ def test_a_surge_that_fails_is_reported():
 
 def test_a_set_that_scales_up_lacks_a_workspace():
     verdict = verdict_of(REASON, *a_model(a_set(3)))
-    assert rendered_message(verdict) == "degraded, 1 of 3 model pods is ready: KAITO has made 1/3 Workspaces."
+    assert (
+        rendered_message(verdict)
+        == "degraded, 1 of 3 model pods is ready: KAITO has made 1/3 Workspaces."
+    )
     assert (only_trouble(verdict).kind, only_trouble(verdict).cause.code) == (
         TroubleKind.STARTING,
-        "NoWorkspace",
+        "Degraded.NoWorkspace",
     )
 
 

@@ -41,14 +41,18 @@ def test_a_replica_without_pods(changed_conditions, changes, kind):
 
 
 @pytest.mark.parametrize(
-    "pod", [{"deleted": NOON}, {"phase": "Failed", "reason": "Evicted", "ready": False}]
+    ("pod", "why"),
+    [
+        ({"deleted": NOON}, ""),
+        ({"phase": "Failed", "reason": "Evicted", "ready": False}, " (Evicted)"),
+    ],
 )
-def test_a_pod_that_is_being_replaced(pod):
+def test_a_pod_that_is_being_replaced(pod, why):
     verdict = verdict_of(REASON, *a_model(a_workspace(state="NotReady"), a_model_pod(**pod)))
     assert only_trouble(verdict).kind is TroubleKind.STARTING
     assert (
         rendered_message(verdict)
-        == "Workspace qwen-7rk2p has no model pod, the old one is being replaced."
+        == f"Workspace qwen-7rk2p has no model pod, the old one is being replaced{why}."
     )
 
 
@@ -61,9 +65,9 @@ OF_KAITO = {
     "ImagePullError": "ImagePull",
     "ContainerCrashLoopBackOff": "Crash",
     "ContainerOOMKilled": "OutOfMemory",
-    "ContainerStartError": "Config",
-    "PodEvicted": "Failed",
-    "NodeDiskPressure": "Failed",
+    "ContainerStartError": "StartError",
+    "PodEvicted": "Evicted",
+    "NodeDiskPressure": "Evicted",
     "Unschedulable": "Unschedulable",
     "ModelStreamingStorageClassNotFound": "Workspace",
     "ModelMirrorCreateFailed": "Workspace",

@@ -96,9 +96,9 @@ def test_it_is_clear(objects):
         ),
         pytest.param(
             gateway(unassigned(UNMANNED), addresses=("own.infra.svc.cluster.local",)),
-            "AddressPending",
+            "NoInstances",
             TroubleKind.STARTING,
-            "has no address yet",
+            "has no running proxies behind its address",
             UNMANNED,
             id="proxies deployed by hand that nobody knows",
         ),
