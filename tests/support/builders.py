@@ -205,7 +205,7 @@ def a_pod(
         metadata=Metadata(
             name=name,
             namespace=namespace,
-            uid=f"uid-{name}",
+            uid=changes.get("uid", f"uid-{name}"),
             creation_timestamp=changes.get("created_at", LONG_AGO),
             deletion_timestamp=changes.get("deleted"),
             labels={"pod-template-hash": template_hash, **changes.get("labels", {})},

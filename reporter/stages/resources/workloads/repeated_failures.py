@@ -6,6 +6,7 @@ pkg/kubelet/lifecycle/predicate.go, pkg/kubelet/cm/admission) and KEP-2000 for n
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod
@@ -71,14 +72,24 @@ def count_failures(pods: Sequence[Pod]) -> FailedPods | None:
     if not failed:
         return None
     newest = max(failed, key=created_at)
-    is_first = last_ready is not None and counts_as_failure(last_ready)
+    # Those that were Ready until then came to an end first, and the others took their places.
+    first = [pod for pod in pods if counts_as_failure(pod) and _ended_after(pod, since)]
     return FailedPods(
-        count=len(failed) + is_first,
+        count=len(failed) + len(first),
         uid=newest.metadata.uid,
         reason=newest.status.reason or FAILED,
         message=newest.status.message or "",
         node=newest.spec.node_name,
     )
+
+
+def _ended_after(pod: Pod, since: datetime) -> bool:
+    """
+    Return whether a pod was Ready until a time after *since*.
+    """
+    ready = pod.status.condition("Ready")
+    ended = ready.last_transition_time if ready is not None else None
+    return was_ready(pod) and ended is not None and ended > since
 
 
 def newest_not_failed(pods: Sequence[Pod]) -> Pod | None:

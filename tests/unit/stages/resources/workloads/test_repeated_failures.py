@@ -2,6 +2,8 @@
 Pods that fail again and again, although each of them is being replaced.
 """
 
+from itertools import pairwise
+
 import msgspec
 import pytest
 
@@ -44,7 +46,7 @@ def after(*pods):
     Return the store after these pods, each of which takes the place of the one before.
     """
     store = a_model_store(*a_model(pods[0]))
-    for before, pod in zip(pods, pods[1:], strict=False):
+    for before, pod in pairwise(pods):
         if pod.metadata.uid != before.metadata.uid:
             delete_from_store(store, before)
         store.upsert(PODS, pod)
