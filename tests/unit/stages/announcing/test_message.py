@@ -146,3 +146,12 @@ def test_a_group_of_one_and_a_group_with_unknown_members():
     assert render(entry=entry, subject=subject) == (
         "Namespace team-a: all InferenceSets are ready again."
     )
+
+
+def test_what_all_sentences_begin_with_is_written_once():
+    entry = an_entry("x", message_template="Namespace {namespace}: {object} {state}.", remedies={})
+    subject = Subject(Layer.MODELHARNESS, "team-a")
+    troubles = (a_trouble("a"), a_trouble("b", foreign_text="quota"), a_trouble("c"))
+    assert render(*troubles, entry=entry, subject=subject) == (
+        "Namespace team-a: Thing a is broken. Thing b is broken: quota. Thing c is broken."
+    )
