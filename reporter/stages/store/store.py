@@ -21,7 +21,7 @@ from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.crd_presence import mark_discovery_failed, update_presence
-from reporter.stages.store.pod_failures import PodFailures
+from reporter.stages.store.history import History
 from reporter.stages.store.provisioning_errors import ProvisioningErrors
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.table import Table
@@ -52,7 +52,7 @@ class Store:
         self._presences = {crd: CRDPresence() for crd in crds}
         self._samples = scrapes or SampleStore({})
         self._provisioning_errors = ProvisioningErrors()
-        self._pod_failures = PodFailures()
+        self._history = History()
         self._undecodable: set[ObjectRef] = set()
         self._deleted_uids: dict[ObjectRef, str] | None = None
         self._dirty: set[Subject] = set()
@@ -149,7 +149,7 @@ class Store:
                 self._deleted_uids = None
             was_undecodable = ref in self._undecodable
             self._undecodable.discard(ref)
-        self._pod_failures.on_upsert(new)
+        self._history.on_upsert(new)
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
         elif isinstance(new, Workspace):
@@ -170,8 +170,8 @@ class Store:
         if old is None and ref not in self._undecodable:
             return
         self._undecodable.discard(ref)
+        self._history.on_delete(old)
         if isinstance(old, Pod):
-            self._pod_failures.on_delete(old)
             self._samples.forget(namespace, name)
         if isinstance(old, Workspace):
             self._provisioning_errors.forget((namespace, name))
@@ -272,7 +272,8 @@ class Store:
             undecodable=frozenset(self._undecodable),
             scrape_histories=self._samples.snapshot(),
             provisioning_errors=self._provisioning_errors.snapshot(),
-            pod_failures=self._pod_failures.snapshot(),
+            pod_failures=self._history.pod_failures.snapshot(),
+            labelled_deployments=self._history.labelled_deployments.snapshot(),
         )
 
     def _collect_deleted_uids(self) -> dict[ObjectRef, str]:

@@ -87,6 +87,11 @@ def _check_picker(
     is_default = name == f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
     ref = deployment_ref(subject.namespace, name)
     was_deleted = absence_of(snapshot, ref).was_deleted
+    if is_referenced and not was_deleted:
+        key = inference_set_key(subject.namespace, subject.name)
+        labelled = snapshot.labelled_deployments.get(key)
+        if labelled is not None and absence_of(snapshot, labelled).was_deleted:
+            return missing_deployment_trouble(subject.namespace, labelled.name, was_deleted=True)
     if not is_referenced or not (is_default or was_deleted):
         return None
     return missing_deployment_trouble(subject.namespace, name, was_deleted=was_deleted)

@@ -163,3 +163,12 @@ def test_a_deployment_with_the_label_hides_no_deleted_picker():
     objects = [o for o in objects if o.metadata.name != EPP]
     verdict = verdict_of(REASON, *objects, deleted=[a_picker()])
     assert only_trouble(verdict).cause.code == "Deleted"
+
+
+def test_one_that_only_its_label_tells_is_missed_once_it_is_deleted():
+    own = a_picker("own-picker")
+    objects = a_model(a_pool(picker="own-service"), **WITHOUT)
+    found = only_trouble(verdict_of(REASON, *objects, deleted=[own]))
+    assert (found.cause.object.name, found.cause.code) == ("own-picker", "Deleted")
+    gone = a_model(without=[InferencePool, HTTPRoute, Deployment, Pod])
+    assert isinstance(verdict_of(REASON, *gone, deleted=[own]), Clear)
