@@ -136,7 +136,7 @@ def _evaluate_route(
     broken = first_trouble(*references)
     if isinstance(broken, Trouble):
         return broken
-    results = [broken]
+    results: list[CheckResult | None] = [broken]
     for parent, controller_name in parents:
         entries = find_parent_statuses(route.status, parent, route.metadata.namespace)
         entry = select_parent_status(entries, controller_name)

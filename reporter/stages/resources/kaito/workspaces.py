@@ -185,6 +185,6 @@ def _describe_leftover(replica: ModelReplica) -> str:
     """
     Return why a pod is being replaced, as the kubelet states it; empty if it does not.
     """
-    reasons = {pod.status.reason for pod in replica.pods if is_leftover_pod(pod)} - {None, ""}
-    reason = sanitize(min(reasons, default="") or "")
+    reasons = [pod.status.reason or "" for pod in replica.pods if is_leftover_pod(pod)]
+    reason = sanitize(max(reasons, default=""))
     return f" ({truncate_bytes(reason, MAX_REASON_BYTES)})" if reason else ""
