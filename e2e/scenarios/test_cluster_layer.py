@@ -117,7 +117,7 @@ def test_crash_looping_pod_is_named_with_its_exit_code(plane: ControlPlane) -> N
         faults.set_pod_fault(plane.client, pod, faults.CRASH_LOOP)
         warning = events.wait_for(plane.client, BBR, within=2 * PROMPT_TIMEOUT)
     assert warning.message.startswith(
-        "Deployment kaito-system/body-based-router has 1/2 replicas ready;"
+        "Deployment kaito-system/body-based-router is degraded: 1/2 replicas ready;"
         f" pod {pod['metadata']['name']} CrashLoopBackOff (exit code 1, 4 restarts). Platform: "
     )
     assert "kubectl logs --previous" in warning.message
@@ -129,7 +129,7 @@ def test_image_that_cannot_be_pulled_is_named_with_what_kubelet_said(plane: Cont
         faults.set_pod_fault(plane.client, pod, faults.IMAGE_PULL)
         warning = events.wait_for(plane.client, KAITO, within=2 * PROMPT_TIMEOUT)
     assert warning.message.startswith(
-        "Deployment kaito-system/kaito-workspace has 0/1 replicas ready;"
+        "Deployment kaito-system/kaito-workspace is unavailable: 0/1 replicas ready;"
         f" pod {pod['metadata']['name']} ImagePullBackOff:"
         ' Back-off pulling image "e2e/none:1". Platform: '
     )
@@ -140,7 +140,7 @@ def test_pods_that_a_quota_refuses_are_said_with_its_words(plane: ControlPlane) 
         plane.client.apply(_quota("keda", pods=0))
         plane.client.delete(plane.client.path(components.pods(plane.client, KEDA_OPERATOR)[0]))
         warning = events.wait_for(plane.client, KEDA, within=20, saying="exceeded quota")
-    assert "Deployment keda/keda-operator has 0/1 replicas ready" in warning.message
+    assert "Deployment keda/keda-operator is unavailable: 0/1 replicas ready" in warning.message
     assert "ResourceQuota" in warning.message
 
 

@@ -85,12 +85,15 @@ class Active:
 
     *troubles* is never empty; its order does not depend on the order of watch events.
     *notes*: advice for the operator beside the finding, such as a flag to correct.
+    *why_partial*: why other objects of the subject could not be evaluated, so that trouble of theirs
+    which is not in *troubles* has not ended; empty if all were evaluated.
     """
 
     key: FindingKey
     troubles: tuple[Trouble, ...]
     involved_object: InvolvedObject
     notes: tuple[str, ...] = ()
+    why_partial: str = ""
 
 
 class Clear(Struct, frozen=True, gc=False):

@@ -166,8 +166,9 @@ def a_pod(
     Build a pod of a Deployment, Ready by default.
 
     Container: *waiting* (reason) with *message*, *running* (since), *exit_code* with *ended* (reason),
-    *last_exit* with *last* (reason) of the run before, *restarts*. Pod: *phase*, *reason*, *failure*
-    (message), *started*, *since* (of Ready), *created_at*, *deleted*, *conditions*, *init* statuses.
+    *last_exit* with *last* (reason) of the run before, *restarts*, *container* (its name),
+    *container_ready*. *sidecars*: by name whether each is ready, or why it waits. Pod: *phase*, *reason*, *failure*
+    (message), *why* and *details* (reason and message of Ready), *started*, *since* (of Ready), *created_at*, *deleted*, *conditions*, *init* statuses.
     """
     state = ContainerState(
         waiting=ContainerStateWaiting(reason=changes["waiting"], message=changes.get("message"))
@@ -190,7 +191,13 @@ def a_pod(
         else None
     )
     conditions = [
-        a_condition("Ready", "True" if ready else "False", since=changes.get("since", LONG_AGO)),
+        a_condition(
+            "Ready",
+            "True" if ready else "False",
+            changes.get("why", ""),
+            changes.get("details", ""),
+            since=changes.get("since", LONG_AGO),
+        ),
         *(a_condition(*each) for each in changes.get("conditions", ())),
     ]
     template_hash = name.rpartition("-")[0].rpartition("-")[2]
@@ -198,7 +205,7 @@ def a_pod(
         metadata=Metadata(
             name=name,
             namespace=namespace,
-            uid=f"uid-{name}",
+            uid=changes.get("uid", f"uid-{name}"),
             creation_timestamp=changes.get("created_at", LONG_AGO),
             deletion_timestamp=changes.get("deleted"),
             labels={"pod-template-hash": template_hash, **changes.get("labels", {})},
@@ -219,17 +226,37 @@ def a_pod(
             conditions=tuple(conditions),
             container_statuses=(
                 ContainerStatus(
-                    name="main",
-                    ready=ready,
+                    name=changes.get("container", "main"),
+                    ready=changes.get("container_ready", ready),
                     restart_count=changes.get("restarts", 0),
                     state=state,
                     last_state=last,
                 ),
+                *_sidecars(changes.get("sidecars", {})),
             )
             if changes.get("containers", True)
             else None,
             init_container_statuses=changes.get("init", ()),
         ),
+    )
+
+
+def _sidecars(words) -> tuple[ContainerStatus, ...]:
+    """
+    Build further containers: by name whether each is ready, or the reason why it waits.
+    """
+    return tuple(
+        ContainerStatus(
+            name=name,
+            ready=word is True,
+            state=ContainerState(
+                waiting=ContainerStateWaiting(reason=word) if isinstance(word, str) else None,
+                running=None
+                if isinstance(word, str)
+                else ContainerStateRunning(started_at=LONG_AGO),
+            ),
+        )
+        for name, word in words.items()
     )
 
 

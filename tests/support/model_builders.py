@@ -142,7 +142,8 @@ def a_model_pod(index: int = 0, workspace: str = WORKSPACE, *, namespace: str = 
 
     *node*: the node it runs on. *revision*: the revision of its template. Others as of `a_pod`.
     """
-    pod = a_pod(f"{workspace}-{index}", namespace, **{**changes, "labels": {}})
+    given = {"container": workspace, **changes, "labels": {}}
+    pod = a_pod(f"{workspace}-{index}", namespace, **given)
     labels = {
         "kaito.sh/workspace": workspace,
         CREATED_BY: changes.get("of", MODEL),
@@ -227,11 +228,13 @@ def a_pool(name: str = POOL, *entries: ParentStatus, **changes) -> InferencePool
     Build a pool; the default entry has no controllerName, as Istio writes it.
     """
     picker = changes.get("picker", EPP)
+    if isinstance(picker, str):
+        picker = EndpointPickerReference(name=picker)
     return InferencePool(
         metadata=_meta(name, **{"labels": OF_MODEL, **changes}),
         spec=InferencePoolSpec(
             selector=InferencePoolSelector(match_labels=changes.get("selects", SELECTED)),
-            endpoint_picker_ref=EndpointPickerReference(name=picker) if picker else None,
+            endpoint_picker_ref=picker,
         ),
         status=ParentsStatus(parents=entries or (an_entry(controller=""),)),
     )

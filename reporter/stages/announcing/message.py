@@ -15,7 +15,12 @@ from reporter.model.entries import CatalogueEntry
 from reporter.model.enums import Layer, Reason, TroubleKind
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, Trouble
-from reporter.stages.text.phrases import MAX_LISTED, abbreviate_list, human_duration
+from reporter.stages.text.phrases import (
+    MAX_LISTED,
+    abbreviate_list,
+    common_beginning,
+    human_duration,
+)
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
@@ -157,10 +162,13 @@ def _head(
     if not troubles:
         return _ready_text(message_input)
     prefix = f"{_group_prefix(message_input)}: " if message_input.grouped_names else ""
-    sentences = (
+    sentences = [
         _sentence(message_input, each, text) for each, text in zip(troubles, foreign, strict=True)
-    )
-    return prefix + " ".join(dict.fromkeys(sentences))
+    ]
+    first, *others = dict.fromkeys(sentences)
+    bare = [_sentence(message_input, each, "") for each in troubles]
+    shared = common_beginning(bare)
+    return prefix + " ".join([first, *(each.removeprefix(shared) for each in others)])
 
 
 def _ready_text(message_input: MessageInput) -> str:

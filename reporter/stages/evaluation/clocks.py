@@ -45,6 +45,7 @@ class CauseClock(Struct, frozen=True, gc=False):
     *time_by_kind*: how long the trouble was seen, by kind of trouble.
     *clear_for*: how long the trouble has been absent.
     *past_hold*: the trouble outlived its hold. This remains true until the trouble settles.
+    *stopped*: the object could not be evaluated, although others of its key could; nothing changes.
     """
 
     trouble: Trouble
@@ -52,6 +53,7 @@ class CauseClock(Struct, frozen=True, gc=False):
     time_by_kind: tuple[tuple[TroubleKind, timedelta], ...] = ()
     clear_for: timedelta = ZERO
     past_hold: bool = False
+    stopped: bool = False
 
     def time_in_kind(self) -> timedelta:
         """
@@ -65,6 +67,8 @@ class CauseClock(Struct, frozen=True, gc=False):
         )
 
     def advanced(self, elapsed: timedelta) -> "CauseClock":
+        if self.stopped:
+            return self
         if self.active:
             return self.with_time_in_kind(self.trouble.kind, self.time_in_kind() + elapsed)
         return replace(self, clear_for=self.clear_for + elapsed)
@@ -109,7 +113,7 @@ class FindingState(Struct, frozen=True, gc=False):
         Report that time alone cannot change this state.
         """
         return bool(self.why_unknown) or all(
-            clock.active and clock.past_hold for clock in self.clocks.values()
+            clock.stopped or (clock.active and clock.past_hold) for clock in self.clocks.values()
         )
 
     @property

@@ -221,13 +221,14 @@ def _activate(
         if state
         else FindingState({}, verdict.involved_object, now)
     )
-    clocks = dict(_deactivate_clocks(before).clocks)
+    stops = bool(verdict.why_partial)
+    clocks = dict((_stop_clocks(before) if stops else _deactivate_clocks(before)).clocks)
     for trouble in verdict.troubles:
         ref = trouble.cause.object
         clock = clocks.get(ref) or rules.start_clock(
             trouble, now=now, previous_unknown=previous_unknown
         )
-        clocks[ref] = replace(clock, trouble=trouble, active=True, clear_for=ZERO)
+        clocks[ref] = replace(clock, trouble=trouble, active=True, clear_for=ZERO, stopped=False)
     return rules.apply_delays(
         replace(before, clocks=clocks, involved_object=verdict.involved_object), now=now
     )
@@ -244,10 +245,15 @@ def _is_unchanged(state: FindingState, verdict: Verdict) -> bool:
     if isinstance(verdict, Clear):
         return not state.troubles
     reported = {trouble.cause.object: trouble for trouble in verdict.troubles}
-    known = {ref: clock.trouble for ref, clock in state.clocks.items() if clock.active}
+    known = {
+        ref: clock.trouble
+        for ref, clock in state.clocks.items()
+        if clock.active and not clock.stopped
+    }
+    stopped = sum(clock.stopped for clock in state.clocks.values()) if verdict.why_partial else 0
     return (
         reported == known
-        and len(known) == len(state.clocks)
+        and len(known) + stopped == len(state.clocks)
         and state.involved_object == verdict.involved_object
     )
 
@@ -265,7 +271,20 @@ def _end_unknown(state: FindingState, *, now: datetime, rules: HoldRules) -> Fin
 
 def _deactivate_clocks(state: FindingState) -> FindingState:
     clocks = {
-        ref: replace(clock, active=False) if clock.active else clock
+        ref: replace(clock, active=False, stopped=False)
+        if clock.active or clock.stopped
+        else clock
+        for ref, clock in state.clocks.items()
+    }
+    return replace(state, clocks=clocks)
+
+
+def _stop_clocks(state: FindingState) -> FindingState:
+    """
+    Stop all clocks: what a partial verdict does not report may be what it could not evaluate.
+    """
+    clocks = {
+        ref: clock if clock.stopped else replace(clock, stopped=True)
         for ref, clock in state.clocks.items()
     }
     return replace(state, clocks=clocks)

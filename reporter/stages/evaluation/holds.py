@@ -71,10 +71,10 @@ class HoldRules:
                 # Once past its hold, trouble stays so until it settles, whatever its kind becomes:
                 # a crashing pod that starts anew has not recovered.
                 past_hold=clock.past_hold
-                or (clock.active and self.hold_left(clock, now=now) <= ZERO),
+                or (clock.active and not clock.stopped and self.hold_left(clock, now=now) <= ZERO),
             )
             for ref, clock in state.clocks.items()
-            if clock.active or clock.clear_for < self.settle(clock)
+            if clock.active or clock.stopped or clock.clear_for < self.settle(clock)
         }
         return replace(state, clocks=clocks) if clocks else None
 
@@ -165,6 +165,8 @@ class HoldRules:
         Yield the moments at which time alone changes the state.
         """
         for clock in state.clocks.values():
+            if clock.stopped:
+                continue
             if clock.active and not clock.past_hold:
                 yield state.as_of + self.hold_left(clock, now=state.as_of)
             if not clock.active:

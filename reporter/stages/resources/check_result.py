@@ -47,22 +47,38 @@ def to_verdict(
     """
     Combine results into one verdict about a workload namespace; None stands for no trouble.
 
-    A single inconclusive result makes the verdict Unknown, because the object that was not checked
-    may be the one an earlier pass found in trouble. So does a kind of *requires* that is not served.
+    An inconclusive result hides no trouble of another object, but the verdict is never Clear with
+    one. A kind of *requires* that is not served makes it Unknown.
     """
     not_served = check_served(snapshot, *requires) if requires else None
     if not_served is not None:
         return Unknown(key, not_served.why)
-    troubles = []
-    for result in results:
-        if isinstance(result, Inconclusive):
-            return Unknown(key, result.why)
-        if result is not None:
-            troubles.append(result)
+    found = [result for result in results if result is not None]
+    troubles = [each for each in found if isinstance(each, Trouble)]
+    why = next((each.why for each in found if isinstance(each, Inconclusive)), "")
     if not troubles:
-        return Clear(key)
+        return Unknown(key, why) if why else Clear(key)
     ordered = tuple(sorted(troubles, key=lambda trouble: trouble.cause))
-    return Active(key, ordered, involved_namespace(snapshot, key.subject.namespace))
+    involved = involved_namespace(snapshot, key.subject.namespace)
+    return Active(key, ordered, involved, partial_notes(why), why)
+
+
+def partial_notes(why: str) -> tuple[str, ...]:
+    """
+    Return the note of a verdict that does not cover all objects; *why* is empty if it does.
+    """
+    return (f"evaluated in part: {why}",) if why else ()
+
+
+def first_trouble(*results: CheckResult | None) -> CheckResult | None:
+    """
+    Return the first trouble among the checks of one object, else the first inconclusive result.
+
+    A fact that needs no writer counts although a status beside it is older than its spec.
+    """
+    found = [result for result in results if result is not None]
+    troubles = (each for each in found if isinstance(each, Trouble))
+    return next(troubles, found[0] if found else None)
 
 
 def involved_namespace(snapshot: Snapshot, name: str) -> InvolvedObject:

@@ -24,6 +24,7 @@ from reporter.model.observations import (
 )
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import FrozenMap, empty_map
+from reporter.stages.snapshot.failed_pods import FailedPods
 
 
 T = TypeVar("T", bound=ApiObject)
@@ -54,6 +55,8 @@ class Snapshot:
     with its metadata alone, None if even that is not known.
     *scrape_histories*: by namespace and name of the pod, and the reason whose probe reads it.
     *provisioning_errors*: by Workspace, the last error of its nodes while it is not resolved.
+    *pod_failures*: by namespace and name, of pods whose successors get the same name.
+    *labelled_deployments*: by the index key of its InferenceSet, the last deleted Deployment.
     """
 
     tables: Mapping[str, TableSnapshot]
@@ -64,6 +67,8 @@ class Snapshot:
         default_factory=empty_map
     )
     provisioning_errors: FrozenMap[NamespacedName, Condition] = field(default_factory=empty_map)
+    pod_failures: FrozenMap[NamespacedName, FailedPods] = field(default_factory=empty_map)
+    labelled_deployments: FrozenMap[str, ObjectRef] = field(default_factory=empty_map)
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
         found = self.tables[kind.resource].objects.get((namespace, name))

@@ -22,6 +22,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.affected import affected_subjects
 from reporter.stages.store.crd_presence import CRDPresences
+from reporter.stages.store.history import History
 from reporter.stages.store.provisioning_errors import ProvisioningErrors
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.table import Table
@@ -57,6 +58,7 @@ class Store:
         self._watch_states = WatchStates(self.kinds, self._presences)
         self._samples = scrapes or SampleStore({})
         self._provisioning_errors = ProvisioningErrors()
+        self._history = History()
         self._undecodable: dict[ObjectRef, ApiObject | None] = {}
         self._deleted_uids: dict[ObjectRef, str] | None = None
         self._dirty: set[Subject] = set()
@@ -159,6 +161,7 @@ class Store:
                 self._deleted_uids = None
             was_undecodable = ref in self._undecodable
             self._undecodable.pop(ref, None)
+        self._history.on_upsert(new)
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
         self._provisioning_errors.on_upsert(new)
@@ -174,6 +177,7 @@ class Store:
         if old is None and ref not in self._undecodable:
             return
         self._undecodable.pop(ref, None)
+        self._history.on_delete(old)
         if isinstance(old, Pod):
             self._samples.forget(namespace, name)
         if old is not None:
@@ -276,6 +280,8 @@ class Store:
             undecodable=dict(self._undecodable),
             scrape_histories=self._samples.snapshot(),
             provisioning_errors=self._provisioning_errors.snapshot(),
+            pod_failures=self._history.pod_failures.snapshot(),
+            labelled_deployments=self._history.labelled_deployments.snapshot(),
         )
 
     def _collect_deleted_uids(self) -> dict[ObjectRef, str]:

@@ -22,6 +22,18 @@ def abbreviate_list(names: Sequence[str], limit: int = MAX_LISTED) -> str:
     return f"{', '.join(ordered[:limit])} and {len(ordered) - limit} more"
 
 
+def common_beginning(sentences: Sequence[str]) -> str:
+    """
+    Return what all sentences begin with, up to a colon; empty if they share nothing.
+    """
+    first, last = min(sentences), max(sentences)
+    # The first and the last in order differ as early as any two.
+    pairs = enumerate(zip(first, last, strict=False))
+    length = next((i for i, (one, other) in pairs if one != other), len(first))
+    end = first.rfind(": ", 0, length)
+    return first[: end + len(": ")] if end >= 0 else ""
+
+
 def human_duration(duration: timedelta) -> str:
     """
     Return a duration in one unit, like the ages that kubectl prints: ``119s``, ``2m``, ``3h``, ``5d``.

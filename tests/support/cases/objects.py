@@ -2,6 +2,7 @@
 The objects of a case, built from its short notation.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -63,6 +64,7 @@ class CaseObjects:
     ready: dict[ObjectAddress, tuple[bool, datetime]] = field(default_factory=dict)
     restarts: dict[ObjectAddress, tuple[int, datetime | None]] = field(default_factory=dict)
     conditions: dict[ObjectAddress, tuple[Condition, ...]] = field(default_factory=dict)
+    deletions: Counter[ObjectAddress] = field(default_factory=Counter)
 
     def change(
         self, changes: Mapping[str, Mapping | None], *, now: datetime
@@ -70,6 +72,7 @@ class CaseObjects:
         for text, words in expand_numbered(changes):
             address = ObjectAddress.parse(text)
             if words is None:
+                self.deletions[address] += 1
                 self.words.pop(address, None)
                 self.created_at.pop(address, None)
                 self.ready.pop(address, None)
@@ -108,6 +111,8 @@ class CaseObjects:
         running = self.restarts[address][1] or since
         if "model" not in words:
             words = {"labels": self._template(address), **words}
+        # A successor of the same name is another object.
+        words["uid"] = f"uid-{address.name}-{self.deletions[address]}"
         return _pod(address, words, born=born, since=since, running=running, now=now)
 
     def _template(self, address: ObjectAddress) -> Mapping[str, str]:

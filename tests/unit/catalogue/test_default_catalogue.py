@@ -150,3 +150,33 @@ def test_it_is_loaded_without_delay():
     started = time.perf_counter()
     load_catalogue(FOLDER, specs=SPECS, flags=FLAG_NAMES)
     assert time.perf_counter() - started < 0.45
+
+
+DEFAULT_FITS = {
+    "deployments": {"Unavailable"},
+    "gateway-data-plane": {"Failed", "Misnamed", "Unavailable"},
+    "endpoint-picker": {"Failed", "Misnamed", "Unavailable"},
+    "ext-authz": {"NamespaceNotFound", "ServiceNotFound"},
+    "api-keys": {"NotReconciled"},
+    "catch-all-filter": {"FilterNotFound"},
+    "provisioning": {"Degraded", "NodeClaimFailed"},
+    "model-pods": {"Degraded"},
+    "node-pressure": {"Unnamed"},
+    "weight-download": {"Slow"},
+}
+"""
+The codes by probe whose remedy is the default one.
+"""
+
+
+def test_every_code_has_a_remedy_of_its_own_unless_the_default_fits(catalogue):
+    for layer in Layer:
+        for entry in catalogue.evaluated_entries(layer):
+            without = SPECS[entry.probe].cause_codes - set(entry.remedies)
+            assert without == DEFAULT_FITS.get(entry.probe, set()), entry.reason
+
+
+def test_no_remedy_of_a_part_speaks_of_an_outage(catalogue):
+    for entry in catalogue.entries.values():
+        remedy = entry.remedies.get("Degraded", "")
+        assert not {"until", "nothing"} & set(remedy.split()), entry.reason

@@ -72,10 +72,6 @@ class ResourceKind:
     tracks_deletions: bool = True
 
     @property
-    def is_built_in(self) -> bool:
-        return self.group in BUILT_IN_GROUPS
-
-    @property
     def group_resource(self) -> str:
         """
         The name as in a CRD and in kubectl: ``resource.group``.

@@ -16,6 +16,7 @@ from reporter.stages.resources.check_result import (
     Inconclusive,
     check_decoded,
     involved_namespace,
+    partial_notes,
 )
 from reporter.stages.resources.workloads.components import (
     ComponentSpec,
@@ -44,6 +45,7 @@ class DeploymentsParameters(Struct, frozen=True, forbid_unknown_fields=True, ren
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     troubles: list[Trouble] = []
     notes: list[str] = []
+    why = ""
     locate = locate_revisions if request.parameters.revisions else locate_component
     for component in request.parameters.components:
         located = locate(snapshot, component, request.flags)
@@ -52,14 +54,14 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
         notes += [located.note] if located.note else []
         result = _evaluate_component(snapshot, component, located)
         if isinstance(result, Inconclusive):
-            yield Unknown(request.key(), result.why)
-            return
-        troubles += result
+            why = why or result.why
+        else:
+            troubles += result
     if not troubles:
-        yield Clear(request.key(), tuple(notes))
+        yield Unknown(request.key(), why) if why else Clear(request.key(), tuple(notes))
         return
     involved = involved_namespace(snapshot, troubles[0].cause.object.namespace)
-    yield Active(request.key(), tuple(troubles), involved, tuple(notes))
+    yield Active(request.key(), tuple(troubles), involved, (*notes, *partial_notes(why)), why)
 
 
 def _evaluate_component(

@@ -2,12 +2,13 @@
 Probe for an InferenceSet whose endpoint picker does not work, so that its pool refuses requests.
 
 With leader election only the leader is Ready (llm-d-router: the other replicas' health checks fail on
-purpose). One Ready replica is therefore enough, whatever the desired number is.
+purpose). Beside a Ready replica, only the hard error of another one is therefore trouble.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from reporter.model.entries import ProbeSpec
+from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import inference_set_key, workload_key
 from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
@@ -29,6 +30,9 @@ from reporter.stages.resources.workloads.deployments import (
     evaluate_deployment,
     missing_deployment_trouble,
 )
+from reporter.stages.resources.workloads.pod_problems import find_pod_problems
+from reporter.stages.resources.workloads.pods import filter_active_pods
+from reporter.stages.resources.workloads.rollouts import replica_failure
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -83,6 +87,11 @@ def _check_picker(
     is_default = name == f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
     ref = deployment_ref(subject.namespace, name)
     was_deleted = absence_of(snapshot, ref).was_deleted
+    if is_referenced and not was_deleted:
+        key = inference_set_key(subject.namespace, subject.name)
+        labelled = snapshot.labelled_deployments.get(key)
+        if labelled is not None and absence_of(snapshot, labelled).was_deleted:
+            return missing_deployment_trouble(subject.namespace, labelled.name, was_deleted=True)
     if not is_referenced or not (is_default or was_deleted):
         return None
     return missing_deployment_trouble(subject.namespace, name, was_deleted=was_deleted)
@@ -91,24 +100,34 @@ def _check_picker(
 def _find_deployment(snapshot: Snapshot, subject: Subject, name: str) -> Deployment | None:
     """
     Find a picker by name, else by label, since a Service may have another name than its Deployment.
+
+    Once a Deployment of the Service's name was there, one with the label is not the picker.
     """
     by_name = snapshot.get(DEPLOYMENTS, Deployment, subject.namespace, name)
+    if by_name or absence_of(snapshot, deployment_ref(subject.namespace, name)).was_deleted:
+        return by_name
     by_label = snapshot.by_index(
         DEPLOYMENTS, Deployment, inference_set_key(subject.namespace, subject.name)
     )
-    return by_name or next(iter(exclude_deleting(by_label)), None)
+    return next(iter(exclude_deleting(by_label)), None)
 
 
 def _evaluate_replicas(snapshot: Snapshot, picker: Deployment) -> CheckResult | None:
     """
-    Evaluate a picker's Deployment; a single Ready replica suffices.
+    Evaluate a picker's Deployment; replicas that wait beside a Ready one are no trouble.
     """
     meta, status = picker.metadata, picker.status
-    is_current = status.observed_generation >= meta.generation
-    if picker.desired_replicas and is_current and status.ready_replicas:
-        return None
     pods = snapshot.by_index(PODS, Pod, workload_key(meta.namespace, meta.name))
+    is_current = status.observed_generation >= meta.generation
+    is_serving = picker.desired_replicas and is_current and status.ready_replicas
+    if is_serving and replica_failure(picker) is None and not _has_hard_error(picker, pods):
+        return None
     return evaluate_deployment(picker, pods)
+
+
+def _has_hard_error(picker: Deployment, pods: Sequence[Pod]) -> bool:
+    problems = find_pod_problems(filter_active_pods(pods), wanted=picker.desired_replicas)
+    return bool(problems) and problems[0].kind is TroubleKind.FAILED
 
 
 PROBE = Probe(

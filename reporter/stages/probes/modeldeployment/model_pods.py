@@ -2,7 +2,7 @@
 Probe for replicas of an InferenceSet whose model pods do not serve.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from reporter.model.entries import ProbeSpec
@@ -24,8 +24,14 @@ from reporter.stages.resources.kaito.inference_sets import (
     get_inference_set,
     pods_of_workspace,
 )
-from reporter.stages.resources.kaito.replicas import ModelReplica
+from reporter.stages.resources.kaito.replicas import (
+    DEGRADED,
+    ModelReplica,
+    ServingReplicas,
+)
 from reporter.stages.resources.kaito.workspaces import POD_REASON_CODES, evaluate_replica
+from reporter.stages.resources.workloads.pod_failure_codes import FAILURE_CODES
+from reporter.stages.snapshot.failed_pods import FailedPods
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -51,13 +57,30 @@ def _check_replicas(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResul
         return [undecodable]
     replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
     failing = [replica for replica in replicas if not replica.is_serving]
-    # A scale-down or a surge upgrade has more Workspaces than replicas for a while.
-    is_spare = len(replicas) - len(failing) >= inference_set.desired_replicas
-    results = [evaluate_replica(replace(replica, is_spare=is_spare)) for replica in failing]
-    return [*results, _missing_workspaces_trouble(inference_set, len(replicas))]
+    serving = len(replicas) - len(failing)
+    of_set = ServingReplicas.of(workspaces, serving, inference_set.desired_replicas)
+    results = [
+        evaluate_replica(
+            replace(replica, of_set=of_set, failures=_find_failures(snapshot, replica))
+        )
+        for replica in failing
+    ]
+    return [*results, _missing_workspaces_trouble(inference_set, len(replicas), of_set)]
 
 
-def _missing_workspaces_trouble(inference_set: InferenceSet, existing: int) -> CheckResult | None:
+def _find_failures(snapshot: Snapshot, replica: ModelReplica) -> Mapping[str, FailedPods]:
+    """
+    Return the failures of a replica's pods, also of those that do not exist at this moment.
+    """
+    meta, nodes = replica.workspace.metadata, replica.workspace.status.target_node_count
+    names = [f"{meta.name}-{index}" for index in range(max(nodes, 1))]
+    found = {name: snapshot.pod_failures.get((meta.namespace, name)) for name in names}
+    return {name: failures for name, failures in found.items() if failures is not None}
+
+
+def _missing_workspaces_trouble(
+    inference_set: InferenceSet, existing: int, of_set: ServingReplicas
+) -> Trouble | None:
     """
     Return the trouble of an InferenceSet with fewer Workspaces than replicas.
 
@@ -69,21 +92,23 @@ def _missing_workspaces_trouble(inference_set: InferenceSet, existing: int) -> C
     ready = find_condition(inference_set.status.conditions, "InferenceSetReady")
     not_ready = ready if ready is not None and ready.status == "False" else None
     failed = not_ready if not_ready and not_ready.reason == INFERENCE_SET_FAILED else None
-    stale = check_observed_generation(failed, meta, f"InferenceSet {meta.name}")
-    if stale:
-        return stale
+    # The missing Workspaces are a fact; only why is KAITO's to say.
+    if check_observed_generation(failed, meta, f"InferenceSet {meta.name}"):
+        failed = None
     return Trouble(
         cause=Cause(
-            ObjectRef(INFERENCE_SETS.group_resource, meta.namespace, meta.name), "NoWorkspace"
+            ObjectRef(INFERENCE_SETS.group_resource, meta.namespace, meta.name),
+            of_set.cause_code("NoWorkspace"),
         ),
         kind=TroubleKind.FAILED if failed else TroubleKind.STARTING,
-        is_out=not existing,
+        is_out=of_set.is_out,
         object_created_at=meta.creation_timestamp,
         since=transition_time(not_ready, meta) if not_ready else None,
         message_fields={
             "object": "KAITO",
             "state": f"has made {existing}/{inference_set.desired_replicas} Workspaces",
             "pods": "",
+            "extent": of_set.describe(),
         },
         foreign_text=(failed.message or "") if failed else "",
     )
@@ -93,9 +118,24 @@ PROBE = Probe(
     ProbeSpec(
         name="model-pods",
         parameters_type=NoParameters,
-        message_fields=frozenset({"object", "state", "pods"}),
+        message_fields=frozenset({"extent", "object", "state", "pods"}),
         cause_codes=frozenset(
-            {*POD_REASON_CODES.values(), "NotReady", "Lost", "Workspace", "NoWorkspace", "Missing"}
+            {
+                DEGRADED,
+                *POD_REASON_CODES.values(),
+                *FAILURE_CODES,
+                "Config",
+                "NotStarted",
+                "Disrupted",
+                "OtherContainer",
+                "NotReady",
+                "AllContainersReady",
+                "ContainerNotReady",
+                "Lost",
+                "Workspace",
+                "NoWorkspace",
+                "Missing",
+            }
         ),
         required_kinds=(INFERENCE_SETS, WORKSPACES, PODS),
         optional_kinds=(NAMESPACES,),

@@ -59,21 +59,22 @@ def _check_nodes(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult]:
     if undecodable:
         return [undecodable]
     nodes: defaultdict[str, set[str]] = defaultdict(set)
-    unnamed: list[Trouble] = []
+    others: list[CheckResult] = []
     for workspace in workspaces:
         by_node = _parse_pressures(workspace)
         if isinstance(by_node, Inconclusive):
-            return [by_node]
+            others.append(by_node)
+            continue
         if by_node is None:
             continue
         if not by_node:
-            unnamed.append(_unnamed_node_trouble(workspace))
+            others.append(_unnamed_node_trouble(workspace))
         for name, pressures in by_node.items():
             nodes[name] |= pressures
     if not nodes:
-        return unnamed
+        return others
     pods = without_leftover_pods(find_model_pods(snapshot, subject))
-    return [*(_pressure_trouble(name, nodes[name], pods) for name in sorted(nodes)), *unnamed]
+    return [*(_pressure_trouble(name, nodes[name], pods) for name in sorted(nodes)), *others]
 
 
 def _parse_pressures(workspace: Workspace) -> Mapping[str, set[str]] | Inconclusive | None:

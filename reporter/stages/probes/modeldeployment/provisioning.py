@@ -19,7 +19,7 @@ from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS, NodeClaim
 from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, to_verdict
+from reporter.stages.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.stages.resources.conditions import (
     check_observed_generation,
     describe_condition,
@@ -46,7 +46,11 @@ from reporter.stages.resources.kaito.nodes import (
     NODES_READY,
     find_workspace_error,
 )
-from reporter.stages.resources.kaito.replicas import ModelReplica
+from reporter.stages.resources.kaito.replicas import (
+    DEGRADED,
+    ModelReplica,
+    ServingReplicas,
+)
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -56,15 +60,32 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 
 def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject = request.subject
-    if get_inference_set(snapshot, subject) is None:
+    inference_set = get_inference_set(snapshot, subject)
+    if inference_set is None:
         return []
     workspaces = find_workspaces(snapshot, subject)
     undecodable = check_all_decoded(snapshot, WORKSPACES, subject, workspaces)
     if undecodable:
         return [undecodable]
     pods = find_model_pods(snapshot, subject)
-    replicas = (ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces)
-    return [_evaluate_replica(snapshot, request, replica) for replica in replicas]
+    replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
+    results = [_evaluate_replica(snapshot, request, replica) for replica in replicas]
+    if not any(isinstance(each, Trouble) for each in results) or snapshot.why_not_synced(PODS):
+        return results
+    serving = sum(replica.is_serving for replica in replicas)
+    of_set = ServingReplicas.of(workspaces, serving, inference_set.desired_replicas)
+    return [_with_extent(result, of_set) for result in results]
+
+
+def _with_extent(result: CheckResult | None, of_set: ServingReplicas) -> CheckResult | None:
+    if not isinstance(result, Trouble):
+        return result
+    return replace(
+        result,
+        cause=Cause(result.cause.object, of_set.cause_code(result.cause.code)),
+        is_out=of_set.is_out,
+        message_fields={**result.message_fields, "extent": of_set.describe()},
+    )
 
 
 def _evaluate_replica(
@@ -80,20 +101,17 @@ def _evaluate_replica(
     error = _unresolved_error(replica, snapshot.provisioning_error(workspace), claims)
     result = _evaluate_workspace(replica, error)
     stuck = find_stuck_claim(claims)
-    if stuck is None or not isinstance(result, Trouble):
+    if stuck is None or result is None:
         return result
     claim_ready = find_condition(workspace.status.conditions, NODE_CLAIM_READY)
     if stuck.has_error and not is_condition_true(claim_ready):
-        return _with_claim(
-            replace(
-                result,
-                cause=_cause(workspace, _error_code(stuck.pending)),
-                kind=TroubleKind.FAILED,
-                since=stuck.pending.last_transition_time,
-            ),
-            stuck,
-        )
-    return _with_claim(result, stuck) if result.kind is TroubleKind.STARTING else result
+        # Karpenter writes the claim, whatever KAITO has not looked at yet.
+        trouble = _waiting_trouble(workspace, _error_code(stuck.pending), stuck.pending, "")
+        since = stuck.pending.last_transition_time
+        return _with_claim(replace(trouble, kind=TroubleKind.FAILED, since=since), stuck)
+    if isinstance(result, Inconclusive) or result.kind is not TroubleKind.STARTING:
+        return result
+    return _with_claim(result, stuck)
 
 
 def _unresolved_error(
@@ -125,7 +143,11 @@ def _with_claim(trouble: Trouble, claim: StuckNodeClaim) -> Trouble:
     about = f"NodeClaim {claim.name} of {trouble.message_fields['object']}"
     return replace(
         trouble,
-        message_fields={"object": about, "state": describe_condition(claim.pending)},
+        message_fields={
+            **trouble.message_fields,
+            "object": about,
+            "state": describe_condition(claim.pending),
+        },
         foreign_text=claim.pending.message or "",
     )
 
@@ -185,7 +207,7 @@ def _waiting_trouble(
         kind=TroubleKind.STARTING,
         is_out=True,
         object_created_at=meta.creation_timestamp,
-        message_fields={"object": f"Workspace {meta.name}", "state": state},
+        message_fields={"extent": "", "object": f"Workspace {meta.name}", "state": state},
     )
     return with_condition(trouble, condition, meta)
 
@@ -217,9 +239,10 @@ PROBE = Probe(
     ProbeSpec(
         name="provisioning",
         parameters_type=NoParameters,
-        message_fields=frozenset({"object", "state"}),
+        message_fields=frozenset({"extent", "object", "state"}),
         cause_codes=frozenset(
             {
+                DEGRADED,
                 "Quota",
                 "Capacity",
                 "InstanceType",

@@ -26,7 +26,12 @@ from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
+from reporter.stages.resources.check_result import (
+    CheckResult,
+    check_decoded,
+    first_trouble,
+    to_verdict,
+)
 from reporter.stages.resources.existence import absence_of, exclude_deleting
 from reporter.stages.resources.gateway.parents import (
     ParentControllers,
@@ -73,11 +78,10 @@ def _check_routing(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult
         (route, find_parent_controllers(snapshot, route)) for route in exclude_deleting(all_routes)
     ]
     results = [_evaluate_route(snapshot, route, parents) for route, parents in routes]
-    found = [result for result in results if result is not None]
-    if found or not routes:
-        return found
+    if any(isinstance(each, Trouble) for each in results) or not routes:
+        return results
     pods = without_leftover_pods(find_model_pods(snapshot, subject))
-    return [evaluate_pool(pool, routes, pods) for pool in exclude_deleting(pools)]
+    return [*results, *(evaluate_pool(pool, routes, pods) for pool in exclude_deleting(pools))]
 
 
 def _missing_route_trouble(
@@ -124,21 +128,19 @@ def _evaluate_route(
         return routing_trouble(
             HTTP_ROUTES, route, "GatewayNotFound", TroubleKind.DECLARED, "names no Gateway"
         )
-    for gateway_reference in gateway_parents(route):
-        result = _check_reference(snapshot, route, GATEWAYS, gateway_reference)
-        if result is not None:
-            return result
-    for backend in pool_backends(route):
-        result = _check_reference(snapshot, route, INFERENCE_POOLS, backend)
-        if result is not None:
-            return result
+    references = [
+        *(_check_reference(snapshot, route, GATEWAYS, each) for each in gateway_parents(route)),
+        *(_check_reference(snapshot, route, INFERENCE_POOLS, e) for e in pool_backends(route)),
+    ]
+    broken = first_trouble(*references)
+    if isinstance(broken, Trouble):
+        return broken
+    results: list[CheckResult | None] = [broken]
     for parent, controller_name in parents:
         entries = find_parent_statuses(route.status, parent, route.metadata.namespace)
         entry = select_parent_status(entries, controller_name)
-        result = evaluate_route_status(route, entry, parent.name)
-        if result is not None:
-            return result
-    return None
+        results.append(evaluate_route_status(route, entry, parent.name))
+    return first_trouble(*results)
 
 
 def _check_reference(
@@ -180,6 +182,7 @@ PROBE = Probe(
                 "PoolNotAccepted",
                 "SelectsNothing",
                 "PickerNotFound",
+                "PickerInvalid",
                 "Unseen",
             }
         ),

@@ -28,6 +28,7 @@ from reporter.stages.resources.check_result import (
     to_verdict,
 )
 from reporter.stages.resources.conditions import (
+    check_observed_generation,
     check_observed_generations,
     reason_text,
     with_condition,
@@ -67,8 +68,9 @@ def _check_keys(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResu
     namespace = request.subject.namespace
     keys = snapshot.by_index(API_KEYS, APIKey, namespace_key(namespace))
     for key in exclude_deleting(keys):
-        yield check_decoded(snapshot, API_KEYS, namespace, key.metadata.name)
-        yield _evaluate_key(key, request.parameters.well_when_false)
+        yield check_decoded(snapshot, API_KEYS, namespace, key.metadata.name) or _evaluate_key(
+            key, request.parameters.well_when_false
+        )
 
 
 def _evaluate_key(key: APIKey, well_when_false: Iterable[str]) -> CheckResult | None:
@@ -82,11 +84,12 @@ def _evaluate_key(key: APIKey, well_when_false: Iterable[str]) -> CheckResult | 
     ]
     name = f"APIKey {key.metadata.namespace}/{key.metadata.name}"
     stale = check_observed_generations(conditions, key.metadata, name)
-    if stale is not None:
-        return stale
-    false_conditions = sorted((c for c in conditions if c.status == "False"), key=_condition_type)
+    current = (c for c in conditions if not check_observed_generation(c, key.metadata, name))
+    false_conditions = sorted((c for c in current if c.status == "False"), key=_condition_type)
     if false_conditions:
         return _condition_trouble(key, false_conditions[0])
+    if stale is not None:
+        return stale
     if key.status.phase == "Pending" or not (key.status.phase or conditions):
         return _new_trouble(key, "Pending", TroubleKind.STARTING, "is still Pending")
     return None

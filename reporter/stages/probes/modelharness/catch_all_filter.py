@@ -79,8 +79,11 @@ def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
     gateway_names = {each.metadata.name for each in all_gateways}
     for each in exclude_deleting(filters):
         if each.metadata.name in expected or is_owned_by_harness(each):
-            yield check_decoded(snapshot, ENVOY_FILTERS, namespace, each.metadata.name)
-            yield _selector_trouble(each, gateway_names, gateways) or _rejected_trouble(each)
+            yield (
+                check_decoded(snapshot, ENVOY_FILTERS, namespace, each.metadata.name)
+                or _selector_trouble(each, gateway_names, gateways)
+                or _rejected_trouble(each)
+            )
 
 
 def _missing_trouble(snapshot: Snapshot, namespace: str, name: str) -> Trouble:

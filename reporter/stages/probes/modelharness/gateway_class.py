@@ -23,6 +23,7 @@ from reporter.stages.resources.check_result import (
     Inconclusive,
     check_decoded,
     check_served,
+    first_trouble,
     to_verdict,
 )
 from reporter.stages.resources.conditions import (
@@ -128,10 +129,9 @@ def _evaluate_gateway(
     snapshot: Snapshot, gateway: Gateway, builtin_classes: Iterable[str]
 ) -> CheckResult | None:
     meta = gateway.metadata
-    return (
-        check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
-        or _check_class(snapshot, gateway, builtin_classes)
-        or _check_acceptance(gateway)
+    undecodable = check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
+    return undecodable or first_trouble(
+        _check_class(snapshot, gateway, builtin_classes), _check_acceptance(gateway)
     )
 
 

@@ -19,14 +19,16 @@ from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES, GatewayClass
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
-from reporter.model.verdicts import Trouble, Verdict
+from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, to_verdict
+from reporter.stages.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.stages.resources.conditions import check_observed_generation, transition_time
 from reporter.stages.resources.existence import absence_of, exclude_deleting
 from reporter.stages.resources.gateway.gateways import accepted_condition, find_gateways
 from reporter.stages.resources.workloads.deployments import (
+    DEGRADED,
     DEPLOYMENT_CODES,
+    UNAVAILABLE,
     check_deployment,
     deployment_ref,
     missing_deployment_trouble,
@@ -80,7 +82,9 @@ def _check_proxies(
         each is None or (isinstance(each, Trouble) and not each.is_out) for each in used
     )
     found = [each for each in used if each is not None]
-    return [_as_degraded(each) for each in found] if is_serving else found
+    # What could not be evaluated may serve.
+    is_uncertain = any(isinstance(each, Inconclusive) for each in found)
+    return [_as_degraded(each) for each in found] if is_serving or is_uncertain else found
 
 
 def _is_unused(result: CheckResult) -> bool:
@@ -91,7 +95,19 @@ def _is_unused(result: CheckResult) -> bool:
 
 
 def _as_degraded(result: CheckResult) -> CheckResult:
-    return replace(result, is_out=False) if isinstance(result, Trouble) else result
+    """
+    Return the trouble of one Deployment as that of a data plane which still serves.
+    """
+    if not isinstance(result, Trouble) or not result.is_out:
+        return result
+    fields = result.message_fields
+    code = result.cause.code.replace(UNAVAILABLE, DEGRADED)
+    return replace(
+        result,
+        cause=Cause(result.cause.object, code),
+        is_out=False,
+        message_fields={**fields, "object": f"is degraded: {fields['object']}"},
+    )
 
 
 # ---------------------------------------------------------------- no Deployment
@@ -113,9 +129,16 @@ def _missing_proxy_trouble(
     if accepted is None or not (was_deleted or _is_managed(snapshot, gateway, parameters)):
         return None
     missing = missing_deployment_trouble(meta.namespace, name, was_deleted=was_deleted)
-    kind = missing.kind if was_deleted else TroubleKind.STARTING
+    if was_deleted:
+        # They were there, so no newer word of the controller is needed.
+        return replace(missing, since=transition_time(accepted, meta))
     stale = check_observed_generation(accepted, meta, f"Gateway {meta.namespace}/{meta.name}")
-    return stale or replace(missing, kind=kind, is_out=True, since=transition_time(accepted, meta))
+    return stale or replace(
+        missing,
+        kind=TroubleKind.STARTING,
+        is_out=True,
+        since=transition_time(accepted, meta),
+    )
 
 
 def _is_managed(

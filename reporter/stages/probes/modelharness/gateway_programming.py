@@ -22,6 +22,7 @@ from reporter.model.verdicts import Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
 from reporter.stages.resources.conditions import (
+    check_observed_generation,
     check_observed_generations,
     is_condition_true,
     reason_text,
@@ -70,8 +71,8 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     for gateway in exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
         meta = gateway.metadata
-        yield check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
-        yield _evaluate_gateway(snapshot, gateway, request.parameters)
+        undecodable = check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
+        yield undecodable or _evaluate_gateway(snapshot, gateway, request.parameters)
 
 
 def _evaluate_gateway(
@@ -87,16 +88,20 @@ def _evaluate_gateway(
         return None
     programmed = find_condition(gateway.status.conditions, "Programmed")
     failures = find_listener_failures(gateway)
+    meta = gateway.metadata
+    name = f"Gateway {meta.namespace}/{meta.name}"
+    errors = [
+        failure
+        for failure in failures
+        if not failure.is_starting and not check_observed_generation(failure.condition, meta, name)
+    ]
+    if errors:
+        return listener_trouble(gateway, errors)
     stale = check_observed_generations(
-        (accepted, programmed, *(failure.condition for failure in failures)),
-        gateway.metadata,
-        f"Gateway {gateway.metadata.namespace}/{gateway.metadata.name}",
+        (accepted, programmed, *(failure.condition for failure in failures)), meta, name
     )
     if stale is not None:
         return stale
-    errors = [failure for failure in failures if not failure.is_starting]
-    if errors:
-        return listener_trouble(gateway, errors)
     trouble = _programmed_trouble(gateway, programmed)
     if trouble is None or _is_missing_address_expected(snapshot, gateway, programmed, parameters):
         return listener_trouble(gateway, failures)
@@ -121,12 +126,26 @@ def _classify_programmed(programmed: Condition | None) -> tuple[str, TroubleKind
     """
     if programmed is None or programmed.status == "Unknown":
         return "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
+    if _lacks_proxies(programmed):
+        return "NoInstances", TroubleKind.STARTING, "has no running proxies behind its address"
     if programmed.reason == ADDRESS_NOT_ASSIGNED:
         return "AddressPending", TroubleKind.STARTING, "has no address yet"
     if programmed.reason == PENDING:
         return "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
     code = "AddressNotUsable" if programmed.reason in ADDRESS_UNUSABLE_REASONS else "NotProgrammed"
     return code, TroubleKind.FAILED, f"programming failed ({reason_text(programmed)})"
+
+
+def _lacks_proxies(programmed: Condition) -> bool:
+    """
+    Return whether nothing but proxies is missing behind the Gateway's address.
+    """
+    message = programmed.message or ""
+    return (
+        programmed.reason == ADDRESS_NOT_ASSIGNED
+        and NO_PROXIES_TEXT in message
+        and ADDRESS_PENDING_TEXT not in message
+    )
 
 
 def _is_missing_address_expected(
@@ -147,8 +166,8 @@ def _is_missing_address_expected(
         or programmed.status != "False"
     ):
         return False
-    message, meta = programmed.message or "", gateway.metadata
-    if NO_PROXIES_TEXT in message and ADDRESS_PENDING_TEXT not in message:
+    meta = gateway.metadata
+    if _lacks_proxies(programmed):
         key = gateway_key(meta.namespace, meta.name)
         return not gateway.spec.addresses or bool(snapshot.by_index(DEPLOYMENTS, Deployment, key))
     return not parameters.load_balancers
@@ -160,7 +179,14 @@ PROBE = Probe(
         parameters_type=GatewayProgrammingParameters,
         message_fields=frozenset({"gateway", "state"}),
         cause_codes=frozenset(
-            {"AddressPending", "AddressNotUsable", "Certificate", "Listener", "NotProgrammed"}
+            {
+                "AddressPending",
+                "NoInstances",
+                "AddressNotUsable",
+                "Certificate",
+                "Listener",
+                "NotProgrammed",
+            }
         ),
         required_kinds=(GATEWAYS,),
         consulted_kinds=(DEPLOYMENTS, HTTP_ROUTES),

@@ -62,7 +62,10 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 
 def _check_policy(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     namespace, parameters = request.subject.namespace, request.parameters
-    yield check_decoded(snapshot, CILIUM_NETWORK_POLICIES, namespace, parameters.name)
+    undecodable = check_decoded(snapshot, CILIUM_NETWORK_POLICIES, namespace, parameters.name)
+    if undecodable is not None:
+        yield undecodable
+        return
     policy = snapshot.get(CILIUM_NETWORK_POLICIES, CiliumNetworkPolicy, namespace, parameters.name)
     if policy is None or is_deleting(policy):
         return

@@ -91,10 +91,11 @@ def listener_trouble(gateway: Gateway, failures: Sequence[ListenerFailure]) -> T
     what = abbreviate_list(
         [f"{reason_text(each.condition)} on listener {each.listener}" for each in failures]
     )
-    trouble = gateway_trouble(
-        gateway,
-        "Certificate" if has_certificate_error else "Listener",
-        TroubleKind.STARTING if is_starting else TroubleKind.FAILED,
-        f"programming failed ({what})",
-    )
+    if is_starting:
+        trouble = gateway_trouble(
+            gateway, "NotProgrammed", TroubleKind.STARTING, f"is not programmed yet ({what})"
+        )
+        return with_condition(trouble, failures[0].condition, gateway.metadata)
+    code = "Certificate" if has_certificate_error else "Listener"
+    trouble = gateway_trouble(gateway, code, TroubleKind.FAILED, f"programming failed ({what})")
     return with_condition(trouble, failures[0].condition, gateway.metadata)

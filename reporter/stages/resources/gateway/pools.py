@@ -10,7 +10,7 @@ from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.kinds.gateway_api.parents import ParentReference
 from reporter.model.verdicts import Trouble
-from reporter.stages.resources.check_result import CheckResult
+from reporter.stages.resources.check_result import CheckResult, first_trouble
 from reporter.stages.resources.gateway.parents import (
     ParentControllers,
     find_parent_statuses,
@@ -26,8 +26,10 @@ def evaluate_pool(
     """
     Return the first trouble of a pool, with the status entries before the selector.
 
+    A selector without pods needs no controller to confirm it, so it counts beside an old status.
     *routes*: the routes to the pool with their parents. *pods*: the InferenceSet's pods that count.
     """
+    results = []
     for route, parents in routes:
         for parent, controller_name in parents:
             # A pool's status names the Gateway, never its listener (sectionName, port).
@@ -36,10 +38,8 @@ def evaluate_pool(
             )
             entries = find_parent_statuses(pool.status, reference, pool.metadata.namespace)
             entry = select_parent_status(entries, controller_name)
-            result = evaluate_pool_status(pool, entry, parent.name)
-            if result is not None:
-                return result
-    return _selector_trouble(pool, pods)
+            results.append(evaluate_pool_status(pool, entry, parent.name))
+    return first_trouble(*results, _selector_trouble(pool, pods))
 
 
 def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | None:

@@ -14,12 +14,14 @@ from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.kinds.gateway_api.parents import ParentStatus
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
-from reporter.stages.resources.check_result import CheckResult
+from reporter.stages.resources.check_result import CheckResult, first_trouble
 from reporter.stages.resources.conditions import (
-    check_observed_generations,
+    MAX_REASON_BYTES,
+    check_observed_generation,
     reason_text,
     with_condition,
 )
+from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
 SHADOW_SERVICE = re.compile(r"-ip-[0-9a-f]+")
@@ -30,10 +32,17 @@ A new route reports BackendNotFound for some seconds until this Service exists
 (Istio, pilot/pkg/config/kube/gateway/inferencepool_collection.go).
 """
 
-PICKER_MISSING_REASONS = frozenset({"InvalidExtensionRef", "EndpointPickerRefMissing"})
+PICKER_REASONS = frozenset({"InvalidExtensionRef", "EndpointPickerRefMissing"})
 """
-Reasons of a pool's ResolvedRefs=False for an endpoint picker that is missing or not named.
+Reasons of a pool's ResolvedRefs=False for its endpoint picker.
 """
+
+SERVICE = "Service"
+"""
+The kind that an endpointPickerRef has by default.
+"""
+
+NOT_FOUND = re.compile("not found|does not exist", re.IGNORECASE)
 
 
 def evaluate_route_status(
@@ -45,12 +54,19 @@ def evaluate_route_status(
     if parent_status is None:
         state = f"was not answered by the controller of its Gateway {gateway}"
         return routing_trouble(HTTP_ROUTES, route, "Unseen", TroubleKind.STARTING, state)
+    name = _full_name(HTTP_ROUTES, route.metadata)
     accepted, resolved = _accepted_and_resolved(parent_status)
-    stale = check_observed_generations(
-        (accepted, resolved), route.metadata, _full_name(HTTP_ROUTES, route.metadata)
+    return first_trouble(
+        check_observed_generation(accepted, route.metadata, name)
+        or _unaccepted_route_trouble(route, accepted, gateway),
+        check_observed_generation(resolved, route.metadata, name)
+        or _unresolved_route_trouble(route, resolved),
     )
-    if stale:
-        return stale
+
+
+def _unaccepted_route_trouble(
+    route: HTTPRoute, accepted: Condition | None, gateway: str
+) -> Trouble | None:
     if accepted is None or accepted.status == "Unknown" or accepted.reason == "Pending":
         state = f"is not accepted by Gateway {gateway} yet"
         return routing_trouble(HTTP_ROUTES, route, "Unseen", TroubleKind.STARTING, state, accepted)
@@ -59,6 +75,10 @@ def evaluate_route_status(
         return routing_trouble(
             HTTP_ROUTES, route, "NotAccepted", TroubleKind.FAILED, state, accepted
         )
+    return None
+
+
+def _unresolved_route_trouble(route: HTTPRoute, resolved: Condition | None) -> Trouble | None:
     if resolved is None or resolved.status != "False":
         return None
     is_transient = SHADOW_SERVICE.search(resolved.message or "") is not None
@@ -77,33 +97,57 @@ def evaluate_pool_status(
     """
     if parent_status is None:
         return None
+    name = _full_name(INFERENCE_POOLS, pool.metadata)
     accepted, resolved = _accepted_and_resolved(parent_status)
-    stale = check_observed_generations(
-        (accepted, resolved), pool.metadata, _full_name(INFERENCE_POOLS, pool.metadata)
+    return first_trouble(
+        check_observed_generation(accepted, pool.metadata, name)
+        or _unaccepted_pool_trouble(pool, accepted, gateway),
+        check_observed_generation(resolved, pool.metadata, name)
+        or _unresolved_pool_trouble(pool, resolved),
     )
-    if stale:
-        return stale
-    if accepted is not None and accepted.status == "False" and accepted.reason != "Pending":
-        state = f"is not accepted by Gateway {gateway} ({reason_text(accepted)})"
-        return routing_trouble(
-            INFERENCE_POOLS, pool, "PoolNotAccepted", TroubleKind.FAILED, state, accepted
-        )
+
+
+def _unaccepted_pool_trouble(
+    pool: InferencePool, accepted: Condition | None, gateway: str
+) -> Trouble | None:
+    if accepted is None or accepted.status != "False" or accepted.reason == "Pending":
+        return None
+    state = f"is not accepted by Gateway {gateway} ({reason_text(accepted)})"
+    return routing_trouble(
+        INFERENCE_POOLS, pool, "PoolNotAccepted", TroubleKind.FAILED, state, accepted
+    )
+
+
+def _unresolved_pool_trouble(pool: InferencePool, resolved: Condition | None) -> Trouble | None:
     if resolved is None or resolved.status != "False":
         return None
-    return _unresolved_pool_trouble(pool, resolved)
-
-
-def _unresolved_pool_trouble(pool: InferencePool, resolved: Condition) -> Trouble:
-    if resolved.reason not in PICKER_MISSING_REASONS:
-        code, state = "PoolNotAccepted", f"does not resolve ({reason_text(resolved)})"
-    else:
-        picker = pool.spec.endpoint_picker_ref
-        target = (
-            f"Service {picker.name}, which does not exist" if picker is not None else "nothing"
-        )
-        code = "PickerNotFound"
-        state = f"has as its endpoint picker {target} ({reason_text(resolved)})"
+    code, state = "PoolNotAccepted", "does not resolve"
+    if resolved.reason in PICKER_REASONS:
+        code, state = _describe_picker(pool, resolved)
+    state = f"{state} ({reason_text(resolved)})"
     return routing_trouble(INFERENCE_POOLS, pool, code, TroubleKind.FAILED, state, resolved)
+
+
+def _describe_picker(pool: InferencePool, resolved: Condition) -> tuple[str, str]:
+    """
+    Return cause code and message of a pool whose endpoint picker does not resolve.
+
+    Istio gives one reason for a Service that does not exist, for a kind that it does not support and
+    for a reference without a name (pilot/pkg/config/kube/gateway/inferencepool_collection.go).
+    """
+    picker = pool.spec.endpoint_picker_ref
+    if picker is None or not picker.name:
+        return "PickerInvalid", "names no endpoint picker"
+    kind = truncate_bytes(sanitize(picker.kind or SERVICE), MAX_REASON_BYTES)
+    if kind == SERVICE and NOT_FOUND.search(resolved.message or ""):
+        return (
+            "PickerNotFound",
+            f"has as its endpoint picker Service {picker.name}, which does not exist",
+        )
+    return (
+        "PickerInvalid",
+        f"has as its endpoint picker {kind} {picker.name}, which does not resolve",
+    )
 
 
 def _accepted_and_resolved(

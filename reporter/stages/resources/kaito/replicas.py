@@ -2,8 +2,8 @@
 One replica of an InferenceSet: a Workspace with its pods, and the changes it may be going through.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from reporter.model.enums import TroubleKind
@@ -15,6 +15,7 @@ from reporter.stages.resources.kaito.inference_sets import (
     without_leftover_pods,
     workspace_ref,
 )
+from reporter.stages.snapshot.failed_pods import FailedPods
 
 
 UPGRADE_LABEL = "kaito.sh/upgrade-to-version"
@@ -26,17 +27,72 @@ The marks of an upgrade in place. KAITO leaves both on the Workspace when the up
 REVISION_LABEL = "controller-revision-hash"
 
 
+DEGRADED = "Degraded"
+
+
+@dataclass(frozen=True, slots=True)
+class ServingReplicas:
+    """
+    How many of an InferenceSet's wanted replicas serve; *unit* is what a reader counts.
+    """
+
+    serving: int = 0
+    wanted: int = 1
+    unit: str = "model pods"
+
+    @classmethod
+    def of(cls, workspaces: Iterable[Workspace], serving: int, wanted: int) -> "ServingReplicas":
+        """
+        Return the counts of a set; a replica of several nodes is more than one pod.
+        """
+        has_pods = any(each.status.target_node_count > 1 for each in workspaces)
+        return cls(serving, wanted, "replicas" if has_pods else "model pods")
+
+    @property
+    def is_out(self) -> bool:
+        return not self.serving
+
+    @property
+    def is_enough(self) -> bool:
+        return self.serving >= self.wanted
+
+    def cause_code(self, code: str) -> str:
+        """
+        Return the code of a cause; an outage and a loss of some replicas are different causes.
+        """
+        return code if self.is_out else f"{DEGRADED}.{code}"
+
+    def describe(self) -> str:
+        """
+        Return the beginning of a message; empty if the only replica is out.
+        """
+        if self.is_out and self.wanted <= 1:
+            return ""
+        extent = "unavailable, " if self.is_out else "degraded, "
+        verb = "is" if self.serving == 1 else "are"
+        counts = f"{self.serving} of {self.wanted} {self.unit} {verb} ready: "
+        return counts if self.is_enough else extent + counts
+
+
 @dataclass(frozen=True, slots=True)
 class ModelReplica:
     """
-    A Workspace with its pods.
+    A Workspace with its pods. *of_set*: how many replicas of its InferenceSet serve.
 
-    *is_spare*: enough other replicas serve, so this one is being replaced or removed.
+    *failures*: by name, of pods that failed since they were Ready.
     """
 
     workspace: Workspace
     pods: Sequence[Pod]
-    is_spare: bool = False
+    of_set: ServingReplicas = ServingReplicas()
+    failures: Mapping[str, FailedPods] = field(default_factory=dict)
+
+    @property
+    def is_spare(self) -> bool:
+        """
+        Report that enough other replicas serve, so this one is being replaced or removed.
+        """
+        return self.of_set.is_enough
 
     @property
     def counted_pods(self) -> tuple[Pod, ...]:
@@ -76,13 +132,14 @@ def replica_trouble(replica: ModelReplica, code: str, kind: TroubleKind) -> Trou
     """
     workspace = replica.workspace
     return Trouble(
-        cause=Cause(workspace_ref(workspace), code),
+        cause=Cause(workspace_ref(workspace), replica.of_set.cause_code(code)),
         kind=kind,
-        is_out=not replica.is_spare,
+        is_out=replica.of_set.is_out,
         object_created_at=workspace.metadata.creation_timestamp,
         message_fields={
             "object": f"Workspace {workspace.metadata.name}",
             "state": "",
             "pods": "",
+            "extent": replica.of_set.describe(),
         },
     )

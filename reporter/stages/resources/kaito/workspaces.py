@@ -15,6 +15,7 @@ from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.verdicts import Trouble
 from reporter.stages.resources.check_result import CheckResult
 from reporter.stages.resources.conditions import (
+    MAX_REASON_BYTES,
     check_observed_generation,
     describe_condition,
     is_condition_true,
@@ -29,10 +30,13 @@ from reporter.stages.resources.kaito.nodes import (
 )
 from reporter.stages.resources.kaito.replica_pods import find_replica_problems, pod_trouble
 from reporter.stages.resources.kaito.replicas import (
+    DEGRADED,
     ModelReplica,
     replica_trouble,
     upgrade_started_at,
 )
+from reporter.stages.resources.workloads.pods import is_leftover_pod
+from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
 INFERENCE_READY = "InferenceReady"
@@ -40,11 +44,11 @@ INFERENCE_PENDING = "WorkspaceInferenceStatusPending"
 POD_REASON_CODES = {
     "ContainerCrashLoopBackOff": "Crash",
     "ContainerOOMKilled": "OutOfMemory",
-    "ContainerStartError": "Config",
+    "ContainerStartError": "StartError",
     "ImagePullError": "ImagePull",
-    "NodeDiskPressure": "Failed",
-    "NodeMemoryPressure": "Failed",
-    "PodEvicted": "Failed",
+    "NodeDiskPressure": "Evicted",
+    "NodeMemoryPressure": "Evicted",
+    "PodEvicted": "Evicted",
     "SASTokenFetchFailed": "Crash",
     "Unschedulable": "Unschedulable",
 }
@@ -53,6 +57,9 @@ Reasons of InferenceReady that KAITO derives from the pods, with the cause code 
 
 They count only where no pod is seen, as the pods state the same earlier and more exactly.
 """
+
+
+NODE_PRESSURE_REASONS = frozenset({"NodeDiskPressure", "NodeMemoryPressure"})
 
 
 def evaluate_replica(replica: ModelReplica) -> CheckResult | None:
@@ -65,9 +72,15 @@ def evaluate_replica(replica: ModelReplica) -> CheckResult | None:
     if problems and problems[0].kind is TroubleKind.FAILED:
         return pod_trouble(replica, problems)
     stated = _stated_trouble(replica)
-    if isinstance(stated, Trouble) or not problems:
-        return stated or _unless_awaiting_node(replica, _missing_pods_trouble(replica))
-    return _unless_awaiting_node(replica, pod_trouble(replica, problems))
+    if isinstance(stated, Trouble):
+        return stated
+    trouble = (
+        pod_trouble(replica, problems)
+        if problems
+        else _missing_pods_trouble(replica, is_changing=stated is not None)
+    )
+    # The pods' own status, and their absence, are facts whatever KAITO has not looked at yet.
+    return _unless_awaiting_node(replica, trouble)
 
 
 def _unless_awaiting_node(replica: ModelReplica, trouble: Trouble) -> Trouble | None:
@@ -77,10 +90,8 @@ def _unless_awaiting_node(replica: ModelReplica, trouble: Trouble) -> Trouble | 
     That is the provisioning probe's to report. The time that a model may take to start begins when
     its node is there.
     """
-    is_waiting = trouble.kind is TroubleKind.STARTING and trouble.cause.code in {
-        "Missing",
-        "Unschedulable",
-    }
+    code = trouble.cause.code.removeprefix(f"{DEGRADED}.")
+    is_waiting = trouble.kind is TroubleKind.STARTING and code in {"Missing", "Unschedulable"}
     return None if is_waiting and not nodes_ready(replica.workspace) else trouble
 
 
@@ -115,7 +126,9 @@ def _is_error(replica: ModelReplica, condition: Condition) -> bool:
         return False
     if reason == "Unschedulable" and not nodes_ready(replica.workspace):
         return False
-    return reason not in POD_REASON_CODES or not replica.pods
+    # Pressure of a node keeps off the successor of a pod that is going.
+    pods = replica.counted_pods if reason in NODE_PRESSURE_REASONS else replica.pods
+    return reason not in POD_REASON_CODES or not pods
 
 
 def _condition_trouble(replica: ModelReplica, condition: Condition) -> Trouble:
@@ -132,11 +145,12 @@ def _condition_trouble(replica: ModelReplica, condition: Condition) -> Trouble:
 # ---------------------------------------------------------------- missing pods
 
 
-def _missing_pods_trouble(replica: ModelReplica) -> Trouble:
+def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Trouble:
     """
     Build the trouble of a replica with fewer pods than nodes, or none.
 
     Missing pods are LOST only if the replica has served before and no change explains them.
+    *is_changing*: KAITO has yet to act on a newer spec.
     """
     workspace, present = replica.workspace, len(replica.counted_pods)
     wanted = max(workspace.status.target_node_count, 1)
@@ -144,14 +158,19 @@ def _missing_pods_trouble(replica: ModelReplica) -> Trouble:
     # KAITO's state NotReady means that the Workspace was Ready before.
     has_served = workspace.status.state in {"Ready", "NotReady"} or is_condition_true(inference)
     is_replacing = len(replica.pods) > present
-    is_changing = is_replacing or replica.is_spare or upgrade_started_at(workspace) is not None
+    is_changing = (
+        is_changing
+        or is_replacing
+        or replica.is_spare
+        or upgrade_started_at(workspace) is not None
+    )
     is_lost = has_served and not is_changing
     trouble = replica_trouble(
         replica, "Missing", TroubleKind.LOST if is_lost else TroubleKind.STARTING
     )
     state = f"has {present}/{wanted} model pods" if present else "has no model pod"
     if is_replacing:
-        state += ", the old one is being replaced"
+        state += f", the old one is being replaced{_describe_leftover(replica)}"
     since = workspace.metadata.creation_timestamp
     if inference is not None:
         since = transition_time(inference, workspace.metadata)
@@ -160,3 +179,12 @@ def _missing_pods_trouble(replica: ModelReplica) -> Trouble:
         since=None if is_lost else since,
         message_fields={**trouble.message_fields, "state": state},
     )
+
+
+def _describe_leftover(replica: ModelReplica) -> str:
+    """
+    Return why a pod is being replaced, as the kubelet states it; empty if it does not.
+    """
+    reasons = [pod.status.reason or "" for pod in replica.pods if is_leftover_pod(pod)]
+    reason = sanitize(max(reasons, default=""))
+    return f" ({truncate_bytes(reason, MAX_REASON_BYTES)})" if reason else ""

@@ -17,8 +17,14 @@ from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.stages.resources.existence import Absence, is_deleting
+from reporter.stages.resources.workloads.pod_failure_codes import FAILURE_CODES
 from reporter.stages.resources.workloads.pod_problems import PodProblem, find_pod_problems
 from reporter.stages.resources.workloads.pods import filter_active_pods
+from reporter.stages.resources.workloads.repeated_failures import (
+    count_failures,
+    find_repeated_failure,
+    newest_not_failed,
+)
 from reporter.stages.resources.workloads.rollouts import (
     is_deadline_exceeded,
     is_rolling_out,
@@ -26,6 +32,11 @@ from reporter.stages.resources.workloads.rollouts import (
 )
 from reporter.stages.snapshot.snapshot import Snapshot
 
+
+UNAVAILABLE, DEGRADED = "Unavailable", "Degraded"
+"""
+The first parts of the code of a Deployment with fewer Ready replicas than desired.
+"""
 
 DEPLOYMENT_CODES = frozenset(
     {
@@ -35,15 +46,20 @@ DEPLOYMENT_CODES = frozenset(
         "ScaledToZero",
         "RolloutStuck",
         "FailedCreate",
-        "Unavailable",
-        "Degraded",
+        UNAVAILABLE,
+        DEGRADED,
         "Crash",
         "OutOfMemory",
         "ImagePull",
         "Config",
         "Unschedulable",
-        "Failed",
+        *FAILURE_CODES,
+        "StartError",
+        "NotStarted",
+        "Disrupted",
         "NotReady",
+        "ContainerNotReady",
+        "AllContainersReady",
     }
 )
 """
@@ -115,7 +131,7 @@ def evaluate_deployment(deployment: Deployment, pods: Sequence[Pod]) -> CheckRes
         )
     if status.ready_replicas >= deployment.desired_replicas:
         return _rollout_trouble(deployment, filter_active_pods(pods))
-    return _shortage_trouble(deployment, filter_active_pods(pods))
+    return _shortage_trouble(deployment, pods)
 
 
 def _rollout_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | None:
@@ -150,15 +166,21 @@ def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
     """
     Build the trouble of a Deployment with fewer Ready replicas than desired.
     """
-    problems = find_pod_problems(pods, wanted=deployment.desired_replicas)
+    active_pods = filter_active_pods(pods)
+    problems = _find_problems(pods, active_pods, wanted=deployment.desired_replicas)
     worst = problems[0] if problems else None
     failure = replica_failure(deployment)
     refused = (failure.message or "creation of pods was refused") if failure is not None else ""
     is_out = max(deployment.status.available_replicas, deployment.status.ready_replicas) == 0
     detail = "FailedCreate" if refused else (worst.code if worst is not None else "")
-    code = ("Unavailable" if is_out else "Degraded") + (f".{detail}" if detail else "")
-    kind = TroubleKind.FAILED if refused else _trouble_kind(deployment, worst, has_pods=bool(pods))
-    trouble = _new_trouble(deployment, code, kind, _describe_state(deployment))
+    code = (UNAVAILABLE if is_out else DEGRADED) + (f".{detail}" if detail else "")
+    kind = (
+        TroubleKind.FAILED
+        if refused
+        else _trouble_kind(deployment, worst, has_pods=bool(active_pods))
+    )
+    state = _describe_state(deployment, is_out=is_out)
+    trouble = _new_trouble(deployment, code, kind, state)
     return replace(
         trouble,
         is_out=is_out,
@@ -167,6 +189,22 @@ def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
         message_fields={**trouble.message_fields, "pods": _describe_pods(problems)},
         foreign_text=refused or (worst.foreign_text if worst is not None else ""),
     )
+
+
+def _find_problems(
+    pods: Sequence[Pod], active_pods: Sequence[Pod], *, wanted: int
+) -> Sequence[PodProblem]:
+    """
+    Return the problems of a Deployment's pods, with those that failed one after the other first.
+    """
+    problems = find_pod_problems(active_pods, wanted=wanted)
+    failures, successor = count_failures(pods), newest_not_failed(pods)
+    name = next((p.metadata.name for p in pods if failures and p.metadata.uid == failures.uid), "")
+    repeated = find_repeated_failure(name, failures, successor)
+    if repeated is None:
+        return problems
+    chain = {name, *([successor.metadata.name] if successor is not None else [])}
+    return [repeated, *(each for each in problems if each.pod not in chain)]
 
 
 def _describe_pods(problems: Sequence[PodProblem]) -> str:
@@ -196,12 +234,13 @@ def _trouble_kind(
     return TroubleKind.STARTING if is_starting else TroubleKind.LOST
 
 
-def _describe_state(deployment: Deployment) -> str:
+def _describe_state(deployment: Deployment, *, is_out: bool) -> str:
     status, desired = deployment.status, deployment.desired_replicas
-    state = f"has {status.ready_replicas}/{desired} replicas ready"
+    extent = "unavailable" if is_out else "degraded"
+    state = f"is {extent}: {status.ready_replicas}/{desired} replicas ready"
     if is_rolling_out(deployment) or status.updated_replicas < min(desired, status.replicas):
         state += f" ({status.updated_replicas}/{desired} updated)"
-    return state + (" and is paused" if deployment.spec.paused else "")
+    return state + (" and paused" if deployment.spec.paused else "")
 
 
 def _trouble_since(

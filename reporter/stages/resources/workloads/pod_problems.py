@@ -12,7 +12,17 @@ from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.core.pods import ContainerStatus, Pod
 from reporter.stages.resources.conditions import is_condition_true
+from reporter.stages.resources.workloads.containers import (
+    are_containers_ready,
+    container_statuses,
+    is_init_container,
+    name_container,
+    unready_beside_ready,
+    waiting_reason,
+)
+from reporter.stages.resources.workloads.pod_failure_codes import failure_code
 from reporter.stages.resources.workloads.pods import created_at
+from reporter.stages.text.phrases import abbreviate_list
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
@@ -30,11 +40,13 @@ IMAGE_PULL_REASONS = frozenset(
 Waiting reasons of a container whose image cannot be had (kubelet, pkg/kubelet/images/types.go).
 """
 
-CONFIG_ERROR_REASONS = frozenset(
-    {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
-)
+CONFIG_ERROR_REASONS = {
+    "CreateContainerConfigError": "Config",
+    "CreateContainerError": "StartError",
+    "RunContainerError": "StartError",
+}
 """
-Waiting reasons of a container that cannot be created or started (kubelet).
+Waiting reasons of a container that cannot be created or started (kubelet), with their cause codes.
 """
 
 FIRST_STATUS_WITHIN = timedelta(seconds=2)
@@ -44,6 +56,16 @@ Time after startTime within which kubelet writes the first Ready=False; its time
 A Ready condition that changed later than this has been True before.
 """
 
+NOT_READY = "not Ready"
+ALL_CONTAINERS_READY = f"{NOT_READY}, though all its containers are"
+"""
+The texts about a pod that gives no reason.
+
+Of a node that is lost, the node lifecycle controller changes the pods' Ready condition alone
+(kubernetes, pkg/controller/util/node/controller_utils.go).
+"""
+
+CONTAINERS_NOT_READY = "ContainersNotReady"
 MAX_PROBLEM_BYTES = 100
 """
 Limit of a problem's text in bytes. Its reasons come from kubelet and the container runtime.
@@ -57,7 +79,7 @@ class PodProblem:
     """
     The reason why one pod is not Ready.
 
-    *text* follows the pod's name in a message. *foreign_text* is written by kubelet or the scheduler.
+    *text* follows the pod's name in a message. *container* is the one that crashed. *foreign_text* is written by kubelet or the scheduler.
     """
 
     pod: str
@@ -67,6 +89,7 @@ class PodProblem:
     foreign_text: str = ""
     is_crash: bool = False
     since: datetime | None = None
+    container: str = ""
 
     @property
     def sort_key(self) -> tuple[int, str]:
@@ -120,37 +143,62 @@ def _pod_level_problem(pod: Pod) -> PodProblem:
         return _new_problem(
             pod,
             TroubleKind.STARTING,
-            "Unschedulable" if unschedulable else "NotReady",
+            "Unschedulable" if unschedulable else "NotStarted",
             scheduled.reason or "not scheduled",
             foreign=scheduled.message or "",
         )
     if pod.status.phase == "Failed":
         reason = pod.status.reason or "Failed"
         return _new_problem(
-            pod, TroubleKind.FAILED, "Failed", reason, foreign=pod.status.message or ""
+            pod,
+            TroubleKind.FAILED,
+            failure_code(reason),
+            reason,
+            foreign=pod.status.message or "",
         )
     disrupted = _disruption_target(pod)
     if disrupted is not None:
         return _new_problem(
-            pod, TroubleKind.STARTING, "NotReady", disrupted.reason or "being evicted"
+            pod, TroubleKind.STARTING, "Disrupted", disrupted.reason or "being evicted"
         )
-    waiting_reasons = filter(None, map(_waiting_reason, _container_statuses(pod)))
-    kind = TroubleKind.LOST if _was_ready(pod) else TroubleKind.STARTING
-    return _new_problem(pod, kind, "NotReady", next(waiting_reasons, "not Ready"))
+    return _unready_problem(pod)
+
+
+def _unready_problem(pod: Pod) -> PodProblem:
+    """
+    Build the problem of a pod without an error: which container is not ready, or that all are.
+    """
+    kind = TroubleKind.LOST if was_ready(pod) else TroubleKind.STARTING
+    if are_containers_ready(pod):
+        ready = pod.status.condition("Ready")
+        reason = (ready.reason if ready is not None else "") or ""
+        if reason in {"", CONTAINERS_NOT_READY}:
+            return _new_problem(pod, kind, "AllContainersReady", ALL_CONTAINERS_READY)
+        foreign = (ready.message if ready is not None else "") or ""
+        return _new_problem(pod, kind, "AllContainersReady", reason, foreign=foreign)
+    unready = unready_beside_ready(pod)
+    if unready:
+        names = abbreviate_list([each.name for each in unready])
+        text = f"container{'s' if len(unready) > 1 else ''} {names} not ready"
+        return _new_problem(pod, kind, "ContainerNotReady", text)
+    waiting = next(filter(None, map(waiting_reason, container_statuses(pod))), "")
+    return _new_problem(pod, kind, "NotStarted" if waiting else "NotReady", waiting or NOT_READY)
 
 
 def _container_problem(pod: Pod) -> PodProblem | None:
     """
     Return the problem of the first container, init containers first, with an error or a crash.
     """
-    for status in _container_statuses(pod):
+    for status in container_statuses(pod):
         waiting = status.state.waiting
-        reason = _waiting_reason(status)
+        reason = waiting_reason(status)
         foreign = (waiting.message if waiting else "") or ""
-        if reason in IMAGE_PULL_REASONS:
-            return _new_problem(pod, TroubleKind.FAILED, "ImagePull", reason, foreign=foreign)
-        if reason in CONFIG_ERROR_REASONS:
-            return _new_problem(pod, TroubleKind.FAILED, "Config", reason, foreign=foreign)
+        if reason in IMAGE_PULL_REASONS or reason in CONFIG_ERROR_REASONS:
+            code = "ImagePull" if reason in IMAGE_PULL_REASONS else CONFIG_ERROR_REASONS[reason]
+            container = name_container(pod, status)
+            return _new_problem(
+                pod, TroubleKind.FAILED, code, reason, foreign=foreign, container=container
+            )
         if reason == "CrashLoopBackOff" or _has_crashed(pod, status):
             return _crash_problem(pod, status)
     return None
@@ -164,7 +212,7 @@ def _has_crashed(pod: Pod, status: ContainerStatus) -> bool:
     a failing liveness probe stops usually ends with it.
     """
     terminated = status.state.terminated or status.last_state.terminated
-    if terminated is None or (terminated.exit_code == 0 and _is_init_container(pod, status)):
+    if terminated is None or (terminated.exit_code == 0 and is_init_container(pod, status)):
         return False
     if status.state.terminated is not None:
         return True
@@ -176,23 +224,19 @@ def _has_crashed(pod: Pod, status: ContainerStatus) -> bool:
     return changed is None or running.started_at is None or changed <= running.started_at
 
 
-def _is_init_container(pod: Pod, status: ContainerStatus) -> bool:
-    return status in (pod.status.init_container_statuses or ())
-
-
 def _crash_problem(pod: Pod, status: ContainerStatus) -> PodProblem:
     """
     Build the problem of a crashed container; it is FAILED from its back-off or second crash on.
     """
     terminated = status.state.terminated or status.last_state.terminated
-    is_backing_off = _waiting_reason(status) == "CrashLoopBackOff"
+    is_backing_off = waiting_reason(status) == "CrashLoopBackOff"
     is_out_of_memory = terminated is not None and terminated.reason == "OOMKilled"
     # restartCount does not include the crash that the container has not been restarted from.
     crashes = status.restart_count + (1 if status.state.terminated is not None else 0)
-    kind = TroubleKind.LOST if _was_ready(pod) else TroubleKind.STARTING
+    kind = TroubleKind.LOST if was_ready(pod) else TroubleKind.STARTING
     if is_backing_off or crashes > 1:
         kind = TroubleKind.FAILED
-    name = _waiting_reason(status) or (terminated.reason if terminated else "") or "crashed"
+    name = waiting_reason(status) or (terminated.reason if terminated else "") or "crashed"
     if is_out_of_memory and is_backing_off:
         name = "CrashLoopBackOff after OOMKilled"
     facts = [f"exit code {terminated.exit_code}"] if terminated is not None else []
@@ -200,7 +244,9 @@ def _crash_problem(pod: Pod, status: ContainerStatus) -> PodProblem:
     text = f"{name} ({', '.join(facts)})" if facts else name
     foreign = (terminated.message if terminated else "") or ""
     code = "OutOfMemory" if is_out_of_memory else "Crash"
-    return _new_problem(pod, kind, code, text, foreign=foreign, is_crash=True)
+    container = name_container(pod, status)
+    problem = _new_problem(pod, kind, code, text, foreign=foreign, container=container)
+    return replace(problem, is_crash=True, container=status.name)
 
 
 def _new_problem(
@@ -210,15 +256,15 @@ def _new_problem(
     text: str,
     *,
     foreign: str = "",
-    is_crash: bool = False,
+    container: str = "",
 ) -> PodProblem:
     short_text = truncate_bytes(sanitize(text), MAX_PROBLEM_BYTES)
-    return PodProblem(
-        pod.metadata.name, kind, code, short_text, foreign, is_crash, _ready_changed_at(pod)
-    )
+    named = f"{container}: {short_text}" if container else short_text
+    since = _ready_changed_at(pod)
+    return PodProblem(pod.metadata.name, kind, code, named, foreign, since=since)
 
 
-def _was_ready(pod: Pod) -> bool:
+def was_ready(pod: Pod) -> bool:
     changed, started = _ready_changed_at(pod), pod.status.start_time
     return changed is not None and started is not None and changed > started + FIRST_STATUS_WITHIN
 
@@ -226,14 +272,6 @@ def _was_ready(pod: Pod) -> bool:
 def _ready_changed_at(pod: Pod) -> datetime | None:
     ready = pod.status.condition("Ready")
     return ready.last_transition_time if ready is not None else None
-
-
-def _container_statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
-    return (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
-
-
-def _waiting_reason(status: ContainerStatus) -> str:
-    return (status.state.waiting.reason or "") if status.state.waiting is not None else ""
 
 
 def _plural(count: int, noun: str) -> str:

@@ -35,6 +35,14 @@ def filter_active_pods(pods: Iterable[Pod]) -> tuple[Pod, ...]:
     return tuple(p for p in remaining if p.status.phase != "Failed" or created_at(p) == youngest)
 
 
+def counts_as_failure(pod: Pod) -> bool:
+    """
+    Return whether a pod failed and another one is to take its place.
+    """
+    is_of_job = any(owner.kind == "Job" for owner in pod.metadata.owner_references or ())
+    return pod.status.phase == "Failed" and not is_of_job and not is_deleting(pod)
+
+
 def is_leftover_pod(pod: Pod) -> bool:
     """
     Return whether a pod does not count: being deleted, done, evicted, or of a Job.

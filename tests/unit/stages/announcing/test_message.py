@@ -23,7 +23,7 @@ def crashing():
 
 def test_the_message_of_a_degraded_deployment():
     assert render(crashing()).startswith(
-        "Deployment kaito-system/body-based-router has 1/2 replicas ready;"
+        "Deployment kaito-system/body-based-router is degraded: 1/2 replicas ready;"
         " pod body-based-router-6c9f-x2 CrashLoopBackOff (exit code 1, 4 restarts)."
         " Platform: Read the end of kubectl logs --previous of that pod;"
     )
@@ -39,7 +39,7 @@ def test_the_message_of_a_refused_pod():
     refused = ("ReplicaFailure", "True", "FailedCreate", 'pods "x" is forbidden: exceeded quota')
     found = evaluate_deployment(a_deployment(ready=0, total=0, conditions=[refused]), [])
     assert render(found).startswith(
-        "Deployment kaito-system/body-based-router has 0/2 replicas ready:"
+        "Deployment kaito-system/body-based-router is unavailable: 0/2 replicas ready:"
         ' pods "x" is forbidden: exceeded quota. Platform: Remove what refuses the pods'
     )
 
@@ -145,4 +145,13 @@ def test_a_group_of_one_and_a_group_with_unknown_members():
     )
     assert render(entry=entry, subject=subject) == (
         "Namespace team-a: all InferenceSets are ready again."
+    )
+
+
+def test_what_all_sentences_begin_with_is_written_once():
+    entry = an_entry("x", message_template="Namespace {namespace}: {object} {state}.", remedies={})
+    subject = Subject(Layer.MODELHARNESS, "team-a")
+    troubles = (a_trouble("a"), a_trouble("b", foreign_text="quota"), a_trouble("c"))
+    assert render(*troubles, entry=entry, subject=subject) == (
+        "Namespace team-a: Thing a is broken. Thing b is broken: quota. Thing c is broken."
     )

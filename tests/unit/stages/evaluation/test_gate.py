@@ -2,6 +2,8 @@
 The gate while keys are Unknown, settle or are deleted.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from reporter.model.enums import TroubleKind
@@ -96,3 +98,41 @@ def test_a_clock_that_is_set_back_takes_no_time_away():
         .advance(seconds(30))
     )
     assert replay.advance(seconds(-3600)).past_hold
+
+
+OTHER = a_trouble("other", kind=TroubleKind.LOST)
+
+
+def partial(*troubles):
+    return replace(an_active_verdict(KEY, *troubles), why_partial="its status is old")
+
+
+def test_what_a_partial_verdict_does_not_report_keeps_its_state_and_its_clock_stops():
+    replay = GateReplay().observe(
+        seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    )
+    replay.observe(seconds(20), partial(OTHER)).observe(seconds(40), partial(OTHER))
+    names = [clock.trouble for clock in replay.advance(seconds(50)).finding_state.announceable]
+    assert names == [OTHER]
+    both = a_trouble(kind=TroubleKind.LOST), OTHER
+    assert len(replay.finding_state.troubles) == 2
+    replay.observe(seconds(300), an_active_verdict(KEY, *both))
+    assert len(replay.advance(seconds(309)).finding_state.announceable) == 1
+    assert len(replay.advance(seconds(310)).finding_state.announceable) == 2
+
+
+def test_what_a_partial_verdict_does_not_report_does_not_settle():
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
+    replay.observe(seconds(10), partial(OTHER))
+    assert a_trouble() in replay.advance(seconds(900)).finding_state.troubles
+    replay.observe(seconds(901), an_active_verdict(KEY, OTHER))
+    assert a_trouble() not in replay.finding_state.troubles
+    assert list(replay.advance(seconds(932)).finding_state.clocks) == [OTHER.cause.object]
+
+
+def test_a_partial_verdict_that_repeats_itself_changes_nothing():
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
+    replay.observe(seconds(10), partial(OTHER)).advance(seconds(60))
+    before = replay.gate
+    replay.observe(seconds(90), partial(OTHER))
+    assert replay.gate.finding_states[KEY] is before.finding_states[KEY]

@@ -60,8 +60,8 @@ def test_a_component_that_works_is_clear():
 def test_every_failing_deployment_of_a_reason_is_named():
     verdict = evaluate_reason(AUTH, INSTALLED, authz(ready=0), operator(ready=1))
     assert messages_of(verdict) == [
-        "Deployment llm-gateway-auth/apikey-authz has 0/3 replicas ready",
-        "Deployment llm-gateway-auth/apikey-operator has 1/2 replicas ready",
+        "Deployment llm-gateway-auth/apikey-authz is unavailable: 0/3 replicas ready",
+        "Deployment llm-gateway-auth/apikey-operator is degraded: 1/2 replicas ready",
     ]
     assert [t.is_out for t in verdict.troubles] == [True, False]
 
@@ -138,7 +138,7 @@ def test_azure_authz_is_a_second_backend_of_the_same_reason():
 def test_kedas_metrics_server_has_two_names(name):
     assert isinstance(evaluate_reason(KEDA, keda("keda-operator"), keda(name)), Clear)
     verdict = evaluate_reason(KEDA, keda("keda-operator"), keda(name, ready=0))
-    assert messages_of(verdict) == [f"Deployment keda/{name} has 0/1 replicas ready"]
+    assert messages_of(verdict) == [f"Deployment keda/{name} is unavailable: 0/1 replicas ready"]
 
 
 def test_kedas_webhooks_are_evaluated_only_when_there():
@@ -182,7 +182,9 @@ def test_while_one_revision_serves_no_other_is_blamed():
     verdict = evaluate_reason(
         ISTIO, istiod("istiod-1-19", replicas=0), istiod("istiod-1-20", ready=0), istiod(ready=1)
     )
-    assert messages_of(verdict) == ["Deployment istio-system/istiod has 1/2 replicas ready"]
+    assert messages_of(verdict) == [
+        "Deployment istio-system/istiod is degraded: 1/2 replicas ready"
+    ]
     assert not verdict.troubles[0].is_out
 
 
@@ -197,7 +199,9 @@ def test_a_revision_that_is_being_deleted_does_not_make_up_for_another():
     verdict = evaluate_reason(
         ISTIO, istiod("istiod-1-19", deleted=NOON), istiod("istiod-1-20", ready=0)
     )
-    assert messages_of(verdict) == ["Deployment istio-system/istiod-1-20 has 0/2 replicas ready"]
+    assert messages_of(verdict) == [
+        "Deployment istio-system/istiod-1-20 is unavailable: 0/2 replicas ready"
+    ]
 
 
 def test_the_only_revision_deleted_is_an_outage():
@@ -251,3 +255,11 @@ def test_a_wrong_name_in_a_flag_is_missing_and_never_out():
         )
     ]
     assert (verdict.troubles[0].cause.code, verdict.troubles[0].is_out) == ("Misnamed", False)
+
+
+def test_a_component_whose_status_is_old_hides_no_other():
+    off = operator(ready=0, available=0)
+    verdict = evaluate_reason(AUTH, INSTALLED, authz(**STALE), off)
+    assert [t.cause.object.name for t in verdict.troubles] == ["apikey-operator"]
+    assert verdict.why_partial.startswith("status of Deployment llm-gateway-auth/apikey-authz")
+    assert verdict.notes == (f"evaluated in part: {verdict.why_partial}",)

@@ -119,7 +119,7 @@ def test_its_pods_explain_it():
     )
     verdict = verdict_of(REASON, *a_model(a_picker(ready=0), pod))
     assert rendered_message(verdict) == (
-        "endpoint picker Deployment team-a/qwen-inferencepool-epp has 0/1 replicas ready; pod"
+        "endpoint picker Deployment team-a/qwen-inferencepool-epp is unavailable: 0/1 replicas ready; pod"
         " qwen-inferencepool-epp-6c9f-x1 CrashLoopBackOff (exit code 1, 4 restarts)."
     )
     assert only_trouble(verdict).cause.code == "Unavailable.Crash"
@@ -137,3 +137,38 @@ def test_what_cannot_be_decoded_is_unknown(kind, name):
     store = a_model_store(*a_model(a_picker(replicas=0)))
     store.mark_undecodable(kind, TEAM, name)
     assert isinstance(verdict_of(REASON, store=store), Unknown)
+
+
+LOOP = {"waiting": "CrashLoopBackOff", "last_exit": 1, "restarts": 4, "since": LONG_AGO}
+
+
+def test_a_hard_error_beside_a_ready_one_is_reported_with_how_many_serve():
+    pod = a_picker_pod(ready=False, **LOOP)
+    verdict = verdict_of(REASON, *a_model(a_picker(replicas=2, ready=1), pod))
+    assert only_trouble(verdict).cause.code == "Degraded.Crash"
+    assert not only_trouble(verdict).is_out
+    assert rendered_message(verdict).startswith(
+        "endpoint picker Deployment team-a/qwen-inferencepool-epp is degraded: 1/2 replicas ready;"
+    )
+
+
+def test_a_follower_that_waits_beside_the_leader_is_none():
+    pod = a_picker_pod(ready=False)
+    assert isinstance(verdict_of(REASON, *a_model(a_picker(replicas=2, ready=1), pod)), Clear)
+
+
+def test_a_deployment_with_the_label_hides_no_deleted_picker():
+    other = a_picker("qwen-helper")
+    objects = a_model(other, without=[Pod])
+    objects = [o for o in objects if o.metadata.name != EPP]
+    verdict = verdict_of(REASON, *objects, deleted=[a_picker()])
+    assert only_trouble(verdict).cause.code == "Deleted"
+
+
+def test_one_that_only_its_label_tells_is_missed_once_it_is_deleted():
+    own = a_picker("own-picker")
+    objects = a_model(a_pool(picker="own-service"), **WITHOUT)
+    found = only_trouble(verdict_of(REASON, *objects, deleted=[own]))
+    assert (found.cause.object.name, found.cause.code) == ("own-picker", "Deleted")
+    gone = a_model(without=[InferencePool, HTTPRoute, Deployment, Pod])
+    assert isinstance(verdict_of(REASON, *gone, deleted=[own]), Clear)

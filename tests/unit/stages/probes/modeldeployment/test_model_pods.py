@@ -82,7 +82,7 @@ HARD = {
     ),
     "no room for GPUs": (
         {"phase": "Failed", "reason": "OutOfnvidia.com/gpu", "containers": False},
-        "Failed",
+        "OutOfResource",
         "OutOfnvidia.com/gpu",
     ),
 }
@@ -195,7 +195,8 @@ def test_an_init_container_that_fails_is_reported():
             REASON, *a_model(a_workspace(changed_conditions=broken("SASTokenFetchFailed")), pod)
         )
     )
-    assert (found.kind, found.cause.code) == (TroubleKind.FAILED, "Crash")
+    assert (found.kind, found.cause.code) == (TroubleKind.FAILED, "OtherContainer")
+    assert found.message_fields["state"].startswith("is not ready: init container fetch-sas: ")
 
 
 @pytest.mark.parametrize(
@@ -205,3 +206,74 @@ def test_what_cannot_be_decoded_is_unknown(kind, name):
     store = a_model_store(*a_model())
     store.mark_undecodable(kind, "team-a", name)
     assert isinstance(verdict_of(REASON, store=store), Unknown)
+
+
+def second_replica(**pod) -> tuple:
+    return (
+        a_workspace("qwen-b2", changed_conditions=PENDING if pod else SERVING_CONDITIONS),
+        a_model_pod(0, "qwen-b2", **pod),
+    )
+
+
+def test_a_loss_of_some_replicas_says_how_many_serve():
+    failing = {**LOOP, **lost(NOON)}
+    verdict = verdict_of(REASON, *a_model(a_set(2), *second_replica(**failing)))
+    found = only_trouble(verdict)
+    assert (found.cause.code, found.is_out) == ("Degraded.Crash", False)
+    assert rendered_message(verdict) == (
+        "degraded, 1 of 2 model pods is ready: model pod qwen-b2-0 is not ready:"
+        " CrashLoopBackOff (exit code 1, 6 restarts)."
+    )
+
+
+def test_the_loss_of_all_replicas_is_another_cause_and_said_once():
+    failing = {**LOOP, **lost(NOON)}
+    objects = a_model(a_set(2), a_model_pod(**failing), *second_replica(**failing))
+    verdict = verdict_of(REASON, *objects)
+    assert [(t.cause.code, t.is_out) for t in verdict.troubles] == [("Crash", True)] * 2
+    assert rendered_message(verdict) == (
+        "unavailable, 0 of 2 model pods are ready: model pod qwen-7rk2p-0 is not ready:"
+        " CrashLoopBackOff (exit code 1, 6 restarts). model pod qwen-b2-0 is not ready:"
+        " CrashLoopBackOff (exit code 1, 6 restarts)."
+    )
+
+
+def test_replicas_of_several_nodes_are_counted_as_such():
+    other = a_workspace("qwen-b2", nodes=2)
+    pods = a_model_pod(0, "qwen-b2"), a_model_pod(1, "qwen-b2")
+    verdict = verdict_of(REASON, *multi(a_set(2), a_model_pod(1, **lost(NOON)), other, *pods))
+    assert rendered_message(verdict).startswith("degraded, 1 of 2 replicas is ready: model pod")
+
+
+def test_a_replica_too_many_that_fails_leaves_enough():
+    failing = {**LOOP, **lost(NOON)}
+    verdict = verdict_of(REASON, *a_model(*second_replica(**failing)))
+    assert rendered_message(verdict).startswith("1 of 1 model pods is ready: model pod qwen-b2-0")
+
+
+def test_a_sidecar_is_reported_by_name_although_the_pod_was_never_ready():
+    pod = a_model_pod(container_ready=True, sidecars={"istio-proxy": False}, **never_ready(NOON))
+    verdict = verdict_of(REASON, *a_model(pod))
+    found = only_trouble(verdict)
+    assert (found.kind, found.cause.code) == (TroubleKind.LOST, "ContainerNotReady")
+    assert rendered_message(verdict) == (
+        "model pod qwen-7rk2p-0 is not ready: container istio-proxy not ready."
+    )
+
+
+def test_a_model_that_loads_beside_a_ready_sidecar_is_starting():
+    pod = a_model_pod(sidecars={"istio-proxy": True}, **never_ready(NOON))
+    found = only_trouble(verdict_of(REASON, *a_model(pod)))
+    assert (found.kind, found.cause.code) == (TroubleKind.STARTING, "NotReady")
+
+
+def test_the_crash_of_another_container_is_not_the_models():
+    pod = a_model_pod(container_ready=True, sidecars={"proxy": "CrashLoopBackOff"}, **lost(NOON))
+    assert only_trouble(verdict_of(REASON, *a_model(pod))).cause.code == "OtherContainer"
+
+
+def test_a_pod_of_a_lost_node_is_reported_with_its_ready_containers():
+    verdict = verdict_of(REASON, *a_model(a_model_pod(container_ready=True, **lost(NOON))))
+    assert rendered_message(verdict) == (
+        "model pod qwen-7rk2p-0 is not ready, though all its containers are."
+    )

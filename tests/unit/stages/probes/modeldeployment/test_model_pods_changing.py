@@ -6,7 +6,7 @@ import pytest
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.verdicts import Clear, Unknown
+from reporter.model.verdicts import Clear
 from tests.support.builders import HOUR, LONG_AGO, MINUTE, NOON, an_observed_condition
 from tests.support.model_builders import (
     WAITING_CONDITIONS,
@@ -139,10 +139,13 @@ def test_a_surge_that_fails_is_reported():
 
 def test_a_set_that_scales_up_lacks_a_workspace():
     verdict = verdict_of(REASON, *a_model(a_set(3)))
-    assert rendered_message(verdict) == "KAITO has made 1/3 Workspaces."
+    assert (
+        rendered_message(verdict)
+        == "degraded, 1 of 3 model pods is ready: KAITO has made 1/3 Workspaces."
+    )
     assert (only_trouble(verdict).kind, only_trouble(verdict).cause.code) == (
         TroubleKind.STARTING,
-        "NoWorkspace",
+        "Degraded.NoWorkspace",
     )
 
 
@@ -164,9 +167,11 @@ def test_what_kaito_could_not_do_is_a_hard_error():
     )
 
 
-def test_what_it_could_not_do_with_an_older_spec_is_unknown():
+def test_workspaces_are_missing_though_what_it_could_not_do_is_about_an_older_spec():
     objects = a_model(failed(generation=2), without=[type(a_workspace()), Pod])
-    assert isinstance(verdict_of(REASON, *objects), Unknown)
+    found = only_trouble(verdict_of(REASON, *objects))
+    assert (found.kind, found.cause.code) == (TroubleKind.STARTING, "NoWorkspace")
+    assert not found.foreign_text
 
 
 def test_what_it_could_not_do_is_over_once_all_is_made():

@@ -6,7 +6,7 @@ import pytest
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.verdicts import Clear, Unknown
+from reporter.model.verdicts import Clear
 from tests.support.builders import NOON
 from tests.support.model_builders import (
     SERVING_CONDITIONS,
@@ -41,14 +41,18 @@ def test_a_replica_without_pods(changed_conditions, changes, kind):
 
 
 @pytest.mark.parametrize(
-    "pod", [{"deleted": NOON}, {"phase": "Failed", "reason": "Evicted", "ready": False}]
+    ("pod", "why"),
+    [
+        ({"deleted": NOON}, ""),
+        ({"phase": "Failed", "reason": "Evicted", "ready": False}, " (Evicted)"),
+    ],
 )
-def test_a_pod_that_is_being_replaced(pod):
+def test_a_pod_that_is_being_replaced(pod, why):
     verdict = verdict_of(REASON, *a_model(a_workspace(state="NotReady"), a_model_pod(**pod)))
     assert only_trouble(verdict).kind is TroubleKind.STARTING
     assert (
         rendered_message(verdict)
-        == "Workspace qwen-7rk2p has no model pod, the old one is being replaced."
+        == f"Workspace qwen-7rk2p has no model pod, the old one is being replaced{why}."
     )
 
 
@@ -61,9 +65,9 @@ OF_KAITO = {
     "ImagePullError": "ImagePull",
     "ContainerCrashLoopBackOff": "Crash",
     "ContainerOOMKilled": "OutOfMemory",
-    "ContainerStartError": "Config",
-    "PodEvicted": "Failed",
-    "NodeDiskPressure": "Failed",
+    "ContainerStartError": "StartError",
+    "PodEvicted": "Evicted",
+    "NodeDiskPressure": "Evicted",
     "Unschedulable": "Unschedulable",
     "ModelStreamingStorageClassNotFound": "Workspace",
     "ModelMirrorCreateFailed": "Workspace",
@@ -128,9 +132,10 @@ def test_without_a_node_no_pod_is_missed(changed_conditions, changes):
     assert isinstance(verdict_of(REASON, *a_model(replica, without=[Pod])), Clear)
 
 
-def test_a_writer_that_is_behind_is_unknown_only_where_pods_report_nothing():
+def test_pods_and_their_absence_count_although_kaito_is_behind():
     made = a_workspace(changed_conditions=broken("ImagePullError"), generation=2, observed=1)
-    assert isinstance(verdict_of(REASON, *a_model(made, without=[Pod])), Unknown)
+    missing = only_trouble(verdict_of(REASON, *a_model(made, without=[Pod])))
+    assert (missing.kind, missing.cause.code) == (TroubleKind.STARTING, "Missing")
     loop = a_model_pod(**{**LOOP, **lost(NOON)})
     assert only_trouble(verdict_of(REASON, *a_model(made, loop))).kind is TroubleKind.FAILED
     assert isinstance(verdict_of(REASON, *a_model(made)), Clear)

@@ -99,3 +99,12 @@ def test_a_message_cut_before_the_first_name_points_to_the_condition():
 def test_a_condition_of_an_older_spec_is_unknown():
     made = pressed(f"{MARK}{NODE} (DiskPressure)", generation=2, observed=1, since=LONG_AGO)
     assert isinstance(verdict_of(REASON, *a_model(made)), Unknown)
+
+
+def test_a_workspace_of_an_older_spec_hides_no_other():
+    old = pressed(f"{MARK}{NODE} (DiskPressure)", generation=2, observed=1)
+    condition = {"NodesReady": ("True", "NodesReady", f"{MARK}node-b (PIDPressure)")}
+    other = a_workspace("qwen-b2", changed_conditions=condition)
+    verdict = verdict_of(REASON, *a_model(old, other))
+    assert only_trouble(verdict).cause.object.name == "node-b"
+    assert verdict.why_partial

@@ -74,6 +74,7 @@ def test_a_node_on_its_way_is_reported_by_the_step_that_it_waits_for_and_waits_a
         without.since,
     )
     assert found.message_fields == {
+        "extent": "",
         "object": "NodeClaim qwen-7rk2p-x4b of Workspace qwen-7rk2p",
         "state": "Registered=Unknown (NodeNotFound)",
     }
@@ -203,3 +204,10 @@ def test_a_claim_touches_its_set_or_all_of_the_namespace_where_it_names_none():
     assert known.take_dirty() == {SUBJECT, Subject(Layer.MODELDEPLOYMENT, TEAM)}
     known.upsert(NODE_CLAIMS, a_claim(name="own", labels=None))
     assert known.take_dirty() == frozenset()
+
+
+def test_a_refusal_counts_although_kaito_has_not_looked_at_a_newer_spec():
+    old = a_workspace(changed_conditions=WAITING, generation=2, observed=1)
+    objects = a_store(a_team(), a_set(), old, POD, a_claim(REFUSED, AWAITS))
+    found = only_trouble(verdict_of(REASON, SUBJECT, objects, ()))
+    assert (found.kind, found.cause.code) == (TroubleKind.FAILED, "Quota")

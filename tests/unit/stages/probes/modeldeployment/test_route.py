@@ -10,7 +10,10 @@ from reporter.model.kinds.core.pods import Pod
 from reporter.model.kinds.gateway_api.gateway_classes import GatewayClass
 from reporter.model.kinds.gateway_api.gateways import Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
-from reporter.model.kinds.gateway_api.inference_pools import InferencePool
+from reporter.model.kinds.gateway_api.inference_pools import (
+    EndpointPickerReference,
+    InferencePool,
+)
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON, an_observed_condition
 from tests.support.model_builders import (
@@ -39,6 +42,16 @@ REFUSED = an_observed_condition("Accepted", "False", "NotAllowedByListeners", "n
 UNRESOLVED = an_observed_condition("ResolvedRefs", "False", "InvalidKind", "not enabled", NOON)
 NO_PICKER = an_observed_condition(
     "ResolvedRefs", "False", "InvalidExtensionRef", "not found", NOON
+)
+NO_NAME = an_observed_condition(
+    "ResolvedRefs", "False", "InvalidExtensionRef", "ExtensionRef not defined", NOON
+)
+NO_KIND = an_observed_condition(
+    "ResolvedRefs",
+    "False",
+    "InvalidExtensionRef",
+    "Unsupported ExtensionRef kind ServiceImport",
+    NOON,
 )
 ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
 DRIFTED = {CREATED_BY: MODEL, "app": "old"}
@@ -224,11 +237,34 @@ TROUBLE = {
                 picker=None,
             )
         ),
-        "PickerNotFound",
+        "PickerInvalid",
+        TroubleKind.FAILED,
+        "InferencePool qwen-inferencepool names no endpoint picker (EndpointPickerRefMissing)",
+    ),
+    "a picker without a name": (
+        a_model(
+            a_pool(POOL, an_entry(NO_NAME, controller=""), picker=EndpointPickerReference(""))
+        ),
+        "PickerInvalid",
         TroubleKind.FAILED,
         (
-            "InferencePool qwen-inferencepool has as its endpoint picker nothing"
-            " (EndpointPickerRefMissing)"
+            "InferencePool qwen-inferencepool names no endpoint picker (InvalidExtensionRef):"
+            " ExtensionRef not defined"
+        ),
+    ),
+    "a picker of a kind that Istio does not support": (
+        a_model(
+            a_pool(
+                POOL,
+                an_entry(NO_KIND, controller=""),
+                picker=EndpointPickerReference("epp", kind="ServiceImport"),
+            )
+        ),
+        "PickerInvalid",
+        TroubleKind.FAILED,
+        (
+            "InferencePool qwen-inferencepool has as its endpoint picker ServiceImport epp,"
+            " which does not resolve (InvalidExtensionRef): Unsupported ExtensionRef kind ServiceImport"
         ),
     ),
     "the selector drifted": (
@@ -280,3 +316,34 @@ def test_conditions_of_an_older_spec_are_unknown():
         )
         assert isinstance(verdict_of(REASON, *a_model(route)), Unknown)
     assert isinstance(verdict_of(REASON, *a_model(a_pool(generation=2))), Unknown)
+
+
+def test_a_selector_without_pods_counts_beside_a_status_of_an_older_spec():
+    old_route = a_route(generation=2)
+    for route in (a_route(), old_route):
+        verdict = verdict_of(REASON, *a_model(route, a_pool(selects=DRIFTED, generation=2)))
+        assert only_trouble(verdict).cause.code == "SelectsNothing"
+    assert (
+        verdict.why_partial
+        == "condition Accepted of HTTPRoute team-a/qwen-route is older than its spec"
+    )
+
+
+def test_a_current_condition_counts_beside_one_of_an_older_spec():
+    accepted = an_observed_condition("Accepted", observed=1)
+    unresolved = an_observed_condition("ResolvedRefs", "False", "InvalidKind", "x", NOON, 2)
+    route = a_route(ROUTE, an_entry(accepted, unresolved), generation=2)
+    assert only_trouble(verdict_of(REASON, *a_model(route))).cause.code == "NotResolved"
+    pool = a_pool(POOL, an_entry(accepted, unresolved, controller=""), generation=2)
+    assert only_trouble(verdict_of(REASON, *a_model(pool))).cause.code == "PoolNotAccepted"
+
+
+def test_a_parent_whose_status_is_old_hides_no_other():
+    old = an_entry(an_observed_condition("Accepted", observed=1))
+    refused = an_observed_condition("Accepted", "False", "NotAllowedByListeners", "x", NOON, 2)
+    resolved = an_observed_condition("ResolvedRefs", observed=2)
+    other = an_entry(refused, resolved, parent=a_parent("other-gw"))
+    parents = (a_parent(), a_parent("other-gw"))
+    route = a_route(ROUTE, old, other, parents=parents, generation=2)
+    verdict = verdict_of(REASON, *a_model(route, a_gateway("other-gw")))
+    assert only_trouble(verdict).cause.code == "NotAccepted"

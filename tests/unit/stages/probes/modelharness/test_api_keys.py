@@ -170,3 +170,17 @@ def test_what_cannot_be_decoded_is_unknown():
     store = a_harness_store(an_api_key())
     store.mark_undecodable(API_KEYS, TEAM, "default")
     assert isinstance(verdict_of(REASON, store=store), Unknown)
+
+
+def test_a_current_condition_counts_beside_one_of_an_older_spec():
+    rotated = an_observed_condition("Synced", "False", "Refused", "no", NOON, 2)
+    key = an_api_key("default", an_observed_condition("Ready"), rotated, generation=2)
+    assert only_trouble(verdict_of(REASON, key)).cause.code == "NotReconciled"
+
+
+def test_a_key_that_cannot_be_decoded_hides_no_other():
+    store = a_harness_store(an_api_key("a", CONFLICT), an_api_key("b", CONFLICT))
+    store.mark_undecodable(API_KEYS, TEAM, "a")
+    verdict = verdict_of(REASON, store=store)
+    assert only_trouble(verdict).cause.object.name == "b"
+    assert verdict.why_partial == "APIKey team-a/a could not be decoded"

@@ -266,9 +266,18 @@ def test_a_builtin_class_needs_no_look_at_classes():
     [(GATEWAYS, TEAM, GATEWAY), (GATEWAY_CLASSES, "", "own"), (GATEWAYS, TEAM, "other")],
 )
 def test_what_cannot_be_decoded_is_unknown(kind, namespace, name):
-    gateways = [] if name == "other" else [a_gateway(GATEWAY, REFUSED, class_name="own")]
+    gateways = [] if name == "other" else [a_gateway(GATEWAY, class_name="own")]
     store = a_harness_store(*gateways)
     store.mark_undecodable(kind, namespace, name)
     verdict = verdict_of(REASON, store=store)
     assert isinstance(verdict, Unknown)
     assert name in verdict.why
+
+
+def test_a_refusal_of_the_gateway_counts_although_its_class_is_not_known():
+    gateway = a_gateway(GATEWAY, REFUSED, class_name="own")
+    old = a_class("own", an_observed_condition("Accepted", observed=1), generation=2)
+    assert only_trouble(verdict_of(REASON, gateway, old)).cause.code == "NotAccepted"
+    store = a_harness_store(gateway)
+    store.mark_undecodable(GATEWAY_CLASSES, "", "own")
+    assert only_trouble(verdict_of(REASON, store=store)).cause.code == "NotAccepted"

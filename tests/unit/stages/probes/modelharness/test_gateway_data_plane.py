@@ -102,7 +102,7 @@ def test_the_cause_comes_from_its_pods():
     assert rendered_troubles(verdict) == [
         (
             "Gateway team-a-gw: its data plane Deployment team-a/team-a-gw-istio"
-            " has 0/1 replicas ready; pod team-a-gw-istio-7d-x2 ImagePullBackOff"
+            " is unavailable: 0/1 replicas ready; pod team-a-gw-istio-7d-x2 ImagePullBackOff"
         )
     ]
     trouble = only_trouble(verdict)
@@ -205,3 +205,33 @@ def test_without_the_crd_it_is_unknown():
     store = a_harness_store(a_gateway(), a_data_plane(ready=0))
     store.set_watch_state(GATEWAYS, NotServed())
     assert isinstance(verdict_of(REASON, store=store), Unknown)
+
+
+def test_proxies_that_were_deleted_need_no_current_word_of_the_controller():
+    verdict = verdict_of(REASON, a_gateway(generation=2), deleted=[a_data_plane()])
+    assert only_trouble(verdict).cause.code == "Deleted"
+
+
+def test_proxies_that_fail_are_no_outage_while_others_may_serve():
+    old, failing = a_data_plane("a", generation=2), a_data_plane("b", ready=0)
+    verdict = verdict_of(REASON, a_gateway(), old, failing)
+    assert not only_trouble(verdict).is_out
+    assert verdict.why_partial == "status of Deployment team-a/a is older than its spec"
+
+
+def test_out_and_degraded_differ_in_code_and_in_the_first_words():
+    out = verdict_of(REASON, a_gateway(), a_data_plane(replicas=2, ready=0))
+    part = verdict_of(REASON, a_gateway(), a_data_plane(replicas=2, ready=1))
+    other = verdict_of(REASON, a_gateway(), a_data_plane("a"), a_data_plane("b", ready=0))
+    beginning = "Gateway team-a-gw: its data plane"
+    assert rendered_troubles(out) == [
+        f"{beginning} Deployment team-a/team-a-gw-istio is unavailable: 0/2 replicas ready"
+    ]
+    assert rendered_troubles(part) == [
+        f"{beginning} Deployment team-a/team-a-gw-istio is degraded: 1/2 replicas ready"
+    ]
+    assert rendered_troubles(other) == [
+        f"{beginning} is degraded: Deployment team-a/b is unavailable: 0/1 replicas ready"
+    ]
+    assert only_trouble(out).cause.code == "Unavailable"
+    assert only_trouble(part).cause.code == only_trouble(other).cause.code == "Degraded"

@@ -60,9 +60,9 @@ from tests.support.harness_builders import rendered_troubles, verdict_of
         ),
         pytest.param(
             listening(an_observed_condition("Programmed", "False", "Pending")),
-            "Listener",
+            "NotProgrammed",
             TroubleKind.STARTING,
-            "programming failed (Pending on listener http)",
+            "is not programmed yet (Pending on listener http)",
             "",
             id="a listener that waits",
         ),

@@ -96,9 +96,9 @@ def test_it_is_clear(objects):
         ),
         pytest.param(
             gateway(unassigned(UNMANNED), addresses=("own.infra.svc.cluster.local",)),
-            "AddressPending",
+            "NoInstances",
             TroubleKind.STARTING,
-            "has no address yet",
+            "has no running proxies behind its address",
             UNMANNED,
             id="proxies deployed by hand that nobody knows",
         ),
@@ -219,3 +219,12 @@ def test_what_cannot_be_decoded_is_unknown():
     store = a_harness_store(gateway())
     store.mark_undecodable(GATEWAYS, TEAM, GATEWAY)
     assert isinstance(verdict_of(REASON, store=store), Unknown)
+
+
+def test_an_error_of_a_listener_counts_beside_a_status_of_an_older_spec():
+    current = an_observed_condition(
+        "ResolvedRefs", "False", "InvalidCertificateRef", "secret not found", NOON, 2
+    )
+    listeners = {"http": [current]}
+    made = a_gateway(GATEWAY, ACCEPTED, BAD_TLS, generation=2, listener_conditions=listeners)
+    assert only_trouble(verdict_of(REASON, made)).cause.code == "Certificate"

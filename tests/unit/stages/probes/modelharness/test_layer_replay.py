@@ -97,7 +97,8 @@ def test_a_namespace_without_its_gateway_is_reported_after_the_grace():
     assert team.advance(1).new_writes == ["modelharnessGatewayClassMissing x1"]
     assert team.last_message == (
         "Namespace team-a: Gateway team-a-gw does not exist."
-        " Platform: Install or upgrade the modelharness chart of this namespace."
+        " Platform: Install or upgrade the modelharness chart of this namespace, or correct the"
+        " parentRefs of its routes."
     )
 
 

@@ -141,12 +141,12 @@ def test_refused_pods_are_the_cause_of_what_is_missing():
 
 def test_a_rollout_reports_its_progress():
     found = evaluate_deployment(a_deployment(ready=1, updated=1, conditions=[ROLLING]), [])
-    assert "has 1/2 replicas ready (1/2 updated)" in message_of(found)
+    assert "is degraded: 1/2 replicas ready (1/2 updated)" in message_of(found)
 
 
 def test_a_paused_one_is_reported_as_paused():
     assert message_of(evaluate_deployment(a_deployment(ready=1, paused=True), [])).endswith(
-        "ready and is paused."
+        "ready and paused."
     )
 
 

@@ -76,7 +76,7 @@ def test_a_degraded_one_is_reported_with_its_counts_and_the_pod():
         a_deployment(ready=1), [crashed, a_pod("body-based-router-6c9f-x1")]
     )
     assert message_of(found) == (
-        "Deployment kaito-system/body-based-router has 1/2 replicas ready;"
+        "Deployment kaito-system/body-based-router is degraded: 1/2 replicas ready;"
         " pod body-based-router-6c9f-x2 CrashLoopBackOff (exit code 1, 4 restarts)."
     )
     assert (found.cause.code, found.kind, found.is_out) == (
@@ -116,7 +116,10 @@ def test_leftovers_are_never_the_cause():
         a_pod("body-based-router-6c9f-c", deleted=NOON, **WAS_READY),
     ]
     found = evaluate_deployment(a_deployment(ready=1), left)
-    assert message_of(found) == "Deployment kaito-system/body-based-router has 1/2 replicas ready."
+    assert (
+        message_of(found)
+        == "Deployment kaito-system/body-based-router is degraded: 1/2 replicas ready."
+    )
 
 
 def test_the_schedulers_message_explains_an_unschedulable_pod():

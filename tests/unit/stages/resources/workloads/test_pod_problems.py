@@ -64,13 +64,17 @@ def test_an_image_that_does_not_come_is_a_hard_error(reason):
 )
 def test_a_container_that_cannot_be_made_is_a_hard_error(reason):
     found = find_pod_problem(a_pod(waiting=reason, message='secret "x" not found', **WAS_READY))
-    assert (found.kind, found.code, found.text) == (TroubleKind.FAILED, "Config", reason)
+    assert (found.kind, found.code, found.text) == (
+        TroubleKind.FAILED,
+        "Config" if reason == "CreateContainerConfigError" else "StartError",
+        reason,
+    )
 
 
 @pytest.mark.parametrize("reason", ["ContainerCreating", "PodInitializing"])
 def test_a_container_on_its_way_is_starting(reason):
     found = find_pod_problem(a_pod(waiting=reason, **EVER_UNREADY))
-    assert (found.kind, found.code, found.text) == (TroubleKind.STARTING, "NotReady", reason)
+    assert (found.kind, found.code, found.text) == (TroubleKind.STARTING, "NotStarted", reason)
 
 
 def test_a_crash_loop_names_exit_code_and_restarts():
@@ -152,7 +156,7 @@ def test_an_init_container_that_fails_is_a_crash():
 def test_an_init_container_that_ends_well_is_none(status):
     pod = a_pod(waiting="PodInitializing", init=(status,), **EVER_UNREADY)
     assert (find_pod_problem(pod).code, find_pod_problem(pod).text) == (
-        "NotReady",
+        "NotStarted",
         "PodInitializing",
     )
 
@@ -176,14 +180,18 @@ def test_a_pod_without_a_place_says_why():
 def test_a_gated_pod_is_not_called_unschedulable():
     gated = [("PodScheduled", "False", "SchedulingGated", "waits for a quota")]
     found = find_pod_problem(a_pod(ready=False, containers=False, conditions=gated))
-    assert (found.code, found.text) == ("NotReady", "SchedulingGated")
+    assert (found.code, found.text) == ("NotStarted", "SchedulingGated")
 
 
 def test_a_failed_pod_names_its_reason():
     found = find_pod_problem(
         a_pod(ready=False, containers=False, phase="Failed", reason="OutOfcpu", failure="no cpu")
     )
-    assert (found.kind, found.code, found.text) == (TroubleKind.FAILED, "Failed", "OutOfcpu")
+    assert (found.kind, found.code, found.text) == (
+        TroubleKind.FAILED,
+        "OutOfResource",
+        "OutOfcpu",
+    )
     assert found.foreign_text == "no cpu"
 
 
@@ -267,3 +275,66 @@ def test_a_container_that_is_ready_again_after_a_crash_is_not_the_crash():
     well = msgspec.structs.replace(status, ready=True)
     again = msgspec.structs.replace(pod.status, container_statuses=(well,))
     assert find_pod_problem(msgspec.structs.replace(pod, status=again)).code != "Crash"
+
+
+def test_a_sidecar_that_is_not_ready_is_named():
+    found = find_pod_problem(
+        a_pod(container_ready=True, sidecars={"istio-proxy": False}, **WAS_READY)
+    )
+    assert (found.code, found.text) == ("ContainerNotReady", "container istio-proxy not ready")
+    assert found.kind is TroubleKind.LOST
+
+
+def test_several_containers_that_are_not_ready_are_named():
+    pod = a_pod(sidecars={"b": True, "a": False}, **WAS_READY)
+    assert find_pod_problem(pod).text == "containers a, main not ready"
+
+
+def test_a_sidecar_that_is_an_init_container_is_named():
+    sidecar = initial()
+    found = find_pod_problem(a_pod(container_ready=True, init=(sidecar,), **WAS_READY))
+    assert found.text == "container init not ready"
+
+
+def test_an_init_container_that_runs_is_a_start_and_no_sidecar():
+    pod = a_pod(waiting="PodInitializing", init=(initial(),), **EVER_UNREADY)
+    assert find_pod_problem(pod).text == "PodInitializing"
+
+
+def test_a_crash_names_the_container_of_several():
+    crash = {"waiting": "CrashLoopBackOff", "last_exit": 1, "restarts": 2}
+    pod = a_pod(sidecars={"istio-proxy": True}, **crash, **WAS_READY)
+    assert (
+        find_pod_problem(pod).text == "container main: CrashLoopBackOff (exit code 1, 2 restarts)"
+    )
+    image = a_pod(container_ready=True, sidecars={"proxy": "ImagePullBackOff"}, **WAS_READY)
+    assert find_pod_problem(image).text == "container proxy: ImagePullBackOff"
+
+
+def test_a_readiness_gate_is_reported_with_its_reason():
+    gate = 'the status of pod readiness gate "x" is not "True", but False'
+    pod = a_pod(container_ready=True, why="ReadinessGatesNotReady", details=gate, **WAS_READY)
+    found = find_pod_problem(pod)
+    assert (found.code, found.text) == ("AllContainersReady", "ReadinessGatesNotReady")
+    assert found.foreign_text == gate
+
+
+def test_a_pod_of_a_lost_node_is_reported_with_its_ready_containers():
+    found = find_pod_problem(a_pod(container_ready=True, **WAS_READY))
+    assert (found.code, found.text) == (
+        "AllContainersReady",
+        "not Ready, though all its containers are",
+    )
+
+
+def test_a_pod_that_is_evicted_is_no_problem_of_a_container():
+    disrupted = [("DisruptionTarget", "True", "EvictionByEvictionAPI")]
+    found = find_pod_problem(
+        a_pod(
+            container_ready=True,
+            sidecars={"istio-proxy": False},
+            conditions=disrupted,
+            **WAS_READY,
+        )
+    )
+    assert (found.code, found.kind) == ("Disrupted", TroubleKind.STARTING)
