@@ -35,7 +35,7 @@ from reporter.stages.evaluation.suppression import (
     next_suppression_deadline,
     suppress,
 )
-from reporter.stages.evaluation.upstream import upstream_first
+from reporter.stages.evaluation.upstream import split_into_batches, upstream_first
 from reporter.stages.probes.probe import Probe
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import Subjects, expand_placeholders, refresh_subjects
@@ -76,8 +76,7 @@ class PassPlan:
     can_be_cut: bool
 
     def run_in_batches(self) -> Iterator[Batch]:
-        for first in range(0, len(self.subjects), SUBJECTS_PER_BATCH):
-            batch = self.subjects[first : first + SUBJECTS_PER_BATCH]
+        for batch in split_into_batches(self.subjects, SUBJECTS_PER_BATCH):
             yield Batch(batch, self.probe_run.run(batch))
 
     def still_waiting(

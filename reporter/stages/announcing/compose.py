@@ -11,6 +11,7 @@ from reporter.model.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.eligibility import ready_groups
 from reporter.stages.announcing.grouping import EventGroup
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.stages.evaluation.clocks import ZERO, CauseClock
@@ -55,12 +56,8 @@ class EventComposer:
         sent = self.announcement_state.episodes.get(key)
         if sent is not None:
             return replace(sent.event, last_timestamp=now)
-        names = {
-            member.name
-            for group, each in self.announcement_state.groups.items()
-            if group.subject == key.subject
-            for member in each.ever_members
-        }
+        groups = ready_groups(self.announcement_state, self.catalogue).get(key.subject, ())
+        names = {member.name for group in groups for member in group.ready_members}
         message_input = MessageInput(
             self.catalogue[key.reason], key.subject, grouped_names=tuple(sorted(names))
         )
@@ -107,11 +104,19 @@ class EventComposer:
     def _group_message_input(self, key: FindingKey, group: EventGroup) -> MessageInput:
         """
         Return the input for a group: one trouble of its first announceable member as an example.
+
+        Members whose trouble is absent, but has not settled, are not named.
         """
-        names = tuple(member.name for member in sorted(group.members))
+        states = self.evaluation.gate.finding_states
+        members = [
+            member
+            for member in sorted(group.members)
+            if (state := states.get(FindingKey(member, key.reason))) and state.troubles
+        ]
+        names = tuple(member.name for member in members)
         by_member = (
             (member.name, self.reported_troubles(FindingKey(member, key.reason)))
-            for member in sorted(group.members)
+            for member in members
         )
         example, troubles = next((each for each in by_member if each[1]), ("", ()))
         return MessageInput(

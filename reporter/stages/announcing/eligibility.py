@@ -112,7 +112,7 @@ def due_ready_keys(
         return []
     open_subjects, groups = (
         _subjects_with_open_episode(state, catalogue),
-        _groups_by_subject(state),
+        ready_groups(state, catalogue),
     )
     possible_members = possible_members_by_namespace(state.groups.values(), evaluation.subjects)
     return [
@@ -141,10 +141,16 @@ def _subjects_with_open_episode(
     )
 
 
-def _groups_by_subject(state: AnnouncementState) -> Mapping[Subject, list[EventGroup]]:
+def ready_groups(
+    state: AnnouncementState, catalogue: Catalogue
+) -> Mapping[Subject, list[EventGroup]]:
+    """
+    Return the groups whose recovery each subject's Ready Event announces.
+    """
     groups: defaultdict[Subject, list[EventGroup]] = defaultdict(list)
     for key, group in state.groups.items():
-        groups[key.subject].append(group)
+        if not catalogue[key.reason].orthogonal:
+            groups[key.subject].append(group)
     return groups
 
 
@@ -156,7 +162,7 @@ def _represented_subjects(
     """
     Return the subjects that must all be ready for this subject's Ready Event.
     """
-    represented = frozenset({subject}).union(*(group.ever_members for group in groups))
+    represented = frozenset({subject}).union(*(group.ready_members for group in groups))
     if any(group.restored for group in groups):
         return represented.union(possible_members.get(subject.namespace, ()))
     return represented

@@ -37,12 +37,12 @@ def apply_evaluation(
     before = {k: g for k, g in state.groups.items() if not g.restored or k in state.episodes}
     groups = update_groups(
         before,
-        evaluation.gate,
-        evaluation.suppressions,
+        evaluation,
         catalogue,
-        individually_announced=frozenset(k.subject for k in state.episodes if k.subject.name),
+        settings,
+        individual=state.episodes,
     )
-    groups = _without_deleted({**_emptied_groups(state), **groups}, evaluation)
+    groups = _with_ready_members({**_emptied_groups(state), **groups}, evaluation, state)
     after = replace(state, groups=groups)
     settle = settings.delays.settle
     # The episode of a Ready, whose last write got no answer, lasts while that Ready is true.
@@ -110,21 +110,28 @@ def _emptied_groups(state: AnnouncementState) -> Mapping[FindingKey, EventGroup]
     }
 
 
-def _without_deleted(
-    groups: Mapping[FindingKey, EventGroup], evaluation: Evaluation
+def _with_ready_members(
+    groups: Mapping[FindingKey, EventGroup], evaluation: Evaluation, state: AnnouncementState
 ) -> Mapping[FindingKey, EventGroup]:
     """
-    Remove deleted InferenceSets, which no Ready may name, and groups without anybody left.
+    Drop InferenceSets that the group's Ready may not name, and groups without anybody left.
+
+    These are the deleted ones, and those that get a Ready of their own.
     """
+    may_be_named = evaluation.subjects - state.ready_owed.keys()
     possible_members = possible_members_by_namespace(groups.values(), evaluation.subjects)
     remaining: dict[FindingKey, EventGroup] = {
-        key: replace(group, ever_members=group.ever_members & evaluation.subjects)
+        key: replace(group, ready_members=group.ready_members & may_be_named)
         for key, group in groups.items()
         if not group.restored
         or key.subject.namespace in possible_members
         or evaluation.known_subjects.is_unseen(key.subject)
     }
-    return {key: group for key, group in remaining.items() if group.ever_members or group.restored}
+    return {
+        key: group
+        for key, group in remaining.items()
+        if group.members or group.ready_members or group.restored
+    }
 
 
 def _is_running(

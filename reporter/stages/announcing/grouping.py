@@ -1,5 +1,8 @@
 """
-Group many InferenceSets of one namespace with the same primary reason into one Event.
+Group many InferenceSets of one namespace with the same reason into one Event.
+
+At most ``GROUP_THRESHOLD`` InferenceSets of a namespace have an Event of their own for one reason, in
+whatever order and after whatever time their troubles begin: the next one makes a group.
 """
 
 from collections import Counter, defaultdict
@@ -7,10 +10,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from reporter.model.entries import Catalogue
-from reporter.model.enums import Layer
+from reporter.model.enums import Emission, Layer
 from reporter.model.subjects import FindingKey, Subject
-from reporter.stages.evaluation.clocks import Gate
-from reporter.stages.evaluation.suppression import Suppressions
+from reporter.stages.evaluation.clocks import FindingState, Gate
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.rank import is_candidate
 
 
 GROUP_THRESHOLD = 10
@@ -25,16 +29,17 @@ class EventGroup:
     The InferenceSets that one Event stands for.
 
     *members*: those with the trouble now.
-    *ever_members*: all that were members since the Event began. Its Ready names them.
+    *ready_members*: those that the group's Ready names: all that were members since the Event began,
+    without those that get a Ready of their own.
     *restored*: the Event was read back, so further members are possible that nobody knows.
     """
 
     members: frozenset[Subject] = frozenset()
-    ever_members: frozenset[Subject] = frozenset()
+    ready_members: frozenset[Subject] = frozenset()
     restored: bool = False
 
     def with_members(self, members: frozenset[Subject]) -> "EventGroup":
-        return EventGroup(members, self.ever_members | members, self.restored)
+        return EventGroup(members, self.ready_members | members, self.restored)
 
 
 def group_key(key: FindingKey) -> FindingKey:
@@ -60,36 +65,39 @@ def possible_members_by_namespace(
 
 def update_groups(
     before: Mapping[FindingKey, EventGroup],
-    gate: Gate,
-    suppressions: Suppressions,
+    evaluation: Evaluation,
     catalogue: Catalogue,
+    settings: EvaluationSettings,
     *,
-    individually_announced: frozenset[Subject],
+    individual: Collection[FindingKey],
 ) -> Mapping[FindingKey, EventGroup]:
     """
     Return the groups with members after this pass.
 
-    Held findings count for the threshold, so that the first of many that outlives its hold does not
-    get an Event of its own. A group lasts until its last member is clear; members that are suppressed
-    or outranked by now remain members, although they cannot be announced.
+    A group begins when the threshold is exceeded and a member without an Event of its own has
+    outlived its hold. It lasts until its last member is clear; members that are suppressed or
+    outranked by now remain members, although they cannot be announced.
 
-    *individually_announced*: subjects with a running Event of their own, which do not join a group.
+    *individual*: keys with a running Event of their own, which is not renewed while there is a group.
     """
-    affected = _sets_by_primary(gate, suppressions, catalogue, _candidate_namespaces(before, gate))
+    states = evaluation.gate.finding_states
+    counted = _GroupedKeys(evaluation, catalogue, settings, individual)
+    affected = counted.sets_by_reason(_candidate_namespaces(before, evaluation.gate))
     groups = {}
     for key in affected.keys() | before.keys():
         with_trouble = affected.get(key, frozenset())
         old = before.get(key, EventGroup())
-        members = (with_trouble - individually_announced) | {
-            member
-            for member in old.members
-            if FindingKey(member, key.reason) in gate.finding_states
+        members = with_trouble | {
+            member for member in old.members if FindingKey(member, key.reason) in states
         }
-        past_hold = any(
-            gate.finding_states[FindingKey(member, key.reason)].past_hold for member in members
-        )
         continues = bool(old.members or old.restored) and bool(members)
-        if continues or (len(with_trouble) > GROUP_THRESHOLD and past_hold):
+        if continues or (
+            len(members) > GROUP_THRESHOLD
+            and any(
+                states[each].past_hold and each not in individual
+                for each in (FindingKey(member, key.reason) for member in members)
+            )
+        ):
             groups[key] = old.with_members(members)
     return groups
 
@@ -103,25 +111,42 @@ def _candidate_namespaces(before: Mapping[FindingKey, EventGroup], gate: Gate) -
     return frozenset(many | {key.subject.namespace for key in before})
 
 
-def _sets_by_primary(
-    gate: Gate, suppressions: Suppressions, catalogue: Catalogue, namespaces: frozenset[str]
-) -> Mapping[FindingKey, frozenset[Subject]]:
+@dataclass(frozen=True, slots=True)
+class _GroupedKeys:
     """
-    Return the InferenceSets by the group key of what would be their primary without holds.
+    The keys that count for the threshold: all that have an Event, or get one unless they clear.
+
+    Held findings count: otherwise the first of many that outlives its hold would get an Event of its
+    own. Events that are outranked for now count as well, since they were announced.
     """
-    primary: dict[Subject, FindingKey] = {}
-    for key, state in gate.finding_states.items():
-        if key.subject.namespace not in namespaces or key in suppressions.suppressed_by:
-            continue
-        entry = catalogue[key.reason]
-        if key.subject.layer is not Layer.MODELDEPLOYMENT or entry.rank is None:
-            continue
-        if not (state.troubles or state.past_hold):
-            continue
-        other = primary.get(key.subject)
-        if other is None or entry.rank < (catalogue[other.reason].rank or 0):
-            primary[key.subject] = key
-    groups: defaultdict[FindingKey, set[Subject]] = defaultdict(set)
-    for subject, key in primary.items():
-        groups[group_key(key)].add(subject)
-    return {key: frozenset(members) for key, members in groups.items()}
+
+    evaluation: Evaluation
+    catalogue: Catalogue
+    settings: EvaluationSettings
+    individual: Collection[FindingKey]
+
+    def sets_by_reason(
+        self, namespaces: Collection[str]
+    ) -> Mapping[FindingKey, frozenset[Subject]]:
+        groups: defaultdict[FindingKey, set[Subject]] = defaultdict(set)
+        for key, state in self.evaluation.gate.finding_states.items():
+            subject = key.subject
+            if subject.layer is not Layer.MODELDEPLOYMENT or subject.namespace not in namespaces:
+                continue
+            if key not in self.evaluation.suppressions.suppressed_by and self._counts(key, state):
+                groups[group_key(key)].add(subject)
+        return {key: frozenset(members) for key, members in groups.items()}
+
+    def _counts(self, key: FindingKey, state: FindingState) -> bool:
+        ranking = self.evaluation.ranking_of(key.subject)
+        if key in ranking.keys_to_announce(self.settings.emission):
+            return True
+        if is_candidate(state, settle=self.settings.delays.settle):
+            return key in self.individual
+        if not state.troubles:
+            return False
+        # A held finding is announced next if it outranks the present primary.
+        rank = self.catalogue[key.reason].rank
+        if rank is None or not ranking.primary or self.settings.emission is Emission.ALL:
+            return True
+        return rank < (self.catalogue[ranking.primary[0].reason].rank or 0)

@@ -46,13 +46,19 @@ def apply_outcome(
     )
     ready_owed = dict(state.ready_owed)
     if outcome is not WriteOutcome.DROPPED and not catalogue[key.reason].orthogonal:
-        ready_owed.setdefault(key.subject, record.last_timestamp)
+        owed_since = ready_owed.get(key.subject, record.last_timestamp)
+        ready_owed[key.subject] = max(owed_since, record.last_timestamp)
     return replace(state, episodes=episodes, ready_owed=ready_owed)
 
 
 def _apply_ready_outcome(
     state: AnnouncementState, record: EventRecord, outcome: WriteOutcome
 ) -> AnnouncementState:
+    """
+    Return the state after a Ready Event was written, or dropped.
+
+    Trouble that was announced while this write was on its way is owed another Ready.
+    """
     key = record.key
     episodes, ready_owed = dict(state.episodes), dict(state.ready_owed)
     if outcome is WriteOutcome.UNCERTAIN:
@@ -60,5 +66,6 @@ def _apply_ready_outcome(
         episodes[key] = Episode(record, uncertain=True)
     else:
         episodes.pop(key, None)
-        ready_owed.pop(key.subject, None)
+        if ready_owed.get(key.subject, record.last_timestamp) <= record.last_timestamp:
+            ready_owed.pop(key.subject, None)
     return replace(state, episodes=episodes, ready_owed=ready_owed)

@@ -50,15 +50,17 @@ class PendingWrite:
     is_repeat: bool = False
 
     @property
-    def sort_key(self) -> tuple[float, int, int, FindingKey]:
+    def sort_key(self) -> tuple[float, int, int, bool, FindingKey]:
         """
         The order of writes: new content first, by layer and rank, then heartbeats, the oldest first.
 
         Heartbeats come last and by age: if more are due than may be written, new content would never
-        get its turn, nor would the heartbeats of low rank.
+        get its turn, nor would the heartbeats of low rank. Of one rank, the Event for many
+        InferenceSets comes before those for one.
         """
         since = self.due_at.timestamp() if self.is_repeat else 0.0
-        return (since, self.key.subject.layer.order, self.rank, self.key)
+        subject = self.key.subject
+        return (since, subject.layer.order, self.rank, bool(subject.name), self.key)
 
 
 class CachedWrite(NamedTuple):

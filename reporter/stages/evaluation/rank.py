@@ -67,7 +67,7 @@ def rank(
         if (
             key.subject in subjects
             and key not in suppressions.suppressed_by
-            and _is_candidate(state, settle=settle)
+            and is_candidate(state, settle=settle)
         ):
             candidates[key.subject].append(key)
     unchanged = {subject: each for subject, each in before.items() if subject not in subjects}
@@ -76,7 +76,10 @@ def rank(
     }
 
 
-def _is_candidate(state: FindingState, *, settle: timedelta) -> bool:
+def is_candidate(state: FindingState, *, settle: timedelta) -> bool:
+    """
+    Return whether a finding outranks others and is named: it exists, or did within the settle.
+    """
     return state.past_hold and (bool(state.announceable) or state.clear_for < settle)
 
 

@@ -2,7 +2,7 @@
 Cached decisions about writes are made again when something they depend on changed.
 """
 
-from reporter.model.enums import Layer
+from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.stages.announcing.schedule import CachedWrite, PublishContext
 from tests.support.builders import (
@@ -50,3 +50,50 @@ def test_a_source_without_a_rank_names_what_it_suppresses_as_soon_as_it_may():
     replay.set_verdicts(an_active_verdict(a_key("harness", TEAM)))
     assert replay.new_writes == ["odd x2"]
     assert "(suppressing downstream reasons: harness in 1 namespace(s))" in replay.last_message
+
+
+BBR, ISTIO = a_key("clusterBBR"), a_key("clusterIstio")
+
+
+def bbr_replay() -> CachingReplay:
+    replay = CachingReplay(a_catalogue(an_entry("clusterIstio", 10), an_entry("clusterBBR", 20)))
+    replay.set_verdicts(an_active_verdict(BBR)).advance(5)
+    assert replay.new_writes == ["clusterBBR x1"]
+    return replay
+
+
+def test_a_decision_is_kept_while_nothing_that_it_depends_on_changes():
+    replay = bbr_replay().run_pass()
+    kept = replay.cache[BBR]
+    assert replay.run_pass().cache[BBR] is kept
+
+
+def test_a_new_cause_is_written_although_a_decision_was_kept():
+    replay = bbr_replay().set_verdicts(an_active_verdict(BBR, a_trouble(code="Other")))
+    assert replay.new_writes == ["clusterBBR x2"]
+
+
+def test_a_new_suffix_is_written_although_a_decision_was_kept():
+    replay = CachingReplay(a_catalogue(an_entry("clusterIstio", 10), an_entry("clusterBBR", 20)))
+    replay.set_verdicts(an_active_verdict(ISTIO)).advance(5)
+    replay.set_verdicts(an_active_verdict(BBR))
+    assert replay.new_writes == ["clusterIstio x1", "clusterIstio x2"]
+    assert replay.last_message.endswith(" (also: clusterBBR)")
+
+
+def test_a_heartbeat_follows_the_last_one_although_a_decision_was_kept():
+    assert bbr_replay().advance(800).new_writes == ["clusterBBR x2", "clusterBBR x3"]
+
+
+def test_decisions_about_episodes_that_are_over_are_not_kept():
+    replay = bbr_replay().set_clear(BBR).advance(60)
+    assert replay.cache == {}
+
+
+def test_a_start_is_decided_anew_since_it_changes_by_time_alone():
+    start = a_trouble(kind=TroubleKind.STARTING, code="Other")
+    replay = bbr_replay().set_verdicts(an_active_verdict(BBR, start)).advance(50)
+    assert replay.new_writes == []
+    assert BBR not in replay.cache
+    assert replay.advance(15).new_writes == ["clusterBBR x2"]
+    assert "(no progress for " in replay.last_message

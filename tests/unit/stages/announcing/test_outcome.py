@@ -2,7 +2,10 @@
 Writes that got no answer or were refused.
 """
 
-from reporter.stages.announcing.outcome import WriteOutcome
+from datetime import timedelta
+
+from reporter.stages.announcing.episodes import apply_evaluation
+from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
 from tests.support.builders import an_active_verdict
 from tests.support.replay_builders import BBR, cluster_replay
 
@@ -39,3 +42,28 @@ def test_a_dropped_write_is_not_repeated_and_owes_no_ready():
     replay.write_pending(WriteOutcome.DROPPED)
     replay.announcing = True
     assert replay.advance(60).set_clear(BBR).advance(60).new_writes == ["clusterBBR x1"]
+
+
+def test_trouble_that_is_announced_while_a_ready_is_on_its_way_gets_another_ready():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).set_clear(BBR).advance(29)
+    replay.announcing = False
+    replay.now += timedelta(seconds=1)
+    replay.run_pass()
+    replay.announcement_state = apply_evaluation(
+        replay.announcement_state,
+        replay.evaluation,
+        replay.catalogue,
+        replay.settings,
+        now=replay.now,
+    )
+    (write,) = replay.context.pending_writes(now=replay.now)
+    ready = replay.context.compose_event(write.key, now=replay.now)
+    replay.announcing = True
+    replay.now += timedelta(milliseconds=20)
+    replay.set_verdicts(an_active_verdict(BBR))
+    replay.announcement_state = apply_outcome(
+        replay.announcement_state, ready, WriteOutcome.WRITTEN, replay.catalogue
+    )
+    assert replay.new_writes == ["clusterBBR x1", "clusterBBR x1"]
+    assert replay.set_clear(BBR).advance(40).new_writes == ["clusterReady x1"]
+    assert replay.announcement_state.ready_owed == {}

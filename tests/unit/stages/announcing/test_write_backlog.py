@@ -70,6 +70,15 @@ def test_a_first_announcement_does_not_wait_for_heartbeats():
     assert replay.seconds(1).writes[-1].key == key
 
 
+def test_the_event_of_many_comes_before_those_of_one_with_the_same_rank():
+    many = [Subject(Layer.MODELDEPLOYMENT, "team-zz", f"model-{n:02}") for n in range(11)]
+    replay = SlowReplay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, *SETS, *many}))
+    keys = [*PODS, *(a_key("inferencesetPods", each) for each in many)]
+    replay.verdicts = {key: an_active_verdict(key) for key in keys}
+    written = [record.key.subject for record in replay.seconds(3).writes]
+    assert written == [Subject(Layer.MODELDEPLOYMENT, "team-zz"), *SETS[:2]]
+
+
 def test_a_ready_does_not_wait_for_heartbeats():
     replay = a_backlog().seconds(2 * MANY)
     del replay.verdicts[PODS[-1]]

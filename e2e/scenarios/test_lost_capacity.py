@@ -1,0 +1,117 @@
+"""
+Three hundred models of three namespaces lose their spot nodes, and there is no capacity for others.
+
+The holds are those of the catalogue as shipped.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from e2e.controlplane import ControlPlane, Json
+from e2e.support import events
+from e2e.support.production_stack import statuses, workload
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import SETTLE
+
+
+SETS, TEAMS = 300, ("team-0", "team-1", "team-2")
+INFRA, PODS, READY = (
+    "inferencesetInfraProvisioningFailed",
+    "inferencesetModelPodsNotReady",
+    "inferencesetReady",
+)
+NO_CAPACITY_AFTER = 20
+"""
+Seconds after the loss of the nodes.
+"""
+
+Path = str
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[ControlPlane]:
+    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
+        every = workload.manifests(SETS, of_a_team=SETS // len(TEAMS))
+        workload.write_all(plane, (each for each in every if not _routes(each)))
+        yield plane
+
+
+@pytest.mark.controlplane
+def test_lost_nodes_and_capacity_are_two_events_and_one_ready_for_each_namespace(
+    plane: ControlPlane,
+) -> None:
+    pods = _all(plane, "/api/v1/namespaces/{}/pods", "model-")
+    workspaces = _all(plane, "/apis/kaito.sh/v1beta1/namespaces/{}/workspaces", "model-")
+    assert (len(pods), len(workspaces)) == (SETS, SETS)
+    with ReporterProcess(plane, f"--settle-seconds={SETTLE}"):
+        began = time.monotonic()
+        _write(plane, pods, _not_ready)
+        time.sleep(max(began + NO_CAPACITY_AFTER - time.monotonic(), 0))
+        _write(plane, workspaces, _without_capacity)
+        for team in TEAMS:
+            events.wait_for(plane.client, INFRA, within=90, saying=f"{team}: 100 InferenceSets (")
+        assert _announced(plane) == _once_for_each_team(PODS, INFRA)
+        _write(plane, workspaces, lambda workspace: workspace["status"])
+        _write(plane, pods, lambda pod: pod["status"])
+        for team in TEAMS:
+            events.wait_for(plane.client, READY, within=60, saying=f"{team}: 100 InferenceSets (")
+        assert _announced(plane) == _once_for_each_team(PODS, INFRA, READY)
+
+
+def _once_for_each_team(*reasons: str) -> Counter[tuple[str, str]]:
+    return Counter((reason, team) for reason in reasons for team in TEAMS)
+
+
+def _announced(plane: ControlPlane) -> Counter[tuple[str, str]]:
+    return Counter((e.reason, e.involved[1]) for e in events.reporter_events(plane.client))
+
+
+def _routes(manifest: Json) -> bool:
+    """
+    Return whether an object only routes requests to a model; none of these is concerned.
+    """
+    name = manifest["metadata"]["name"]
+    picker = name.endswith("-epp") or "-epp-" in name
+    return picker or manifest["kind"] in {"HTTPRoute", "InferencePool"}
+
+
+def _all(plane: ControlPlane, path: str, prefix: str) -> dict[Path, Json]:
+    found = ((path.format(team), each) for team in TEAMS for each in _list(plane, path, team))
+    return {
+        f"{collection}/{each['metadata']['name']}": each
+        for collection, each in found
+        if each["metadata"]["name"].startswith(prefix)
+    }
+
+
+def _list(plane: ControlPlane, path: str, team: str) -> list[Json]:
+    return plane.client.list(path.format(team))
+
+
+def _write(plane: ControlPlane, objects: dict[Path, Json], change: Callable[[Json], Json]) -> None:
+    for path, each in objects.items():
+        live = plane.client.get(path)
+        plane.client.put(f"{path}/status", {**live, "status": change(each)})
+
+
+def _not_ready(pod: Json) -> Json:
+    ready = {"type": "Ready", "status": "False", "lastTransitionTime": statuses.timestamp()}
+    containers = [{**each, "ready": False} for each in pod["status"]["containerStatuses"]]
+    return {**pod["status"], "conditions": [ready], "containerStatuses": containers}
+
+
+def _without_capacity(workspace: Json) -> Json:
+    failed = {
+        "status": "False",
+        "reason": "ZonalAllocationFailure",
+        "message": "no capacity is left for spot instances",
+        "lastTransitionTime": statuses.timestamp(),
+    }
+    conditions = [
+        {**each, **failed} if each["type"] in {"NodeClaimReady", "ResourceReady"} else each
+        for each in workspace["status"]["conditions"]
+    ]
+    return {**workspace["status"], "conditions": conditions}
