@@ -21,6 +21,7 @@ from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.involved import involved_namespace
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller.controller import Controller
+from reporter.runtime.http.closed_log import ClosedConnectionLog
 from reporter.runtime.http.health import Health
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.runtime.http.status_page import StatusPage
@@ -31,7 +32,7 @@ from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
 from reporter.runtime.leaderelection.rules import LeaseTiming
 from reporter.runtime.process import loop_lag
-from reporter.runtime.process.clock import Clock
+from reporter.runtime.process.clock import Clock, monotonic_seconds
 from reporter.runtime.process.heap import trim_heap_after
 from reporter.runtime.process.signals import on_stop_signal
 from reporter.settings import Settings
@@ -170,6 +171,9 @@ class Reporter:
             metrics=settings.metrics_bind_address,
             health=settings.health_probe_bind_address,
             status=settings.status_bind_address,
+            on_closed=ClosedConnectionLog(
+                self.metrics.count_closed_connection, monotonic_seconds
+            ).record,
         )
 
     # ------------------------------------------------------------ running

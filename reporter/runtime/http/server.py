@@ -4,23 +4,27 @@ Serves metrics on one HTTP address, health and readiness on another.
 The status page is served with health and readiness, or on an address of its own.
 """
 
-import asyncio
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from datetime import timedelta
-from itertools import chain
-from typing import Any
+from functools import partial
+from http import HTTPStatus
 
-from aiohttp import hdrs, web
-
+from reporter.runtime.http.limits import ConnectionTimeouts
+from reporter.runtime.http.listener import Listener, OnClosed
+from reporter.runtime.http.requests import Request
+from reporter.runtime.http.responses import Response, text_response
 from reporter.settings import BindAddress
 
 
-STATUS_TIMEOUT = timedelta(seconds=60)
-"""
-How long a slow reader of the status page is served: what it shows stays in memory for as long.
-"""
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+JSON_TYPE = "application/json; charset=utf-8"
+METHODS = ("GET", "HEAD")
+
+Route = Callable[[Request], Response]
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class Pages:
 class HttpServer:
     """
     Nothing is served for an address of None.
+
+    *on_closed* is called for each connection that the server ends early.
     """
 
     def __init__(
@@ -47,9 +53,12 @@ class HttpServer:
         metrics: BindAddress | None,
         health: BindAddress | None,
         status: BindAddress | None,
+        on_closed: OnClosed = lambda *_: None,
+        timeouts: ConnectionTimeouts | None = None,
     ) -> None:
         self._pages = pages
         self._metrics, self._health, self._status = metrics, health, status
+        self._on_closed, self._timeouts = on_closed, timeouts or ConnectionTimeouts()
         self._stack = AsyncExitStack()
 
     async def start(self) -> None:
@@ -58,9 +67,9 @@ class HttpServer:
         """
         if self._metrics is not None:
             await self._serve(self._metrics, {"/metrics": self._show_metrics})
-        status = {"/status": self._show_status}
+        status: dict[str, Route] = {"/status": self._show_status}
         if self._health is not None:
-            routes = {
+            routes: dict[str, Route] = {
                 "/livez": self._show_livez,
                 "/healthz": self._show_livez,
                 "/readyz": self._show_readyz,
@@ -73,47 +82,51 @@ class HttpServer:
     async def stop(self) -> None:
         await self._stack.aclose()
 
-    async def _serve(self, address: BindAddress, routes: dict[str, Any]) -> None:
-        app = web.Application()
-        app.add_routes([web.get(path, show) for path, show in routes.items()])
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await runner.setup()
-        self._stack.push_async_callback(runner.cleanup)
-        await web.TCPSite(runner, address.host or None, address.port).start()
-
-    async def _show_metrics(self, _: web.Request) -> web.Response:
-        return web.Response(
-            body=self._pages.metrics(),
-            headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"},
+    async def _serve(self, address: BindAddress, routes: Mapping[str, Route]) -> None:
+        listener = Listener(
+            address,
+            partial(_respond, routes),
+            on_closed=self._on_closed,
+            timeouts=self._timeouts,
         )
+        await listener.start()
+        self._stack.push_async_callback(listener.stop)
 
-    async def _show_status(self, request: web.Request) -> web.StreamResponse:
-        """
-        Send the page in parts; other tasks run before the next part is rendered.
-        """
+    def _show_metrics(self, _: Request) -> Response:
+        return Response(HTTPStatus.OK, self._pages.metrics(), METRICS_TYPE)
+
+    def _show_status(self, _: Request) -> Response:
         parts = self._pages.status()
-        first = next(parts)
-        response = web.StreamResponse(headers={"Content-Type": "application/json; charset=utf-8"})
-        try:
-            async with asyncio.timeout(STATUS_TIMEOUT.total_seconds()):
-                await response.prepare(request)
-                if request.method == hdrs.METH_HEAD:
-                    return response
-                for part in chain((first,), parts):
-                    await response.write(part.encode())
-                    await asyncio.sleep(0)
-        except TimeoutError:
-            response.force_close()
-            if request.transport is not None:
-                request.transport.abort()
-        return response
+        return Response(HTTPStatus.OK, _encode_parts(next(parts), parts), JSON_TYPE)
 
-    async def _show_livez(self, _: web.Request) -> web.Response:
+    def _show_livez(self, _: Request) -> Response:
         return _health_response(self._pages.livez())
 
-    async def _show_readyz(self, _: web.Request) -> web.Response:
+    def _show_readyz(self, _: Request) -> Response:
         return _health_response(self._pages.readyz())
 
 
-def _health_response(why_not: str) -> web.Response:
-    return web.Response(text=f"{why_not or 'ok'}\n", status=503 if why_not else 200)
+def _respond(routes: Mapping[str, Route], request: Request) -> Response:
+    route = routes.get(request.path)
+    if route is None:
+        return text_response(HTTPStatus.NOT_FOUND)
+    if request.method not in METHODS:
+        return text_response(HTTPStatus.METHOD_NOT_ALLOWED, Allow=", ".join(METHODS))
+    try:
+        return route(request)
+    except Exception:
+        # A page that fails must not end the others; which one it is, is in the log.
+        logger.exception("%s cannot be rendered", request.path)
+        return text_response(HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def _encode_parts(first: str, rest: Iterator[str]) -> Generator[bytes, None, None]:
+    yield first.encode()
+    for part in rest:
+        yield part.encode()
+
+
+def _health_response(why_not: str) -> Response:
+    return text_response(
+        HTTPStatus.SERVICE_UNAVAILABLE if why_not else HTTPStatus.OK, why_not or "ok"
+    )
