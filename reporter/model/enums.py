@@ -95,4 +95,3 @@ class ClosedConnection(StrEnum):
     SLOW_READER = "slow_reader"  # the response was not read in time
     IDLE = "idle"  # no request for a long time
     CROWDED_OUT = "crowded_out"  # too many connections; this client had most
-    NO_FILES = "no_files"  # the kernel accepts no more, for example for want of open files

@@ -14,17 +14,13 @@ LOG_INTERVAL = timedelta(minutes=1)
 At most one line per reason and interval: clients that misbehave must not fill the log.
 """
 
-LEVELS = {
-    ClosedConnection.CROWDED_OUT: logging.WARNING,
-    ClosedConnection.NO_FILES: logging.WARNING,
-}
+LEVELS = {ClosedConnection.CROWDED_OUT: logging.WARNING}
 TEXTS = {
     ClosedConnection.MALFORMED: "it sent no HTTP/1 request",
     ClosedConnection.SLOW_REQUEST: "its request did not arrive in time",
     ClosedConnection.SLOW_READER: "it did not read the response in time",
     ClosedConnection.IDLE: "it sent no request in time",
     ClosedConnection.CROWDED_OUT: "there were too many connections, and it had most of them",
-    ClosedConnection.NO_FILES: "no connection could be accepted; raise the limit of open files",
 }
 
 logger = logging.getLogger(__name__)

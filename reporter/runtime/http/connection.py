@@ -1,191 +1,148 @@
 """
-One connection of a client: requests one after the other, each with limits of time.
+One connection of a client, with limits of time for each of its steps.
 
-No request is waited for, and no response sent, without a timeout. Each step lets other tasks run,
-because a socket that is always ready would never do so by itself.
+aiohttp limits neither the time in which the head of a request arrives nor that in which a response
+is read.
 """
 
 import asyncio
 import logging
-import socket
-import struct
-from collections.abc import Callable, Generator
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from http import HTTPStatus
+from typing import Protocol
+
+from aiohttp import hdrs, web
 
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.limits import LINGER, LINGER_BYTES, ConnectionTimeouts
-from reporter.runtime.http.requests import Refusal, Request, take_head
-from reporter.runtime.http.responses import (
-    LAST_CHUNK,
-    Response,
-    encode_chunk,
-    encode_head,
-    text_response,
+from reporter.runtime.http.limits import ConnectionTimeouts
+
+
+SERVER = "productionstack-status-reporter"
+"""
+The Server header. aiohttp's own names the versions of aiohttp and Python.
+"""
+
+LATE = (
+    b"HTTP/1.1 408 Request Timeout\r\nServer: %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    % SERVER.encode()
 )
 
-
-READ_BYTES = 8 * 1024
-RESET_ON_CLOSE = struct.pack("ii", 1, 0)
-"""
-SO_LINGER with no time: closing resets the connection, so an incomplete response cannot look whole.
-"""
-
-Respond = Callable[[Request], Response]
-"""
-Returns the response to a request, and never raises. The parts of a body may raise.
-"""
-
-logger = logging.getLogger(__name__)
+_SILENT = logging.getLogger(f"{__name__}.aiohttp")
+_SILENT.disabled = True
 
 
-class Connection:
+class ConnectionObserver(Protocol):
+    def opened(self, connection: "Connection") -> None: ...
+    def lost(self, connection: "Connection") -> None: ...
+    def closed_early(self, connection: "Connection", why: ClosedConnection) -> None: ...
+
+
+class Connection(web.RequestHandler):
     """
-    *client*: its address, without the port. *is_waiting*: no request is being answered.
+    *server*: the one of aiohttp, which has the handler of requests.
     """
+
+    __slots__ = ("_deadline", "_has_request", "_observer", "_responding", "_timeouts", "client")
 
     def __init__(
-        self, sock: socket.socket, client: str, respond: Respond, timeouts: ConnectionTimeouts
+        self, server: web.Server, observer: ConnectionObserver, timeouts: ConnectionTimeouts
     ) -> None:
-        self.client, self.is_waiting = client, True
-        self._sock, self._respond, self._timeouts = sock, respond, timeouts
-        self._received, self._is_last = bytearray(), False
-        self._loop = asyncio.get_running_loop()
+        # The log of aiohttp has a traceback for each request that is not HTTP.
+        super().__init__(server, loop=asyncio.get_running_loop(), logger=_SILENT)
+        self._observer, self._timeouts = observer, timeouts
+        self._has_request, self._responding, self.client = False, False, ""
+        self._deadline: asyncio.TimerHandle | None = None
 
-    def finish(self) -> None:
+    @property
+    def is_waiting(self) -> bool:
         """
-        Close the connection after the response that is being sent.
+        Return whether no response is being made or sent.
         """
-        self._is_last = True
+        return not self._responding and not self._unsent_bytes()
 
-    async def serve(self) -> ClosedConnection | None:
+    @contextmanager
+    def responding(self) -> Iterator[None]:
         """
-        Answer requests until the connection ends, and return why the server ended it early.
+        Limit the time of a response. Its last bytes may still be sent afterwards.
         """
-        with self._sock, suppress(OSError):
-            try:
-                return await self._serve_requests()
-            except asyncio.CancelledError:
-                if not self.is_waiting:
-                    self._reset()
-                raise
-        return None
-
-    async def _serve_requests(self) -> ClosedConnection | None:
-        wait = self._timeouts.request
-        while True:
-            self.is_waiting = True
-            try:
-                async with asyncio.timeout(wait.total_seconds()) as deadline:
-                    request = await self._read_request(deadline)
-            except TimeoutError:
-                return await self._end_late()
-            self.is_waiting = False
-            if request is None:
-                return None
-            if isinstance(request, Refusal):
-                await self._refuse(HTTPStatus(request))
-                return ClosedConnection.MALFORMED
-            try:
-                async with asyncio.timeout(self._timeouts.response.total_seconds()):
-                    another = await self._answer(request)
-            except TimeoutError:
-                self._reset()
-                return ClosedConnection.SLOW_READER
-            if not another or self._is_last:
-                await self._linger()
-                return None
-            wait = self._timeouts.idle
-
-    async def _read_request(self, deadline: asyncio.Timeout) -> Request | Refusal | None:
-        """
-        Read the next head; None at the end of the connection.
-
-        *deadline* comes nearer with the first byte.
-        """
-        begun = False
-        while True:
-            if self._received and not begun:
-                begun = True
-                latest = self._loop.time() + self._timeouts.request.total_seconds()
-                deadline.reschedule(min(latest, deadline.when() or latest))
-            if self._received and (head := take_head(self._received)) is not None:
-                del self._received[: head.length]
-                return head.request
-            data = await self._receive()
-            if not data:
-                return None
-            self._received += data
-
-    async def _answer(self, request: Request) -> bool:
-        """
-        Send the response, and return whether the connection can carry another one.
-        """
-        response, chunked = self._respond(request), request.takes_chunks
-        body = response.body
-        keep_alive = request.keeps_alive and (isinstance(body, bytes) or chunked)
-        head = encode_head(response, keep_alive=keep_alive, chunked=chunked)
-        if isinstance(body, bytes):
-            await self._send(head if request.method == "HEAD" else head + body)
-            return keep_alive
-        with closing(body):
-            await self._send(head)
-            if request.method != "HEAD":
-                await self._send_parts(body, chunked=chunked)
-        return keep_alive
-
-    async def _send_parts(self, parts: Generator[bytes, None, None], *, chunked: bool) -> None:
-        """
-        Send each part as soon as it is made.
-        """
+        self._responding = True
+        self._set_deadline(self._timeouts.response, ClosedConnection.SLOW_READER)
         try:
-            for part in parts:
-                await self._send(encode_chunk(part) if chunked else part)
-        except (OSError, asyncio.CancelledError):
-            raise
-        except Exception as err:
-            logger.exception("a page could not be rendered to its end")
-            self._reset()
-            raise ConnectionAbortedError from err
-        await self._send(LAST_CHUNK if chunked else b"")
+            yield
+        finally:
+            self._responding = self._has_request = False
+            self._set_deadline(self._timeouts.idle, ClosedConnection.IDLE)
 
-    async def _receive(self) -> bytes:
-        data = await self._loop.sock_recv(self._sock, READ_BYTES)
-        await asyncio.sleep(0)
-        return data
-
-    async def _send(self, data: bytes) -> None:
-        await self._loop.sock_sendall(self._sock, data)
-        await asyncio.sleep(0)
-
-    async def _end_late(self) -> ClosedConnection:
+    def abort(self, why: ClosedConnection | None = None) -> None:
         """
-        End a connection that sent no whole head in time; an idle one needs no response.
+        Reset the connection, so that an incomplete response cannot look whole.
         """
-        if not self._received:
-            return ClosedConnection.IDLE
-        await self._refuse(HTTPStatus.REQUEST_TIMEOUT)
-        return ClosedConnection.SLOW_REQUEST
+        if self.transport is not None and why is not None:
+            self._observer.closed_early(self, why)
+        if isinstance(self.transport, asyncio.Transport):
+            self.transport.abort()
 
-    async def _refuse(self, status: HTTPStatus) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LINGER.total_seconds()):
-                response = text_response(status)
-                head = encode_head(response, keep_alive=False, chunked=False)
-                await self._send(head + bytes(response.body))
-        await self._linger()
+    # ------------------------------------------------------------ called by asyncio and aiohttp
 
-    async def _linger(self) -> None:
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        peer = transport.get_extra_info("peername")
+        self.client = str(peer[0]) if peer else ""
+        super().connection_made(transport)
+        self._set_deadline(self._timeouts.request, ClosedConnection.IDLE)
+        self._observer.opened(self)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._responding and not self._has_request:
+            self._has_request = True
+            self._set_deadline(self._timeouts.request, ClosedConnection.SLOW_REQUEST)
+        super().data_received(data)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._observer.lost(self)
+        super().connection_lost(exc)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = HTTPStatus.INTERNAL_SERVER_ERROR,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
         """
-        Let the client read the response before the socket is closed with data unread.
+        Answer what is not an HTTP/1 request. Of our handlers, only lost connections arrive here.
         """
-        self._sock.shutdown(socket.SHUT_WR)
-        discarded = 0
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LINGER.total_seconds()):
-                while discarded < LINGER_BYTES and (data := await self._receive()):
-                    discarded += len(data)
+        if isinstance(exc, ConnectionError):
+            raise ConnectionAbortedError  # exc itself would keep this frame, and the page, alive
+        self._observer.closed_early(self, ClosedConnection.MALFORMED)
+        response = web.Response(
+            status=status, text=f"{HTTPStatus(status).phrase}\n", headers={hdrs.SERVER: SERVER}
+        )
+        response.force_close()
+        return response
 
-    def _reset(self) -> None:
-        with suppress(OSError):
-            self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+    # ------------------------------------------------------------ limits
+
+    def _set_deadline(self, after: timedelta, why: ClosedConnection) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        loop = asyncio.get_running_loop()
+        self._deadline = loop.call_later(after.total_seconds(), self._end_late, why)
+
+    def _end_late(self, why: ClosedConnection) -> None:
+        if self._unsent_bytes():
+            self.abort(ClosedConnection.SLOW_READER)
+            return
+        if why is ClosedConnection.SLOW_REQUEST and isinstance(self.transport, asyncio.Transport):
+            self._observer.closed_early(self, why)
+            self.transport.write(LATE)
+            self.force_close()
+            return
+        self.abort(why)
+
+    def _unsent_bytes(self) -> int:
+        transport = self.transport
+        return transport.get_write_buffer_size() if isinstance(transport, asyncio.Transport) else 0

@@ -1,5 +1,5 @@
 """
-All limits of the HTTP server but that of a request's head: times, and connections at once.
+The limits of the HTTP server: times, and connections at once.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ class ConnectionTimeouts:
     """
     The time that a client has for each of its steps.
 
-    *request*: to send a whole head, from its first byte, the first one from connecting.
+    *request*: to send a whole head, from connecting or from its first byte.
     *idle*: between two requests. *response*: to read a whole response.
     """
 
@@ -23,31 +23,12 @@ class ConnectionTimeouts:
 MAX_CONNECTIONS = 64
 """
 Connections of one listening address. One more closes another, so that a probe always gets in.
-
-Three addresses with 64 each, and 32 while they change, 512 scrapes and 128 connections to the API
-server are 928 open files, of the usual 1,024.
 """
 
-BACKLOG = 512
+BACKLOG = 64
 """
-Connections that the kernel keeps until they are accepted; it takes net.core.somaxconn if that is lower.
-"""
-
-LINGER, LINGER_BYTES = timedelta(seconds=1), 64 * 1024
-"""
-How long and how much is still read and discarded after the last response. To close a socket with
-unread data resets the connection, and the client may lose the response (RFC 9112 section 9.6).
-"""
-
-ACCEPTS_BETWEEN_YIELDS = 32
-"""
-Connections that are accepted before other tasks run. A connection that makes room for another keeps
-its file until then.
-"""
-
-ACCEPT_PAUSE = timedelta(seconds=0.1)
-"""
-The pause after the kernel could not accept a connection, for example for want of open files.
+Connections that the kernel keeps until they are accepted. asyncio accepts as many before other tasks
+run, so an address has up to MAX_CONNECTIONS + BACKLOG open files for a moment.
 """
 
 STOP_TIMEOUT = timedelta(seconds=1)

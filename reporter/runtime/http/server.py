@@ -4,25 +4,23 @@ Serves metrics on one HTTP address, health and readiness on another.
 The status page is served with health and readiness, or on an address of its own.
 """
 
+import asyncio
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 from functools import partial
-from http import HTTPStatus
+from itertools import chain
 
-from reporter.runtime.http.limits import ConnectionTimeouts
-from reporter.runtime.http.listener import Listener, OnClosed
-from reporter.runtime.http.requests import Request
-from reporter.runtime.http.responses import Response, text_response
+from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
+
+from reporter.runtime.http.connection import SERVER, Connection
+from reporter.runtime.http.connection_limit import ConnectionLimit, OnClosed
+from reporter.runtime.http.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
 from reporter.settings import BindAddress
 
 
-METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-JSON_TYPE = "application/json; charset=utf-8"
-METHODS = ("GET", "HEAD")
-
-Route = Callable[[Request], Response]
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 logger = logging.getLogger(__name__)
 
@@ -67,9 +65,9 @@ class HttpServer:
         """
         if self._metrics is not None:
             await self._serve(self._metrics, {"/metrics": self._show_metrics})
-        status: dict[str, Route] = {"/status": self._show_status}
+        status: dict[str, Handler] = {"/status": self._show_status}
         if self._health is not None:
-            routes: dict[str, Route] = {
+            routes: dict[str, Handler] = {
                 "/livez": self._show_livez,
                 "/healthz": self._show_livez,
                 "/readyz": self._show_readyz,
@@ -82,51 +80,85 @@ class HttpServer:
     async def stop(self) -> None:
         await self._stack.aclose()
 
-    async def _serve(self, address: BindAddress, routes: Mapping[str, Route]) -> None:
-        listener = Listener(
-            address,
-            partial(_respond, routes),
-            on_closed=self._on_closed,
-            timeouts=self._timeouts,
+    async def _serve(self, address: BindAddress, routes: Mapping[str, Handler]) -> None:
+        app = web.Application(middlewares=[_guard])
+        app.add_routes([web.get(path, show) for path, show in routes.items()])
+        app.on_response_prepare.append(_name_server)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=STOP_TIMEOUT.total_seconds())
+        await runner.setup()
+        self._stack.push_async_callback(runner.cleanup)
+        if runner.server is None:
+            raise RuntimeError("the runner was set up just now")
+        connect = partial(
+            Connection, runner.server, ConnectionLimit(self._on_closed), self._timeouts
         )
-        await listener.start()
-        self._stack.push_async_callback(listener.stop)
+        listener = await asyncio.get_running_loop().create_server(
+            connect,
+            address.host or None,
+            address.port,
+            backlog=BACKLOG,
+        )
+        self._stack.callback(listener.close)
 
-    def _show_metrics(self, _: Request) -> Response:
-        return Response(HTTPStatus.OK, self._pages.metrics(), METRICS_TYPE)
+    async def _show_metrics(self, _: web.Request) -> web.Response:
+        return web.Response(
+            body=self._pages.metrics(),
+            headers={hdrs.CONTENT_TYPE: "text/plain; version=0.0.4; charset=utf-8"},
+        )
 
-    def _show_status(self, _: Request) -> Response:
-        parts = self._pages.status()
-        return Response(HTTPStatus.OK, _encode_parts(next(parts), parts), JSON_TYPE)
+    async def _show_status(self, request: web.Request) -> web.StreamResponse:
+        """
+        Send the page in parts; other tasks run before the next part is rendered.
+        """
+        response = web.StreamResponse(
+            headers={hdrs.CONTENT_TYPE: "application/json; charset=utf-8"}
+        )
+        if request.version == HttpVersion10:
+            response.force_close()  # the end of the connection is the end of the page
+        # What the page shows stays in memory until it is closed.
+        with closing(part.encode() for part in self._pages.status()) as parts:
+            first = next(parts)
+            await response.prepare(request)
+            if request.method != hdrs.METH_HEAD:
+                for part in chain((first,), parts):
+                    await response.write(part)
+                    await asyncio.sleep(0)
+        return response
 
-    def _show_livez(self, _: Request) -> Response:
+    async def _show_livez(self, _: web.Request) -> web.Response:
         return _health_response(self._pages.livez())
 
-    def _show_readyz(self, _: Request) -> Response:
+    async def _show_readyz(self, _: web.Request) -> web.Response:
         return _health_response(self._pages.readyz())
 
 
-def _respond(routes: Mapping[str, Route], request: Request) -> Response:
-    route = routes.get(request.path)
-    if route is None:
-        return text_response(HTTPStatus.NOT_FOUND)
-    if request.method not in METHODS:
-        return text_response(HTTPStatus.METHOD_NOT_ALLOWED, Allow=", ".join(METHODS))
-    try:
-        return route(request)
-    except Exception:
-        # A page that fails must not end the others; which one it is, is in the log.
-        logger.exception("%s cannot be rendered", request.path)
-        return text_response(HTTPStatus.INTERNAL_SERVER_ERROR)
+@web.middleware
+async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """
+    Limit the time of a response, and log a page that cannot be rendered.
+    """
+    connection = request.protocol
+    if not isinstance(connection, Connection):
+        raise TypeError("each connection of this server is made by it")
+    if request.version not in {HttpVersion10, HttpVersion11}:
+        connection.abort()  # aiohttp would answer in the version of the request
+        raise ConnectionAbortedError
+    with connection.responding():
+        try:
+            return await handler(request)
+        except (web.HTTPException, ConnectionError):
+            raise
+        except Exception:
+            # A page that fails must not end the others; which one it is, is in the log.
+            logger.exception("%s cannot be rendered", request.path)
+            if request.writer.output_size:
+                connection.abort()
+            return web.Response(status=500, text="Internal Server Error\n")
 
 
-def _encode_parts(first: str, rest: Iterator[str]) -> Generator[bytes, None, None]:
-    yield first.encode()
-    for part in rest:
-        yield part.encode()
+async def _name_server(_: web.Request, response: web.StreamResponse) -> None:
+    response.headers[hdrs.SERVER] = SERVER
 
 
-def _health_response(why_not: str) -> Response:
-    return text_response(
-        HTTPStatus.SERVICE_UNAVAILABLE if why_not else HTTPStatus.OK, why_not or "ok"
-    )
+def _health_response(why_not: str) -> web.Response:
+    return web.Response(text=f"{why_not or 'ok'}\n", status=503 if why_not else 200)

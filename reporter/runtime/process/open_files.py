@@ -9,7 +9,7 @@ import resource
 
 from reporter.kube.client.connections import MAX_CONNECTIONS as API_CONNECTIONS
 from reporter.kube.scrape.limits import MAX_OPEN_PAGES
-from reporter.runtime.http.limits import ACCEPTS_BETWEEN_YIELDS
+from reporter.runtime.http.limits import BACKLOG
 from reporter.runtime.http.limits import MAX_CONNECTIONS as HTTP_CONNECTIONS
 
 
@@ -47,6 +47,6 @@ def max_open_pages(files: int) -> int:
     """
     Return how many metrics pages of pods may be read at once with so many *files*.
     """
-    http = LISTENING_ADDRESSES * (HTTP_CONNECTIONS + ACCEPTS_BETWEEN_YIELDS)
+    http = LISTENING_ADDRESSES * (HTTP_CONNECTIONS + BACKLOG)
     left = files - API_CONNECTIONS - http - OTHER_FILES
     return max(min(left, MAX_OPEN_PAGES), MIN_PAGES)
