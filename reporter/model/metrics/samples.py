@@ -22,7 +22,8 @@ class ScrapeResult(StrEnum):
     UNREACHABLE = "unreachable"  # no connection: no route to it, or packets are dropped
     TIMED_OUT = "timed_out"  # connected, but no whole page in time
     FAILED = "failed"  # an answer other than 200, or none
-    UNUSABLE = "unusable"  # a redirect, too large, compressed, or not a metrics page
+    UNUSABLE = "unusable"  # a redirect, compressed, or not a metrics page
+    TOO_COSTLY = "too_costly"  # more bytes, lines, samples or time than reading a page may cost
     FORBIDDEN = "forbidden"  # RBAC denies the API server's proxy to pods
     BARRED = "barred"  # an address that is never read
 

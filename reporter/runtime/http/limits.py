@@ -28,6 +28,8 @@ Three addresses with 64 each, and 32 while they change, 512 scrapes and 128 conn
 server are 928 open files, of the usual 1,024.
 """
 
+LISTENING_ADDRESSES = 3
+
 BACKLOG = 512
 """
 Connections that the kernel keeps until they are accepted; it takes net.core.somaxconn if that is lower.
@@ -44,6 +46,8 @@ ACCEPTS_BETWEEN_YIELDS = 32
 Connections that are accepted before other tasks run. A connection that makes room for another keeps
 its file until then.
 """
+
+MAX_OPEN_FILES = LISTENING_ADDRESSES * (MAX_CONNECTIONS + ACCEPTS_BETWEEN_YIELDS)
 
 ACCEPT_PAUSE = timedelta(seconds=0.1)
 """

@@ -17,7 +17,9 @@ def test_every_connection_is_counted_and_one_a_minute_is_logged(caplog):
     for _ in range(130):
         log.record(ClosedConnection.MALFORMED, "10.0.0.1")
     assert counted == {ClosedConnection.MALFORMED: 130}
-    text = "closed a connection of 10.0.0.1: it sent no HTTP/1 request ({} since the last such line)"
+    text = (
+        "closed a connection of 10.0.0.1: it sent no HTTP/1 request ({} since the last such line)"
+    )
     assert [each.getMessage() for each in caplog.records] == [text.format(n) for n in (1, 60, 60)]
     assert {each.levelname for each in caplog.records} == {"DEBUG"}
 
