@@ -108,7 +108,9 @@ def add_scrape(
     Append a scrape and drop those older than *retention*, except the youngest of these.
 
     The one kept beyond the retention makes the window full whatever the distance of two scrapes.
+    Of each name the highest value is kept: a pod may send a thousand series with long labels.
     """
+    scrape = _keep_highest(scrape)
     before = [each for each in history.scrapes if each.scraped_at < scrape.scraped_at]
     expired = sum(each.scraped_at <= scrape.scraped_at - retention for each in before)
     positive = {sample.name for sample in scrape.samples if sample.value > 0}
@@ -119,6 +121,14 @@ def add_scrape(
         first_positive={**history.first_positive, **new_positive},
         last_failure=None,
     )
+
+
+def _keep_highest(scrape: ScrapedMetrics) -> ScrapedMetrics:
+    highest = {name: scrape.max_value(name) for name in {each.name for each in scrape.samples}}
+    samples = tuple(
+        Sample(name, {}, value) for name, value in sorted(highest.items()) if value is not None
+    )
+    return replace(scrape, samples=samples)
 
 
 def add_scrape_failure(history: ScrapeHistory, failure: FailedScrape) -> ScrapeHistory:
