@@ -34,6 +34,7 @@ from reporter.runtime.leaderelection.rules import LeaseTiming
 from reporter.runtime.process import loop_lag
 from reporter.runtime.process.clock import Clock, monotonic_seconds
 from reporter.runtime.process.heap import trim_heap_after
+from reporter.runtime.process.open_files import raise_open_files_limit
 from reporter.runtime.process.signals import on_stop_signal
 from reporter.settings import Settings
 from reporter.sinks.log_format import configure_logging, one_line
@@ -58,6 +59,7 @@ def run(settings: Settings, catalogue: Catalogue) -> int:
     0 after a stop, 1 after a failure, 2 for a configuration that cannot work.
     """
     configure_logging(settings.log_format, settings.log_level)
+    raise_open_files_limit()
     try:
         loop_lag.run_measured(lambda lag: _connect_and_run(settings, catalogue, lag))
     except asyncio.CancelledError:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from e2e.bench import rows
-from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE
+from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE, SERVING
 from e2e.bench.load.scrape_bench import CHANGES, FILES, INTERVAL, ScrapeBench
 from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
@@ -75,6 +75,7 @@ def _rows(scene: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRo
     rounds = arguments.rounds
     yield from _at_once(scene, arguments.pods, rounds)
     yield from _spread(scene, arguments.pods, rounds)
+    yield from _large_pages(scene, arguments.pods, rounds)
     yield from _half_hang(scene, arguments.many, rounds)
     yield from _newcomer(scene, arguments.hanging, rounds)
 
@@ -128,6 +129,21 @@ def _spread(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
     yield BenchRow(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
     yield BenchRow(f"{name}: memory", "", f"{scene.usage().memory:.0f} MiB")
     scene.clear()
+
+
+def _large_pages(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
+    _, quiet = scene.during(INTERVAL)
+    scene.pods.write(SERVING, many)
+    scene.wait_all_read(many, within=SCRAPE_TIMEOUT)
+    requests, cpu = scene.during(rounds * INTERVAL)
+    scene.clear()
+    spent = cpu - rounds * quiet
+    yield BenchRow(
+        f"{many:,} pods with pages of vLLM: CPU a page",
+        "",
+        f"{spent / max(len(requests), 1) * 1e6:.0f} µs",
+        note=f"of 90 KiB; {len(requests):,} pages",
+    )
 
 
 def _half_hang(scene: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:

@@ -25,10 +25,17 @@ MAX_CONNECTIONS = 64
 Connections of one listening address. One more closes another, so that a probe always gets in.
 """
 
+LISTENING_ADDRESSES = 3
+
 BACKLOG = 64
 """
 Connections that the kernel keeps until they are accepted. asyncio accepts as many before other tasks
-run, so an address has up to MAX_CONNECTIONS + BACKLOG open files for a moment.
+run.
+"""
+
+MAX_OPEN_FILES = LISTENING_ADDRESSES * (MAX_CONNECTIONS + BACKLOG)
+"""
+A connection that makes room for another keeps its file until other tasks run.
 """
 
 STOP_TIMEOUT = timedelta(seconds=1)

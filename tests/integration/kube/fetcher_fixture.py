@@ -30,8 +30,8 @@ class AtPort:
         self._fetcher, self._port = fetcher, port
 
     async def fetch(self, pod, last_outcome: LastOutcome) -> bytes:
-        page: bytes = await self._fetcher.fetch(pod, self._port, last_outcome)
-        return page
+        with await self._fetcher.fetch(pod, self._port, last_outcome) as body:
+            return bytes(body)
 
 
 def port_of(server) -> int:
@@ -40,8 +40,7 @@ def port_of(server) -> int:
 
 @asynccontextmanager
 async def reading_directly(port: int, **how):
-    async with DirectFetcher(**how) as fetcher:
-        yield AtPort(fetcher, port)
+    yield AtPort(DirectFetcher(**how), port)
 
 
 def a_pod_page(body: bytes = PAGE, status: int = 200, **headers) -> web.Response:

@@ -107,7 +107,7 @@ async def test_an_endless_page_is_aborted_at_the_limit():
 
     async with at_pod(endless) as (_, pages):
         result, why = await failure(pages)
-        assert (result, str(MAX_PAGE_BYTES) in why) == (ScrapeResult.UNUSABLE, True)
+        assert (result, str(MAX_PAGE_BYTES) in why) == (ScrapeResult.TOO_COSTLY, True)
         assert sent < 10 * MAX_PAGE_BYTES
 
 
