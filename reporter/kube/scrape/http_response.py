@@ -61,8 +61,7 @@ class ResponseParser:
         """
         if self.status is None:
             self._buffer += data
-            self._feed_head()
-            if self.status is None:
+            if not self._take_head():
                 return
             data, self._buffer = bytes(self._buffer), bytearray()
         if self._is_chunked:
@@ -80,23 +79,24 @@ class ResponseParser:
         if not self.is_whole:
             raise MalformedResponse("it ends too early")
 
-    def _feed_head(self) -> None:
+    def _take_head(self) -> bool:
         """
-        Take a whole head; interim responses (1xx) before it are skipped.
+        Take a head if it is whole; interim responses (1xx) before it are skipped.
         """
-        while self.status is None:
+        while True:
             end = _HEAD_END.search(self._buffer)
             size = len(self._buffer) if end is None else end.end()
             if self._head_bytes + size > MAX_HEAD_BYTES:
                 raise OversizedResponse(f"its head has more than {MAX_HEAD_BYTES} bytes")
             if end is None:
-                return
+                return False
             status, headers = _parse_head(bytes(self._buffer[: end.start()]))
             self._head_bytes += size
             del self._buffer[:size]
             if status >= HTTPStatus.OK:
                 self.status, self.headers = status, headers
                 self._frame()
+                return True
 
     def _frame(self) -> None:
         """

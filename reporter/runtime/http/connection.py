@@ -21,7 +21,7 @@ from reporter.runtime.http.responses import (
     Response,
     encode_chunk,
     encode_head,
-    text_response,
+    encode_refusal,
 )
 
 
@@ -168,20 +168,18 @@ class Connection:
         return ClosedConnection.SLOW_REQUEST
 
     async def _refuse(self, status: HTTPStatus) -> None:
-        with suppress(TimeoutError):
+        with suppress(OSError):
             async with asyncio.timeout(LINGER.total_seconds()):
-                response = text_response(status)
-                head = encode_head(response, keep_alive=False, chunked=False)
-                await self._send(head + bytes(response.body))
+                await self._send(encode_refusal(status))
         await self._linger()
 
     async def _linger(self) -> None:
         """
         Let the client read the response before the socket is closed with data unread.
         """
-        self._sock.shutdown(socket.SHUT_WR)
         discarded = 0
-        with suppress(TimeoutError):
+        with suppress(OSError):  # a timeout is one too
+            self._sock.shutdown(socket.SHUT_WR)
             async with asyncio.timeout(LINGER.total_seconds()):
                 while discarded < LINGER_BYTES and (data := await self._receive()):
                     discarded += len(data)

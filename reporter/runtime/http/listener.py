@@ -10,7 +10,7 @@ import errno
 import logging
 import socket
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from functools import partial
 from itertools import count
@@ -132,7 +132,7 @@ class Listener:
         self._on_closed(why, connection.client if connection is not None else "")
 
 
-def choose_to_close(connections: "dict[Connection, object]") -> Connection | None:
+def choose_to_close(connections: Collection[Connection]) -> Connection | None:
     """
     Return the connection to close for a new one; *connections* are in the order of their age.
     """

@@ -51,6 +51,15 @@ def encode_head(response: Response, *, keep_alive: bool, chunked: bool) -> bytes
     return "\r\n".join((*lines, "\r\n")).encode()
 
 
+def encode_refusal(status: HTTPStatus) -> bytes:
+    """
+    Return a whole response after which the connection is closed.
+    """
+    response = text_response(status)
+    head = encode_head(response, keep_alive=False, chunked=False)
+    return head + (response.body if isinstance(response.body, bytes) else b"")
+
+
 def encode_chunk(part: bytes) -> bytes:
     """
     Frame a part of a body; an empty one would end it (RFC 9112 section 7.1).
