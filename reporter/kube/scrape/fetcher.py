@@ -7,30 +7,29 @@ followed, and `reporter.kube.scrape.limits` bounds what a large or slow page cos
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from http import HTTPStatus
+from typing import Self
+
+import aiohttp
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.client.connections import user_agent
 from reporter.kube.scrape.addresses import format_url_host, is_pod_address
-from reporter.kube.scrape.http_response import (
-    MalformedResponse,
-    OversizedResponse,
-    ResponseParser,
-)
 from reporter.kube.scrape.limits import (
     CONNECT_TIMEOUT,
     FIRST_READ_TIMEOUT,
+    MAX_CHUNKS,
     MAX_LARGE_PAGES,
+    MAX_PAGE_BYTES,
     MAX_PROXIED_PAGE_BYTES,
-    READ_BYTES,
     SCRAPE_TIMEOUT,
     SMALL_PAGE_BYTES,
 )
 from reporter.kube.scrape.schedule import LastOutcome
-from reporter.kube.wire.error_mapping import is_html
+from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS, is_html
 from reporter.kube.wire.errors import KubeError, Refused
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.samples import ScrapeResult
@@ -62,17 +61,17 @@ class ScrapeError(Exception):
 
 class FetchedPage:
     """
-    The body of a page; inside of ``with`` it may be as large as a page can be.
+    The body of a page; inside of ``async with`` it may be as large as a page can be.
     """
 
-    def __init__(self, body: bytes, held: ExitStack | None = None) -> None:
-        self._body, self._held = body, held or ExitStack()
+    def __init__(self, body: bytes, held_slot: AsyncExitStack | None = None) -> None:
+        self._body, self._held_slot = body, held_slot or AsyncExitStack()
 
-    def __enter__(self) -> bytes:
+    async def __aenter__(self) -> bytes:
         return self._body
 
-    def __exit__(self, *_: object) -> None:
-        self._held.close()
+    async def __aexit__(self, *_: object) -> None:
+        await self._held_slot.aclose()
 
 
 class DirectFetcher:
@@ -91,11 +90,30 @@ class DirectFetcher:
         first_read_timeout: timedelta = FIRST_READ_TIMEOUT,
     ) -> None:
         self._is_allowed, self._timeout = is_allowed, timeout.total_seconds()
-        self._first_read_timeout = first_read_timeout.total_seconds()
-        self._user_agent = user_agent()
+        self._first_timeout, self._later_timeout = (
+            _client_timeout(first_read_timeout),
+            _client_timeout(timeout),
+        )
         self._large_page_slots = {
             read_before: asyncio.Semaphore(MAX_LARGE_PAGES) for read_before in (True, False)
         }
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, force_close=True),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            auto_decompress=False,
+            headers={
+                "User-Agent": user_agent(),
+                "Accept": ACCEPT,
+                "Accept-Encoding": "identity",
+            },
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._session.close()
 
     async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
         """
@@ -104,54 +122,19 @@ class DirectFetcher:
         address = pod.status.pod_ip or ""
         if not self._is_allowed(address):
             raise ScrapeError(ScrapeResult.BARRED, "its address is not one that a pod can have")
-        try:
-            async with asyncio.timeout(self._timeout):
-                reader, writer = await _connect(address, port)
-                try:
-                    writer.write(self._request(address, port))
-                    return await self._read(reader, last_outcome)
-                finally:
-                    writer.transport.abort()
-        except TimeoutError as err:
-            raise ScrapeError(ScrapeResult.TIMED_OUT, "it does not send its page in time") from err
-        except OversizedResponse as err:
-            raise ScrapeError(ScrapeResult.TOO_COSTLY, str(err)) from err
-        except (MalformedResponse, OSError) as err:
-            raise ScrapeError(ScrapeResult.FAILED, f"it sends no page: {_describe(err)}") from err
-
-    def _request(self, address: str, port: int) -> bytes:
-        return (
-            f"GET {METRICS_PATH} HTTP/1.1\r\n"
-            f"Host: {format_url_host(address)}:{port}\r\n"
-            f"User-Agent: {self._user_agent}\r\n"
-            f"Accept: {ACCEPT}\r\n"
-            "Accept-Encoding: identity\r\n"
-            "Connection: close\r\n\r\n"
-        ).encode()
-
-    async def _read(self, reader: asyncio.StreamReader, last_outcome: LastOutcome) -> FetchedPage:
-        """
-        Read the page, from SMALL_PAGE_BYTES on only while a slot for large pages is held.
-        """
-        response, is_checked, is_small = ResponseParser(), False, True
+        url = f"http://{format_url_host(address)}:{port}{METRICS_PATH}"
+        large_page_slots = self._large_page_slots[last_outcome is LastOutcome.SUCCEEDED]
         first = last_outcome is LastOutcome.NEW
-        with ExitStack() as held_slot:
-            while not response.is_whole:
-                async with asyncio.timeout(self._first_read_timeout if first else None):
-                    data = await reader.read(READ_BYTES)
-                if data:
-                    response.feed(data)
-                else:
-                    response.end()
-                if response.status is not None and not is_checked:
-                    is_checked = True
-                    _check_response(response.status, response.headers)
-                if is_small and response.body_length > SMALL_PAGE_BYTES:
-                    is_small = False
-                    slots = self._large_page_slots[last_outcome is LastOutcome.SUCCEEDED]
-                    await slots.acquire()
-                    held_slot.callback(slots.release)
-            return FetchedPage(response.take_body(), held_slot.pop_all())
+        timeout = self._first_timeout if first else self._later_timeout
+        try:
+            async with (
+                asyncio.timeout(self._timeout),
+                self._session.get(url, allow_redirects=False, timeout=timeout) as response,
+            ):
+                _check_response(response)
+                return await _read_body(response, large_page_slots)
+        except TRANSPORT_ERRORS as err:
+            raise _scrape_error(err, port) from err
 
 
 class ProxyFetcher:
@@ -192,33 +175,59 @@ class ProxyFetcher:
         return FetchedPage(response.body)
 
 
-def _check_response(status: int, headers: Mapping[str, str]) -> None:
-    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+def _check_response(response: aiohttp.ClientResponse) -> None:
+    if HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST:
         raise ScrapeError(ScrapeResult.UNUSABLE, "it redirects, which is not followed")
-    if status != HTTPStatus.OK:
-        raise ScrapeError(ScrapeResult.FAILED, f"it answers with HTTP {status}")
-    if headers.get("content-encoding", "identity").lower() != "identity":
+    if response.status != HTTPStatus.OK:
+        raise ScrapeError(ScrapeResult.FAILED, f"it answers with HTTP {response.status}")
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise ScrapeError(ScrapeResult.UNUSABLE, "its page is compressed, which was not asked for")
-    if is_html({"Content-Type": headers.get("content-type", "")}):
+    if is_html(response.headers):
         raise ScrapeError(ScrapeResult.UNUSABLE, "its page is HTML")
 
 
-async def _connect(address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _read_body(
+    response: aiohttp.ClientResponse, large_page_slots: asyncio.Semaphore
+) -> FetchedPage:
     """
-    Raises ScrapeError.
+    Read the body, from SMALL_PAGE_BYTES on only while one of *large_page_slots* is held.
     """
-    try:
-        async with asyncio.timeout(CONNECT_TIMEOUT.total_seconds()):
-            return await asyncio.open_connection(address, port, limit=READ_BYTES)
-    except TimeoutError as err:
-        raise ScrapeError(ScrapeResult.UNREACHABLE, "connecting to it timed out") from err
-    except ConnectionRefusedError as err:
-        raise ScrapeError(ScrapeResult.REFUSED, f"nothing listens at port {port}") from err
-    except OSError as err:
-        raise ScrapeError(
-            ScrapeResult.UNREACHABLE, f"it cannot be reached: {err.strerror or err}"
-        ) from err
+    body, small, chunks = bytearray(), True, 0
+    async with AsyncExitStack() as held_slot:
+        async for chunk, _ in response.content.iter_chunks():
+            body += chunk
+            chunks += 1
+            if len(body) > MAX_PAGE_BYTES:
+                raise _too_costly(f"its page has more than {MAX_PAGE_BYTES} bytes")
+            if chunks > MAX_CHUNKS:
+                raise _too_costly(f"its page has more than {MAX_CHUNKS} chunks")
+            if small and len(body) > SMALL_PAGE_BYTES:
+                small = False
+                await held_slot.enter_async_context(large_page_slots)
+        return FetchedPage(bytes(body), held_slot.pop_all())
 
 
-def _describe(err: Exception) -> str:
-    return str(err) if isinstance(err, MalformedResponse) else type(err).__name__
+def _too_costly(why: str) -> ScrapeError:
+    return ScrapeError(ScrapeResult.TOO_COSTLY, why)
+
+
+def _client_timeout(read_timeout: timedelta) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(
+        total=None,
+        sock_connect=CONNECT_TIMEOUT.total_seconds(),
+        sock_read=read_timeout.total_seconds(),
+    )
+
+
+def _scrape_error(err: BaseException, port: int) -> ScrapeError:
+    if isinstance(err, aiohttp.ConnectionTimeoutError):
+        return ScrapeError(ScrapeResult.UNREACHABLE, "connecting to it timed out")
+    if isinstance(err, TimeoutError):
+        return ScrapeError(ScrapeResult.TIMED_OUT, "it does not send its page in time")
+    if isinstance(err, aiohttp.ClientConnectorError):
+        if isinstance(err.os_error, ConnectionRefusedError):
+            return ScrapeError(ScrapeResult.REFUSED, f"nothing listens at port {port}")
+        return ScrapeError(
+            ScrapeResult.UNREACHABLE, f"it cannot be reached: {err.os_error.strerror or err}"
+        )
+    return ScrapeError(ScrapeResult.FAILED, f"it sends no page: {type(err).__name__}")

@@ -15,13 +15,11 @@ How long a pod may send nothing at its first scrape; at later ones it has all of
 """
 
 MAX_PAGE_BYTES = 4 * 1024 * 1024
-MAX_HEAD_BYTES = 16 * 1024
 MAX_CHUNKS = 4096
 """
 Chunks of a page. A page of 4 MiB that a Go server sends in its smallest ones, of 2 KiB, has 2,048.
 """
 
-READ_BYTES = 64 * 1024
 MAX_LINE_BYTES = 8192
 
 MAX_SAMPLES = 1000

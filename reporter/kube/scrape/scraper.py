@@ -107,8 +107,10 @@ class Scraper:
     async def run(self) -> NoReturn:
         review_access = partial(review_proxy_access, self._api)
         proxy = ProxyFetcher(self._api)
-        direct = DirectFetcher(is_allowed=self._config.is_allowed)
-        async with asyncio.TaskGroup() as tasks:
+        async with (
+            DirectFetcher(is_allowed=self._config.is_allowed) as direct,
+            asyncio.TaskGroup() as tasks,
+        ):
             paths = PathSelector(self._config.mode, direct, proxy, review_access=review_access)
             while True:
                 until_refresh = await self._refresh_targets()
@@ -176,7 +178,7 @@ class Scraper:
             scrapes = self._scrapes_of(pod, port) if pod is not None else {}
             if pod is not None and pod.status.pod_ip and scrapes:
                 try:
-                    with await paths.fetch(pod, port, slot.last_outcome, path) as body:
+                    async with await paths.fetch(pod, port, slot.last_outcome, path) as body:
                         content = await self._parse(body, scrapes.values())
                 except ScrapeError as err:
                     result = err.result

@@ -27,7 +27,7 @@ Connections of one listening address. One more closes another, so that a probe a
 
 LISTENING_ADDRESSES = 3
 
-BACKLOG = 64
+BACKLOG = 32
 """
 Connections that the kernel keeps until they are accepted. asyncio accepts as many before other tasks
 run.

@@ -30,7 +30,7 @@ class AtPort:
         self._fetcher, self._port = fetcher, port
 
     async def fetch(self, pod, last_outcome: LastOutcome) -> bytes:
-        with await self._fetcher.fetch(pod, self._port, last_outcome) as body:
+        async with await self._fetcher.fetch(pod, self._port, last_outcome) as body:
             return bytes(body)
 
 
@@ -40,7 +40,8 @@ def port_of(server) -> int:
 
 @asynccontextmanager
 async def reading_directly(port: int, **how):
-    yield AtPort(DirectFetcher(**how), port)
+    async with DirectFetcher(**how) as fetcher:
+        yield AtPort(fetcher, port)
 
 
 def a_pod_page(body: bytes = PAGE, status: int = 200, **headers) -> web.Response:

@@ -22,7 +22,7 @@ def steps_of(number: int, begun: list[str], name: str = "") -> Steps:
 
 
 async def test_a_page_of_few_steps_waits_for_no_turn():
-    turns, begun = asyncio.Semaphore(1), []
+    turns, begun = asyncio.Semaphore(1), list[str]()
     async with turns:
         for number in (1, limits.FREE_STEPS):
             found = await parse_in_steps(steps_of(number, begun), turns)
@@ -31,7 +31,7 @@ async def test_a_page_of_few_steps_waits_for_no_turn():
 
 
 async def test_pages_of_many_steps_take_turns():
-    turns, begun = asyncio.Semaphore(1), []
+    turns, begun = asyncio.Semaphore(1), list[str]()
     async with asyncio.TaskGroup() as tasks:
         for name in "abc":
             tasks.create_task(parse_in_steps(steps_of(50, begun, name), turns))
@@ -41,7 +41,7 @@ async def test_pages_of_many_steps_take_turns():
 
 
 async def test_a_page_that_takes_too_long_is_too_costly():
-    turns, begun, seconds = asyncio.Semaphore(1), [], count()
+    turns, begun, seconds = asyncio.Semaphore(1), list[str](), count()
     found = await parse_in_steps(steps_of(50, begun), turns, now=lambda: next(seconds) * 0.3)
     assert found == MalformedExposition("to read it takes too long", is_too_costly=True)
     assert len(begun) == 4
