@@ -21,6 +21,7 @@ from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.involved import involved_namespace
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller.controller import Controller
+from reporter.runtime.http.closed_log import ClosedConnectionLog
 from reporter.runtime.http.health import Health
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.runtime.http.status_page import ProcessInfo, StatusPage
@@ -32,8 +33,9 @@ from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
 from reporter.runtime.leaderelection.rules import LeaseTiming
 from reporter.runtime.process import loop_lag
-from reporter.runtime.process.clock import Clock
+from reporter.runtime.process.clock import Clock, monotonic_seconds
 from reporter.runtime.process.heap import trim_heap_after
+from reporter.runtime.process.open_files import raise_open_files_limit
 from reporter.runtime.process.signals import on_stop_signal
 from reporter.settings import Settings
 from reporter.sinks.log_format import configure_logging, one_line
@@ -59,6 +61,7 @@ def run(settings: Settings, catalogue: Catalogue) -> int:
     0 after a stop, 1 after a failure, 2 for a configuration that cannot work.
     """
     configure_logging(settings.log_format, settings.log_level)
+    raise_open_files_limit()
     try:
         loop_lag.run_measured(lambda lag: _connect_and_run(settings, catalogue, lag))
     except asyncio.CancelledError:
@@ -176,6 +179,9 @@ class Reporter:
             metrics=settings.metrics_bind_address,
             health=settings.health_probe_bind_address,
             status=settings.status_bind_address,
+            on_closed=ClosedConnectionLog(
+                self.metrics.count_closed_connection, monotonic_seconds
+            ).record,
         )
 
     # ------------------------------------------------------------ running

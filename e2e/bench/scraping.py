@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from e2e.bench import rows
-from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE
+from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE, SERVING
 from e2e.bench.load.scrape_bench import CHANGES, FILES, INTERVAL, ScrapeBench
 from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
@@ -75,6 +75,7 @@ def _rows(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[Bench
     rounds = arguments.rounds
     yield from _at_once(cluster, arguments.pods, rounds)
     yield from _spread(cluster, arguments.pods, rounds)
+    yield from _large_pages(cluster, arguments.pods, rounds)
     yield from _half_hang(cluster, arguments.many, rounds)
     yield from _newcomer(cluster, arguments.hanging, rounds)
 
@@ -128,6 +129,21 @@ def _spread(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
     yield BenchRow(f"{name}: CPU a minute", "", f"{cpu * 60 / (rounds * INTERVAL):.1f} s")
     yield BenchRow(f"{name}: memory", "", f"{cluster.usage().memory:.0f} MiB")
     cluster.clear()
+
+
+def _large_pages(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
+    _, quiet = cluster.during(INTERVAL)
+    cluster.pods.write(SERVING, many)
+    cluster.wait_all_read(many, within=SCRAPE_TIMEOUT)
+    requests, cpu = cluster.during(rounds * INTERVAL)
+    cluster.clear()
+    spent = cpu - rounds * quiet
+    yield BenchRow(
+        f"{many:,} pods with pages of vLLM: CPU a page",
+        "",
+        f"{spent / max(len(requests), 1) * 1e6:.0f} µs",
+        note=f"of 90 KiB; {len(requests):,} pages",
+    )
 
 
 def _half_hang(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:

@@ -16,7 +16,7 @@ import pytest
 from e2e.controlplane import ControlPlane, Json, until
 from e2e.controlplane.processes import Process
 from e2e.faults.support.fault_cost import measured_cost
-from e2e.faults.support.page_server import ELSEWHERE, HANGING, HEALTHY, HOSTILE
+from e2e.faults.support.page_server import COSTLY, ELSEWHERE, HANGING, HEALTHY, HOSTILE
 from e2e.support import etcd_objects, events
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
@@ -101,6 +101,31 @@ def test_hostile_pages_cost_little_and_hide_neither_pods_nor_changes(
         assert reporter.metric("scrapes_total", result="read") > WINDOW
         assert reporter.metric("scrapes_total", result="timed_out") > 0
         assert spent.is_within(cpu=20, peak=64, lines=8)
+
+
+def test_forty_pages_that_cost_too_much_delay_nothing_and_are_read_ever_less_often(
+    plane: ControlPlane, pages: tuple[int, Process]
+) -> None:
+    port, server = pages
+    etcd_objects.write_all(plane, _loading([*COSTLY, HEALTHY]))
+    with LoopbackReporter(plane, port, interval=1) as reporter:
+        with measured_cost(reporter, f"{len(COSTLY)} costly pages") as spent:
+            events.wait_for(plane.client, REASON, within=WINDOW + 2 * PROMPT_TIMEOUT)
+            until(
+                lambda: set(COSTLY) <= _asked(server),
+                within=2 * PROMPT_TIMEOUT,
+                what="all are asked",
+            )
+            time.sleep(20)
+            _is_awake(plane, reporter)
+        lag = "event_loop_lag_seconds_bucket"
+        print(f"of {reporter.metric(lag, le='+Inf'):.0f} turns of the event loop,")
+        print(f"{reporter.metric(lag, le='0.25'):.0f} were shorter than 0.25 s")
+        # Without back-off each of them would have been read more than 20 times.
+        assert len(COSTLY) <= reporter.metric("scrapes_total", result="too_costly")
+        assert reporter.metric("scrapes_total", result="too_costly") < 8 * len(COSTLY)
+        assert reporter.metric("scrapes_total", result="read") > WINDOW
+        assert spent.is_within(cpu=20, peak=96, lines=8)
 
 
 @pytest.mark.slow

@@ -82,3 +82,16 @@ class DetailSource(StrEnum):
     KEDA = "keda"
     KARPENTER = "karpenter"
     ISTIO = "istio"
+
+
+@unique
+class ClosedConnection(StrEnum):
+    """
+    The reason for which the HTTP server closed a client's connection.
+    """
+
+    MALFORMED = "malformed"  # not an HTTP/1 request
+    SLOW_REQUEST = "slow_request"  # the head of a request did not arrive in time
+    SLOW_READER = "slow_reader"  # the response was not read in time
+    IDLE = "idle"  # no request for a long time
+    CROWDED_OUT = "crowded_out"  # too many connections; this client had most

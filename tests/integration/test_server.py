@@ -19,6 +19,7 @@ from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import NotSynced, Watching
+from reporter.runtime.http.limits import ConnectionTimeouts
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
@@ -58,10 +59,10 @@ class ServedPages:
 
 @asynccontextmanager
 async def serving(
-    pages: Pages = ALWAYS_OK, status: BindAddress | None = None
+    pages: Pages = ALWAYS_OK, status: BindAddress | None = None, **how
 ) -> AsyncIterator[ServedPages]:
     metrics, health = free(), free()
-    server = HttpServer(pages, metrics=metrics, health=health, status=status or health)
+    server = HttpServer(pages, metrics=metrics, health=health, status=status or health, **how)
     await server.start()
     try:
         async with aiohttp.ClientSession() as session:
@@ -128,8 +129,7 @@ async def test_all_else_has_its_turn_between_two_parts_of_the_status():
     assert len(seen) == 5
 
 
-async def test_who_does_not_read_the_status_to_its_end_is_left(monkeypatch):
-    monkeypatch.setattr("reporter.runtime.http.server.STATUS_TIMEOUT", timedelta(seconds=0.3))
+async def test_who_does_not_read_the_status_to_its_end_is_left():
     made, left = 0, asyncio.Event()
 
     def endless() -> Iterator[str]:
@@ -141,12 +141,13 @@ async def test_who_does_not_read_the_status_to_its_end_is_left(monkeypatch):
         finally:
             left.set()
 
-    async with serving(replace(ALWAYS_OK, status=endless)) as served:
+    timeouts = ConnectionTimeouts(response=timedelta(seconds=0.3))
+    async with serving(replace(ALWAYS_OK, status=endless), timeouts=timeouts) as served:
         _, writer = await asyncio.open_connection(served.health.host, served.health.port)
         writer.write(b"GET /status HTTP/1.1\r\nHost: reporter\r\n\r\n")
         async with asyncio.timeout(10):
             await left.wait()
-        writer.close()
+        writer.transport.abort()
         assert made < 1_000
         assert (await served.get(served.health, "/livez"))[0] == 200
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.kube.scrape.exposition import MalformedExposition, parse_samples
+from reporter.kube.scrape.exposition import MalformedExposition
+from tests.support.exposition import parse_samples
 
 
 PAGES = sorted((Path(__file__).parents[1] / "pages").iterdir())

@@ -14,6 +14,11 @@ from reporter.kube.scrape.schedule import offset
 
 ANSWERING = ipaddress.ip_network("127.16.0.0/12")
 HANGING = ipaddress.ip_network("127.64.0.0/12")
+SERVING = ipaddress.ip_network("127.48.0.0/12")
+"""
+Addresses that respond with a page as large as vLLM's.
+"""
+
 LATE = ipaddress.ip_network("127.32.0.0/16")
 """
 Addresses that respond too, of pods created late.

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import ClassVar
 
-from e2e.bench.load.loading_pods import HANGING
+from e2e.bench.load.loading_pods import HANGING, SERVING
 from tests.support.stubs import metrics_pages
 
 
@@ -28,6 +28,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\
 class PodPageProtocol(asyncio.Protocol):
     scrapes: ClassVar[list[tuple[float, str]]] = []
     page = HEAD + metrics_pages.pre_download(FAST, 60.0)
+    large_page = HEAD + metrics_pages.vllm()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -45,7 +46,8 @@ class PodPageProtocol(asyncio.Protocol):
             return
         else:
             self.scrapes.append((time.time(), address))
-            self._transport.write(self.page)
+            is_large = ipaddress.ip_address(address) in SERVING
+            self._transport.write(self.large_page if is_large else self.page)
         self._transport.close()
 
 

@@ -29,6 +29,11 @@ The speed of a download slow enough to be announced, in bytes a second, and the 
 it.
 """
 
+COSTLY = tuple(f"127.0.4.{number}" for number in range(1, 41))
+"""
+Addresses whose pages cost as much as a page can.
+"""
+
 HANGING = ipaddress.ip_network("127.64.0.0/10")
 """
 Addresses where connections are accepted and no request is ever answered.
@@ -84,6 +89,28 @@ async def _crowded() -> AsyncIterator[bytes]:
     yield b"".join(line % (name, number) for number in range(60_000))
 
 
+async def _begins_alike() -> AsyncIterator[bytes]:
+    """
+    Send a page full of lines that begin like the wanted ones.
+    """
+    line = metrics_pages.SPEED.encode() + b'_x{a="b"} 1\n'
+    yield OK + b"\r\n" + b"# TYPE %b gauge\n" % metrics_pages.SPEED.encode()
+    yield line * (4 * MIB // len(line) - 1)
+
+
+async def _long_labels() -> AsyncIterator[bytes]:
+    name = metrics_pages.SPEED.encode()
+    labels = b",".join(b'label%d="\\\\"' % number for number in range(400))
+    yield OK + b"\r\n" + b"# TYPE %b gauge\n" % name
+    yield (name + b"{" + labels + b"} 1\n") * 500
+
+
+async def _chunks_of_a_byte() -> AsyncIterator[bytes]:
+    yield OK + b"Transfer-Encoding: chunked\r\n\r\n"
+    while True:
+        yield b"1\r\n#\r\n" * 10_000
+
+
 async def _broken_off() -> AsyncIterator[bytes]:
     yield OK + b"Content-Length: 100000\r\n\r\nhalf"
 
@@ -104,11 +131,15 @@ HOSTILE: Mapping[str, Callable[[], AsyncIterator[bytes]]] = {
             _bomb,
             _redirect,
             _crowded,
+            _begins_alike,
+            _long_labels,
+            _chunks_of_a_byte,
             _broken_off,
         ),
         start=1,
     )
 }
+_COSTLY_PAGES = (_begins_alike, _long_labels, _chunks_of_a_byte)
 _ASKED: set[str] = set()
 
 
@@ -121,7 +152,8 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
         await reader.readuntil(b"\r\n\r\n")
         if ipaddress.ip_address(address) in HANGING:
             await reader.read()
-        async for piece in HOSTILE.get(address, _slow)():
+        costly = {each: _COSTLY_PAGES[n % len(_COSTLY_PAGES)] for n, each in enumerate(COSTLY)}
+        async for piece in {**HOSTILE, **costly}.get(address, _slow)():
             writer.write(piece)
             await writer.drain()
     writer.close()

@@ -21,8 +21,10 @@ from reporter.kube.scrape.addresses import format_url_host, is_pod_address
 from reporter.kube.scrape.limits import (
     CONNECT_TIMEOUT,
     FIRST_READ_TIMEOUT,
+    MAX_CHUNKS,
     MAX_LARGE_PAGES,
     MAX_PAGE_BYTES,
+    MAX_PROXIED_PAGE_BYTES,
     SCRAPE_TIMEOUT,
     SMALL_PAGE_BYTES,
 )
@@ -55,6 +57,21 @@ class ScrapeError(Exception):
         super().__init__(why)
         self.result = result
         self.why = why
+
+
+class FetchedPage:
+    """
+    The body of a page; inside of ``async with`` it may be as large as a page can be.
+    """
+
+    def __init__(self, body: bytes, held_slot: AsyncExitStack | None = None) -> None:
+        self._body, self._held_slot = body, held_slot or AsyncExitStack()
+
+    async def __aenter__(self) -> bytes:
+        return self._body
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._held_slot.aclose()
 
 
 class DirectFetcher:
@@ -98,7 +115,7 @@ class DirectFetcher:
     async def __aexit__(self, *_: object) -> None:
         await self._session.close()
 
-    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> bytes:
+    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
         """
         Raises ScrapeError.
         """
@@ -128,7 +145,7 @@ class ProxyFetcher:
     def __init__(self, api: RestClient) -> None:
         self._api = api
 
-    async def fetch(self, pod: Pod, port: int, _: LastOutcome) -> bytes:
+    async def fetch(self, pod: Pod, port: int, _: LastOutcome) -> FetchedPage:
         """
         Raises ScrapeError.
         """
@@ -143,7 +160,7 @@ class ProxyFetcher:
                 path,
                 accept=ACCEPT,
                 timeout=SCRAPE_TIMEOUT,
-                max_bytes=MAX_PAGE_BYTES,
+                max_bytes=MAX_PROXIED_PAGE_BYTES,
                 from_pod=True,
                 operation=operation,
             )
@@ -156,7 +173,7 @@ class ProxyFetcher:
             unusable = err.status == HTTPStatus.OK
             result = ScrapeResult.UNUSABLE if unusable else ScrapeResult.FAILED
             raise ScrapeError(result, f"through the API server: {err.why}") from err
-        return response.body
+        return FetchedPage(response.body)
 
 
 def _check_response(response: aiohttp.ClientResponse) -> None:
@@ -172,22 +189,27 @@ def _check_response(response: aiohttp.ClientResponse) -> None:
 
 async def _read_body(
     response: aiohttp.ClientResponse, large_page_slots: asyncio.Semaphore
-) -> bytes:
+) -> FetchedPage:
     """
     Read the body, from SMALL_PAGE_BYTES on only while one of *large_page_slots* is held.
     """
-    body, small = bytearray(), True
+    body, small, chunks = bytearray(), True, 0
     async with AsyncExitStack() as held_slot:
-        async for chunk in response.content.iter_any():
+        async for chunk, _ in response.content.iter_chunks():
             body += chunk
+            chunks += 1
             if len(body) > MAX_PAGE_BYTES:
-                raise ScrapeError(
-                    ScrapeResult.UNUSABLE, f"its page has more than {MAX_PAGE_BYTES} bytes"
-                )
+                raise _too_costly(f"its page has more than {MAX_PAGE_BYTES} bytes")
+            if chunks > MAX_CHUNKS:
+                raise _too_costly(f"its page has more than {MAX_CHUNKS} chunks")
             if small and len(body) > SMALL_PAGE_BYTES:
                 small = False
                 await held_slot.enter_async_context(large_page_slots)
-        return bytes(body)
+        return FetchedPage(bytes(body), held_slot.pop_all())
+
+
+def _too_costly(why: str) -> ScrapeError:
+    return ScrapeError(ScrapeResult.TOO_COSTLY, why)
 
 
 def _client_timeout(read_timeout: timedelta) -> aiohttp.ClientTimeout:

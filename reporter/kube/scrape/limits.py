@@ -15,6 +15,11 @@ How long a pod may send nothing at its first scrape; at later ones it has all of
 """
 
 MAX_PAGE_BYTES = 4 * 1024 * 1024
+MAX_CHUNKS = 4096
+"""
+Chunks of a page. A page of 4 MiB that a Go server sends in its smallest ones, of 2 KiB, has 2,048.
+"""
+
 MAX_LINE_BYTES = 8192
 
 MAX_SAMPLES = 1000
@@ -22,11 +27,45 @@ MAX_SAMPLES = 1000
 Samples of one requested family. A page with more is not one of the servers we know.
 """
 
-SMALL_PAGE_BYTES, MAX_LARGE_PAGES = 64 * 1024, 8
+MAX_LINES, MAX_SAMPLE_BYTES = 20_000, 256 * 1024
 """
-The size up to which a page is small, and how many larger ones are read at the same time: so many of
-pods that were read before, and so many of others. Hundreds of requests are open at the same time,
-but their bodies take at most 2 * 8 * 4 MiB, beside the 0.4 MiB that a connection buffers of each.
+The lines in the blocks of all requested families of a page, and the bytes of those that are samples.
+To look at a line takes about a microsecond, to parse a sample some 100 ns a byte.
+"""
+
+STEP_BYTES, STEP_LINES, STEP_SAMPLE_BYTES = 512 * 1024, 500, 8 * 1024
+"""
+The work after which other tasks run: about a millisecond each.
+"""
+
+SMALL_PAGE_BYTES, MAX_LARGE_PAGES = 160 * 1024, 8
+"""
+The size up to which a page is small, as those of vLLM are, and how many larger ones are in memory at
+the same time: so many of pods that were read before, and so many of others. Hundreds of requests are
+open at the same time, but their bodies take at most 2 * 8 * 4 MiB, beside the 0.4 MiB of each other.
+"""
+
+MAX_PROXIED_PAGE_BYTES = 1024 * 1024
+"""
+The same through the API server's proxy, where the client reads a body as a whole: 64 at a time.
+"""
+
+FREE_STEPS, MAX_PARSE_TIME = 8, timedelta(seconds=1)
+"""
+The steps after which the parsing of a page waits for that of others, and the time on the event loop
+that it may take in all. A page of vLLM has one step, of some 50 µs. The counts above bound each page
+to some 30 ms; the time is the limit on a slow machine.
+"""
+
+PARSE_SHARE = 0.2
+"""
+The share of time in which pages are parsed that have more than FREE_STEPS, all of them together.
+"""
+
+MAX_SKIPPED_INTERVALS = 31
+"""
+Intervals that are left out at most before a page is read again that costs too much: 1, 3, 7, ...
+With the default interval of 15 s it is read every 8 minutes.
 """
 
 SKIPPED_INTERVALS = (0, 0, 1, 3)
@@ -49,7 +88,8 @@ STARTS_BETWEEN_YIELDS = 16
 Scrapes that are started before other tasks run.
 """
 
-MAX_CONCURRENT_DIRECT = (512, (256, 384))
+MAX_OPEN_PAGES = 512
+MAX_CONCURRENT_DIRECT = (MAX_OPEN_PAGES, (256, 384))
 MAX_CONCURRENT_PROXY = (64, (56, 48))
 """
 Open requests: in all, and at most for pods whose last scrape succeeded and for the other ones. So
@@ -64,7 +104,23 @@ wait for these: a slot is released every 5 s / 384 = 13 ms. If 5,000 that were r
 once, the others wait for 5,000 * 5 s / 256 = 98 s, once; with more slots for these so many pages would
 arrive at once that the event loop is held for more than 50 ms.
 
-512 open files together with those to the API server (at most 128) stay below the usual limit of 1,024.
+512 open files together with those to the API server (at most 128) and those of the HTTP server (at
+most 288) stay below the usual limit of 1,024; with a lower limit there are fewer.
 Through the proxy there are fewer, since watches and the lease share these connections: 5,000 pods that
 hang behind it have had their first scrape after 5,000 * 5 s / 48 = 9 min.
 """
+
+MIN_OPEN_PAGES = 16
+"""
+Pages that are read at once however few files may be open.
+"""
+
+
+def direct_concurrency(files: int) -> tuple[int, tuple[int, int]]:
+    """
+    Return MAX_CONCURRENT_DIRECT, or less of it in the same proportion if *files* are fewer.
+    """
+    total, groups = MAX_CONCURRENT_DIRECT
+    pages = min(max(files, MIN_OPEN_PAGES), total)
+    first, second = (max(pages * group // total, 1) for group in groups)
+    return pages, (first, second)

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions
-from reporter.kube.scrape.fetcher import ScrapeError
+from reporter.kube.scrape.fetcher import FetchedPage, ScrapeError
 from reporter.kube.scrape.limits import FAILURES_BEFORE_PROXY
 from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.kinds.core.pods import Pod
@@ -37,7 +37,7 @@ class Fetcher(Protocol):
     Reads the metrics page of a pod at a port, or raises ScrapeError.
     """
 
-    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> bytes: ...
+    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage: ...
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class PathSelector:
 
     async def fetch(
         self, pod: Pod, port: int, last_outcome: LastOutcome, path: ScrapePath
-    ) -> bytes:
+    ) -> FetchedPage:
         """
         Read the page by this path, and learn from the outcome. Raises ScrapeError.
         """

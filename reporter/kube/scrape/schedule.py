@@ -10,7 +10,7 @@ from enum import Enum
 from math import floor
 from zlib import crc32
 
-from reporter.kube.scrape.limits import SKIPPED_INTERVALS
+from reporter.kube.scrape.limits import MAX_SKIPPED_INTERVALS, SKIPPED_INTERVALS
 from reporter.model.metrics.scrapes import MetricsPage
 
 
@@ -48,7 +48,8 @@ class ScrapeSlot:
     """
     One page in the schedule. Times are in seconds of the event loop.
 
-    *due* is None while the page is being read or waits for a free slot.
+    *due* is None while the page is being read or waits for a free slot. *excess*: how often the page
+    cost too much, less the times that it did not.
     """
 
     page: MetricsPage
@@ -57,6 +58,7 @@ class ScrapeSlot:
     due: float | None
     failures: int = 0
     last_outcome: LastOutcome = LastOutcome.NEW
+    excess: int = 0
 
     @property
     def priority(self) -> tuple[float, float]:
@@ -109,12 +111,19 @@ class ScrapeSchedule:
                 found.append(slot)
         return found
 
-    def reschedule(self, slot: ScrapeSlot, *, failed: bool, now: float) -> None:
+    def reschedule(
+        self, slot: ScrapeSlot, *, failed: bool, now: float, too_costly: bool = False
+    ) -> None:
         if self._slots.get(slot.page) is not slot:
             return
         slot.failures = slot.failures + 1 if failed else 0
         slot.last_outcome = LastOutcome.FAILED if failed else LastOutcome.SUCCEEDED
-        skip = SKIPPED_INTERVALS[min(slot.failures, len(SKIPPED_INTERVALS) - 1)]
+        # A page that is too large only now and then is read less often too.
+        slot.excess = slot.excess + 1 if too_costly else max(slot.excess - 1, 0)
+        skip = max(
+            SKIPPED_INTERVALS[min(slot.failures, len(SKIPPED_INTERVALS) - 1)],
+            min(2 ** min(slot.excess, 10) - 1, MAX_SKIPPED_INTERVALS),
+        )
         slot.due = next_scrape_time(slot.uid, after=now, interval=self._interval, skip=skip)
         heapq.heappush(self._queue, (slot.due, slot.page))
 

@@ -6,16 +6,22 @@ slow pod delays no other.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
+from itertools import count
 from typing import NoReturn, Protocol
 
 from reporter.kube.scrape import limits
 from reporter.kube.scrape.addresses import is_pod_address
-from reporter.kube.scrape.exposition import MalformedExposition, has_family, parse_samples
+from reporter.kube.scrape.exposition import (
+    MalformedExposition,
+    MetricsContent,
+    Steps,
+    parse_page,
+)
 from reporter.kube.scrape.fetcher import DirectFetcher, ProxyFetcher, ScrapeError
 from reporter.kube.scrape.path import PathSelector, ScrapePath, review_proxy_access
 from reporter.kube.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot
@@ -23,7 +29,7 @@ from reporter.kube.scrape.slots import SlotPool
 from reporter.kube.watch.context import WatchContext
 from reporter.model.enums import Reason
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.metrics.samples import FailedScrape, ScrapedMetrics, ScrapeResult
+from reporter.model.metrics.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeResult
 from reporter.model.metrics.scrapes import MetricsPage, Scrape
 from reporter.settings import ScrapeMode
 
@@ -58,13 +64,14 @@ class ScrapeConfig:
     """
     The configuration of scraping. *scrapes*: by the reason whose probe asks for them.
 
-    *is_allowed*: returns whether an address may be read.
+    *is_allowed*: returns whether an address may be read. *files*: how many files scraping may open.
     """
 
     scrapes: Mapping[Reason, Scrape]
     interval: timedelta
     mode: ScrapeMode = ScrapeMode.AUTO
     is_allowed: Callable[[str], bool] = is_pod_address
+    files: int = limits.MAX_OPEN_PAGES
 
 
 class Scraper:
@@ -86,9 +93,10 @@ class Scraper:
         self._on_result = on_result
         self._schedule = ScrapeSchedule(config.interval)
         self._pools = {
-            ScrapePath.DIRECT: SlotPool[ScrapeSlot](*limits.MAX_CONCURRENT_DIRECT),
+            ScrapePath.DIRECT: SlotPool[ScrapeSlot](*limits.direct_concurrency(config.files)),
             ScrapePath.PROXY: SlotPool[ScrapeSlot](*limits.MAX_CONCURRENT_PROXY),
         }
+        self._parsing = asyncio.Semaphore(1)
         self._slot_released = asyncio.Event()
         self._refreshed_at: float | None = None
 
@@ -163,20 +171,34 @@ class Scraper:
         self._slot_released.set()
 
     async def _run_scrape(self, paths: PathSelector, slot: ScrapeSlot, path: ScrapePath) -> None:
-        succeeded = False
+        result = ScrapeResult.FAILED
         try:
             namespace, name, port = slot.page
             pod = self._store.get_pod(namespace, name)
             scrapes = self._scrapes_of(pod, port) if pod is not None else {}
             if pod is not None and pod.status.pod_ip and scrapes:
                 try:
-                    body = await paths.fetch(pod, port, slot.last_outcome, path)
+                    async with await paths.fetch(pod, port, slot.last_outcome, path) as body:
+                        content = await self._parse(body, scrapes.values())
                 except ScrapeError as err:
+                    result = err.result
                     self._record_failure(pod, scrapes, err)
                 else:
-                    succeeded = self._record_page(pod, scrapes, body)
+                    result = self._record_content(pod, scrapes, content)
         finally:
-            self._schedule.reschedule(slot, failed=not succeeded, now=_loop_time())
+            self._schedule.reschedule(
+                slot,
+                failed=result is not ScrapeResult.READ,
+                too_costly=result is ScrapeResult.TOO_COSTLY,
+                now=_loop_time(),
+            )
+
+    async def _parse(
+        self, body: bytes, scrapes: Collection[Scrape]
+    ) -> MetricsContent | MalformedExposition:
+        families = {name: None for scrape in scrapes for name in scrape.families}
+        prefixes = {prefix: None for scrape in scrapes for prefix in scrape.prefixes}
+        return await parse_in_steps(parse_page(body, families, prefixes), self._parsing)
 
     def _scrapes_of(self, pod: Pod, port: int) -> Mapping[Reason, Scrape]:
         """
@@ -196,29 +218,78 @@ class Scraper:
             self._store.record_scrape_failure(pod, reason, failure)
         self._on_result(err.result)
 
-    def _record_page(self, pod: Pod, scrapes: Mapping[Reason, Scrape], body: bytes) -> bool:
+    def _record_content(
+        self,
+        pod: Pod,
+        scrapes: Mapping[Reason, Scrape],
+        content: MetricsContent | MalformedExposition,
+    ) -> ScrapeResult:
         """
-        Store what each scrape asked for, and return whether the page had it for at least one.
+        Store what each scrape asked for; the page was read if it had it for at least one.
         """
-        now, succeeded = self._clock.now(), 0
-        for reason, scrape in scrapes.items():
-            found = _parse_page(body, scrape, now=now)
-            if isinstance(found, FailedScrape):
-                self._store.record_scrape_failure(pod, reason, found)
+        now = self._clock.now()
+        found = {reason: _content_of(content, scrape) for reason, scrape in scrapes.items()}
+        malformed = [each for each in found.values() if isinstance(each, MalformedExposition)]
+        for reason, each in found.items():
+            if isinstance(each, MalformedExposition):
+                failure = FailedScrape(now, f"its page cannot be used: {each.why}")
+                self._store.record_scrape_failure(pod, reason, failure)
             else:
-                self._store.record_scrape(pod, reason, found)
-                succeeded += 1
-        all_usable = succeeded == len(scrapes)
-        self._on_result(ScrapeResult.READ if all_usable else ScrapeResult.UNUSABLE)
-        return succeeded > 0
+                samples, prefixes = each
+                self._store.record_scrape(pod, reason, ScrapedMetrics(now, samples, prefixes))
+        result = ScrapeResult.READ
+        if malformed:
+            too_costly = any(each.is_too_costly for each in malformed)
+            result = ScrapeResult.TOO_COSTLY if too_costly else ScrapeResult.UNUSABLE
+        self._on_result(result)
+        return result if len(malformed) == len(found) else ScrapeResult.READ
 
 
-def _parse_page(body: bytes, scrape: Scrape, *, now: datetime) -> ScrapedMetrics | FailedScrape:
-    samples = parse_samples(body, scrape.families)
-    if isinstance(samples, MalformedExposition):
-        return FailedScrape(now, f"its page cannot be used: {samples.why}")
-    present = frozenset(prefix for prefix in scrape.prefixes if has_family(body, prefix))
-    return ScrapedMetrics(now, samples, present)
+def _content_of(
+    content: MetricsContent | MalformedExposition, scrape: Scrape
+) -> tuple[tuple[Sample, ...], frozenset[str]] | MalformedExposition:
+    """
+    Return the samples that one scrape asked for, and those of its prefixes that are present.
+    """
+    if isinstance(content, MalformedExposition):
+        return content
+    samples: list[Sample] = []
+    for name in scrape.families:
+        found = content.families[name]
+        if isinstance(found, MalformedExposition):
+            return found
+        samples += found
+    return tuple(samples), content.prefixes & frozenset(scrape.prefixes)
+
+
+async def parse_in_steps(
+    steps: Steps, turns: asyncio.Semaphore, *, now: Callable[[], float] | None = None
+) -> MetricsContent | MalformedExposition:
+    """
+    Parse a page while other tasks run. *now*: returns seconds.
+
+    A page of many steps needs one of *turns*, and then takes only PARSE_SHARE of the time. So pages
+    that cost much delay each other, and nothing else.
+    """
+    now = now or _loop_time
+    spent = 0.0
+    async with AsyncExitStack() as turn:
+        for number in count(1):
+            begun = now()
+            try:
+                next(steps)
+            except StopIteration as end:
+                result: MetricsContent | MalformedExposition = end.value
+                return result
+            step = now() - begun
+            spent += step
+            if spent > limits.MAX_PARSE_TIME.total_seconds():
+                break
+            if number == limits.FREE_STEPS:
+                await turn.enter_async_context(turns)
+            pause = step * (1 / limits.PARSE_SHARE - 1) if number > limits.FREE_STEPS else 0.0
+            await asyncio.sleep(pause)
+    return MalformedExposition("to read it takes too long", is_too_costly=True)
 
 
 def _loop_time() -> float:

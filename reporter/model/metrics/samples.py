@@ -22,7 +22,8 @@ class ScrapeResult(StrEnum):
     UNREACHABLE = "unreachable"  # no connection: no route to it, or packets are dropped
     TIMED_OUT = "timed_out"  # connected, but no whole page in time
     FAILED = "failed"  # an answer other than 200, or none
-    UNUSABLE = "unusable"  # a redirect, too large, compressed, or not a metrics page
+    UNUSABLE = "unusable"  # a redirect, compressed, or not a metrics page
+    TOO_COSTLY = "too_costly"  # more bytes, lines, samples or time than reading a page may cost
     FORBIDDEN = "forbidden"  # RBAC denies the API server's proxy to pods
     BARRED = "barred"  # an address that is never read
 
@@ -107,7 +108,9 @@ def add_scrape(
     Append a scrape and drop those older than *retention*, except the youngest of these.
 
     The one kept beyond the retention makes the window full whatever the distance of two scrapes.
+    Of each name the highest value is kept: a pod may send a thousand series with long labels.
     """
+    scrape = _keep_highest(scrape)
     before = [each for each in history.scrapes if each.scraped_at < scrape.scraped_at]
     expired = sum(each.scraped_at <= scrape.scraped_at - retention for each in before)
     positive = {sample.name for sample in scrape.samples if sample.value > 0}
@@ -118,6 +121,14 @@ def add_scrape(
         first_positive={**history.first_positive, **new_positive},
         last_failure=None,
     )
+
+
+def _keep_highest(scrape: ScrapedMetrics) -> ScrapedMetrics:
+    highest = {name: scrape.max_value(name) for name in {each.name for each in scrape.samples}}
+    samples = tuple(
+        Sample(name, {}, value) for name, value in sorted(highest.items()) if value is not None
+    )
+    return replace(scrape, samples=samples)
 
 
 def add_scrape_failure(history: ScrapeHistory, failure: FailedScrape) -> ScrapeHistory:

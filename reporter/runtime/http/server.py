@@ -5,22 +5,24 @@ The status page is served with health and readiness, or on an address of its own
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
-from datetime import timedelta
+from functools import partial
 from itertools import chain
-from typing import Any
 
-from aiohttp import hdrs, web
+from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
 
+from reporter.runtime.http.connection import SERVER, Connection
+from reporter.runtime.http.connection_limit import ConnectionLimit, OnClosed
+from reporter.runtime.http.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
 from reporter.settings import BindAddress
 
 
-STATUS_TIMEOUT = timedelta(seconds=60)
-"""
-How long a slow reader of the status page is served: what it shows stays in memory for as long.
-"""
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class Pages:
 class HttpServer:
     """
     Nothing is served for an address of None.
+
+    *on_closed* is called for each connection that the server ends early.
     """
 
     def __init__(
@@ -51,9 +55,12 @@ class HttpServer:
         metrics: BindAddress | None,
         health: BindAddress | None,
         status: BindAddress | None,
+        on_closed: OnClosed = lambda *_: None,
+        timeouts: ConnectionTimeouts | None = None,
     ) -> None:
         self._pages = pages
         self._metrics, self._health, self._status = metrics, health, status
+        self._on_closed, self._timeouts = on_closed, timeouts or ConnectionTimeouts()
         self._stack = AsyncExitStack()
 
     async def start(self) -> None:
@@ -62,9 +69,9 @@ class HttpServer:
         """
         if self._metrics is not None:
             await self._serve(self._metrics, {"/metrics": self._show_metrics})
-        status = {"/status": self._show_status}
+        status: dict[str, Handler] = {"/status": self._show_status}
         if self._health is not None:
-            routes = {
+            routes: dict[str, Handler] = {
                 "/livez": self._show_livez,
                 "/healthz": self._show_livez,
                 "/readyz": self._show_readyz,
@@ -77,39 +84,49 @@ class HttpServer:
     async def stop(self) -> None:
         await self._stack.aclose()
 
-    async def _serve(self, address: BindAddress, routes: dict[str, Any]) -> None:
-        app = web.Application()
+    async def _serve(self, address: BindAddress, routes: Mapping[str, Handler]) -> None:
+        app = web.Application(middlewares=[_guard])
         app.add_routes([web.get(path, show) for path, show in routes.items()])
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        app.on_response_prepare.append(_name_server)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=STOP_TIMEOUT.total_seconds())
         await runner.setup()
         self._stack.push_async_callback(runner.cleanup)
-        await web.TCPSite(runner, address.host or None, address.port).start()
+        if runner.server is None:
+            raise RuntimeError("the runner was set up just now")
+        connect = partial(
+            Connection, runner.server, ConnectionLimit(self._on_closed), self._timeouts
+        )
+        listener = await asyncio.get_running_loop().create_server(
+            connect,
+            address.host or None,
+            address.port,
+            backlog=BACKLOG,
+        )
+        self._stack.callback(listener.close)
 
     async def _show_metrics(self, _: web.Request) -> web.Response:
         return web.Response(
             body=self._pages.metrics(),
-            headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"},
+            headers={hdrs.CONTENT_TYPE: "text/plain; version=0.0.4; charset=utf-8"},
         )
 
     async def _show_status(self, request: web.Request) -> web.StreamResponse:
         """
         Send the page in parts; other tasks run before the next part is rendered.
         """
-        parts = self._pages.status()
-        first = next(parts)
-        response = web.StreamResponse(headers={"Content-Type": "application/json; charset=utf-8"})
-        try:
-            async with asyncio.timeout(STATUS_TIMEOUT.total_seconds()):
-                await response.prepare(request)
-                if request.method == hdrs.METH_HEAD:
-                    return response
+        response = web.StreamResponse(
+            headers={hdrs.CONTENT_TYPE: "application/json; charset=utf-8"}
+        )
+        if request.version == HttpVersion10:
+            response.force_close()  # the end of the connection is the end of the page
+        # What the page shows stays in memory until it is closed.
+        with closing(part.encode() for part in self._pages.status()) as parts:
+            first = next(parts)
+            await response.prepare(request)
+            if request.method != hdrs.METH_HEAD:
                 for part in chain((first,), parts):
-                    await response.write(part.encode())
+                    await response.write(part)
                     await asyncio.sleep(0)
-        except TimeoutError:
-            response.force_close()
-            if request.transport is not None:
-                request.transport.abort()
         return response
 
     async def _show_livez(self, _: web.Request) -> web.Response:
@@ -117,6 +134,34 @@ class HttpServer:
 
     async def _show_readyz(self, _: web.Request) -> web.Response:
         return _health_response(self._pages.readyz(), self._pages.unknown())
+
+
+@web.middleware
+async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """
+    Limit the time of a response, and log a page that cannot be rendered.
+    """
+    connection = request.protocol
+    if not isinstance(connection, Connection):
+        raise TypeError("each connection of this server is made by it")
+    if request.version not in {HttpVersion10, HttpVersion11}:
+        connection.abort()  # aiohttp would answer in the version of the request
+        raise ConnectionAbortedError
+    with connection.responding():
+        try:
+            return await handler(request)
+        except (web.HTTPException, ConnectionError):
+            raise
+        except Exception:
+            # A page that fails must not end the others; which one it is, is in the log.
+            logger.exception("%s cannot be rendered", request.path)
+            if request.writer.output_size:
+                connection.abort()
+            return web.Response(status=500, text="Internal Server Error\n")
+
+
+async def _name_server(_: web.Request, response: web.StreamResponse) -> None:
+    response.headers[hdrs.SERVER] = SERVER
 
 
 def _health_response(why_not: str, unknown: str = "") -> web.Response:

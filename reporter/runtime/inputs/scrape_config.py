@@ -4,11 +4,21 @@ Collect what the enabled probes read from metrics pages, and how the flags say t
 
 from collections.abc import Mapping
 
+from reporter.kube.client.connections import MAX_CONNECTIONS as API_CONNECTIONS
 from reporter.kube.scrape.scraper import ScrapeConfig
 from reporter.model.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.metrics.scrapes import Scrape
+from reporter.runtime.http.limits import MAX_OPEN_FILES as HTTP_FILES
+from reporter.runtime.process.open_files import open_files_limit
 from reporter.settings import ScrapeMode, Settings
+
+
+OTHER_FILES = 64
+"""
+Open files beside connections: standard streams, the event loop, libraries, certificates while they
+are read, an exec plugin.
+"""
 
 
 def scraping_reasons(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tuple[Reason, ...]:
@@ -47,4 +57,5 @@ def make_scrape_config(
         scrapes,
         interval=settings.scrape_interval,
         mode=ScrapeMode.PROXY if chosen is ScrapeMode.AUTO and not inside else chosen,
+        files=open_files_limit() - API_CONNECTIONS - HTTP_FILES - OTHER_FILES,
     )

@@ -120,6 +120,13 @@ SCRAPES = MetricDeclaration(
     ("result",),
 )
 
+CLOSED_CONNECTIONS = MetricDeclaration(
+    "http_connections_closed_total",
+    MetricType.COUNTER,
+    "Connections of HTTP clients that the reporter closed early, by cause.",
+    ("cause",),
+)
+
 WATCH_UP = MetricDeclaration(
     "watch_up", MetricType.GAUGE, "1 while a watch of the kind is open; 0 otherwise.", ("kind",)
 )
@@ -158,6 +165,7 @@ METRICS: tuple[MetricDeclaration, ...] = (
     CLOCK_SPREAD,
     EVENT_WRITES,
     SCRAPES,
+    CLOSED_CONNECTIONS,
     WATCH_UP,
     WATCH_LAST_EVENT_AGE,
     OBJECTS,

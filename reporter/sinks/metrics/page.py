@@ -18,12 +18,14 @@ from prometheus_client import (
 )
 
 from reporter.model.entries import Catalogue
+from reporter.model.enums import ClosedConnection
 from reporter.model.event_record import WriteResult
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.sinks.metrics.collectors import FindingCollector, WatchCollector, WatchReport
 from reporter.sinks.metrics.declarations import (
     CLOCK_SKEW,
     CLOCK_SPREAD,
+    CLOSED_CONNECTIONS,
     EVENT_LOOP_LAG,
     EVENT_WRITES,
     LAST_PASS,
@@ -55,6 +57,7 @@ class Metrics:
         self._clock_skew, self._clock_spread = self._gauge(CLOCK_SKEW), self._gauge(CLOCK_SPREAD)
         self._writes = self._counter(EVENT_WRITES, WriteResult)
         self._scrapes = self._counter(SCRAPES, ScrapeResult)
+        self._closed_connections = self._counter(CLOSED_CONNECTIONS, ClosedConnection)
 
     def _histogram(self, declaration: MetricDeclaration) -> Histogram:
         return Histogram(
@@ -100,6 +103,9 @@ class Metrics:
 
     def count_scrape(self, result: ScrapeResult) -> None:
         self._scrapes.labels(result).inc()
+
+    def count_closed_connection(self, cause: ClosedConnection) -> None:
+        self._closed_connections.labels(cause).inc()
 
     def render(self) -> bytes:
         return generate_latest(self.registry)

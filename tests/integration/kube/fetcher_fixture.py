@@ -30,8 +30,8 @@ class AtPort:
         self._fetcher, self._port = fetcher, port
 
     async def fetch(self, pod, last_outcome: LastOutcome) -> bytes:
-        page: bytes = await self._fetcher.fetch(pod, self._port, last_outcome)
-        return page
+        async with await self._fetcher.fetch(pod, self._port, last_outcome) as body:
+            return bytes(body)
 
 
 def port_of(server) -> int:

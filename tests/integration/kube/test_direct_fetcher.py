@@ -10,7 +10,12 @@ from datetime import timedelta
 import pytest
 from aiohttp import web
 
-from reporter.kube.scrape.limits import MAX_LARGE_PAGES, MAX_PAGE_BYTES, SMALL_PAGE_BYTES
+from reporter.kube.scrape.limits import (
+    MAX_CHUNKS,
+    MAX_LARGE_PAGES,
+    MAX_PAGE_BYTES,
+    SMALL_PAGE_BYTES,
+)
 from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.metrics.samples import ScrapeResult
 from tests.integration.kube.fetcher_fixture import (
@@ -107,8 +112,21 @@ async def test_an_endless_page_is_aborted_at_the_limit():
 
     async with at_pod(endless) as (_, pages):
         result, why = await failure(pages)
-        assert (result, str(MAX_PAGE_BYTES) in why) == (ScrapeResult.UNUSABLE, True)
+        assert (result, str(MAX_PAGE_BYTES) in why) == (ScrapeResult.TOO_COSTLY, True)
         assert sent < 10 * MAX_PAGE_BYTES
+
+
+async def test_a_page_of_too_many_chunks_is_aborted_at_the_limit():
+    async def chunked(request):
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for _ in range(MAX_CHUNKS + 1):
+            await response.write(b"a")
+        return response
+
+    async with at_pod(chunked) as (_, pages):
+        result, why = await failure(pages)
+        assert (result, str(MAX_CHUNKS) in why) == (ScrapeResult.TOO_COSTLY, True)
 
 
 async def test_a_page_of_the_largest_size_is_read():

@@ -9,7 +9,7 @@ import pytest
 
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.scrape.fetcher import ProxyFetcher
-from reporter.kube.scrape.limits import MAX_PAGE_BYTES
+from reporter.kube.scrape.limits import MAX_PROXIED_PAGE_BYTES
 from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.metrics.samples import ScrapeResult
 from tests.integration.kube.fetcher_fixture import (
@@ -77,7 +77,7 @@ async def test_without_the_permission_the_result_is_forbidden(tmp_path):
         (lambda: a_pod_page(b"", 404), ScrapeResult.FAILED),
         (lambda: a_pod_page(b"", 503), ScrapeResult.FAILED),
         (lambda: a_pod_page(b"<html></html>\n", Content_Type="text/html"), ScrapeResult.UNUSABLE),
-        (lambda: a_pod_page(b"x" * (MAX_PAGE_BYTES + 1)), ScrapeResult.UNUSABLE),
+        (lambda: a_pod_page(b"x" * (MAX_PROXIED_PAGE_BYTES + 1)), ScrapeResult.UNUSABLE),
     ],
     ids=["not found", "not ready", "html", "too large"],
 )

@@ -156,6 +156,7 @@ async def test_of_thousands_that_hang_none_keeps_others_from_being_read_old_or_n
     async def hang_or_answer(reader, writer):
         address = writer.get_extra_info("sockname")[0]
         asked[address] += 1
+        await reader.readuntil(b"\r\n\r\n")
         if address.startswith("127.0.7."):
             writer.write(b"HTTP/1.1 200 OK\r\n\r\n" + SIMULATED_DOWNLOADS["fast"](30))
         else:

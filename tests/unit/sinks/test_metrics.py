@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.model.enums import Layer, TroubleKind
+from reporter.model.enums import ClosedConnection, Layer, TroubleKind
 from reporter.model.event_record import WriteResult
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.sinks.metrics import Metrics, WatchReport
@@ -105,6 +105,15 @@ def test_every_write_result_is_zero_from_the_start_and_counted():
     assert MetricsPage(metrics).value("event_writes_total", result="created") == 2
 
 
+def test_every_cause_of_a_closed_connection_is_zero_from_the_start_and_counted():
+    metrics = Metrics(SOME, list)
+    name = "http_connections_closed_total"
+    page = MetricsPage(metrics)
+    assert all(page.value(name, cause=cause) == 0 for cause in ClosedConnection)
+    metrics.count_closed_connection(ClosedConnection.MALFORMED)
+    assert MetricsPage(metrics).value(name, cause="malformed") == 1
+
+
 def test_each_state_of_a_reason_is_a_one_in_its_own_metric():
     play, metrics = a_play(), Metrics(SOME, list)
     play.set_verdicts(
@@ -163,7 +172,7 @@ def test_labels_come_from_closed_sets_and_namespaces_alone():
     play, metrics = a_play(), Metrics(SOME, lambda: [a_watch()])
     page = after(play.set_verdicts(an_active_verdict(PODS, a_trouble("pod-6c9f-x2"))), metrics)
     names = {name for sample in page.samples for name in sample.labels}
-    assert names <= {"layer", "reason", "workload_namespace", "kind", "result", "le"}
+    assert names <= {"layer", "reason", "workload_namespace", "kind", "result", "cause", "le"}
     assert "6c9f" not in page.text
     assert "qwen" not in page.text
 

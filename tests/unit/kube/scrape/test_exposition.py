@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from reporter.kube.scrape.exposition import MalformedExposition, has_family, parse_samples
+from reporter.kube.scrape import limits
+from reporter.kube.scrape.exposition import MalformedExposition, parse_page
+from tests.support.exposition import finish, has_family, parse_samples
 from tests.support.stubs import metrics_pages
 
 
@@ -143,6 +145,63 @@ def test_a_pod_cannot_make_us_keep_a_page_full_of_samples():
     many = b"".join(b'%s{n="%d"} 1\n' % (SPEED.encode(), n) for n in range(1001))
     assert "more than 1000" in why(many)
     assert "more than 1000" in why(b"# TYPE %s gauge\n" % SPEED.encode() + many)
+
+
+NAME = SPEED.encode()
+TYPED = b"# TYPE %b gauge\n" % NAME
+COSTLY = {
+    "names that begin like ours": TYPED + b'%b_x{a="b"} 1\n' % NAME * 90_000,
+    "the same without a type": b"other 1\n" + b'%b_x{a="b"} 1\n' % NAME * 90_000,
+    "empty lines": TYPED + b"\n" * 4_000_000,
+    "comments": TYPED + b"#\n" * 2_000_000,
+    "help": TYPED + b"# HELP x\n" * 400_000,
+    "its type again and again": TYPED * 80_000,
+    "its block again and again": (TYPED + b"# TYPE x gauge\n") * 60_000,
+    "escapes": TYPED + (NAME + b'{a="' + b"\\\\" * 2000 + b'"} 1\n') * 900,
+    "labels": TYPED
+    + (NAME + b"{" + b",".join(b'l%d=""' % n for n in range(500)) + b"} 1\n") * 900,
+}
+
+
+@pytest.mark.parametrize("page", COSTLY.values(), ids=COSTLY)
+def test_the_work_for_a_page_is_bounded_and_comes_in_steps(page):
+    """
+    Each step has at most so many lines and bytes, so the number of steps is the work.
+    """
+    assert len(page) > 3_000_000
+    content, steps = finish(parse_page(page, [SPEED, REMAINING], ["vllm:"]))
+    assert isinstance(content, MalformedExposition)
+    assert content.is_too_costly
+    scanned = 5 * (len(page) // limits.STEP_BYTES + 1)
+    assert steps <= scanned + limits.MAX_LINES // limits.STEP_LINES + (
+        limits.MAX_SAMPLE_BYTES // limits.STEP_SAMPLE_BYTES
+    )
+    assert steps > 20
+
+
+def test_a_page_of_a_real_engine_is_one_step():
+    page = metrics_pages.vllm()
+    assert 60_000 < len(page) < 130_000
+    families = (SPEED, REMAINING, "vllm:num_requests_waiting", "vllm:time_to_first_token_seconds")
+    content, steps = finish(parse_page(page, families, ["vllm:"]))
+    assert steps == 1
+    assert {name: len(found) for name, found in content.families.items()} == {
+        SPEED: 1,
+        REMAINING: 1,
+        "vllm:num_requests_waiting": 2,
+        "vllm:time_to_first_token_seconds": 2 * 25,
+    }
+
+
+def test_a_step_may_end_anywhere_without_losing_a_line(monkeypatch):
+    expected, _ = finish(parse_page(VLLM, [SPEED, "vllm:iteration_tokens_total"], ["vllm:", "no"]))
+    for size in range(60, 400, 7):
+        monkeypatch.setattr(limits, "STEP_BYTES", size)
+        found, steps = finish(
+            parse_page(VLLM, [SPEED, "vllm:iteration_tokens_total"], ["vllm:", "no"])
+        )
+        assert found == expected
+        assert steps > 10
 
 
 def test_a_line_has_a_longest():

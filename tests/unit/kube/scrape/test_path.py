@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from reporter.kube.objects.access_review import PermissionStatus
-from reporter.kube.scrape.fetcher import ScrapeError
+from reporter.kube.scrape.fetcher import FetchedPage, ScrapeError
 from reporter.kube.scrape.path import PathSelector, ScrapePath
 from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.metrics.samples import ScrapeResult
@@ -28,11 +28,11 @@ class FakeFetcher:
         self.name = name
         self.fails: dict[str, ScrapeResult] = {}
 
-    async def fetch(self, pod, port: int, _: LastOutcome) -> bytes:
+    async def fetch(self, pod, port: int, _: LastOutcome) -> FetchedPage:
         result = self.fails.get(pod.metadata.namespace)
         if result is not None:
             raise ScrapeError(result, "no")
-        return self.name.encode()
+        return FetchedPage(self.name.encode())
 
 
 class PathSelectorFixture:
@@ -53,9 +53,10 @@ class PathSelectorFixture:
         last = ""
         for _ in range(times):
             try:
-                last = (
-                    await self.selector.fetch(pod, PORT, LastOutcome.NEW, self.path(pod))
-                ).decode()
+                async with await self.selector.fetch(
+                    pod, PORT, LastOutcome.NEW, self.path(pod)
+                ) as body:
+                    last = body.decode()
             except ScrapeError as err:
                 last = err.result
         return last

@@ -62,6 +62,42 @@ def test_a_failing_page_is_read_less_and_less_often_but_every_four_intervals():
     assert len(gaps) > 4
 
 
+def costs(schedule: ScrapeSchedule, slot: ScrapeSlot, *, too_costly: bool, now: float) -> float:
+    """
+    Return the intervals until the page is read again.
+    """
+    schedule.reschedule(slot, failed=too_costly, too_costly=too_costly, now=now)
+    due = schedule.next_due()
+    assert due is not None
+    schedule.pop_due(due)
+    return (due - now) / INTERVAL.total_seconds()
+
+
+def test_a_page_that_costs_too_much_is_read_ever_less_often_up_to_a_limit():
+    schedule = ScrapeSchedule(INTERVAL)
+    schedule.set_targets(uids_of("a"), now=1000)
+    due = schedule.next_due()
+    assert due is not None
+    (slot,) = schedule.pop_due(due)
+    gaps = []
+    for _ in range(8):
+        gaps.append(round(costs(schedule, slot, too_costly=True, now=due)))
+        due += gaps[-1] * INTERVAL.total_seconds()
+    assert gaps == [2, 4, 8, 16, 32, 32, 32, 32]
+    gaps = [round(costs(schedule, slot, too_costly=False, now=due)) for _ in range(8)]
+    assert gaps == [32, 32, 32, 16, 8, 4, 2, 1]
+
+
+def test_a_page_that_costs_too_much_every_other_time_is_read_every_other_interval():
+    schedule = ScrapeSchedule(INTERVAL)
+    schedule.set_targets(uids_of("a"), now=1000)
+    due = schedule.next_due()
+    assert due is not None
+    (slot,) = schedule.pop_due(due)
+    gaps = [round(costs(schedule, slot, too_costly=n % 2 == 0, now=due)) for n in range(6)]
+    assert gaps == [2, 1] * 3
+
+
 def test_a_page_that_succeeds_again_is_read_as_often_as_before():
     schedule = ScrapeSchedule(INTERVAL)
     schedule.set_targets(uids_of("a"), now=1000)

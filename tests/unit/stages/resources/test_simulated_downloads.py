@@ -4,7 +4,7 @@ The state of whole simulated downloads, from the first page to the last.
 
 import pytest
 
-from reporter.kube.scrape.exposition import MalformedExposition, has_family, parse_samples
+from reporter.kube.scrape.exposition import MalformedExposition
 from reporter.model.metrics.samples import ScrapedMetrics, ScrapeHistory, add_scrape
 from reporter.stages.resources.downloads import (
     ENGINE_METRIC_PREFIX,
@@ -13,6 +13,7 @@ from reporter.stages.resources.downloads import (
 )
 from tests.support.builders import NOON, SECOND
 from tests.support.downloads import CONTAINER_RUN, RULES, SPEED, evaluate_download
+from tests.support.exposition import has_family, parse_samples
 from tests.support.stubs.exporter import SIMULATED_DOWNLOADS, SimulatedDownload
 
 

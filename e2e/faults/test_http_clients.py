@@ -1,0 +1,120 @@
+"""
+Clients of the reporter's own HTTP addresses that hold connections or send anything at all.
+"""
+
+import contextlib
+import resource
+import socket
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.controlplane import ControlPlane, until
+from e2e.faults.support.fault_cost import measured_cost
+from e2e.support.production_stack import inference_sets
+from e2e.support.production_stack.inference_sets import INVALID_REASON
+from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
+
+
+FILES = 1_024
+"""
+The limit of open files, with its usual value.
+"""
+
+IDLE = 1_100
+LEASE_DURATION = 6
+MALFORMED = (
+    b"GET /livez HTTP/1.1\r\nno colon\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    b"GET /livez HTTP/1.1\r\nHost : a\r\n\r\n",
+    b"\x00" * 100,
+    b"G" * 20_000,
+)
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[ControlPlane]:
+    with inference_sets.bare_plane(2) as plane:
+        yield inference_sets.healthy_models(plane)
+
+
+@pytest.fixture(autouse=True)
+def many_files() -> Iterator[None]:
+    """
+    Let this process open a connection more than the reporter may have files.
+    """
+    before = soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4 * FILES)), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.parametrize("send", [b"", b"GET /status HTTP/1.1\r\nHost: a\r\n\r\n"])
+def test_1100_connections_keep_neither_the_kubelet_nor_the_api_server_away(
+    plane: ControlPlane, send: bytes
+) -> None:
+    with ReporterProcess(plane, *SHORT_FLAGS) as reporter, contextlib.ExitStack() as stack:
+        assert reporter.process is not None
+        pid = reporter.process.pid
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (FILES, FILES))
+        with measured_cost(reporter, f"{IDLE} connections") as spent:
+            for port in (reporter.health_port, reporter.metrics_port):
+                for _ in range(IDLE):
+                    each = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+                    with contextlib.suppress(ConnectionError):
+                        each.sendall(send)
+            begun = time.monotonic()
+            while time.monotonic() - begun < 2 * LEASE_DURATION:
+                _assert_alive(reporter)
+                time.sleep(0.2)
+            inference_sets.misconfigure(plane.client, 1)
+            inference_sets.wait_for(plane.client, INVALID_REASON, 1, within=PROMPT_TIMEOUT)
+            inference_sets.healthy_models(plane)
+        assert len(list(Path(f"/proc/{pid}/fd").iterdir())) < FILES / 2
+        assert reporter.metric("leader") == 1
+        closed = reporter.metric("http_connections_closed_total", cause="crowded_out")
+        assert closed > IDLE
+        assert spent.is_within(cpu=10, peak=32, lines=8)
+
+
+def test_what_clients_send_is_answered_in_http_and_never_logged(plane: ControlPlane) -> None:
+    with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
+        with measured_cost(reporter, "malformed requests") as spent:
+            for each in MALFORMED * 20:
+                answer = _exchange(reporter.health_port, each)
+                assert answer.startswith(b"HTTP/1.0 400 ")
+                assert b"aiohttp" not in answer
+            malformed = 'http_connections_closed_total{cause="malformed"}'
+            until(
+                lambda: (
+                    reporter.metric("http_connections_closed_total", cause="malformed")
+                    >= 20 * len(MALFORMED)
+                ),
+                within=PROMPT_TIMEOUT,
+                what=malformed,
+            )
+        _assert_alive(reporter)
+        assert "Traceback" not in "\n".join(reporter.lines())
+        assert spent.is_within(cpu=5, peak=16, lines=0)
+
+
+# ---------------------------------------------------------------- used above
+
+
+def _assert_alive(reporter: ReporterProcess) -> None:
+    """
+    Ask as the kubelet does, which gives up after a second.
+    """
+    url = f"http://127.0.0.1:{reporter.health_port}/livez"
+    with urllib.request.urlopen(url, timeout=1) as answer:
+        assert answer.status == 200
+
+
+def _exchange(port: int, sent: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(sent)
+        return b"".join(iter(lambda: connection.recv(4096), b""))

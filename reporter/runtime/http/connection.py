@@ -1,0 +1,148 @@
+"""
+One connection of a client, with limits of time for each of its steps.
+
+aiohttp limits neither the time in which the head of a request arrives nor that in which a response
+is read.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Protocol
+
+from aiohttp import hdrs, web
+
+from reporter.model.enums import ClosedConnection
+from reporter.runtime.http.limits import ConnectionTimeouts
+
+
+SERVER = "productionstack-status-reporter"
+"""
+The Server header. aiohttp's own names the versions of aiohttp and Python.
+"""
+
+LATE = (
+    b"HTTP/1.1 408 Request Timeout\r\nServer: %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    % SERVER.encode()
+)
+
+_SILENT = logging.getLogger(f"{__name__}.aiohttp")
+_SILENT.disabled = True
+
+
+class ConnectionObserver(Protocol):
+    def opened(self, connection: "Connection") -> None: ...
+    def lost(self, connection: "Connection") -> None: ...
+    def closed_early(self, connection: "Connection", why: ClosedConnection) -> None: ...
+
+
+class Connection(web.RequestHandler):
+    """
+    *server*: the one of aiohttp, which has the handler of requests.
+    """
+
+    __slots__ = ("_deadline", "_has_request", "_observer", "_responding", "_timeouts", "client")
+
+    def __init__(
+        self, server: web.Server, observer: ConnectionObserver, timeouts: ConnectionTimeouts
+    ) -> None:
+        # The log of aiohttp has a traceback for each request that is not HTTP.
+        super().__init__(server, loop=asyncio.get_running_loop(), logger=_SILENT)
+        self._observer, self._timeouts = observer, timeouts
+        self._has_request, self._responding, self.client = False, False, ""
+        self._deadline: asyncio.TimerHandle | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """
+        Return whether no response is being made or sent.
+        """
+        return not self._responding and not self._unsent_bytes()
+
+    @contextmanager
+    def responding(self) -> Iterator[None]:
+        """
+        Limit the time of a response. Its last bytes may still be sent afterwards.
+        """
+        self._responding = True
+        self._set_deadline(self._timeouts.response, ClosedConnection.SLOW_READER)
+        try:
+            yield
+        finally:
+            self._responding = self._has_request = False
+            self._set_deadline(self._timeouts.idle, ClosedConnection.IDLE)
+
+    def abort(self, why: ClosedConnection | None = None) -> None:
+        """
+        Reset the connection, so that an incomplete response cannot look whole.
+        """
+        if self.transport is not None and why is not None:
+            self._observer.closed_early(self, why)
+        if isinstance(self.transport, asyncio.Transport):
+            self.transport.abort()
+
+    # ------------------------------------------------------------ called by asyncio and aiohttp
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        peer = transport.get_extra_info("peername")
+        self.client = str(peer[0]) if peer else ""
+        super().connection_made(transport)
+        self._set_deadline(self._timeouts.request, ClosedConnection.IDLE)
+        self._observer.opened(self)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._responding and not self._has_request:
+            self._has_request = True
+            self._set_deadline(self._timeouts.request, ClosedConnection.SLOW_REQUEST)
+        super().data_received(data)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._observer.lost(self)
+        super().connection_lost(exc)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = HTTPStatus.INTERNAL_SERVER_ERROR,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """
+        Answer what is not an HTTP/1 request. Of our handlers, only lost connections arrive here.
+        """
+        if isinstance(exc, ConnectionError):
+            raise ConnectionAbortedError  # exc itself would keep this frame, and the page, alive
+        self._observer.closed_early(self, ClosedConnection.MALFORMED)
+        response = web.Response(
+            status=status, text=f"{HTTPStatus(status).phrase}\n", headers={hdrs.SERVER: SERVER}
+        )
+        response.force_close()
+        return response
+
+    # ------------------------------------------------------------ limits
+
+    def _set_deadline(self, after: timedelta, why: ClosedConnection) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        loop = asyncio.get_running_loop()
+        self._deadline = loop.call_later(after.total_seconds(), self._end_late, why)
+
+    def _end_late(self, why: ClosedConnection) -> None:
+        if self._unsent_bytes():
+            self.abort(ClosedConnection.SLOW_READER)
+            return
+        if why is ClosedConnection.SLOW_REQUEST and isinstance(self.transport, asyncio.Transport):
+            self._observer.closed_early(self, why)
+            self.transport.write(LATE)
+            self.force_close()
+            return
+        self.abort(why)
+
+    def _unsent_bytes(self) -> int:
+        transport = self.transport
+        return transport.get_write_buffer_size() if isinstance(transport, asyncio.Transport) else 0
