@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from e2e.controlplane import ControlPlane, until
-from e2e.controlplane.processes import free_port
 from e2e.faults.support.proxy import FaultProxy
 from e2e.faults.support.proxy_rules import ProxyRule, StubAnswer
 from e2e.support import events
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
+from tests.support.ports import free_port
 
 
 PAGE = "<!DOCTYPE html><html><body>Please sign in</body></html>"

@@ -12,7 +12,8 @@ import pytest
 
 import reporter
 from reporter.embedded.server import EmbeddedServer
-from tests.integration.test_confinement import answering, free_port
+from tests.integration.test_confinement import answering
+from tests.support.ports import free_port
 
 
 UNKNOWN_USER = ("unshare", "--user", "--map-user=123456")

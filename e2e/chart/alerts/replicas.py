@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from reporter.embedded.http.faults.faults import status_response
+from reporter.embedded.http.faults.rules import status_response
 from reporter.embedded.kubeconfig import render_kubeconfig
 from reporter.embedded.server import EmbeddedServer
 from tests.integration.reporter_process import RunningReporter, holder, running_reporter
