@@ -20,7 +20,7 @@ from reporter.model.metrics.samples import Sample
 
 _SAMPLE = re.compile(
     rb"(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*+)"
-    rb'(?:[ \t]*+\{(?P<labels>(?:[^"}]|"(?:[^"\\]|\\.)*+")*+)\}[ \t]*+|[ \t]++)'
+    rb'(?:[ \t]*+\{(?P<labels>(?:[^"}]++|"(?:[^"\\]++|\\.)*+")*+)\}[ \t]*+|[ \t]++)'
     rb"(?P<value>[^ \t{_]++)"
     rb"(?:[ \t]++[-+.0-9eE]++)?(?:[ \t]++#.*)?[ \t]*"
 )
@@ -30,7 +30,7 @@ Labels without escapes and spaces, as all client libraries write most of them.
 """
 
 _LABEL = re.compile(
-    rb'[ \t]*+([a-zA-Z_][a-zA-Z0-9_]*+)[ \t]*+=[ \t]*+"((?:[^"\\]|\\.)*+)"[ \t]*+(?:,[ \t]*+|$)'
+    rb'[ \t]*+([a-zA-Z_][a-zA-Z0-9_]*+)[ \t]*+=[ \t]*+"((?:[^"\\]++|\\.)*+)"[ \t]*+(?:,[ \t]*+|$)'
 )
 _ESCAPED = re.compile(rb'\\([\\"n])')
 _UNESCAPED = {b"\\": b"\\", b'"': b'"', b"n": b"\n"}
@@ -79,7 +79,7 @@ def parse_page(page: bytes, families: Collection[str], prefixes: Collection[str]
         return MalformedExposition("it is cut off: its last line has no end")
     if not _is_text_format(page):
         return MalformedExposition("it is not in the Prometheus text format")
-    parser = _PageParser(b"\n" + page, families)
+    parser = _PageParser(page, families)
     try:
         yield from parser.parse_typed()
         yield from parser.parse_untyped()
@@ -107,7 +107,7 @@ class _Family:
 
 class _PageParser:
     """
-    *body*: a page with a line feed before its first line.
+    *body*: a page whose last line is whole.
     """
 
     def __init__(self, body: bytes, families: Collection[str]) -> None:
@@ -182,6 +182,8 @@ class _PageParser:
         Yield where each line with this begin starts, and None where other tasks may run.
         """
         mark, at = b"\n" + begin, 0
+        if self._body.startswith(begin):
+            yield 0
         while True:
             start = self._body.find(mark, at, at + limits.STEP_BYTES)
             if start >= 0:

@@ -40,11 +40,11 @@ STEP_BYTES, STEP_LINES, STEP_SAMPLE_BYTES = 512 * 1024, 500, 8 * 1024
 The work after which other tasks run: about a millisecond each.
 """
 
-SMALL_PAGE_BYTES, MAX_LARGE_PAGES = 160 * 1024, 8
+SMALL_PAGE_BYTES, MAX_LARGE_PAGES = 160 * 1024, 4
 """
 The size up to which a page is small, as those of vLLM are, and how many larger ones are in memory at
 the same time: so many of pods that were read before, and so many of others. Hundreds of requests are
-open at the same time, but their bodies take at most 2 * 8 * 4 MiB, beside the 0.4 MiB of each other.
+open at the same time, but their bodies take at most 2 * 4 * 4 MiB, beside the 0.4 MiB of each other.
 """
 
 MAX_PROXIED_PAGE_BYTES = 1024 * 1024
