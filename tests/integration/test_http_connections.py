@@ -5,6 +5,7 @@ Clients that hold connections, read slowly or send anything at all, over real so
 import asyncio
 import resource
 import socket
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, suppress
@@ -177,6 +178,55 @@ async def test_who_does_not_read_the_metrics_to_their_end_is_left():
         with ExitStack() as stack:
             await connect(stack, served.metrics, LIVEZ.replace(b"livez", b"metrics"))
             await until(lambda: closed == {ClosedConnection.SLOW_READER: 1})
+
+
+async def test_readers_at_the_same_time_share_one_rendering_of_the_metrics():
+    rendered = 0
+
+    def render() -> bytes:
+        nonlocal rendered
+        rendered += 1
+        time.sleep(0.02)
+        return b"a %d\n" % rendered
+
+    async with counted(replace(ALWAYS_OK, metrics=render)) as (served, _):
+        metrics = LIVEZ.replace(b"livez", b"metrics")
+        with ExitStack() as stack:
+            readers = [await connect(stack, served.metrics, metrics) for _ in range(50)]
+            answers = [await receive(each) for each in readers]
+        seen = rendered
+        assert {each.rpartition(b"\r\n\r\n")[2] for each in answers} == {
+            b"a %d\n" % (number + 1) for number in range(seen)
+        }
+        assert seen < len(readers) / 2
+        await asyncio.sleep(0.2)
+        assert (await served.get(served.metrics, "/metrics"))[2] == f"a {seen + 1}\n"
+
+
+async def test_one_part_is_rendered_at_a_time_however_many_readers_there_are():
+    turn, in_turn = 0, Counter()
+
+    async def count_turns() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    def parts() -> Iterator[str]:
+        yield "first"
+        for _ in range(20):
+            in_turn[turn] += 1
+            yield "x"
+
+    async with counted(replace(ALWAYS_OK, status=parts)) as (served, _):
+        counting = asyncio.create_task(count_turns())
+        with ExitStack() as stack:
+            readers = [await connect(stack, served.health, STATUS) for _ in range(30)]
+            for each in readers:
+                assert await receive(each)
+            await until(lambda: sum(in_turn.values()) == 30 * 20)
+        counting.cancel()
+    assert set(in_turn.values()) == {1}
 
 
 async def test_requests_in_a_row_are_answered_in_their_order():

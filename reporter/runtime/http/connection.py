@@ -41,13 +41,20 @@ logger = logging.getLogger(__name__)
 
 class Connection:
     """
-    *client*: its address, without the port. *is_waiting*: no request is being answered.
+    A connection that was accepted.
+
+    *client*: its address, without the port. *is_waiting*: no request is being answered. *turns*: held by the one connection of many that renders a part of a page.
     """
 
     def __init__(
-        self, sock: socket.socket, client: str, respond: Respond, timeouts: ConnectionTimeouts
+        self,
+        sock: socket.socket,
+        client: str,
+        respond: Respond,
+        timeouts: ConnectionTimeouts,
+        turns: asyncio.Lock,
     ) -> None:
-        self.client, self.is_waiting = client, True
+        self.client, self.is_waiting, self._turns = client, True, turns
         self._sock, self._respond, self._timeouts = sock, respond, timeouts
         self._received, self._is_last = bytearray(), False
         self._loop = asyncio.get_running_loop()
@@ -139,7 +146,12 @@ class Connection:
         Send each part as soon as it is made.
         """
         try:
-            for part in parts:
+            while True:
+                async with self._turns:
+                    part = next(parts, None)
+                    await asyncio.sleep(0)
+                if part is None:
+                    break
                 await self._send(encode_chunk(part) if chunked else part)
         except (OSError, asyncio.CancelledError):
             raise

@@ -58,7 +58,7 @@ class Listener:
     ) -> None:
         self._address, self._respond, self._on_closed = address, respond, on_closed
         self._timeouts = timeouts or ConnectionTimeouts()
-        self._max_connections = max_connections
+        self._max_connections, self._turns = max_connections, asyncio.Lock()
         self._serving: dict[Connection, asyncio.Task[None]] = {}
         self._accepting: list[asyncio.Task[None]] = []
         self._sockets = ExitStack()
@@ -112,7 +112,7 @@ class Listener:
     def _serve(self, sock: socket.socket, client: str) -> None:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection = Connection(sock, client, self._respond, self._timeouts)
+        connection = Connection(sock, client, self._respond, self._timeouts, self._turns)
         task = asyncio.create_task(self._run(connection), name=f"connection of {client}")
         self._serving[connection] = task
         task.add_done_callback(partial(self._forget, connection))

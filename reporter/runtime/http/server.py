@@ -4,6 +4,7 @@ Serves metrics on one HTTP address, health and readiness on another.
 The status page is served with health and readiness, or on an address of its own.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AsyncExitStack
@@ -39,6 +40,27 @@ class Pages:
     readyz: Callable[[], str]
 
 
+class SharedPage:
+    """
+    A page that is rendered for at most a fifth of the time; in between its readers share it.
+    """
+
+    def __init__(self, render: Callable[[], bytes]) -> None:
+        self._render = render
+        self._page: bytes | None = None
+
+    def get(self) -> bytes:
+        if self._page is None:
+            loop = asyncio.get_running_loop()
+            begun = loop.time()
+            self._page = self._render()
+            loop.call_later(4 * (loop.time() - begun), self._drop)
+        return self._page
+
+    def _drop(self) -> None:
+        self._page = None
+
+
 class HttpServer:
     """
     Nothing is served for an address of None.
@@ -56,7 +78,7 @@ class HttpServer:
         on_closed: OnClosed = lambda *_: None,
         timeouts: ConnectionTimeouts | None = None,
     ) -> None:
-        self._pages = pages
+        self._pages, self._metrics_page = pages, SharedPage(pages.metrics)
         self._metrics, self._health, self._status = metrics, health, status
         self._on_closed, self._timeouts = on_closed, timeouts or ConnectionTimeouts()
         self._stack = AsyncExitStack()
@@ -93,7 +115,7 @@ class HttpServer:
         self._stack.push_async_callback(listener.stop)
 
     def _show_metrics(self, _: Request) -> Response:
-        return Response(HTTPStatus.OK, self._pages.metrics(), METRICS_TYPE)
+        return Response(HTTPStatus.OK, self._metrics_page.get(), METRICS_TYPE)
 
     def _show_status(self, _: Request) -> Response:
         parts = self._pages.status()
