@@ -43,7 +43,8 @@ class Connection:
     """
     A connection that was accepted.
 
-    *client*: its address, without the port. *is_waiting*: no request is being answered. *turns*: held by the one connection of many that renders a part of a page.
+    *client*: its address, without the port. *is_waiting*: no request is being answered.
+    *turns*: held by the one connection of many that renders a part of a page.
     """
 
     def __init__(
