@@ -204,7 +204,7 @@ class _PageParser:
             self._sample_bytes += end - start
             if self._sample_bytes > limits.MAX_SAMPLE_BYTES:
                 raise _TooCostlyError(
-                    f"it has more than {limits.MAX_SAMPLE_BYTES} bytes of such samples"
+                    f"the samples that are read have more than {limits.MAX_SAMPLE_BYTES} bytes"
                 )
             family.failure = self._add_sample(family, start, end)
         size = limits.STEP_SAMPLE_BYTES
@@ -216,7 +216,9 @@ class _PageParser:
         """
         self._lines += 1
         if self._lines > limits.MAX_LINES:
-            raise _TooCostlyError(f"it has more than {limits.MAX_LINES} lines of such families")
+            raise _TooCostlyError(
+                f"the families that are read have more than {limits.MAX_LINES} lines"
+            )
         return self._lines % limits.STEP_LINES == 0
 
     def _add_sample(self, family: _Family, start: int, end: int) -> MalformedExposition | None:

@@ -146,7 +146,7 @@ class DirectFetcher:
                 if response.status is not None and not is_checked:
                     is_checked = True
                     _check_response(response.status, response.headers)
-                if is_small and response.body_length > SMALL_PAGE_BYTES:
+                if is_small and response.size > SMALL_PAGE_BYTES:
                     is_small = False
                     slots = self._large_page_slots[last_outcome is LastOutcome.SUCCEEDED]
                     await slots.acquire()

@@ -49,8 +49,11 @@ class ResponseParser:
         self._is_chunked = False
 
     @property
-    def body_length(self) -> int:
-        return len(self._body)
+    def size(self) -> int:
+        """
+        The bytes that are kept, also those of a chunk that is not whole.
+        """
+        return len(self._body) + len(self._buffer)
 
     def take_body(self) -> bytes:
         return bytes(self._body)

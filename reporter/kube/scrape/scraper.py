@@ -287,7 +287,7 @@ async def parse_in_steps(
                 await turn.enter_async_context(turns)
             pause = step * (1 / limits.PARSE_SHARE - 1) if number > limits.FREE_STEPS else 0.0
             await asyncio.sleep(pause)
-    return MalformedExposition("to read it takes too long", is_too_costly=True)
+    return MalformedExposition("parsing it takes too long", is_too_costly=True)
 
 
 def _loop_time() -> float:

@@ -43,5 +43,5 @@ async def test_pages_of_many_steps_take_turns():
 async def test_a_page_that_takes_too_long_is_too_costly():
     turns, begun, seconds = asyncio.Semaphore(1), list[str](), count()
     found = await parse_in_steps(steps_of(50, begun), turns, now=lambda: next(seconds) * 0.3)
-    assert found == MalformedExposition("to read it takes too long", is_too_costly=True)
+    assert found == MalformedExposition("parsing it takes too long", is_too_costly=True)
     assert len(begun) == 4

@@ -87,6 +87,15 @@ def test_a_response_has_a_largest_size_of_everything(received, why):
         read(received)
 
 
+def test_a_chunk_that_is_not_whole_counts_too():
+    parser = ResponseParser()
+    parser.feed(CHUNKED + b"100000\r\n")
+    for _ in range(16):
+        parser.feed(b"x" * 4096)
+    assert parser.size > 16 * 4096
+    assert not parser.is_whole
+
+
 @given(
     st.sampled_from([b"", OK, CHUNKED, OK + b"\r\n"]), st.binary(max_size=300), st.integers(1, 50)
 )
