@@ -204,7 +204,7 @@ async def test_readers_at_the_same_time_share_one_rendering_of_the_metrics():
 
 
 async def test_one_part_is_rendered_at_a_time_however_many_readers_there_are():
-    turn, in_turn = 0, Counter()
+    turn, in_turn = 0, Counter[int]()
 
     async def count_turns() -> None:
         nonlocal turn
