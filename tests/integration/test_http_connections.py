@@ -11,12 +11,15 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
 
 from reporter.model.enums import ClosedConnection
 from reporter.runtime.http.limits import MAX_CONNECTIONS, ConnectionTimeouts
+from reporter.runtime.http.listener import Listener
+from reporter.runtime.http.responses import text_response
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.settings import BindAddress
 from tests.integration.test_server import ALWAYS_OK, ServedPages, free, serving
@@ -102,6 +105,23 @@ async def test_1100_idle_connections_of_one_client_keep_nobody_from_an_answer(se
 
 def open_sockets() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
+
+
+async def test_a_connection_that_is_closed_before_it_is_served_leaves_no_file_open():
+    before, address = open_sockets(), free()
+    listener = Listener(address, lambda _: text_response(HTTPStatus.OK), max_connections=2)
+    await listener.start()
+    with ExitStack() as stack:
+        # All are in the backlog before the first is accepted, so that some are closed unserved.
+        for _ in range(20):
+            each = stack.enter_context(socket.socket())
+            each.setblocking(False)
+            each.connect_ex(tuple(address))
+        await until(lambda: open_sockets() <= before + 20 + 2 + 1)
+        last = await connect(stack, address, LIVEZ)
+        assert (await receive(last)).startswith(b"HTTP/1.1 200 ")
+    await listener.stop()
+    await until(lambda: open_sockets() <= before)
 
 
 async def test_an_address_has_connections_of_its_own():

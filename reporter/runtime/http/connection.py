@@ -66,6 +66,12 @@ class Connection:
         """
         self._is_last = True
 
+    def close(self) -> None:
+        """
+        Close the socket, also of a connection that was cancelled before it was served.
+        """
+        self._sock.close()
+
     async def serve(self) -> ClosedConnection | None:
         """
         Answer requests until the connection ends, and return why the server ended it early.

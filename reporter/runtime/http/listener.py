@@ -11,7 +11,7 @@ import logging
 import socket
 from collections import Counter
 from collections.abc import Callable, Collection
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count
 from typing import Any
@@ -111,7 +111,8 @@ class Listener:
 
     def _serve(self, sock: socket.socket, client: str) -> None:
         sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(OSError):  # the client has reset it already
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection = Connection(sock, client, self._respond, self._timeouts, self._turns)
         task = asyncio.create_task(self._run(connection), name=f"connection of {client}")
         self._serving[connection] = task
@@ -124,6 +125,7 @@ class Listener:
 
     def _forget(self, connection: Connection, _: asyncio.Task[None]) -> None:
         self._serving.pop(connection, None)
+        connection.close()
 
     def _close_one(self, why: ClosedConnection) -> None:
         connection = choose_to_close(self._serving)
