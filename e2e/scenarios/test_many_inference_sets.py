@@ -26,7 +26,7 @@ The flag for the count of subjects in an Event, which is updated with a heartbea
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
-    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
+    with ControlPlane(workload.SMALL_OPTIONS) as plane:
         every = workload.manifests(SETS, of_a_team=SETS)
         workload.write_all(plane, (each for each in every if not _routes(each)))
         yield plane

@@ -101,7 +101,7 @@ def audited() -> Iterator[ControlPlane]:
     """
     A plane whose audit log counts the refused requests.
     """
-    with ControlPlane(replace(workload.MINIMAL_OPTIONS, audit=True)) as plane:
+    with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
         workload.write(plane, inference_sets=1)
         reporter_rights.install(plane.client, NAMESPACE)
         yield plane

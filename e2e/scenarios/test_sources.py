@@ -44,7 +44,7 @@ def plane() -> Iterator[ControlPlane]:
     """
     A plane with one model, and faults that only a source reports.
     """
-    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
+    with ControlPlane(workload.SMALL_OPTIONS) as plane:
         workload.write(plane, 1)
         for manifest in _wrong(plane):
             _write(plane, manifest)

@@ -34,7 +34,7 @@ def address() -> str:
 
 @pytest.fixture
 def plane(new_control_plane: Callable[[Options], ControlPlane]) -> ControlPlane:
-    plane = new_control_plane(replace(workload.MINIMAL_OPTIONS, audit=True))
+    plane = new_control_plane(replace(workload.SMALL_OPTIONS, audit=True))
     workload.write(plane, 1)
     return plane
 

@@ -107,7 +107,7 @@ class ClusterCaseReplay:
         flags = [f"--{name}={value}" for name, value in self.case.get("flags", {}).items()]
         brief = overlay(self.plane.folder)
         with ReporterProcess(self.plane, *FLAGS, brief, *flags) as reporter:
-            self._pass(GRACE)
+            time.sleep(GRACE)
             for step, lines in self._steps():
                 self._take(reporter, step, lines)
             return self._written(start)
@@ -129,19 +129,15 @@ class ClusterCaseReplay:
         before = self._version()
         with _asleep(reporter):
             self.objects.change(step.get("change", {}))
-            self._pass(ARRIVAL)
+            time.sleep(ARRIVAL)
         if lines:
-            self._until_said(lines, before)
+            self._until_announced(lines, before)
         else:
-            self._pass(BURST)
+            time.sleep(BURST)
 
     # ------------------------------------------------------------ waiting, reading
 
-    def _pass(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        until(lambda: time.monotonic() > end, within=seconds + 1, what="time passes")
-
-    def _until_said(self, lines: list[str], before: int) -> None:
+    def _until_announced(self, lines: list[str], before: int) -> None:
         """
         Wait for the last line. The order of the lines is checked later, from all writes.
         """
