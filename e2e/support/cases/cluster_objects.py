@@ -50,7 +50,7 @@ Fields that the API server requires and the reporter does not read.
 """
 
 ITEM_DEFAULTS: dict[str, Json] = {
-    "conditions": {"reason": "Unsaid", "message": ""},
+    "conditions": {"reason": "NotGiven", "message": ""},
     "ownerReferences": {"apiVersion": "apps/v1", "uid": "00000000-0000-0000-0000-000000000001"},
     "containerStatuses": {"image": IMAGE, "imageID": ""},
 }
@@ -78,10 +78,10 @@ class CaseClusterObjects:
         pods = healthy_pods(stack.items())
         known = {ObjectAddress.parse(text) for text in (*stack, *pods)}
         self._remove(each for each in list(self._there) if each not in known)
-        said = {
+        given = {
             text: apply_merge_patch(words, stack.get(text, {})) for text, words in pods.items()
         }
-        self.change({**stack, **said})
+        self.change({**stack, **given})
 
     def change(self, changes: Mapping[str, Mapping[str, Any] | None]) -> None:
         now = datetime.now(UTC)
@@ -118,8 +118,8 @@ class CaseClusterObjects:
 
     def _write(self, address: ObjectAddress, manifest: Json) -> None:
         meta = manifest["metadata"]
-        said = {key: meta.pop(key, None) for key in SET_BY_THE_SERVER}
-        leaving = said["deletionTimestamp"] is not None
+        given = {key: meta.pop(key, None) for key in SET_BY_THE_SERVER}
+        leaving = given["deletionTimestamp"] is not None
         if leaving and address.kind.kind != NAMESPACE:
             meta["finalizers"] = [TEST_FINALIZER]
         status = manifest.pop("status", {})
@@ -135,7 +135,7 @@ class CaseClusterObjects:
             kept = {"spec": live["spec"]} if address.kind.kind in {"Pod", NAMESPACE} else {}
             live = self.client.put(path, {**manifest, **kept})
         if address.kind.kind != NAMESPACE and (status or live.get("status")):
-            offset = live["metadata"].get("generation", 1) - (said["generation"] or 1)
+            offset = live["metadata"].get("generation", 1) - (given["generation"] or 1)
             status = _observed(status, offset)
             self.client.put(f"{path}/status", {**live, "status": status})
         if leaving:

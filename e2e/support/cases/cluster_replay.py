@@ -119,11 +119,11 @@ class ClusterCaseReplay:
         odd = [key for step in self.case["story"] for key in step.keys() - SUPPORTED_KEYS]
         odd += self.case.get("given", {}).keys() - SUPPORTED_KEYS
         assert not odd, f"played on the core only: {', '.join(odd)}"
-        said = expected_announcements(self.case)
+        announced = expected_announcements(self.case)
         story = [{"at": "0s"}, *self.case["story"], {"at": "99h"}]
         for step, following in pairwise(story):
             begin, end = parse_duration(step["at"]), parse_duration(following["at"])
-            yield step, [line for at, line in said if begin <= at < end]
+            yield step, [line for at, line in announced if begin <= at < end]
 
     def _take(self, reporter: ReporterProcess, step: Case, lines: list[str]) -> None:
         before = self._version()
@@ -149,8 +149,8 @@ class ClusterCaseReplay:
         try:
             until(read, within=WITHIN, what=lines[-1])
         except AssertionError as err:
-            said = "\n".join(map(line, events.reporter_events(self.plane.client)))
-            raise AssertionError(f"{err}\nwhat was said:\n{said}") from None
+            written = "\n".join(map(line, events.reporter_events(self.plane.client)))
+            raise AssertionError(f"{err}\nwhat was written:\n{written}") from None
 
     def _version(self) -> int:
         """
@@ -206,8 +206,8 @@ def differences(written: list[Event], case: Case) -> list[str]:
     """
     Return the differences. Lines that a case expects at the same moment may come in any order.
     """
-    said = groupby(expected_announcements(case), key=itemgetter(0))
-    left, odd = [[text for _, text in each] for _, each in said], []
+    expected = groupby(expected_announcements(case), key=itemgetter(0))
+    left, odd = [[text for _, text in each] for _, each in expected], []
     for each in written:
         found = (
             next((text for text in left[0] if matches_expected(each, text)), None)
