@@ -6,34 +6,19 @@ import contextlib
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
-from xdist.scheduler import LoadFileScheduling
 
 from e2e.controlplane import ControlPlane, Options, assets
 from e2e.support.production_stack import components as example
 from e2e.support.production_stack.components import namespace_manifest
+from tests.support.file_scheduling import pytest_xdist_make_scheduler
 
+
+__all__ = ["pytest_xdist_make_scheduler"]
 
 FIXTURES = {"control_plane", "new_control_plane", "own_control_plane"}
-WHOLE_FOLDERS = ("e2e/conformance/",)
 NO_CONTROL_PLANE = "no real control plane, see the end"
-
-
-class FileScheduling(LoadFileScheduling):
-    """
-    Whole files, and folders whose files share a control plane as if they were one file.
-    """
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = super()._split_scope(nodeid)
-        return next((each for each in WHOLE_FOLDERS if file.startswith(each)), file)
-
-
-@pytest.hookimpl
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
-    return FileScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(trylast=True)
