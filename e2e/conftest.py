@@ -12,7 +12,10 @@ import pytest
 from e2e.controlplane import ControlPlane, Options, assets
 from e2e.support.production_stack import components as example
 from e2e.support.production_stack.components import namespace_manifest
+from tests.support.file_scheduling import pytest_xdist_make_scheduler
 
+
+__all__ = ["pytest_xdist_make_scheduler"]
 
 FIXTURES = {"control_plane", "new_control_plane", "own_control_plane"}
 NO_CONTROL_PLANE = "no real control plane, see the end"

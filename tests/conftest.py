@@ -4,6 +4,10 @@ Hypothesis profiles: ``pytest --hypothesis-profile=deep tests/property`` takes m
 
 from hypothesis import settings
 
+from tests.support.file_scheduling import pytest_xdist_make_scheduler
+
+
+__all__ = ["pytest_xdist_make_scheduler"]
 
 # The same examples in every run of the checks; the deep profile searches for new ones.
 settings.register_profile("default", deadline=None, stateful_step_count=40, derandomize=True)

@@ -1,5 +1,5 @@
 """
-A plain client for tests: JSON in, JSON out, one connection per request.
+A plain client for tests: JSON in, JSON out.
 """
 
 import http.client
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from e2e.controlplane.connections import Connections
 from e2e.controlplane.manifests import Json
 
 
@@ -109,23 +110,25 @@ class Client:
         """
         Send a request. Raises ApiError for a status of 400 or more, OSError without a server.
         """
-        connection = http.client.HTTPSConnection(
-            self.host, self.port, timeout=self.timeout, context=self._tls
-        )
         headers = {"Accept": "application/json"}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         if content_type:
             headers["Content-Type"] = content_type
-        try:
+        with self._connections.one() as connection:
             connection.request(method, path, body, headers)
             response = connection.getresponse()
             text = response.read().decode()
-        finally:
-            connection.close()
         if response.status >= http.client.BAD_REQUEST:
             raise ApiError(response.status, f"{method} {path}", text)
         return text
+
+    @cached_property
+    def _connections(self) -> Connections:
+        host, port, timeout, tls = self.host, self.port, self.timeout, self._tls
+        return Connections(
+            lambda: http.client.HTTPSConnection(host, port, timeout=timeout, context=tls)
+        )
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:

@@ -8,6 +8,7 @@ from functools import partial
 from e2e.controlplane.client import ApiError, Client
 from e2e.controlplane.manifests import Json
 from e2e.controlplane.waiting import until
+from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 
 
 PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -30,6 +31,14 @@ def chosen(crds: Iterable[Json], without: Iterable[str]) -> list[Json]:
     if unknown := excluded - seen:
         raise KeyError(f"no such CRD or group: {sorted(unknown)}")
     return left
+
+
+def read(crds: Iterable[Json]) -> list[Json]:
+    """
+    Return the CRDs of kinds that the reporter reads, also with every source switched on.
+    """
+    names = {f"{each.resource}.{each.group}" for each in (*DEFAULT_KINDS, *OPTIONAL_KINDS)}
+    return [crd for crd in crds if name(crd) in names]
 
 
 def install(client: Client, crds: Iterable[Json]) -> None:

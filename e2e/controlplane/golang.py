@@ -88,8 +88,8 @@ def _run(command: list[str], module: str) -> str:
 
 
 def _fail(command: list[str], done: subprocess.CompletedProcess[str]) -> NoReturn:
-    said = (done.stderr + done.stdout).strip().splitlines()[-20:]
-    raise BuildFailed("\n".join([f"{' '.join(command[:3])} failed:", *said]))
+    output = (done.stderr + done.stdout).strip().splitlines()[-20:]
+    raise BuildFailed("\n".join([f"{' '.join(command[:3])} failed:", *output]))
 
 
 def _documents(text: str) -> Iterator[dict[str, str]]:

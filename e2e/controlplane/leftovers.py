@@ -78,10 +78,10 @@ def _birth(pid: int) -> str:
         pass
     if Path("/proc/self/stat").exists():
         return ""
-    told = subprocess.run(
+    listed = subprocess.run(
         ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
-    return told.stdout.strip()
+    return listed.stdout.strip()
 
 
 def _watch(folder: Path) -> None:

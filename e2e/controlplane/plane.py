@@ -52,7 +52,8 @@ class ControlPlane:
         self._servers.end()
 
     def _fill(self) -> None:
-        crds.install(self.client, crds.chosen(self._crds(), self.options.without_crds))
+        wanted = crds.chosen(self._crds(), self.options.without_crds)
+        crds.install(self.client, wanted if self.options.unread_crds else crds.read(wanted))
         if self.options.kwok:
             nodes.create(self.client, "node-0")
 

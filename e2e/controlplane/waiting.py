@@ -21,11 +21,13 @@ def until(read: Callable[[], FoundT | None], *, within: float, what: str) -> Fou
     Return the first true value that *read* returns. Raises WaitTimeout after *within* seconds,
     with the last value that was not true.
     """
-    deadline = time.monotonic() + within
+    start = time.monotonic()
     while True:
         found = read()
         if found:
             return found
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - start
+        if waited > within:
             raise WaitTimeout(f"{what}: not within {within:g} s, last seen: {found!r}")
-        time.sleep(0.05)
+        # Often at first, then less: what takes seconds may be seen a fifth of a second late.
+        time.sleep(min(0.05 + waited / 25, 0.2))

@@ -38,7 +38,9 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 # ---------------------------------------------------------------- from zero to Ready
 
 
-def test_scaled_to_zero_is_said_at_once_and_ready_after_the_settle(plane: ControlPlane) -> None:
+def test_scaled_to_zero_is_announced_at_once_and_ready_after_the_settle(
+    plane: ControlPlane,
+) -> None:
     with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
         warning = events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
@@ -61,7 +63,7 @@ def test_scaled_to_zero_is_said_at_once_and_ready_after_the_settle(plane: Contro
         assert [each.uid for each in last] == [warning.uid]
 
 
-def test_deleted_deployment_is_said_and_is_out(plane: ControlPlane) -> None:
+def test_deleted_deployment_is_announced_and_is_out(plane: ControlPlane) -> None:
     with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)) as reporter:
         plane.client.delete(components.path(ISTIOD))
         warning = events.wait_for(plane.client, ISTIO, within=GRACE + PROMPT_TIMEOUT)
@@ -123,7 +125,9 @@ def test_crash_looping_pod_is_named_with_its_exit_code(plane: ControlPlane) -> N
     assert "kubectl logs --previous" in warning.message
 
 
-def test_image_that_cannot_be_pulled_is_named_with_what_kubelet_said(plane: ControlPlane) -> None:
+def test_image_that_cannot_be_pulled_is_named_with_the_message_of_kubelet(
+    plane: ControlPlane,
+) -> None:
     with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)):
         pod = components.pods(plane.client, KAITO_WORKSPACE)[0]
         faults.set_pod_fault(plane.client, pod, faults.IMAGE_PULL)
@@ -135,7 +139,7 @@ def test_image_that_cannot_be_pulled_is_named_with_what_kubelet_said(plane: Cont
     )
 
 
-def test_pods_that_a_quota_refuses_are_said_with_its_words(plane: ControlPlane) -> None:
+def test_pods_that_a_quota_refuses_are_announced_with_its_message(plane: ControlPlane) -> None:
     with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)):
         plane.client.apply(_quota("keda", pods=0))
         plane.client.delete(plane.client.path(components.pods(plane.client, KEDA_OPERATOR)[0]))
@@ -160,8 +164,8 @@ def test_every_failing_deployment_of_a_reason_is_named(plane: ControlPlane) -> N
 def test_kaito_in_another_namespace_than_configured_is_judged_there(plane: ControlPlane) -> None:
     with ReporterProcess(plane, *SHORT_FLAGS, "--kaito-namespace=kaito-workspace") as reporter:
         assert reporter.states() == {}
-        told = reporter.lines("WARNING", KAITO, "--kaito-namespace=kaito-system")
-        assert len(told) == 1
+        warnings = reporter.lines("WARNING", KAITO, "--kaito-namespace=kaito-system")
+        assert len(warnings) == 1
         assert any("--kaito-namespace=kaito-system" in each for each in reporter.status()["notes"])
         assert events.reporter_events(plane.client) == []
         components.scale(plane.client, KAITO_WORKSPACE, 0)
@@ -170,7 +174,7 @@ def test_kaito_in_another_namespace_than_configured_is_judged_there(plane: Contr
         assert warning.message.startswith("Deployment kaito-system/kaito-workspace is scaled to")
 
 
-def test_wrong_name_in_a_flag_is_said_once_after_the_grace_and_mutes_nothing(
+def test_wrong_name_in_a_flag_is_announced_once_after_the_grace_and_mutes_nothing(
     plane: ControlPlane,
 ) -> None:
     grace = 4

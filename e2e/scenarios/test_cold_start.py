@@ -179,9 +179,11 @@ def starts(stack: ControlPlane) -> Iterator[StartOutcomes]:
             listening.wait_all_clear(COLD)
             for each in (*failing, never):
                 each.result(timeout=60)
-            said = {name: listening.events(name) for name in NAMES}
+            announced = {name: listening.events(name) for name in NAMES}
         with ReporterProcess(plane, _hasty(plane)):
-            yield StartOutcomes(said, events.wait_for(plane.client, PODS, within=60, saying=NEVER))
+            yield StartOutcomes(
+                announced, events.wait_for(plane.client, PODS, within=60, saying=NEVER)
+            )
 
 
 def test_cold_start_is_silent(starts: StartOutcomes) -> None:
@@ -189,7 +191,7 @@ def test_cold_start_is_silent(starts: StartOutcomes) -> None:
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_start_that_fails_is_told_of_once_with_why(starts: StartOutcomes, name: str) -> None:
+def test_start_that_fails_is_announced_once_with_why(starts: StartOutcomes, name: str) -> None:
     _, reason, why = FAILURES[name]
     assert [(each.type, each.reason, each.count) for each in starts.events[name]] == [
         ("Warning", reason, 1)
@@ -197,7 +199,9 @@ def test_start_that_fails_is_told_of_once_with_why(starts: StartOutcomes, name: 
     assert why in starts.events[name][0].message
 
 
-def test_model_that_is_never_ready_is_told_of_when_its_time_is_over(starts: StartOutcomes) -> None:
+def test_model_that_is_never_ready_is_announced_when_its_time_is_over(
+    starts: StartOutcomes,
+) -> None:
     assert starts.events[NEVER] == []
     begin = f"InferenceSet {NEVER}/qwen: model pod {WORKSPACE}-0 is not ready: ContainerCreating"
     assert starts.never_ready_event.message.startswith(f"{begin} (no progress for ")

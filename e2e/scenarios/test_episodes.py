@@ -148,8 +148,8 @@ def test_replica_takes_over_from_a_killed_one_when_the_lease_runs_out(
     ):
         one.kill()
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
-        said = events.wait_for(plane.client, BBR, within=LEASE_RUNS_OUT + PROMPT_TIMEOUT)
-        assert said.raw["reportingInstance"] == "two"
+        event = events.wait_for(plane.client, BBR, within=LEASE_RUNS_OUT + PROMPT_TIMEOUT)
+        assert event.raw["reportingInstance"] == "two"
         assert two.metric("leader") == 1
         assert len(events.reporter_events(plane.client)) == 1
 

@@ -72,7 +72,7 @@ class InstallOutcome:
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
-    with ControlPlane(Options(without_crds=frozenset({POOLS}))) as plane:
+    with ControlPlane(Options(unread_crds=False, without_crds=frozenset({POOLS}))) as plane:
         yield plane
 
 
@@ -87,9 +87,9 @@ def installed(plane: ControlPlane) -> Iterator[InstallOutcome]:
             for name in ORDERS:
                 held.setdefault(name, set()).update(listening.unclear_states(name))
         listening.wait_all_clear()
-        said = listening.events()
+        announced = listening.events()
         broken = {name: _break(TeamStack(plane, name)) for name in ORDERS}
-        yield InstallOutcome(said, held, broken)
+        yield InstallOutcome(announced, held, broken)
 
 
 @pytest.mark.controlplane
@@ -229,5 +229,5 @@ def _runs(team: TeamStack) -> None:
 
 def _break(team: TeamStack) -> Event:
     team.kaito.annotate(auto_provision="true", max_replicas="0")
-    saying = f"InferenceSet {team.name}/qwen"
-    return events.wait_for(team.client, FAULT, within=30, saying=saying)
+    text = f"InferenceSet {team.name}/qwen"
+    return events.wait_for(team.client, FAULT, within=30, saying=text)

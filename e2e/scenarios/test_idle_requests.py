@@ -51,7 +51,7 @@ class IdleRequests:
 
 @pytest.fixture(scope="module")
 def idle_requests() -> Iterator[IdleRequests]:
-    with ControlPlane(replace(workload.MINIMAL_OPTIONS, audit=True)) as plane:
+    with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
         workload.write(plane, INFERENCE_SETS)
         with ReporterProcess(plane, *ELECTION) as reporter:
             until(

@@ -26,7 +26,7 @@ The flag for the count of subjects in an Event, which is updated with a heartbea
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
-    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
+    with ControlPlane(workload.SMALL_OPTIONS) as plane:
         every = workload.manifests(SETS, of_a_team=SETS)
         workload.write_all(plane, (each for each in every if not _routes(each)))
         yield plane
@@ -42,14 +42,14 @@ def test_two_hundred_models_that_fail_within_a_minute_are_one_event_and_one_read
     with ReporterProcess(plane, f"--settle-seconds={SETTLE}", BEATING):
         for pod in models:
             _write(plane, pod, _failing(pod))
-        said = events.wait_for(plane.client, PODS, within=60, saying="and 197 more")
-        assert _told(plane) == [("Warning", PODS)]
-        assert said.involved == ("Namespace", TEAM)
-        assert "ImagePullBackOff" in said.message
+        event = events.wait_for(plane.client, PODS, within=60, saying="and 197 more")
+        assert _announced(plane) == [("Warning", PODS)]
+        assert event.involved == ("Namespace", TEAM)
+        assert "ImagePullBackOff" in event.message
         for pod in models:
             _write(plane, pod, pod["status"])
         events.wait_for(plane.client, READY, within=60, saying="and 197 more")
-        assert _told(plane) == [("Warning", PODS), ("Normal", READY)]
+        assert _announced(plane) == [("Warning", PODS), ("Normal", READY)]
 
 
 def _routes(manifest: Json) -> bool:
@@ -63,7 +63,7 @@ def _routes(manifest: Json) -> bool:
     return picker or manifest["kind"] in {"HTTPRoute", "InferencePool"}
 
 
-def _told(plane: ControlPlane) -> list[tuple[str, str]]:
+def _announced(plane: ControlPlane) -> list[tuple[str, str]]:
     return [(each.type, each.reason) for each in events.reporter_events(plane.client)]
 
 

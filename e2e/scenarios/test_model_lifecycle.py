@@ -285,11 +285,13 @@ def _run_lifecycle(name: str, listening: Observer) -> LifecycleOutcome:
     team = _team(listening.reporter.plane, name)
     LIFECYCLES[name](team, listening)
     listening.wait_all_clear(name)
-    said = listening.events(name)
+    announced = listening.events(name)
     breaks, reason, _ = FAULTS[name]
     breaks(team)
-    saying = f"InferenceSet {name}/qwen"
-    return LifecycleOutcome(said, events.wait_for(team.client, reason, within=30, saying=saying))
+    text = f"InferenceSet {name}/qwen"
+    return LifecycleOutcome(
+        announced, events.wait_for(team.client, reason, within=30, saying=text)
+    )
 
 
 def _roll_out_slowly(plane: ControlPlane, component: StackComponent) -> None:

@@ -57,20 +57,20 @@ def test_right_taken_away_clears_nothing_alarms_nothing_and_is_found_when_given_
     over_wire = f"--kubeconfig={way.kubeconfig(kubeconfig)}"
     with ReporterProcess(plane, *SHORT_FLAGS, over_wire) as reporter:
         components.scale(plane.client, ISTIOD, 0)
-        said = events.wait_for(plane.client, ISTIO, within=PROMPT_TIMEOUT)
+        event = events.wait_for(plane.client, ISTIO, within=PROMPT_TIMEOUT)
         with revoked(plane.client, NAMESPACE, "deployments"):
             components.scale(plane.client, BODY_BASED_ROUTER, 0)
             both = f"(also: {BBR})"
-            said = events.wait_for(plane.client, ISTIO, within=2 * PROMPT_TIMEOUT, saying=both)
+            event = events.wait_for(plane.client, ISTIO, within=2 * PROMPT_TIMEOUT, saying=both)
             way.reset_connections()
-            until(lambda: _may_not(reporter), within=2 * PROMPT_TIMEOUT, what="it is told")
+            until(lambda: _may_not(reporter), within=2 * PROMPT_TIMEOUT, what="it is logged")
             components.scale(plane.client, ISTIOD, 1)
             components.scale(plane.client, KAITO_WORKSPACE, 0)
             within = BLIND_AFTER + 2 * PROMPT_TIMEOUT
             until(lambda: _all_unknown(reporter), within=within, what="all is unknown")
             assert set(reporter.states().values()) == {"unknown"}
             assert [each.version for each in events.reporter_events(plane.client)] == [
-                said.version
+                event.version
             ]
             assert len(reporter.lines("WARNING", "may not watch deployments.apps")) == 1
         own = events.wait_for(plane.client, BBR, within=PAUSE + SETTLE + PROMPT_TIMEOUT)
@@ -78,7 +78,7 @@ def test_right_taken_away_clears_nothing_alarms_nothing_and_is_found_when_given_
         assert len(reporter.lines("deployments.apps: watching again")) == 1
 
 
-def test_right_missing_at_the_start_is_told_in_a_table_and_found_when_given_back(
+def test_right_missing_at_the_start_is_logged_as_a_table_and_found_when_given_back(
     plane: ControlPlane,
 ) -> None:
     with contextlib.ExitStack() as taken:
@@ -147,7 +147,7 @@ def audited() -> Iterator[ControlPlane]:
     """
     A plane whose audit log counts the refused requests.
     """
-    with ControlPlane(replace(workload.MINIMAL_OPTIONS, audit=True)) as plane:
+    with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
         workload.write(plane, inference_sets=1)
         reporter_rights.install(plane.client, NAMESPACE)
         yield plane

@@ -44,7 +44,7 @@ def plane() -> Iterator[ControlPlane]:
     """
     A plane with one model, and faults that only a source reports.
     """
-    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
+    with ControlPlane(workload.SMALL_OPTIONS) as plane:
         workload.write(plane, 1)
         for manifest in _wrong(plane):
             _write(plane, manifest)
@@ -54,14 +54,18 @@ def plane() -> Iterator[ControlPlane]:
 def test_each_source_speaks_with_the_rights_that_it_adds(plane: ControlPlane) -> None:
     events.clear(plane.client)
     with ReporterProcess(plane, *FLAGS, overlay(plane.folder), _flag(*SOURCES)) as reporter:
-        said = {each: _wait_for(plane, each) for each in (SCALING, NODES, PROVIDER)}
-        assert f"ScaledObject {MODEL} has Ready=False (ScaledObjectCheckFailed): " in said[SCALING]
-        assert "NodeClaim claim-0 of Workspace " in said[NODES]
-        assert "Launched=False (SubscriptionQuotaReached): " in said[NODES]
+        messages = {each: _wait_for(plane, each) for each in (SCALING, NODES, PROVIDER)}
         assert (
-            'AuthorizationPolicy apikey asks provider "apikey-ext-auth", which ' in said[PROVIDER]
+            f"ScaledObject {MODEL} has Ready=False (ScaledObjectCheckFailed): "
+            in messages[SCALING]
         )
-        assert '(did you mean "apikey-ext-authz"?)' in said[PROVIDER]
+        assert "NodeClaim claim-0 of Workspace " in messages[NODES]
+        assert "Launched=False (SubscriptionQuotaReached): " in messages[NODES]
+        assert (
+            'AuthorizationPolicy apikey asks provider "apikey-ext-auth", which '
+            in messages[PROVIDER]
+        )
+        assert '(did you mean "apikey-ext-authz"?)' in messages[PROVIDER]
         until(
             lambda: reporter.lines("permissions that are needed are granted"),
             within=WITHIN,
@@ -71,7 +75,9 @@ def test_each_source_speaks_with_the_rights_that_it_adds(plane: ControlPlane) ->
         assert "s3cret" not in reporter.log() + str(reporter.status())
 
 
-def test_without_a_source_nothing_of_it_is_read_asked_for_or_told(plane: ControlPlane) -> None:
+def test_without_a_source_nothing_of_it_is_read_asked_for_or_announced(
+    plane: ControlPlane,
+) -> None:
     events.clear(plane.client)
     with ReporterProcess(plane, *FLAGS, overlay(plane.folder)) as reporter:
         until(
@@ -88,7 +94,7 @@ def test_without_a_source_nothing_of_it_is_read_asked_for_or_told(plane: Control
         )
 
 
-def test_without_its_rights_a_source_is_blind_and_all_else_goes_on(plane: ControlPlane) -> None:
+def test_without_its_rights_a_source_is_unknown_and_all_else_goes_on(plane: ControlPlane) -> None:
     """
     The annotations of the model are evaluated although ScaledObjects may not be read.
     """
@@ -104,7 +110,7 @@ def test_without_its_rights_a_source_is_blind_and_all_else_goes_on(plane: Contro
         assert 'max-replicas="0" must be greater than 1' in _wait_for(plane, SCALING)
         _annotate(plane, {"scaledobject.kaito.sh/max-replicas": "4"})
         over = (SCALING, "clear, was settling")
-        until(lambda: reporter.lines(*over), within=WITHIN, what="it is over, and nothing blind")
+        until(lambda: reporter.lines(*over), within=WITHIN, what="it is over, and nothing unknown")
         for resource in KINDS:
             assert len(reporter.lines("WARNING", f"may not list {resource}")) == 1
         reporter_rights.install(plane.client, NAMESPACE, SOURCES)

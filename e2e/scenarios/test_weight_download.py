@@ -34,7 +34,7 @@ def address() -> str:
 
 @pytest.fixture
 def plane(new_control_plane: Callable[[Options], ControlPlane]) -> ControlPlane:
-    plane = new_control_plane(replace(workload.MINIMAL_OPTIONS, audit=True))
+    plane = new_control_plane(replace(workload.SMALL_OPTIONS, audit=True))
     workload.write(plane, 1)
     return plane
 
@@ -72,7 +72,7 @@ def a_loading_pod(plane: ControlPlane, address: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["auto", "direct"])
-def test_a_slow_download_is_said_once_with_all_that_is_known_of_it(
+def test_a_slow_download_is_announced_once_with_all_that_is_known_of_it(
     plane: ControlPlane, address: str, mode: str
 ) -> None:
     """
@@ -85,14 +85,14 @@ def test_a_slow_download_is_said_once_with_all_that_is_known_of_it(
     a_loading_pod(plane, address)
     flags = (*BRISK, f"--weight-download-metric-port={port}", f"--scrape-mode={mode}")
     with ReporterProcess(plane, *flags) as reporter:
-        said = events.wait_for(plane.client, REASON, within=WINDOW + 5 + 2 * PROMPT_TIMEOUT)
-        assert (said.type, said.involved) == ("Warning", ("Namespace", TEAM))
-        assert said.message.startswith(
+        event = events.wait_for(plane.client, REASON, within=WINDOW + 5 + 2 * PROMPT_TIMEOUT)
+        assert (event.type, event.involved) == ("Warning", ("Namespace", TEAM))
+        assert event.message.startswith(
             f"InferenceSet {TEAM}/{MODEL}: model-weights download is slow: every sample in the"
             f" {WINDOW}s window was below 20 MB/s (worst 3."
         )
-        assert f"LLM pod {POD}, source pod {POD}." in said.message
-        assert "the 30m of the startup probe are over" in said.message
+        assert f"LLM pod {POD}, source pod {POD}." in event.message
+        assert "the 30m of the startup probe are over" in event.message
         assert reporter.metric("scrapes_total", result="read") >= WINDOW
         proxied = f"/api/v1/namespaces/{TEAM}/pods/{POD}:{port}/proxy/metrics"
         if mode == "auto":

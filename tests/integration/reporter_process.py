@@ -22,7 +22,7 @@ from tests.integration.test_server import free
 LEASES = "leases.coordination.k8s.io"
 NAME = "productionstack-status-reporter"
 BBR = ("deployments.apps", "kaito-system", "body-based-router")
-WAIT_TIMEOUT = 15.0
+WAIT_TIMEOUT = 60.0
 """
 Seconds in which a process starts on a busy machine.
 """

@@ -85,15 +85,30 @@ class Replay:
 
     def advance(self, span: timedelta | float) -> Self:
         """
-        Let time pass, with a pass at every deadline.
+        Let time pass, with a pass at every deadline and at the end.
         """
         span = span if isinstance(span, timedelta) else timedelta(seconds=span)
-        end = self.now + span
+        self._pass_deadlines(self.now + span)
+        return self.run_pass()
+
+    def advance_to_change(self, end: datetime) -> None:
+        """
+        Let time pass, with a pass at every deadline. At the end there is one only if something is
+        due: what changes then is followed by a pass of its own.
+        """
+        deadline = self._pass_deadlines(end)
+        if deadline is not None and deadline <= self.now:
+            self.run_pass()
+
+    def _pass_deadlines(self, end: datetime) -> datetime | None:
+        """
+        Let time pass, with a pass at every deadline before the end. Returns the next deadline.
+        """
         while (deadline := self._next_deadline()) is not None and deadline < end:
             self.now = max(deadline, self.now + timedelta(milliseconds=1))
             self.run_pass()
         self.now = max(end, self.now)
-        return self.run_pass()
+        return deadline
 
     def _next_deadline(self):
         deadlines = [

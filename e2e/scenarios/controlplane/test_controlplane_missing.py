@@ -25,17 +25,17 @@ def test_programs_of_kubebuilder_come_first(
         (tmp_path / name).touch()
     with pytest.raises(assets.AssetsMissing) as missing:
         assets.find()
-    said = str(missing.value).splitlines()[0]
-    assert "kwok" in said
-    assert "kube-scheduler" in said
-    assert not any(name in said for name in assets.ENVTEST)
+    text = str(missing.value).splitlines()[0]
+    assert "kwok" in text
+    assert "kube-scheduler" in text
+    assert not any(name in text for name in assets.ENVTEST)
 
 
 def test_finding_nothing_says_what_is_missing_and_how_to_get_it(tmp_path: Path) -> None:
     done = _python("-m", "e2e.controlplane", "--quiet", cache=tmp_path)
     assert done.returncode == 1
-    for said in ("NO REAL CONTROL PLANE", "kube-apiserver", "Install Go", "KUBEBUILDER_ASSETS"):
-        assert said in done.stderr
+    for text in ("NO REAL CONTROL PLANE", "kube-apiserver", "Install Go", "KUBEBUILDER_ASSETS"):
+        assert text in done.stderr
 
 
 def test_skipped_tests_are_reported_loudly(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.controlplane import ControlPlane, leftovers, until
+from e2e.controlplane import ControlPlane, Options, leftovers, until
 
 
 ROOT = Path(__file__).parents[3]
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.mark.controlplane
 def test_nothing_is_left_after_stop() -> None:
-    with ControlPlane() as plane:
+    with ControlPlane(Options(unread_crds=False)) as plane:
         pids, folder = set(plane.pids.values()), plane.folder
         assert len(pids) == 5
         assert all(_runs(pid) for pid in pids)
@@ -67,7 +67,8 @@ def _runs(pid: int) -> bool:
 
 def _start_owner() -> subprocess.Popen[bytes]:
     program = (
-        "import time; from e2e.controlplane import ControlPlane; plane = ControlPlane();"
+        "import time; from e2e.controlplane import ControlPlane, Options;"
+        "plane = ControlPlane(Options(unread_crds=False));"
         "plane.start(); print(plane.folder, *plane.pids.values(), flush=True); time.sleep(600)"
     )
     return subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE)

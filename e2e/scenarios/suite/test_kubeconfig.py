@@ -43,7 +43,7 @@ def test_client_certificate_is_taken_as_kind_writes_it(tmp_path: Path) -> None:
     assert [each.read_text() for each in client.certificate] == ["certificate", "key"]
 
 
-def test_what_it_cannot_use_is_said(tmp_path: Path) -> None:
+def test_what_it_cannot_use_is_reported(tmp_path: Path) -> None:
     with pytest.raises(pytest.UsageError, match="neither a token nor a client certificate"):
         kubeconfig.client(written(tmp_path, user={"exec": {"command": "login"}}))
     with pytest.raises(pytest.UsageError, match="no certificate-authority"):

@@ -25,7 +25,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
         yield plane
 
 
-def told(plane: ControlPlane, *flags: str) -> str:
+def refusal(plane: ControlPlane, *flags: str) -> str:
     """
     Return the output of a run that must refuse, without a terminal, as a service has none.
     """
@@ -44,11 +44,11 @@ def told(plane: ControlPlane, *flags: str) -> str:
 
 
 def test_without_a_reporter_it_says_how_to_install_one(plane: ControlPlane) -> None:
-    assert "helm install" in told(plane)
+    assert "helm install" in refusal(plane)
 
 
 def test_it_breaks_no_foreign_cluster_without_a_yes(plane: ControlPlane) -> None:
     with local_cluster.reporters(plane, replicas=1):
         plane.client.patch(SYSTEM, {"metadata": {"labels": {DEDICATED_LABEL: None}}})
-        assert "Nothing was broken" in told(plane)
-        assert "heartbeatSeconds=60" in told(plane, "--quiet-seconds=5")
+        assert "Nothing was broken" in refusal(plane)
+        assert "heartbeatSeconds=60" in refusal(plane, "--quiet-seconds=5")

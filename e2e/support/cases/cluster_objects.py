@@ -50,7 +50,7 @@ Fields that the API server requires and the reporter does not read.
 """
 
 ITEM_DEFAULTS: dict[str, Json] = {
-    "conditions": {"reason": "Unsaid", "message": ""},
+    "conditions": {"reason": "NotGiven", "message": ""},
     "ownerReferences": {"apiVersion": "apps/v1", "uid": "00000000-0000-0000-0000-000000000001"},
     "containerStatuses": {"image": IMAGE, "imageID": ""},
 }

@@ -128,7 +128,7 @@ class ClusterCaseReplay:
             start = self._version()
             program = SCRAPING if pages.addresses else {}
             with ReporterProcess(self.plane, *FLAGS, brief, *flags, **program) as reporter:
-                self._pass(GRACE)
+                time.sleep(GRACE)
                 for step, lines in self._steps():
                     self._take(reporter, pages, step, lines)
                 return self._written(start)
@@ -153,17 +153,13 @@ class ClusterCaseReplay:
         with _asleep(reporter):
             self.objects.change(step.get("change", {}))
             pages.change(step.get("pages", {}))
-            self._pass(ARRIVAL)
+            time.sleep(ARRIVAL)
         if lines:
             self._until_announced(lines, before)
         else:
-            self._pass(SCRAPED if "pages" in step else BURST)
+            time.sleep(SCRAPED if "pages" in step else BURST)
 
     # ------------------------------------------------------------ waiting, reading
-
-    def _pass(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        until(lambda: time.monotonic() > end, within=seconds + 1, what="time passes")
 
     def _until_announced(self, lines: list[str], before: int) -> None:
         """

@@ -30,7 +30,7 @@ def bare_plane(many: int, **options: Any) -> Iterator[ControlPlane]:
     """
     A control plane with no other writer and so many healthy InferenceSets.
     """
-    with ControlPlane(replace(workload.MINIMAL_OPTIONS, **options)) as plane:
+    with ControlPlane(replace(workload.SMALL_OPTIONS, **options)) as plane:
         workload.write(plane, many)
         yield plane
 

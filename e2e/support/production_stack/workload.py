@@ -12,6 +12,7 @@ import re
 import ssl
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -37,6 +38,11 @@ Requests under way at the same time; more only wait in the API server.
 MINIMAL_OPTIONS = Options(controllers=False, scheduler=False, kwok=False)
 """
 Options of a control plane where nothing else writes to these objects.
+"""
+
+SMALL_OPTIONS = replace(MINIMAL_OPTIONS, unread_crds=False)
+"""
+The same with fewer CRDs, for tests that start a control plane of their own.
 """
 
 _ELSEWHERE = {"CustomResourceDefinition", "Node", "ReplicaSet"}

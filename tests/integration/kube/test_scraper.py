@@ -139,7 +139,7 @@ async def test_many_pods_are_read_in_time_but_never_too_many_at_once(tmp_path):
     interval = timedelta(seconds=0.5)  # far too short for so many, so that they queue
     try:
         async with scraping(tmp_path, *pods, port=port, interval=interval, evaluating=False):
-            await until(lambda: len(asked) == len(pods), within=30)
+            await until(lambda: len(asked) == len(pods), within=60)
             await until(lambda: min(asked.values()) > 1, within=30)
     finally:
         await runner.cleanup()

@@ -91,7 +91,7 @@ class CaseReplay(Replay):
         Advance to the end. A sample due at the end is taken after the change of the next step.
         """
         while self._look_at <= end or self._sample_at < end:
-            self.advance(max(min(self._look_at, self._sample_at) - self.now, timedelta(0)))
+            self.advance_to_change(min(self._look_at, self._sample_at))
             if self._look_at <= self._sample_at:
                 self._discover()
             else:

@@ -1,0 +1,39 @@
+"""
+The real cases that begin in the cluster layer.
+"""
+
+import pytest
+
+from e2e.controlplane import ControlPlane
+from e2e.scenarios.cases.real_cases import of_layer, play
+from e2e.support.cases.cluster_objects import CaseClusterObjects
+from reporter.model.enums import Layer
+
+
+KAITO_OUT = "kaito-out-with-bad-images"
+
+pytestmark = pytest.mark.controlplane
+
+
+@pytest.mark.parametrize("name", [name for name in of_layer(Layer.CLUSTER) if name != KAITO_OUT])
+def test_what_is_announced_is_what_the_case_says(
+    plane: ControlPlane, objects: CaseClusterObjects, name: str
+) -> None:
+    play(plane, objects, name)
+
+
+def test_two_models_that_fail_while_kaito_is_out_are_one_event_and_announced_once_it_is_back(
+    plane: ControlPlane, objects: CaseClusterObjects
+) -> None:
+    written = play(plane, objects, KAITO_OUT)
+    out = [each for each in written if each.reason == "clusterKaitoControllerNotReady"]
+    assert len({each.uid for each in out}) == 1
+    assert out[-1].message.endswith(
+        " (suppressing downstream reasons: inferencesetModelPodsNotReady in 2 namespace(s))"
+    )
+    assert [each.reason for each in written[len(out) :]] == [
+        "clusterReady",
+        "inferencesetModelPodsNotReady",
+        "inferencesetModelPodsNotReady",
+    ]
+    assert {each.involved[1] for each in written[-2:]} == {"team-m", "team-n"}

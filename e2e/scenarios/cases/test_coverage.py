@@ -1,0 +1,42 @@
+"""
+The cases that must be marked as real. Needs no control plane.
+"""
+
+from e2e.scenarios.cases.real_cases import REAL_CASES, of_layer
+from e2e.suite.announces import collect_tests
+from reporter.model.enums import Layer
+from tests.support.cases.case_replay import expected_announcements
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+
+
+SUFFIX = "(suppressing downstream reasons: "
+
+
+def announced() -> list[str]:
+    return [text for case in REAL_CASES.values() for _, text in expected_announcements(case)]
+
+
+def test_every_case_is_played() -> None:
+    """
+    There is a file with tests for each layer.
+    """
+    assert sorted(name for layer in Layer for name in of_layer(layer)) == sorted(REAL_CASES)
+
+
+def test_every_reason_is_announced_by_a_case_here_or_by_a_test_of_the_suite() -> None:
+    reasons = {text.split()[1] for text in announced()}
+    missing = DEFAULT_CATALOGUE.entries.keys() - reasons - collect_tests().keys()
+    assert not missing, f"mark a case of each with real: true: {', '.join(sorted(missing))}"
+
+
+def test_every_row_of_the_suppression_table_is_played_here() -> None:
+    suppressing = [text for text in announced() if SUFFIX in text]
+    missing = [
+        f"{row.source} > {row.target}"
+        for row in DEFAULT_CATALOGUE.suppressions
+        if not any(
+            text.startswith(f"Warning {row.source} ") and row.target in text.split(SUFFIX)[1]
+            for text in suppressing
+        )
+    ]
+    assert not missing

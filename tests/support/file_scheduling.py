@@ -1,0 +1,34 @@
+"""
+What test processes side by side take from each other: whole files, with two exceptions.
+"""
+
+from pathlib import PurePosixPath
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadFileScheduling
+
+
+WHOLE_FOLDERS = frozenset({"e2e/conformance"})
+"""
+Folders whose short files share a control plane of their own.
+"""
+
+SINGLE_TESTS = frozenset({"tests/integration/test_demo.py"})
+"""
+Files whose tests share nothing and wait long. One process alone would be the last to end.
+"""
+
+
+class FileScheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, _ = nodeid.partition("::")
+        folder = str(PurePosixPath(file).parent)
+        if file in SINGLE_TESTS:
+            return nodeid
+        return folder if folder in WHOLE_FOLDERS else file
+
+
+@pytest.hookimpl
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
+    return FileScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
