@@ -3,6 +3,7 @@ A reporter that reaches nobody, or a proxy instead of the API server, is not rea
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -28,7 +29,7 @@ The longest from one try of a kind to the next.
 """
 
 ANSWERS = {
-    "a proxy asks for credentials": (StubAnswer(407, "Proxy Authentication Required"), "407"),
+    "a proxy asks for credentials": (StubAnswer(407, "Sign in first"), "Sign in first"),
     "a page to sign in": (StubAnswer(200, PAGE, HTML), "not a response of an API server"),
     "a page that forbids": (StubAnswer(403, PAGE, HTML), "not a response of an API server"),
     "a proxy that forbids in its own words": (StubAnswer(403, "denied by policy"), "denied"),
@@ -57,13 +58,16 @@ def test_reporter_behind_a_proxy_that_answers_itself_waits_for_the_api_server(
         _assert_waits(reporter, why)
         assert events.reporter_events(stack.client) == []
     reporter.until_ready(within=LATER + PROMPT_TIMEOUT)
-    assert reporter.readiness() == "ok\n"
+    until(lambda: reporter.readiness() == "ok\n", within=PROMPT_TIMEOUT, what="all is known")
 
 
-def test_reporter_whose_api_server_is_not_there_waits_for_it(stack: ControlPlane) -> None:
-    nowhere = FaultProxy(stack)
-    nowhere.port = free_port()
-    reporter = ReporterProcess(stack, *SHORT_FLAGS, nowhere.flag())
+def test_reporter_whose_api_server_is_not_there_waits_for_it(
+    proxy: FaultProxy, stack: ControlPlane
+) -> None:
+    kubeconfig = Path(proxy.flag().partition("=")[2])
+    nowhere = kubeconfig.with_suffix(".nowhere")
+    nowhere.write_text(kubeconfig.read_text().replace(f":{proxy.port}", f":{free_port()}"))
+    reporter = ReporterProcess(stack, *SHORT_FLAGS, f"--kubeconfig={nowhere}")
     try:
         reporter.start(ready=False, leading=False)
         _assert_waits(reporter, "Connect")

@@ -13,7 +13,12 @@ from pathlib import Path
 import pytest
 
 from reporter import app
-from reporter.embedded.http.faults.rules import Hang
+from reporter.embedded.http.faults.rules import (
+    CutConnection,
+    FaultAction,
+    FaultResponse,
+    Hang,
+)
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import connect
 from reporter.runtime.inputs.scrape_config import scraping_reasons
@@ -177,6 +182,40 @@ async def test_it_is_ready_only_after_every_kind_was_listed(
         server.faults.clear()
         await reporter.wait_ready()
         await reporter.until(lambda: events(server) == ["clusterBBRNotReady x1"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (FaultResponse(407, b"Proxy Authentication Required"), "Proxy Authentication Required"),
+        (FaultResponse(200, b"<!DOCTYPE html><html>sign in</html>"), "not a list"),
+        (FaultResponse(403, b"denied by policy"), "denied by policy"),
+        (FaultResponse(404, b"404 page not found\n"), "404 Not Found"),
+        (CutConnection(), ""),
+    ],
+    ids=["407", "page to sign in", "403 of a proxy", "404 of a proxy", "nobody"],
+)
+async def test_what_a_proxy_answers_for_the_api_server_makes_nothing_ready(
+    server: EmbeddedServer, tmp_path: Path, answer: FaultAction, why: str
+):
+    server.faults.add(answer)
+    async with running_reporter(server, tmp_path, "--resync-seconds=1") as reporter:
+        await reporter.until(lambda: len(server.requests) > 20)
+
+        async def has_passed() -> bool:
+            return json.loads((await reporter.get("/status"))[1])["lastPass"] is not None
+
+        await reporter.until(has_passed)
+        status, text = await reporter.get("/readyz")
+        assert (status, text.splitlines()[0]) == (503, "not every kind was listed yet")
+        assert "namespaces" in text
+        assert why in text
+        server.faults.clear()
+
+        async def is_ready() -> bool:
+            return await reporter.get("/readyz") == (200, "ok\n")
+
+        await reporter.until(is_ready, within=40)
 
 
 async def test_without_election_it_announces_at_once_and_has_no_lease(
