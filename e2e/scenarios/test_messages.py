@@ -55,7 +55,9 @@ def message(plane: ControlPlane) -> str:
 def test_long_text_of_others_is_shortened_to_what_the_server_takes(message: str) -> None:
     assert LIMIT - 4 <= len(message.encode()) <= LIMIT
     assert "é…. Platform: " in message
-    assert message.startswith("Deployment kaito-system/body-based-router is degraded: 1/2 replicas ready; ")
+    assert message.startswith(
+        "Deployment kaito-system/body-based-router is degraded: 1/2 replicas ready; "
+    )
 
 
 def test_text_of_others_is_cleaned(message: str) -> None:
