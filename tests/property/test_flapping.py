@@ -22,9 +22,9 @@ LEAST = 0.05
 The shortest blink and the shortest pause, in seconds.
 """
 
-FEW = settings(max_examples=settings().max_examples // 4)
+FEW = settings(max_examples=settings().max_examples // 10)
 BLINKS = st.lists(
-    st.tuples(st.floats(LEAST, 10.0), st.floats(LEAST, SETTLE - LEAST)), min_size=1, max_size=15
+    st.tuples(st.floats(LEAST, 10.0), st.floats(LEAST, SETTLE - LEAST)), min_size=1, max_size=12
 )
 """
 Seconds of trouble, then seconds without.
@@ -49,6 +49,7 @@ def test_blinks_are_announced_when_they_add_up_to_the_hold_and_not_before(kind, 
         if spent + trouble > hold:
             assert replay.new_writes == ["clusterBBR x1"]
             late = replay.writes[-1].first_timestamp - began - timedelta(seconds=hold - spent)
+            # Times are kept in microseconds, so a sum of them may be a few early.
             assert abs(late) < timedelta(seconds=LEAST)
             return
         assert replay.new_writes == []

@@ -90,4 +90,6 @@ def _rank_subject(keys: Iterable[FindingKey], catalogue: Catalogue) -> Ranking:
     ordered = sorted(keys, key=order)
     ranked = tuple(key for key in ordered if not catalogue[key.reason].orthogonal)
     primary = tuple(key for key in ranked if key.reason == ranked[0].reason)
+    if primary == ranked:
+        primary = ranked  # one tuple for both: an outage makes ten thousand rankings
     return Ranking(primary, ranked, tuple(key for key in ordered if key not in ranked))

@@ -1,0 +1,33 @@
+"""
+What became untrue or early between scheduling and sending is not composed.
+"""
+
+from tests.support.builders import a_key, an_active_verdict
+from tests.support.replay_builders import BBR, ISTIO, cluster_replay
+
+
+READY = a_key("clusterReady")
+
+
+def test_a_key_that_is_clear_or_outranked_by_now_has_no_event():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR), an_active_verdict(ISTIO))
+    assert replay.context.compose_event(BBR, now=replay.now) is None
+    assert replay.context.pending_write(BBR, now=replay.now) is None
+    replay.set_clear(BBR, ISTIO)
+    assert replay.context.compose_event(ISTIO, now=replay.now) is None
+
+
+def test_a_heartbeat_has_no_event_before_it_is_due():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).advance(100)
+    write = replay.context.pending_write(BBR, now=replay.now)
+    assert write is not None
+    assert write.is_repeat
+    assert replay.context.compose_event(BBR, now=replay.now) is None
+    assert replay.context.compose_event(BBR, now=write.due_at) is not None
+
+
+def test_a_ready_that_is_not_owed_has_no_event():
+    replay = cluster_replay()
+    assert replay.context.compose_event(READY, now=replay.now) is None
+    replay.set_verdicts(an_active_verdict(BBR))
+    assert replay.context.compose_event(READY, now=replay.now) is None
