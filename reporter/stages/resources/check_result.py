@@ -54,10 +54,12 @@ def to_verdict(
     if not_served is not None:
         return Unknown(key, not_served.why)
     found = [result for result in results if result is not None]
+    if not found:
+        return Clear(key)
     troubles = [each for each in found if isinstance(each, Trouble)]
     why = next((each.why for each in found if isinstance(each, Inconclusive)), "")
     if not troubles:
-        return Unknown(key, why) if why else Clear(key)
+        return Unknown(key, why)
     ordered = tuple(sorted(troubles, key=lambda trouble: trouble.cause))
     involved = involved_namespace(snapshot, key.subject.namespace)
     return Active(key, ordered, involved, partial_notes(why), why)
@@ -76,9 +78,12 @@ def first_trouble(*results: CheckResult | None) -> CheckResult | None:
 
     A fact that needs no writer counts although a status beside it is older than its spec.
     """
-    found = [result for result in results if result is not None]
-    troubles = (each for each in found if isinstance(each, Trouble))
-    return next(troubles, found[0] if found else None)
+    first = None
+    for result in results:
+        if isinstance(result, Trouble):
+            return result
+        first = first or result
+    return first
 
 
 def involved_namespace(snapshot: Snapshot, name: str) -> InvolvedObject:

@@ -84,8 +84,8 @@ class Snapshot:
         """
         Return the objects under an index key, in the order of their names.
         """
-        found = self.tables[kind.resource].index.get(key) or ()
-        return tuple([each for each in found if isinstance(each, type_)])
+        found = self.tables[kind.resource].index.get(key)
+        return tuple([each for each in found if isinstance(each, type_)]) if found else ()
 
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
         return self.tables[kind.resource].objects.values()
