@@ -167,14 +167,19 @@ class Reporter:
                 self._identity, find_idle_reasons(self._catalogue, SPECS, settings.flag_texts)
             ),
         )
-        self._health = Health(self._controller, self._store, resync=settings.resync)
+        self._health = Health(
+            self._controller,
+            self._store,
+            resync=settings.resync,
+            waiting_for=lambda: self._publisher.waiting_for,
+        )
         self._server = HttpServer(
             Pages(
                 self.metrics.render,
                 self._status_page.render,
                 self._health.why_not_live,
                 self._health.why_not_ready,
-                self._health.describe_unknown,
+                self._health.describe_limits,
             ),
             metrics=settings.metrics_bind_address,
             health=settings.health_probe_bind_address,

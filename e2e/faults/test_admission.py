@@ -82,8 +82,8 @@ def test_event_that_admission_refuses_for_a_while_arrives_afterwards(
         inference_sets.wait_for(client, INVALID_REASON, lasting, within=BACK_OFF + PROMPT_TIMEOUT)
         inference_sets.repair(client, lasting)
         inference_sets.wait_for(client, READY_REASON, lasting, within=SETTLE + PROMPT_TIMEOUT)
-        said = [(INVALID_REASON, "model-0"), (READY_REASON, "model-0")]
-        assert sorted(inference_sets.model_events(client)) == sorted(said)
+        written = [(INVALID_REASON, "model-0"), (READY_REASON, "model-0")]
+        assert sorted(inference_sets.model_events(client)) == sorted(written)
         assert len(reporter.lines("was refused")) == 1
         assert reporter.metric("event_writes_total", result="dropped") == 0
 
@@ -107,8 +107,8 @@ def test_nothing_is_ready_again_that_a_broken_webhook_kept_from_being_announced(
         inference_sets.wait_for(client, INVALID_REASON, other, within=PROMPT_TIMEOUT)
         inference_sets.repair(client, other)
         inference_sets.wait_for(client, READY_REASON, other, within=SETTLE + PROMPT_TIMEOUT)
-        said = [(INVALID_REASON, "model-1"), (READY_REASON, "model-1")]
-        assert sorted(inference_sets.model_events(client)) == sorted(said)
+        written = [(INVALID_REASON, "model-1"), (READY_REASON, "model-1")]
+        assert sorted(inference_sets.model_events(client)) == sorted(written)
 
 
 # ---------------------------------------------------------------- changed
@@ -129,8 +129,8 @@ def test_running_episode_whose_event_was_stripped_is_continued_after_a_restart(
         inference_sets.repair(client, cured)
         with reporter.start():
             until(lambda: len(_stripped(client)) > 2, within=SETTLE + PROMPT_TIMEOUT, what="Ready")
-            told = [(each["reason"], each["count"]) for each in _stripped(client)]
-            assert sorted(told) == [(READY_REASON, 1), (INVALID_REASON, 1), (INVALID_REASON, 1)]
+            written = [(each["reason"], each["count"]) for each in _stripped(client)]
+            assert sorted(written) == [(READY_REASON, 1), (INVALID_REASON, 1), (INVALID_REASON, 1)]
             assert {each["metadata"]["resourceVersion"] for each in before} <= {
                 each["metadata"]["resourceVersion"] for each in _stripped(client)
             }

@@ -47,20 +47,26 @@ def test_findings_that_need_a_lost_crd_are_suppressed_and_announced_after_it_is_
     ]
     with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)) as reporter:
         _picker(plane, BEFORE, replicas=0)
-        first = events.wait_for(plane.client, PICKERS, within=30, saying=f"{BEFORE}/{MODEL}")
+        first = events.wait_for(plane.client, PICKERS, within=30, containing=f"{BEFORE}/{MODEL}")
         plane.remove_crd(POOLS)
-        lost = events.wait_for(plane.client, MISSING, within=LOOK, saying=_suppressing(1))
+        lost = events.wait_for(plane.client, MISSING, within=LOOK, containing=_suppressing(1))
         _picker(plane, MEANWHILE, replicas=0)
-        events.wait_for(plane.client, MISSING, within=REWRITE, saying=_suppressing(2))
+        events.wait_for(plane.client, MISSING, within=REWRITE, containing=_suppressing(2))
         assert [each.uid for each in events.reporter_events(plane.client)] == [first.uid, lost.uid]
         plane.install_crds(POOLS)
         until(lambda: _made(plane, pools), within=30, what="there are pools again")
-        second = events.wait_for(plane.client, PICKERS, within=LOOK, saying=f"{MEANWHILE}/{MODEL}")
+        second = events.wait_for(
+            plane.client, PICKERS, within=LOOK, containing=f"{MEANWHILE}/{MODEL}"
+        )
         ready = events.reporter_events(plane.client, READY)
         assert len(ready) == 1
         assert int(ready[0].version) < int(second.version)
         assert [each.uid for each in events.reporter_events(plane.client, MISSING)] == [lost.uid]
-        until(lambda: _announced(reporter) == {BEFORE, MEANWHILE}, within=30, what="both speak")
+        until(
+            lambda: _announced(reporter) == {BEFORE, MEANWHILE},
+            within=30,
+            what="both are announced",
+        )
         assert {each.uid for each in events.reporter_events(plane.client, PICKERS)} == {
             first.uid,
             second.uid,

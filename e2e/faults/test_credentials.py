@@ -152,7 +152,11 @@ def test_an_expired_token_stops_announcements_until_there_is_a_new_one(
         first = events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
         volume.empty()
         token.revoke()
-        until(lambda: reporter.metric("leader") == 0, within=PROMPT_TIMEOUT, what="it is silent")
+        until(
+            lambda: reporter.metric("leader") == 0,
+            within=PROMPT_TIMEOUT,
+            what="it no longer leads",
+        )
         lines = len(reporter.lines())
         components.scale(plane.client, ISTIOD, 0)
         time.sleep(LEASE_SECONDS)
@@ -162,7 +166,7 @@ def test_an_expired_token_stops_announcements_until_there_is_a_new_one(
         begun = time.monotonic()
         volume.fill(Token.issued(plane).text)
         events.wait_for(plane.client, ISTIO, within=LEASE_SECONDS + PROMPT_TIMEOUT)
-        print(f"with a new token it speaks after {time.monotonic() - begun:.2f} s")
+        print(f"with a new token it announces after {time.monotonic() - begun:.2f} s")
         assert events.reporter_events(plane.client, BBR)[0].uid == first.uid
         components.scale(plane.client, ISTIOD, ISTIOD.replicas)
         _heal(plane)

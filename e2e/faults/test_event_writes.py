@@ -247,7 +247,7 @@ def _until_announced(client: Client, reason: str, names: Iterable[str]) -> None:
             >= wanted
         ),
         within=2 * BACK_OFF,
-        what=f"{reason} is told of {sorted(wanted)}",
+        what=f"{reason} is announced for {sorted(wanted)}",
     )
 
 

@@ -64,7 +64,7 @@ def test_after_a_killed_and_a_stopped_leader_no_event_is_lost_or_repeated(
         killed = _kill(one)
         components.scale(plane.client, ISTIOD, 0)
         announced = events.wait_for(plane.client, ISTIO, within=TAKEN_OVER)
-        print(f"killed: the next one speaks {time.monotonic() - killed:.2f} s after")
+        print(f"killed: the next one announces {time.monotonic() - killed:.2f} s after")
         two = wait_for_leader(others, within=PROMPT_TIMEOUT)
         (three,) = (each for each in others if each is not two)
         assert announced.raw["reportingInstance"] == two.name
@@ -104,7 +104,9 @@ def test_figures_of_a_failover_with_the_default_terms(plane: ControlPlane) -> No
             events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT, besides=before)
             events.clear(plane.client)
     for number, seconds in took.items():
-        print(f"{number.name}: the next one speaks after {[round(each, 2) for each in seconds]} s")
+        print(
+            f"{number.name}: the next one announces after {[round(each, 2) for each in seconds]} s"
+        )
     assert max(took[signal.SIGKILL]) < 15 + PROMPT_TIMEOUT
     assert max(took[signal.SIGTERM]) < PROMPT_TIMEOUT
 

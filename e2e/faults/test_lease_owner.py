@@ -33,7 +33,7 @@ def test_owner_that_admission_refuses_costs_no_lead_and_is_given_at_the_next_cre
     with ReporterProcess(plane, env={"DEPLOYMENT_NAME": NAME}) as reporter:
         uid = client.create(DEPLOYMENTS, _deployment())["metadata"]["uid"]
         refusals = lambda: reporter.lines("is not deleted with deployment")  # noqa: E731
-        until(refusals, within=SOON, what="the refusal is told")
+        until(refusals, within=SOON, what="the refusal is logged")
         renewed = _renewed(plane)
         until(lambda: _renewed(plane) > renewed, within=SOON, what="the Lease is renewed")
         assert "ownerReferences" not in client.get(LEASE)["metadata"]

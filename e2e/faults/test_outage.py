@@ -61,7 +61,7 @@ class ObservedOutage:
     during: Json = field(default_factory=dict)
     unknown: dict[str, float] = field(default_factory=dict)
     watching: float = -1
-    alive: bool = False
+    is_live: bool = False
     back: float = -1
     states: dict[str, str] = field(default_factory=dict)
     after: list[Event] = field(default_factory=list)
@@ -79,7 +79,7 @@ def outage(plane: ControlPlane) -> ObservedOutage:
             time.sleep(OUTAGE)
             seen.during, seen.unknown = reporter.status(), _unknown_metrics(reporter)
             seen.watching = reporter.metric("watch_up")
-            seen.alive = _livez(reporter)
+            seen.is_live = _livez(reporter)
         begun = time.monotonic()
         until(lambda: _sees_all(reporter), within=BACK, what="all is known again")
         seen.back, seen.states = time.monotonic() - begun, reporter.states()
@@ -116,7 +116,7 @@ def test_the_metrics_show_the_outage(outage: ObservedOutage) -> None:
 def test_outage_is_logged_once_per_kind_and_is_no_reason_to_be_restarted(
     outage: ObservedOutage,
 ) -> None:
-    assert outage.alive
+    assert outage.is_live
     lost = "deployments.apps: not watched: Cannot connect to host"
     assert outage.log.count(lost) == 1
     assert "deployments.apps: watching again" in outage.log

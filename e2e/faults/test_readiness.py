@@ -1,5 +1,5 @@
 """
-A reporter that reaches nobody, or a proxy instead of the API server, is not ready and says why.
+A reporter that reaches nobody, or a proxy instead of the API server, is not ready and names the cause.
 """
 
 from collections.abc import Iterator

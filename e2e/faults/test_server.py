@@ -121,7 +121,11 @@ def test_event_rate_limit_delays_events_and_loses_none(
         for component in components.COMPONENTS:
             components.scale(plane.client, component, 0)
         out = sorted(DEPLOYMENT_REASONS)
-        until(lambda: set(events.reasons(plane.client)) == set(out), within=90, what="all is told")
+        until(
+            lambda: set(events.reasons(plane.client)) == set(out),
+            within=90,
+            what="all are announced",
+        )
         assert sorted(events.reasons(plane.client)) == out
         assert reporter.metric("event_writes_total", result="throttled") > 0
         lines = [STAMP.sub("", line) for line in reporter.lines("429")]

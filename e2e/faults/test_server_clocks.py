@@ -52,8 +52,8 @@ def test_holds_end_and_ready_comes_although_one_server_of_five_has_a_wrong_clock
     wrong = ProxyRule(change_headers=every_fifth_answer(wrong_by))
     with proxy.with_rule(wrong), ReporterProcess(stack, *flags, proxy.flag()) as reporter:
         set_pod_fault(client, pod, IMAGE_PULL)
-        said = events.wait_for(client, ISTIO, within=HOLD + PROMPT_TIMEOUT)
-        assert is_dated_now(said)
+        event = events.wait_for(client, ISTIO, within=HOLD + PROMPT_TIMEOUT)
+        assert is_dated_now(event)
         clear_pod_fault(client, pod)
         ready = events.wait_for(client, READY, within=SETTLE + PROMPT_TIMEOUT)
         assert is_dated_now(ready)

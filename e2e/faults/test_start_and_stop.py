@@ -113,7 +113,7 @@ PHASES = {
     "the look at its rights": StopPhase("selfsubjectaccessreviews", WRITES, holds=True),
     "the look at the lease": StopPhase(r"/leases/"),
     "the bid for the lease": StopPhase(r"/leases", WRITES),
-    "what was said before": StopPhase(r"/events\?", holds=True),
+    "read-back of earlier Events": StopPhase(r"/events\?", holds=True),
     "an Event": StopPhase(r"/events", WRITES, holds=True),
 }
 

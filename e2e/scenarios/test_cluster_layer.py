@@ -74,18 +74,20 @@ def test_deleted_deployment_is_announced_and_is_out(plane: ControlPlane) -> None
 # ---------------------------------------------------------------- what outranks what
 
 
-def test_only_the_highest_ranked_cause_speaks_and_names_the_others(plane: ControlPlane) -> None:
+def test_only_the_highest_ranked_cause_is_announced_and_names_the_others(
+    plane: ControlPlane,
+) -> None:
     with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
         components.scale(plane.client, ISTIOD, 0)
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
         suffix = f" (also: {BBR})"
-        warning = events.wait_for(plane.client, ISTIO, within=PROMPT_TIMEOUT, saying=suffix)
+        warning = events.wait_for(plane.client, ISTIO, within=PROMPT_TIMEOUT, containing=suffix)
         assert warning.message.endswith(suffix)
         assert reporter.states() == {ISTIO: "announced", BBR: "outranked"}
         assert set(events.reasons(plane.client)) == {ISTIO}
 
 
-def test_outranked_cause_speaks_when_the_other_has_settled(plane: ControlPlane) -> None:
+def test_outranked_cause_is_announced_when_the_other_has_settled(plane: ControlPlane) -> None:
     with ReporterProcess(plane, *SHORT_FLAGS):
         components.scale(plane.client, ISTIOD, 0)
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
@@ -98,7 +100,7 @@ def test_outranked_cause_speaks_when_the_other_has_settled(plane: ControlPlane) 
         assert sorted(events.reasons(plane.client)) == sorted([ISTIO, BBR, READY])
 
 
-def test_every_cause_speaks_when_all_are_asked_for(plane: ControlPlane) -> None:
+def test_every_cause_is_announced_with_emission_all(plane: ControlPlane) -> None:
     with ReporterProcess(plane, *SHORT_FLAGS, "--emission=all"):
         components.scale(plane.client, ISTIOD, 0)
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
@@ -143,7 +145,7 @@ def test_pods_that_a_quota_refuses_are_announced_with_its_message(plane: Control
     with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)):
         plane.client.apply(_quota("keda", pods=0))
         plane.client.delete(plane.client.path(components.pods(plane.client, KEDA_OPERATOR)[0]))
-        warning = events.wait_for(plane.client, KEDA, within=20, saying="exceeded quota")
+        warning = events.wait_for(plane.client, KEDA, within=20, containing="exceeded quota")
     assert "Deployment keda/keda-operator is unavailable: 0/1 replicas ready" in warning.message
     assert "ResourceQuota" in warning.message
 
@@ -153,7 +155,7 @@ def test_every_failing_deployment_of_a_reason_is_named(plane: ControlPlane) -> N
         components.scale(plane.client, KEDA_OPERATOR, 0)
         components.scale(plane.client, KEDA_METRICS_APISERVER, 0)
         both = "Deployment keda/keda-operator-metrics-apiserver is scaled to zero replicas."
-        warning = events.wait_for(plane.client, KEDA, within=PROMPT_TIMEOUT, saying=both)
+        warning = events.wait_for(plane.client, KEDA, within=PROMPT_TIMEOUT, containing=both)
         assert "Deployment keda/keda-operator is scaled to zero replicas." in warning.message
         assert set(events.reasons(plane.client)) == {KEDA}
 
@@ -178,8 +180,8 @@ def test_wrong_name_in_a_flag_is_announced_once_after_the_grace_and_mutes_nothin
     plane: ControlPlane,
 ) -> None:
     grace = 4
-    patience = (f"--startup-grace-seconds={grace}", f"--settle-seconds={SETTLE}")
-    with ReporterProcess(plane, *patience, "--kaito-deployment=kaito-typo") as reporter:
+    delays = (f"--startup-grace-seconds={grace}", f"--settle-seconds={SETTLE}")
+    with ReporterProcess(plane, *delays, "--kaito-deployment=kaito-typo") as reporter:
         begun = until(lambda: _cause(reporter, KAITO), within=PROMPT_TIMEOUT, what="it is held")
         assert begun["held"]
         warning = events.wait_for(plane.client, KAITO, within=grace + PROMPT_TIMEOUT)

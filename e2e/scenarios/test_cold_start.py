@@ -45,7 +45,7 @@ HASTE, WINDOW = 30, 4
 Seconds of a download that pass in one second; seconds of slow pages that are announced.
 """
 
-BRISK = (f"--weight-download-window-seconds={WINDOW}", "--scrape-interval-seconds=1")
+SHORT_SCRAPES = (f"--weight-download-window-seconds={WINDOW}", "--scrape-interval-seconds=1")
 NEVER, COLD = "never-ready", "cold"
 
 
@@ -85,29 +85,29 @@ FAILURES: dict[str, tuple[Callable[[TeamStack], None], str, str]] = {
 NAMES = (COLD, NEVER, *FAILURES)
 
 
-def _cold_start(team: TeamStack, listening: Observer, page: "Page") -> None:
+def _cold_start(team: TeamStack, watcher: Observer, page: "Page") -> None:
     """
     Run a start of a quarter of an hour in half a minute.
     """
     _asks_for_a_node(team)
     for reason in ("NodeNotFound", "StartupTaintsExist"):
-        listening.wait_held(team.name, INFRA)
+        watcher.wait_held(team.name, INFRA)
         team.kaito.set_workspace_conditions(WORKSPACE, nodes_missing_reasons(reason))
         time.sleep(ANNOUNCE_WAIT)
     team.kaito.set_workspace_conditions(WORKSPACE, NODES_READY_REASONS | PENDING_REASONS)
     team.kaito.create_stateful_set(WORKSPACE, {"fault.e2e/hold": "true"})
     pulling = {"phase": "Pending", **_container({"waiting": {"reason": "ContainerCreating"}})}
     faults.write_status(team.client, team.kaito.pod(WORKSPACE), pulling)
-    listening.wait_held(team.name, PODS)
+    watcher.wait_held(team.name, PODS)
     time.sleep(ANNOUNCE_WAIT)
     page.serve()
     loading = _container({"running": {"startedAt": statuses.timestamp()}})
     where = {"podIP": page.address, "podIPs": [{"ip": page.address}]}
     status = {"phase": "Running", **where, **loading}
     faults.write_status(team.client, team.kaito.pod(WORKSPACE), status)
-    read = listening.reporter.metric("scrapes_total", result="read")
+    read = watcher.reporter.metric("scrapes_total", result="read")
     until(page.is_of_vllm, within=60, what="vLLM has its port")
-    assert listening.reporter.metric("scrapes_total", result="read") >= read + WINDOW
+    assert watcher.reporter.metric("scrapes_total", result="read") >= read + WINDOW
     team.kaito.wait_started(WORKSPACE)
 
 
@@ -166,27 +166,29 @@ def starts(stack: ControlPlane) -> Iterator[StartOutcomes]:
         plane = after.enter_context(restore.healthy_stack(stack))
         after.callback(remove, plane, NAMES)
         register_class(plane.client)
-        hands = after.enter_context(ThreadPoolExecutor())
-        list(hands.map(lambda name: _install(TeamStack(plane, name)), NAMES))
+        executor = after.enter_context(ThreadPoolExecutor())
+        list(executor.map(lambda name: _install(TeamStack(plane, name)), NAMES))
         time.sleep(GRACE)
         page = Page(plane, routable_address(), free_port())
         flags = (f"--weight-download-metric-port={page.port}", f"--startup-grace-seconds={GRACE}")
-        with ReporterProcess(plane, *flags, *BRISK, *observer.short_hold_flags(plane)) as reporter:
-            listening = Observer(reporter)
-            failing = [hands.submit(_fail, plane, name) for name in FAILURES]
-            never = hands.submit(_fails_with(faults.STARTING), TeamStack(plane, NEVER))
-            _cold_start(TeamStack(plane, COLD), listening, page)
-            listening.wait_all_clear(COLD)
+        with ReporterProcess(
+            plane, *flags, *SHORT_SCRAPES, *observer.short_hold_flags(plane)
+        ) as reporter:
+            watcher = Observer(reporter)
+            failing = [executor.submit(_fail, plane, name) for name in FAILURES]
+            never = executor.submit(_fails_with(faults.STARTING), TeamStack(plane, NEVER))
+            _cold_start(TeamStack(plane, COLD), watcher, page)
+            watcher.wait_all_clear(COLD)
             for each in (*failing, never):
                 each.result(timeout=60)
-            announced = {name: listening.events(name) for name in NAMES}
+            announced = {name: watcher.events(name) for name in NAMES}
         with ReporterProcess(plane, _hasty(plane)):
             yield StartOutcomes(
-                announced, events.wait_for(plane.client, PODS, within=60, saying=NEVER)
+                announced, events.wait_for(plane.client, PODS, within=60, containing=NEVER)
             )
 
 
-def test_cold_start_is_silent(starts: StartOutcomes) -> None:
+def test_cold_start_causes_no_event(starts: StartOutcomes) -> None:
     assert starts.events[COLD] == []
 
 
@@ -225,7 +227,7 @@ def _install(team: TeamStack) -> None:
 def _fail(plane: ControlPlane, name: str) -> None:
     start, reason, _ = FAILURES[name]
     start(TeamStack(plane, name))
-    events.wait_for(plane.client, reason, within=60, saying=f"InferenceSet {name}/qwen")
+    events.wait_for(plane.client, reason, within=60, containing=f"InferenceSet {name}/qwen")
 
 
 def _hasty(plane: ControlPlane) -> str:

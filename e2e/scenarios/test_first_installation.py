@@ -80,20 +80,20 @@ def plane() -> Iterator[ControlPlane]:
 def installed(plane: ControlPlane) -> Iterator[InstallOutcome]:
     grace = f"--startup-grace-seconds={GRACE}"
     with ReporterProcess(plane, grace, *observer.short_hold_flags(plane)) as reporter:
-        listening = Observer(reporter)
+        watcher = Observer(reporter)
         held: dict[str, set[str]] = {}
         for step in _steps(plane):
             step()
             for name in ORDERS:
-                held.setdefault(name, set()).update(listening.unclear_states(name))
-        listening.wait_all_clear()
-        announced = listening.events()
+                held.setdefault(name, set()).update(watcher.unclear_states(name))
+        watcher.wait_all_clear()
+        announced = watcher.events()
         broken = {name: _break(TeamStack(plane, name)) for name in ORDERS}
         yield InstallOutcome(announced, held, broken)
 
 
 @pytest.mark.controlplane
-def test_first_installation_in_any_order_is_silent(installed: InstallOutcome) -> None:
+def test_first_installation_in_any_order_causes_no_event(installed: InstallOutcome) -> None:
     assert installed.events == []
 
 
@@ -127,12 +127,12 @@ def _steps(plane: ControlPlane) -> Iterator[Callable[[], object]]:
     Yield the steps. The held reasons are read after each.
     """
     teams = [TeamStack(plane, name) for name in ORDERS]
-    with ThreadPoolExecutor() as hands:
+    with ThreadPoolExecutor() as executor:
 
         def each(do: Callable[[TeamStack], None]) -> None:
-            list(hands.map(do, teams))
+            list(executor.map(do, teams))
 
-        charts = [hands.submit(_install, each, ORDERS[each.name]) for each in teams]
+        charts = [executor.submit(_install, each, ORDERS[each.name]) for each in teams]
         yield _time_passes
         yield lambda: plane.install_crds(POOLS)
         yield lambda: [chart.result(timeout=60) for chart in charts]
@@ -230,4 +230,4 @@ def _runs(team: TeamStack) -> None:
 def _break(team: TeamStack) -> Event:
     team.kaito.annotate(auto_provision="true", max_replicas="0")
     text = f"InferenceSet {team.name}/qwen"
-    return events.wait_for(team.client, FAULT, within=30, saying=text)
+    return events.wait_for(team.client, FAULT, within=30, containing=text)

@@ -52,12 +52,16 @@ def test_lost_nodes_and_capacity_are_two_events_and_one_ready_for_each_namespace
         time.sleep(max(began + NO_CAPACITY_AFTER - time.monotonic(), 0))
         _write(plane, workspaces, _without_capacity)
         for team in TEAMS:
-            events.wait_for(plane.client, INFRA, within=90, saying=f"{team}: 100 InferenceSets (")
+            events.wait_for(
+                plane.client, INFRA, within=90, containing=f"{team}: 100 InferenceSets ("
+            )
         assert _announced(plane) == _once_for_each_team(PODS, INFRA)
         _write(plane, workspaces, lambda workspace: workspace["status"])
         _write(plane, pods, lambda pod: pod["status"])
         for team in TEAMS:
-            events.wait_for(plane.client, READY, within=60, saying=f"{team}: 100 InferenceSets (")
+            events.wait_for(
+                plane.client, READY, within=60, containing=f"{team}: 100 InferenceSets ("
+            )
         assert _announced(plane) == _once_for_each_team(PODS, INFRA, READY)
 
 

@@ -42,13 +42,13 @@ def test_two_hundred_models_that_fail_within_a_minute_are_one_event_and_one_read
     with ReporterProcess(plane, f"--settle-seconds={SETTLE}", BEATING):
         for pod in models:
             _write(plane, pod, _failing(pod))
-        event = events.wait_for(plane.client, PODS, within=60, saying="and 197 more")
+        event = events.wait_for(plane.client, PODS, within=60, containing="and 197 more")
         assert _announced(plane) == [("Warning", PODS)]
         assert event.involved == ("Namespace", TEAM)
         assert "ImagePullBackOff" in event.message
         for pod in models:
             _write(plane, pod, pod["status"])
-        events.wait_for(plane.client, READY, within=60, saying="and 197 more")
+        events.wait_for(plane.client, READY, within=60, containing="and 197 more")
         assert _announced(plane) == [("Warning", PODS), ("Normal", READY)]
 
 

@@ -79,7 +79,7 @@ def test_own_words_are_never_cut_for_the_text_of_others(plane: ControlPlane) -> 
         for pod in broken:
             faults.set_pod_fault(plane.client, pod, long)
         suffix = f" (also: {KAITO})"
-        warning = events.wait_for(plane.client, BBR, within=2 * PROMPT_TIMEOUT, saying=suffix)
+        warning = events.wait_for(plane.client, BBR, within=2 * PROMPT_TIMEOUT, containing=suffix)
     assert warning.message.endswith(suffix)
     assert len(warning.message.encode()) <= LIMIT
     assert broken[0]["metadata"]["name"] in warning.message

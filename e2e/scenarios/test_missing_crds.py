@@ -44,7 +44,7 @@ def test_crd_is_missed_from_the_start_and_later_and_seen_to_come(plane: ControlP
             plane.client,
             MISSING,
             within=SECOND_LOOK + PROMPT_TIMEOUT,
-            saying=f"Required CRD {POOLS} is",
+            containing=f"Required CRD {POOLS} is",
         )
         assert (never.type, never.involved) == ("Warning", ("CustomResourceDefinition", POOLS))
         assert never.message.startswith(f"Required CRD {POOLS} is not installed; it comes with ")

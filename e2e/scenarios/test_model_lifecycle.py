@@ -234,7 +234,7 @@ def lifecycle_outcomes(observer: Observer) -> dict[str, Future[LifecycleOutcome]
 
 
 @pytest.mark.parametrize("name", LIFECYCLES)
-def test_life_is_silent_and_a_fault_after_it_is_announced(
+def test_lifecycle_causes_no_event_and_the_fault_after_it_is_announced(
     lifecycle_outcomes: dict[str, Future[LifecycleOutcome]], name: str
 ) -> None:
     life = lifecycle_outcomes[name].result()
@@ -242,7 +242,7 @@ def test_life_is_silent_and_a_fault_after_it_is_announced(
     assert FAULTS[name][2] in life.fault.message
 
 
-def test_upgrade_of_all_components_at_once_is_silent(
+def test_upgrade_of_all_components_at_once_causes_no_event(
     observer: Observer, lifecycle_outcomes: dict[str, Future[LifecycleOutcome]]
 ) -> None:
     """
@@ -290,7 +290,7 @@ def _run_lifecycle(name: str, listening: Observer) -> LifecycleOutcome:
     breaks(team)
     text = f"InferenceSet {name}/qwen"
     return LifecycleOutcome(
-        announced, events.wait_for(team.client, reason, within=30, saying=text)
+        announced, events.wait_for(team.client, reason, within=30, containing=text)
     )
 
 

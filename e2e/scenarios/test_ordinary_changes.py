@@ -48,7 +48,7 @@ def reporter(plane: ControlPlane) -> Iterator[ReporterProcess]:
         yield reporter
 
 
-def test_rolling_restart_that_may_leave_no_pod_is_silent(reporter: ReporterProcess) -> None:
+def test_rolling_restart_that_may_leave_no_pod_causes_no_event(reporter: ReporterProcess) -> None:
     client = reporter.plane.client
     _roll_out_slowly(reporter.plane, KAITO_WORKSPACE)
     _until_held(reporter, "clusterKaitoControllerNotReady")
@@ -58,7 +58,7 @@ def test_rolling_restart_that_may_leave_no_pod_is_silent(reporter: ReporterProce
     _assert_silent(reporter)
 
 
-def test_surge_rollout_is_silent(reporter: ReporterProcess) -> None:
+def test_surge_rollout_causes_no_event(reporter: ReporterProcess) -> None:
     client = reporter.plane.client
     _roll_out_slowly(reporter.plane, ISTIOD)
     time.sleep(LONGER)
@@ -68,7 +68,7 @@ def test_surge_rollout_is_silent(reporter: ReporterProcess) -> None:
     _assert_silent(reporter)
 
 
-def test_scaling_up_is_silent(reporter: ReporterProcess) -> None:
+def test_scaling_up_causes_no_event(reporter: ReporterProcess) -> None:
     client = reporter.plane.client
     client.patch(NODE, {"spec": {"unschedulable": True}})
     components.scale(client, BODY_BASED_ROUTER, 4)
@@ -79,7 +79,7 @@ def test_scaling_up_is_silent(reporter: ReporterProcess) -> None:
     _assert_silent(reporter)
 
 
-def test_drained_node_whose_replacement_comes_is_silent(reporter: ReporterProcess) -> None:
+def test_drained_node_whose_replacement_comes_causes_no_event(reporter: ReporterProcess) -> None:
     plane = reporter.plane
     plane.kubectl("drain", "node-0", "--force", "--ignore-daemonsets", "--delete-emptydir-data")
     _until_held(reporter, "clusterBBRNotReady")
@@ -90,7 +90,7 @@ def test_drained_node_whose_replacement_comes_is_silent(reporter: ReporterProces
     _assert_silent(reporter)
 
 
-def test_first_installation_within_the_grace_is_silent(plane: ControlPlane) -> None:
+def test_first_installation_within_the_grace_causes_no_event(plane: ControlPlane) -> None:
     for component in components.COMPONENTS:
         plane.client.delete(components.path(component))
     with ReporterProcess(plane, *_patient(plane, LONG_GRACE)) as reporter:

@@ -61,7 +61,9 @@ def test_right_taken_away_clears_nothing_alarms_nothing_and_is_found_when_given_
         with revoked(plane.client, NAMESPACE, "deployments"):
             components.scale(plane.client, BODY_BASED_ROUTER, 0)
             both = f"(also: {BBR})"
-            event = events.wait_for(plane.client, ISTIO, within=2 * PROMPT_TIMEOUT, saying=both)
+            event = events.wait_for(
+                plane.client, ISTIO, within=2 * PROMPT_TIMEOUT, containing=both
+            )
             way.reset_connections()
             until(lambda: _may_not(reporter), within=2 * PROMPT_TIMEOUT, what="it is logged")
             components.scale(plane.client, ISTIOD, 1)

@@ -51,7 +51,7 @@ def plane() -> Iterator[ControlPlane]:
         yield plane
 
 
-def test_each_source_speaks_with_the_rights_that_it_adds(plane: ControlPlane) -> None:
+def test_each_source_reports_with_the_permissions_that_it_adds(plane: ControlPlane) -> None:
     events.clear(plane.client)
     with ReporterProcess(plane, *FLAGS, overlay(plane.folder), _flag(*SOURCES)) as reporter:
         messages = {each: _wait_for(plane, each) for each in (SCALING, NODES, PROVIDER)}
@@ -103,7 +103,11 @@ def test_without_its_rights_a_source_is_unknown_and_all_else_goes_on(plane: Cont
     with ReporterProcess(
         plane, *FLAGS, overlay(plane.folder), _flag(*SOURCES), grant=False
     ) as reporter:
-        until(lambda: reporter.lines("MISSING", "UNKNOWN REASONS"), within=WITHIN, what="it tells")
+        until(
+            lambda: reporter.lines("MISSING", "UNKNOWN REASONS"),
+            within=WITHIN,
+            what="it logs what is missing",
+        )
         table = reporter.log()
         assert all(each.split(maxsplit=2)[2] in table for each in KINDS.values())
         _annotate(plane, {"scaledobject.kaito.sh/max-replicas": "0"})
@@ -137,8 +141,8 @@ def _flag(*sources: str) -> str:
     return f"--sources={','.join(sources)}"
 
 
-def _wait_for(plane: ControlPlane, reason: str, saying: str = "") -> str:
-    return events.wait_for(plane.client, reason, within=WITHIN, saying=saying).message
+def _wait_for(plane: ControlPlane, reason: str, containing: str = "") -> str:
+    return events.wait_for(plane.client, reason, within=WITHIN, containing=containing).message
 
 
 def _annotate(plane: ControlPlane, annotations: Json) -> None:

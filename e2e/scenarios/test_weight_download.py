@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 REASON = "inferencesetWeightDownloadSlow"
 TEAM, MODEL, POD = "team-0", "model-0", "model-0-xyz-0"
 WINDOW = 4
-BRISK = (f"--weight-download-window-seconds={WINDOW}", "--scrape-interval-seconds=1")
+SHORT_SCRAPES = (f"--weight-download-window-seconds={WINDOW}", "--scrape-interval-seconds=1")
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_a_slow_download_is_announced_once_with_all_that_is_known_of_it(
     plane.run("stub-exporter", list(stub), {**os.environ, "PYTHONPATH": str(ROOT)})
     until(lambda: _listens(address, port), within=20, what="the stub listens")
     a_loading_pod(plane, address)
-    flags = (*BRISK, f"--weight-download-metric-port={port}", f"--scrape-mode={mode}")
+    flags = (*SHORT_SCRAPES, f"--weight-download-metric-port={port}", f"--scrape-mode={mode}")
     with ReporterProcess(plane, *flags) as reporter:
         event = events.wait_for(plane.client, REASON, within=WINDOW + 5 + 2 * PROMPT_TIMEOUT)
         assert (event.type, event.involved) == ("Warning", ("Namespace", TEAM))

@@ -11,7 +11,7 @@ from e2e.controlplane import ApiError, Client, Json, until
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
-NAME = "no-room"
+NAME = "no-more-events"
 RULE: Json = {
     "apiGroups": [""],
     "apiVersions": ["v1"],

@@ -71,7 +71,7 @@ def wait_for(
     reason: str,
     *,
     within: float,
-    saying: str = "",
+    containing: str = "",
     count: int = 1,
     besides: Iterable[Event] = (),
 ) -> Event:
@@ -89,16 +89,16 @@ def wait_for(
             for each in everything
             if each.reason == reason
             and each.uid not in known
-            and saying in each.message
+            and containing in each.message
             and each.count >= count
         ]
         return right[-1] if right else None
 
     try:
-        return until(read, within=within, what=f"Event {reason} {saying!r} count {count}")
+        return until(read, within=within, what=f"Event {reason} {containing!r} count {count}")
     except AssertionError as err:
-        said = "\n".join(f"  {e.type} {e.reason} x{e.count}: {e.message}" for e in everything)
-        raise AssertionError(f"{err}\nwhat was said:\n{said or '  nothing'}") from None
+        written = "\n".join(f"  {e.type} {e.reason} x{e.count}: {e.message}" for e in everything)
+        raise AssertionError(f"{err}\nEvents written:\n{written or '  nothing'}") from None
 
 
 def clear(client: Client) -> None:

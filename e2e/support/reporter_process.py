@@ -115,7 +115,7 @@ class ReporterProcess:
     def running(self) -> bool:
         return self.process is not None and self.process.running()
 
-    # ------------------------------------------------------------ what it says
+    # ------------------------------------------------------------ what it reports
 
     def log(self) -> str:
         """

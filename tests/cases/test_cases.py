@@ -25,7 +25,7 @@ PLAYED = [
 
 
 @pytest.mark.parametrize(("name", "order"), PLAYED)
-def test_what_is_announced_is_what_the_case_says(name, order):
+def test_announces_what_the_case_expects(name, order):
     case = reordered(STORIES[name], order)
     story = CaseReplay(case).run()
     wanted = expected_lines(case)

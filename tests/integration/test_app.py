@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import signal
-import socket
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,9 +13,6 @@ import pytest
 
 from reporter import app
 from reporter.embedded.http.faults.rules import (
-    CutConnection,
-    FaultAction,
-    FaultResponse,
     Hang,
 )
 from reporter.embedded.server import EmbeddedServer
@@ -31,7 +27,6 @@ from tests.integration.reporter_process import (
     WAIT_TIMEOUT,
     events,
     holder,
-    run_to_exit,
     running_reporter,
     scale_to_zero,
     server,
@@ -45,68 +40,6 @@ SCRAPING = scraping_reasons(DEFAULT_CATALOGUE, SPECS)
 """
 The reasons that are unknown here: no pod of the example stack serves a metrics page.
 """
-
-
-# ------------------------------------------------------------ it does not start
-
-
-@pytest.mark.parametrize(
-    ("flag", "named"),
-    [
-        ("--resync-seconds=soon", "--resync-seconds"),
-        ("--lease-duration-seconds=5", "--lease-duration-seconds"),
-    ],
-)
-async def test_a_bad_flag_ends_with_2_and_its_name(flag: str, named: str):
-    code, output = await run_to_exit(flag)
-    assert code == 2
-    assert named in output
-    assert "Traceback" not in output
-
-
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("{}", "context"),
-        ("clusters: [", ""),
-    ],
-)
-async def test_a_bad_kubeconfig_ends_with_2_and_names_it(tmp_path: Path, text: str, named: str):
-    path = tmp_path / "kubeconfig"
-    path.write_text(text, encoding="utf-8")
-    at = ("--metrics-bind-address=0", "--health-probe-bind-address=0")
-    code, output = await run_to_exit(f"--kubeconfig={path}", *at)
-    assert code == 2
-    assert "kubeconfig" in output
-    assert named in output
-    assert "Traceback" not in output
-
-
-async def test_a_kubeconfig_that_is_not_there_ends_with_2_and_the_flags_name(tmp_path: Path):
-    code, output = await run_to_exit(f"--kubeconfig={tmp_path / 'none'}")
-    assert (code, "--kubeconfig" in output) == (2, True)
-
-
-@pytest.mark.parametrize("flag", ["metrics-bind-address", "health-probe-bind-address"])
-async def test_a_taken_port_ends_with_2_and_what_to_do(
-    server: EmbeddedServer, tmp_path: Path, flag: str
-):
-    config = server.write_kubeconfig(tmp_path / "kubeconfig")
-    other = {"metrics-bind-address": "health-probe-bind-address"}.get(flag, "metrics-bind-address")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        code, output = await run_to_exit(
-            f"--kubeconfig={config}", f"--{flag}=127.0.0.1:{port}", f"--{other}=0"
-        )
-    assert code == 2
-    assert str(port) in output
-    assert f"--{flag}" in output
-    assert "Traceback" not in output
-
-
-# ------------------------------------------------------------ it runs and ends
 
 
 async def test_it_announces_and_releases_the_lease_on_sigterm(
@@ -160,62 +93,6 @@ async def test_every_page_answers(server: EmbeddedServer, tmp_path: Path):
         without_page = [await reporter.metric("unknown", reason=each) for each in SCRAPING]
         assert await reporter.metric("unknown") == sum(without_page)
         assert await reporter.metric("event_loop_lag_seconds_count") > 0
-
-
-async def test_it_is_ready_only_after_every_kind_was_listed(
-    server: EmbeddedServer, tmp_path: Path
-):
-    server.faults.add(Hang(), method="GET", path=r"^/api/v1/pods\?")
-    flags = ("--leader-elect=false", "--resync-seconds=1")
-    async with running_reporter(server, tmp_path, *flags) as reporter:
-        await reporter.until(lambda: any("/pods?" in path for _, path in server.requests))
-        await reporter.until(lambda: any("/deployments?" in path for _, path in server.requests))
-        started = asyncio.get_running_loop().time()
-        scale_to_zero(server)
-        while asyncio.get_running_loop().time() - started < 1:
-            status, text = await reporter.get("/readyz")
-            assert (status, text.splitlines()[0]) == (503, "not every kind was listed yet")
-            assert "pods" in text
-            assert (await reporter.get("/livez"))[0] == 200
-            await asyncio.sleep(0.1)
-        assert events(server) == []
-        server.faults.clear()
-        await reporter.wait_ready()
-        await reporter.until(lambda: events(server) == ["clusterBBRNotReady x1"])
-
-
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        (FaultResponse(407, b"Proxy Authentication Required"), "Proxy Authentication Required"),
-        (FaultResponse(200, b"<!DOCTYPE html><html>sign in</html>"), "not a list"),
-        (FaultResponse(403, b"denied by policy"), "denied by policy"),
-        (FaultResponse(404, b"404 page not found\n"), "404 Not Found"),
-        (CutConnection(), ""),
-    ],
-    ids=["407", "page to sign in", "403 of a proxy", "404 of a proxy", "nobody"],
-)
-async def test_what_a_proxy_answers_for_the_api_server_makes_nothing_ready(
-    server: EmbeddedServer, tmp_path: Path, answer: FaultAction, why: str
-):
-    server.faults.add(answer)
-    async with running_reporter(server, tmp_path, "--resync-seconds=1") as reporter:
-        await reporter.until(lambda: len(server.requests) > 20)
-
-        async def has_passed() -> bool:
-            return json.loads((await reporter.get("/status"))[1])["lastPass"] is not None
-
-        await reporter.until(has_passed)
-        status, text = await reporter.get("/readyz")
-        assert (status, text.splitlines()[0]) == (503, "not every kind was listed yet")
-        assert "namespaces" in text
-        assert why in text
-        server.faults.clear()
-
-        async def is_ready() -> bool:
-            return await reporter.get("/readyz") == (200, "ok\n")
-
-        await reporter.until(is_ready, within=40)
 
 
 async def test_without_election_it_announces_at_once_and_has_no_lease(

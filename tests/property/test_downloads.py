@@ -12,10 +12,9 @@ from reporter.model.metrics.samples import ScrapeHistory, add_scrape
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
-from reporter.stages.probes.modeldeployment.weight_download import PROBE
 from reporter.stages.probes.probe import ProbeRequest
 from reporter.stages.resources.downloads import DownloadState
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, verdicts_of_request
 from tests.support.downloads import CONTAINER_RUN, RULES, a_scrape_result, evaluate_download
 from tests.support.loading_pods import MODEL, REASON, TEAM, a_loading_pod, a_loading_store
 
@@ -121,7 +120,7 @@ def test_every_reported_value_can_be_formatted(measurements):
         at += pause
         store.record_scrape(pod, REASON, a_scrape_result(at, speed, left))
         question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
-        (verdict,) = PROBE.evaluate(store.snapshot(), question)
+        (verdict,) = verdicts_of_request(question, store)
         if isinstance(verdict, Active):
             reported = tuple(
                 ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles

@@ -46,11 +46,10 @@ from reporter.model.kinds.kaito.api_keys import APIKey, APIKeyStatus
 from reporter.model.observations import Watching
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
-from reporter.stages.probes import PROBES
 from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO, a_deployment, an_observed_condition
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request, verdicts_of_request
 
 
 TEAM = "team-a"
@@ -251,9 +250,7 @@ def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None, **
     request = msgspec.structs.replace(
         a_probe_request(reason, **flags), subject=Subject(Layer.MODELHARNESS, TEAM)
     )
-    (verdict,) = PROBES[DEFAULT_CATALOGUE[request.reason].probe].evaluate(
-        store.snapshot(), request
-    )
+    (verdict,) = verdicts_of_request(request, store)
     return verdict
 
 

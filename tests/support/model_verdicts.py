@@ -12,10 +12,14 @@ from reporter.model.kinds.core.pods import Pod
 from reporter.model.verdicts import Active
 from reporter.runtime.inputs.scrape_config import find_scrapes
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
-from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.store.store import Store
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, a_probe_request
+from tests.support.catalogue_fixture import (
+    DEFAULT_CATALOGUE,
+    DEFAULT_FLAGS,
+    a_probe_request,
+    verdicts_of_request,
+)
 from tests.support.model_builders import MODEL, SUBJECT, TEAM, a_model_store
 
 
@@ -40,9 +44,7 @@ def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None):
     """
     store = store or a_model_store(*objects, deleted=deleted)
     request = msgspec.structs.replace(a_probe_request(reason), subject=SUBJECT)
-    (verdict,) = PROBES[DEFAULT_CATALOGUE[request.reason].probe].evaluate(
-        store.snapshot(), request
-    )
+    (verdict,) = verdicts_of_request(request, store)
     return verdict
 
 

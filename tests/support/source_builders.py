@@ -23,10 +23,9 @@ from reporter.model.kinds.keda.scaled_objects import ScaledObject, ScaledObjectS
 from reporter.model.kinds.keda.scaling_target import ScaleTarget, ScalingSpec
 from reporter.model.observations import Watching, WatchState
 from reporter.model.subjects import Subject
-from reporter.stages.probes import PROBES
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
+from tests.support.catalogue_fixture import a_probe_request, verdicts_of_request
 from tests.support.model_builders import MODEL, TEAM, WORKSPACE
 
 
@@ -155,7 +154,5 @@ def verdict_of(
     """
     whys = {kind.resource: f"{kind.group_resource} not watched" for kind in unwatched}
     request = msgspec.structs.replace(a_probe_request(reason), subject=subject, unwatched=whys)
-    (verdict,) = PROBES[DEFAULT_CATALOGUE[request.reason].probe].evaluate(
-        store.snapshot(), request
-    )
+    (verdict,) = verdicts_of_request(request, store)
     return verdict

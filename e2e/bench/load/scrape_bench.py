@@ -117,7 +117,7 @@ class ScrapeBench:
             begun, subject = time.monotonic(), f"{namespace}/{name}:"
             client.patch(path, {"metadata": {"annotations": WRONG}})
             try:
-                events.wait_for(client, INVALID_REASON, within=READ_TIMEOUT, saying=subject)
+                events.wait_for(client, INVALID_REASON, within=READ_TIMEOUT, containing=subject)
                 took.append(time.monotonic() - begun)
             except WaitTimeout:
                 took.append(math.inf)

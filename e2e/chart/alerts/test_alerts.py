@@ -126,7 +126,7 @@ def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
 
 
 @pytest.mark.parametrize("cluster", ["", "west"])
-def test_a_reporter_that_is_gone_is_silent(
+def test_alert_fires_for_a_reporter_that_is_gone(
     rules: Json, states: Mapping[str, State], cluster: str, tmp_path: Path
 ) -> None:
     healthy, metrics = states["healthy"].after, _metrics(rules)
@@ -140,7 +140,7 @@ def test_a_reporter_that_is_gone_is_silent(
     assert firing_errors(rules, series, firing, tmp_path) == ""
 
 
-def test_a_reporter_that_was_never_scraped_is_silent(rules: Json, tmp_path: Path) -> None:
+def test_alert_fires_for_a_reporter_that_was_never_scraped(rules: Json, tmp_path: Path) -> None:
     other = [{"series": "up{}", "values": "1x30"}]
     assert firing_errors(rules, other, {29: [SILENT]}, tmp_path) == ""
 

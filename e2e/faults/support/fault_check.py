@@ -141,15 +141,15 @@ class FaultCheck:
         assert self.cpu < IDLE_CPU + CPU_SHARE * self.fault_seconds
         assert self.memory_growth < MEMORY
 
-    def assert_logged(self, saying: str = "", *, at_most: int = 1) -> None:
+    def assert_logged(self, containing: str = "", *, at_most: int = 1) -> None:
         """
-        Assert that no log line repeats, numbers aside, and that one contains *saying*.
+        Assert that no log line repeats, numbers aside, and that one contains *containing*.
         """
         lines = Counter(NUMBERS.sub("0", STAMP.sub("", line)) for line in self.log)
         often = [f"{count} times {line}" for line, count in lines.items() if count > at_most]
         assert not often, often
-        found = [line for line in self.log if saying in line]
-        assert found, f"nothing says {saying}"
+        found = [line for line in self.log if containing in line]
+        assert found, f"no line contains {containing}"
 
     # ------------------------------------------------------------ what was measured
 
@@ -164,7 +164,7 @@ class FaultCheck:
     @property
     def figures(self) -> str:
         return (
-            f"fault of {self.fault_seconds:.0f} s: told {self.recovery_seconds:.1f} s after it,"
+            f"fault of {self.fault_seconds:.0f} s: announced {self.recovery_seconds:.1f} s after it,"
             f" CPU {self.cpu:.2f} s, memory {self.usage_before.memory:.0f} MiB"
             f" {self.memory_growth:+.1f} MiB, {len(self.log)} lines logged"
         )

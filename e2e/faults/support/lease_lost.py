@@ -38,7 +38,7 @@ def assert_stops_and_resumes(
         each.proxy.clear_rules()
     began = time.monotonic()
     events.wait_for(plane.client, BBR, within=LEASE_SECONDS + PROMPT_TIMEOUT)
-    print(f"it was said {time.monotonic() - began:.2f} s after the end")
+    print(f"announced {time.monotonic() - began:.2f} s after the end")
     components.scale(plane.client, BODY_BASED_ROUTER, BODY_BASED_ROUTER.replicas)
     events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
     assert sorted(events.reasons(plane.client)) == [BBR, READY]

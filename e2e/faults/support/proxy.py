@@ -212,8 +212,8 @@ class FaultProxy:
         if rule.hang and not rule.drop_answer:
             await asyncio.Event().wait()
         if rule.answer is not None:
-            said = rule.answer
-            return web.Response(status=said.status, text=said.body, headers=said.headers)
+            stub = rule.answer
+            return web.Response(status=stub.status, text=stub.body, headers=stub.headers)
         target = rule.rewrite_target(request.path_qs) if rule.rewrite_target else request.path_qs
         headers = forwarded_headers(request.headers)
         async with self._session.request(

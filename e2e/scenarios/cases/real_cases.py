@@ -35,7 +35,7 @@ def _first_layer(case: Any) -> Layer:
     return DEFAULT_CATALOGUE[Reason(first.split()[1])].layer
 
 
-def play(plane: ControlPlane, objects: CaseClusterObjects, name: str) -> list[Event]:
+def replay_case(plane: ControlPlane, objects: CaseClusterObjects, name: str) -> list[Event]:
     """
     Replay a case, assert that exactly its announcements were written, and return them.
     """

@@ -5,7 +5,7 @@ The real cases that begin in the cluster layer.
 import pytest
 
 from e2e.controlplane import ControlPlane
-from e2e.scenarios.cases.real_cases import of_layer, play
+from e2e.scenarios.cases.real_cases import of_layer, replay_case
 from e2e.support.cases.cluster_objects import CaseClusterObjects
 from reporter.model.enums import Layer
 
@@ -16,16 +16,16 @@ pytestmark = pytest.mark.controlplane
 
 
 @pytest.mark.parametrize("name", [name for name in of_layer(Layer.CLUSTER) if name != KAITO_OUT])
-def test_what_is_announced_is_what_the_case_says(
+def test_announces_what_the_case_expects(
     plane: ControlPlane, objects: CaseClusterObjects, name: str
 ) -> None:
-    play(plane, objects, name)
+    replay_case(plane, objects, name)
 
 
 def test_two_models_that_fail_while_kaito_is_out_are_one_event_and_announced_once_it_is_back(
     plane: ControlPlane, objects: CaseClusterObjects
 ) -> None:
-    written = play(plane, objects, KAITO_OUT)
+    written = replay_case(plane, objects, KAITO_OUT)
     out = [each for each in written if each.reason == "clusterKaitoControllerNotReady"]
     assert len({each.uid for each in out}) == 1
     assert out[-1].message.endswith(

@@ -5,7 +5,7 @@ The real cases that begin in the layer modelharness.
 import pytest
 
 from e2e.controlplane import ControlPlane
-from e2e.scenarios.cases.real_cases import of_layer, play
+from e2e.scenarios.cases.real_cases import of_layer, replay_case
 from e2e.support.cases.cluster_objects import CaseClusterObjects
 from reporter.model.enums import Layer
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.controlplane
 
 
 @pytest.mark.parametrize("name", of_layer(Layer.MODELHARNESS))
-def test_what_is_announced_is_what_the_case_says(
+def test_announces_what_the_case_expects(
     plane: ControlPlane, objects: CaseClusterObjects, name: str
 ) -> None:
-    play(plane, objects, name)
+    replay_case(plane, objects, name)

@@ -31,7 +31,7 @@ def test_programs_of_kubebuilder_come_first(
     assert not any(name in text for name in assets.ENVTEST)
 
 
-def test_finding_nothing_says_what_is_missing_and_how_to_get_it(tmp_path: Path) -> None:
+def test_error_without_binaries_names_what_is_missing_and_how_to_get_it(tmp_path: Path) -> None:
     done = _python("-m", "e2e.controlplane", "--quiet", cache=tmp_path)
     assert done.returncode == 1
     for text in ("NO REAL CONTROL PLANE", "kube-apiserver", "Install Go", "KUBEBUILDER_ASSETS"):

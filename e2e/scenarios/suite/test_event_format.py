@@ -32,14 +32,14 @@ CLEAN: Json = {
     "series": {"count": 2, "lastObservedTime": "2026-01-01T00:01:00.000000Z"},
     "message": "InferenceSet team-a/qwen: endpoint picker is scaled to zero.",
 }
-SAID = CLEAN["message"]
+MESSAGE = CLEAN["message"]
 DIRTY: dict[str, tuple[Json, str]] = {
-    "url": ({"message": f"{SAID} See https://example.com/x"}, "a URL"),
-    "token": ({"message": f"{SAID} eyJhbGciOiJSUzI1NiJ9.e30.c2ln"}, "a token"),
-    "password": ({"message": f"{SAID} password=hunter2"}, "a password"),
-    "newline": ({"message": f"{SAID}\n"}, "a control character"),
-    "time": ({"message": f"{SAID} since 2026-01-01T00:00:00Z"}, "a timestamp"),
-    "bytes": ({"message": SAID + "é" * 490}, "1040 bytes"),
+    "url": ({"message": f"{MESSAGE} See https://example.com/x"}, "a URL"),
+    "token": ({"message": f"{MESSAGE} eyJhbGciOiJSUzI1NiJ9.e30.c2ln"}, "a token"),
+    "password": ({"message": f"{MESSAGE} password=hunter2"}, "a password"),
+    "newline": ({"message": f"{MESSAGE}\n"}, "a control character"),
+    "time": ({"message": f"{MESSAGE} since 2026-01-01T00:00:00Z"}, "a timestamp"),
+    "bytes": ({"message": MESSAGE + "é" * 490}, "1040 bytes"),
     "nobody": ({"message": "endpoint picker is scaled to zero."}, "'qwen' is not named"),
     "empty": ({"message": " "}, "the message is empty"),
     "type": ({"type": "Normal"}, "type is 'Normal'"),

@@ -85,7 +85,7 @@ def model_events(client: Client) -> list[tuple[str, str]]:
 
 def wait_for(client: Client, reason: str, number: int, *, within: float, count: int = 1) -> Event:
     about = f"InferenceSet {name(number)}{' ' if reason == READY_REASON else ':'}"
-    return events.wait_for(client, reason, within=within, saying=about, count=count)
+    return events.wait_for(client, reason, within=within, containing=about, count=count)
 
 
 def _of(event: Event) -> str:

@@ -135,7 +135,7 @@ class KaitoController:
         path = self.client.path(self._workspace(workspace))
         self.client.patch(path, {"metadata": {"finalizers": None}})
 
-    # ------------------------------------------------------------ what it says
+    # ------------------------------------------------------------ what it reports
 
     def set_workspace_conditions(self, workspace: str, reasons: Mapping[str, str]) -> None:
         """

@@ -22,7 +22,7 @@ def set_conditions(
     client: Client, manifest: Json, changed: Mapping[str, Json], **status: Json | str
 ) -> None:
     """
-    Set conditions. *said*: status, reason and message by the condition's type; other types stay as
+    Set conditions. *changed*: status, reason and message by the condition's type; other types stay as
     they are.
 
     lastTransitionTime changes only with the condition's status, as in apimachinery's

@@ -108,12 +108,12 @@ def renamed(models: list[Json], *, team: str, model: str) -> list[Json]:
 
 async def _write(plane: ControlPlane, wanted: list[Json]) -> int:
     first, rest = _namespaces_first(wanted)
-    trust = ssl.create_default_context(cafile=str(plane.client.ca_file))
+    tls = ssl.create_default_context(cafile=str(plane.client.ca_file))
     token = {"Authorization": f"Bearer {plane.client.token}"}
     async with aiohttp.ClientSession(
         f"https://127.0.0.1:{plane.client.port}",
         headers=token,
-        connector=aiohttp.TCPConnector(limit=MAX_CONCURRENT_WRITES, ssl=trust),
+        connector=aiohttp.TCPConnector(limit=MAX_CONCURRENT_WRITES, ssl=tls),
     ) as session:
         for batch in (first, rest):
             async with asyncio.TaskGroup() as group:

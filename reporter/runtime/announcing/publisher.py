@@ -89,6 +89,12 @@ class EventPublisher:
         """
         Restore the episodes of a predecessor; before that is done, nothing is written.
         """
+        try:
+            await self._read_back_until_done()
+        finally:
+            self.waiting_for = ""
+
+    async def _read_back_until_done(self) -> None:
         backoff = WriteBackoff()
         while True:
             try:
@@ -120,10 +126,7 @@ class EventPublisher:
         )
         pause = (retry_at(backoff) - now).total_seconds()
         self.waiting_for = f"earlier Events, which are read again after {pause:.0f} s: {err}"
-        try:
-            await asyncio.sleep(pause)
-        finally:
-            self.waiting_for = ""
+        await asyncio.sleep(pause)
         return backoff
 
     def _start_due_writes(self, writes: asyncio.TaskGroup) -> datetime | None:

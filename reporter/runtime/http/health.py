@@ -4,7 +4,7 @@ The answers of /livez and /readyz: why not, or an empty text.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 from reporter.runtime.controller.controller import Controller
@@ -19,11 +19,20 @@ Resyncs without a finished pass after which the process is not alive.
 
 class Health:
     """
-    *resync* is the time between two full passes.
+    *resync* is the time between two full passes. *waiting_for* returns why a leader announces
+    nothing, or an empty text.
     """
 
-    def __init__(self, controller: Controller, store: Store, *, resync: timedelta) -> None:
+    def __init__(
+        self,
+        controller: Controller,
+        store: Store,
+        *,
+        resync: timedelta,
+        waiting_for: Callable[[], str] = lambda: "",
+    ) -> None:
         self._controller, self._store, self._resync = controller, store, resync
+        self._waiting_for = waiting_for
         self._now = asyncio.get_running_loop().time
         self.started_at = self._now()
         self._was_ready = False
@@ -44,7 +53,7 @@ class Health:
         Return what the process waits for until every kind was listed once.
 
         A list that the API server itself forbids, or a kind that it does not serve, is not waited
-        for. What a proxy answers in its place tells nothing about the kind.
+        for. An answer of a proxy in its place is no evidence about the kind.
         """
         if self._was_ready:
             return ""
@@ -56,12 +65,14 @@ class Health:
         self._was_ready = True
         return ""
 
-    def describe_unknown(self) -> str:
+    def describe_limits(self) -> str:
         """
-        Return the layers whose subjects are not all known, a line for each, with why.
+        Return what a ready process does not know or do, with why, a line for each.
         """
         unknown = self._controller.evaluation.known_subjects.unknown_layers
-        return "\n".join(f"unknown: {layer}: {why}" for layer, why in unknown.items())
+        lines = [f"unknown: {layer}: {why}" for layer, why in unknown.items()]
+        waiting_for = self._waiting_for()
+        return "\n".join([*lines, *([f"not announcing: {waiting_for}"] if waiting_for else [])])
 
 
 def _lines_by_cause(waited_for: Mapping[str, str]) -> list[str]:

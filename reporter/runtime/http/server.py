@@ -31,14 +31,14 @@ class Pages:
     The functions that render each page.
 
     *status* returns the page in parts. *livez* and *readyz* return why not, or an empty text.
-    *unknown* returns lines to add to a *readyz* that is ok.
+    *limits* returns lines to add to a *readyz* that is ok.
     """
 
     metrics: Callable[[], bytes]
     status: Callable[[], Iterator[str]]
     livez: Callable[[], str]
     readyz: Callable[[], str]
-    unknown: Callable[[], str] = lambda: ""
+    limits: Callable[[], str] = lambda: ""
 
 
 class HttpServer:
@@ -133,7 +133,7 @@ class HttpServer:
         return _health_response(self._pages.livez())
 
     async def _show_readyz(self, _: web.Request) -> web.Response:
-        return _health_response(self._pages.readyz(), self._pages.unknown())
+        return _health_response(self._pages.readyz(), self._pages.limits())
 
 
 @web.middleware
@@ -164,7 +164,7 @@ async def _name_server(_: web.Request, response: web.StreamResponse) -> None:
     response.headers[hdrs.SERVER] = SERVER
 
 
-def _health_response(why_not: str, unknown: str = "") -> web.Response:
-    lines = (why_not,) if why_not else ("ok", unknown)
+def _health_response(why_not: str, limits: str = "") -> web.Response:
+    lines = (why_not,) if why_not else ("ok", limits)
     text = "\n".join(line for line in lines if line)
     return web.Response(text=f"{text}\n", status=503 if why_not else 200)

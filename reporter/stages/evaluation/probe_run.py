@@ -3,7 +3,7 @@ Run the probes of a pass. What all subjects share is prepared once per pass.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -33,7 +33,7 @@ class PreparedProbe:
     *why_unserved*: which required CRD is missing. Objects read earlier may still prove trouble, but
     they cannot prove that all is well.
     *unwatched*: why a kind that adds detail cannot be read, by resource; the probe runs without it.
-    *checked*: the snapshot with a note of what the probe could not be told; None if that is nothing.
+    *snapshot*: what the probe reads; it notes gaps if there may be any.
     """
 
     entry: CatalogueEntry
@@ -41,7 +41,7 @@ class PreparedProbe:
     why_unknown: str
     why_unserved: str
     unwatched: Mapping[str, str]
-    checked: CheckedSnapshot | None = None
+    snapshot: Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,24 +100,39 @@ class ProbeRun:
         request = ProbeRequest(
             entry.reason, subject, entry.parameters, self.flags, prepared.unwatched
         )
-        verdicts = list(prepared.probe.evaluate(prepared.checked or self.snapshot, request))
-        gap = prepared.checked.take_gap() if prepared.checked is not None else None
-        if not keys and not why and gap is None:
-            return verdicts
-        verdicts += map(Clear, keys - {verdict.key for verdict in verdicts})
-        if gap is not None:
-            verdicts = [_with_gap(verdict, gap) for verdict in verdicts]
+        verdicts = run_probe(prepared.probe, prepared.snapshot, request, keys)
         if not why:
             return verdicts
         return [Unknown(each.key, why) if isinstance(each, Clear) else each for each in verdicts]
 
 
-def _with_gap(verdict: Verdict, gap: Gap) -> Verdict:
+def run_probe(
+    probe: Probe,
+    snapshot: Snapshot,
+    request: ProbeRequest,
+    keys: frozenset[FindingKey] = NO_KEYS,
+) -> Sequence[Verdict]:
     """
-    Return Unknown for a verdict on incomplete input.
+    Return the verdicts of a probe, and Clear for *keys* without one; Unknown where a gap decides.
     """
-    if isinstance(verdict, Clear) or (isinstance(verdict, Active) and not gap.is_detail):
-        return Unknown(verdict.key, gap.why)
+    verdicts = list(probe.evaluate(snapshot, request))
+    if keys:
+        verdicts += map(Clear, keys - {verdict.key for verdict in verdicts})
+    gaps = snapshot.take_gaps() if isinstance(snapshot, CheckedSnapshot) else ()
+    return [_with_gaps(verdict, gaps) for verdict in verdicts] if gaps else verdicts
+
+
+def _with_gaps(verdict: Verdict, gaps: Collection[Gap]) -> Verdict:
+    """
+    Return Unknown for a verdict that rests on an incomplete result.
+
+    A probe that names the only gap itself has left out what the gap leaves open.
+    """
+    if isinstance(verdict, Clear):
+        return Unknown(verdict.key, min(gaps).why)
+    if isinstance(verdict, Active):
+        deciding = {gap.why for gap in gaps if not gap.is_detail} - {verdict.why_partial}
+        return Unknown(verdict.key, min(deciding)) if deciding else verdict
     return verdict
 
 
@@ -174,7 +189,9 @@ def _prepare_probe(
     )
     unwatched = {kind.resource: snapshot.why_unknown(kind, now=now) for kind in detail_kinds}
     consulted = {
-        kind.resource: snapshot.why_unknown(kind, now=now) for kind in probe.spec.consulted_kinds
+        kind.resource: why
+        for kind in probe.spec.consulted_kinds
+        if (why := snapshot.why_unknown(kind, now=now))
     }
     return PreparedProbe(
         entry,
@@ -182,9 +199,7 @@ def _prepare_probe(
         next((why for why in whys if why), ""),
         unserved.why if unserved is not None else "",
         {resource: why for resource, why in unwatched.items() if why},
-        check_lookups(
-            snapshot, probe.spec, {resource: why for resource, why in consulted.items() if why}
-        ),
+        check_lookups(snapshot, probe.spec, consulted),
     )
 
 

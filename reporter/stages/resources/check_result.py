@@ -19,6 +19,7 @@ from reporter.model.verdicts import (
     Unknown,
     Verdict,
 )
+from reporter.stages.snapshot.lookups import why_undecodable
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -115,10 +116,12 @@ def check_decoded(
 ) -> Inconclusive | None:
     """
     Return an inconclusive result if the newest version of an object could not be decoded.
+
+    Needed only where trouble of other objects still counts: a verdict on such an object alone
+    becomes Unknown without this check.
     """
     if not snapshot.undecodable:
         return None
     if ObjectRef(kind.group_resource, namespace, name) not in snapshot.undecodable:
         return None
-    full_name = f"{namespace}/{name}" if namespace else name
-    return Inconclusive(f"{kind.kind} {full_name} could not be decoded")
+    return Inconclusive(why_undecodable(kind, (namespace, name)))

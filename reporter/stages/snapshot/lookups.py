@@ -1,8 +1,9 @@
 """
-A snapshot that notes what a probe asked for and could not be told in full.
+A snapshot that notes which lookups of a probe had an incomplete result.
 
-An object that cannot be decoded is missing from every answer, and the objects of a kind that cannot
-be read are all missing. A probe takes that for absence, so its verdict must not count.
+An object that cannot be decoded is missing from every result or is an old version, and the objects of
+a kind that cannot be read are all missing. A probe takes that for absence, so its verdict must not
+count.
 """
 
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ T = TypeVar("T", bound=ApiObject)
 
 class Gap(NamedTuple):
     """
-    What was missing from an answer. *is_detail*: trouble that is known without it stays known.
+    What was missing from a result. *is_detail*: trouble that is known without it stays known.
     """
 
     is_detail: bool
@@ -56,13 +57,13 @@ class CheckedSnapshot(Snapshot):
                 self._note_undecodable(kind, (ref.namespace, ref.name))
         return Snapshot.by_index(self, kind, type_, key)
 
-    def take_gap(self) -> Gap | None:
+    def take_gaps(self) -> frozenset[Gap]:
         """
-        Return the worst gap since the last call, None if every answer was complete.
+        Return the gaps since the last call; none if every result was complete.
         """
-        gap = min(self.gaps, default=None)
+        gaps = frozenset(self.gaps)
         self.gaps.clear()
-        return gap
+        return gaps
 
     def _may_have_key(
         self, kind: ResourceKind, ref: ObjectRef, stub: ApiObject | None, key: str
@@ -96,12 +97,12 @@ def why_undecodable(kind: ResourceKind, name: NamespacedName) -> str:
 
 def check_lookups(
     snapshot: Snapshot, spec: ProbeSpec, unknown_kinds: Mapping[str, str]
-) -> CheckedSnapshot | None:
+) -> Snapshot:
     """
-    Return a snapshot that notes the gaps of this probe's lookups; None if there can be none.
+    Return a snapshot that notes the gaps of this probe's lookups; the same one if there can be none.
     """
     if not snapshot.undecodable and not unknown_kinds:
-        return None
+        return snapshot
     values = {each.name: getattr(snapshot, each.name) for each in fields(Snapshot)}
     return CheckedSnapshot(
         **values,

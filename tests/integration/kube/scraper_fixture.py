@@ -17,11 +17,10 @@ from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Unknown
 from reporter.settings import ScrapeMode
-from reporter.stages.probes.modeldeployment.weight_download import PROBE
 from reporter.stages.probes.probe import ProbeRequest
 from reporter.stages.snapshot.scrape_targets import TargetFinder
 from tests.support.builders import NOON
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, verdicts_of_request
 from tests.support.loading_pods import REASON, SCRAPE, TEAM, a_loading_pod, a_loading_store
 from tests.support.stubs.api_servers import a_kubeconfig, connected
 from tests.support.stubs.exporter import SIMULATED_DOWNLOADS, StubExporter
@@ -64,7 +63,7 @@ class ScraperFixture:
     def verdict(self, model: str) -> str:
         subject = Subject(Layer.MODELDEPLOYMENT, TEAM, model)
         question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
-        (found,) = PROBE.evaluate(self.store.snapshot(), question)
+        (found,) = verdicts_of_request(question, self.store)
         if isinstance(found, Active):
             return " ".join(f"{t.cause.object.name}={t.cause.code}" for t in found.troubles)
         return "unknown" if isinstance(found, Unknown) else "clear"

@@ -20,10 +20,10 @@ from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
+from reporter.stages.resources.check_result import CheckResult, to_verdict
 from reporter.stages.resources.existence import absence_of, exclude_deleting
 from reporter.stages.resources.gateway.routes import find_pools, find_routes
-from reporter.stages.resources.kaito.inference_sets import check_all_decoded, get_inference_set
+from reporter.stages.resources.kaito.inference_sets import get_inference_set
 from reporter.stages.resources.workloads.deployments import (
     DEPLOYMENT_CODES,
     deployment_ref,
@@ -48,9 +48,6 @@ def _check_pickers(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult
         find_pools(snapshot, subject, ())
         or find_pools(snapshot, subject, find_routes(snapshot, subject))
     )
-    undecodable = check_all_decoded(snapshot, INFERENCE_POOLS, subject, pools)
-    if undecodable:
-        return [undecodable]
     names = sorted({name for name in map(_picker_name, pools) if name})
     default = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
     return [
@@ -77,9 +74,6 @@ def _check_picker(
 
     *is_referenced*: a pool refers to it. An InferenceSet may be deployed without pool and picker.
     """
-    undecodable = check_decoded(snapshot, DEPLOYMENTS, subject.namespace, name)
-    if undecodable:
-        return undecodable
     deployment = _find_deployment(snapshot, subject, name)
     if deployment is not None:
         return _evaluate_replicas(snapshot, deployment)

@@ -15,10 +15,9 @@ from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
+from reporter.stages.resources.check_result import CheckResult, to_verdict
 from reporter.stages.resources.conditions import check_observed_generation, transition_time
 from reporter.stages.resources.kaito.inference_sets import (
-    check_all_decoded,
     find_model_pods,
     find_workspaces,
     get_inference_set,
@@ -47,14 +46,9 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 
 def _check_replicas(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult | None]:
     inference_set = get_inference_set(snapshot, subject)
-    undecodable = check_decoded(snapshot, INFERENCE_SETS, subject.namespace, subject.name)
-    if undecodable or inference_set is None:
-        return [undecodable]
+    if inference_set is None:
+        return []
     pods, workspaces = find_model_pods(snapshot, subject), find_workspaces(snapshot, subject)
-    undecodable = check_all_decoded(snapshot, WORKSPACES, subject, workspaces)
-    undecodable = undecodable or check_all_decoded(snapshot, PODS, subject, pods)
-    if undecodable:
-        return [undecodable]
     replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
     failing = [replica for replica in replicas if not replica.is_serving]
     serving = len(replicas) - len(failing)

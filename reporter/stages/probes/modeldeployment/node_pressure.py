@@ -23,7 +23,6 @@ from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.stages.resources.conditions import check_observed_generation
 from reporter.stages.resources.kaito.inference_sets import (
-    check_all_decoded,
     find_model_pods,
     find_workspaces,
     get_inference_set,
@@ -55,9 +54,6 @@ def _check_nodes(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult]:
     if get_inference_set(snapshot, subject) is None:
         return []
     workspaces = find_workspaces(snapshot, subject)
-    undecodable = check_all_decoded(snapshot, WORKSPACES, subject, workspaces)
-    if undecodable:
-        return [undecodable]
     nodes: defaultdict[str, set[str]] = defaultdict(set)
     others: list[CheckResult] = []
     for workspace in workspaces:

@@ -28,7 +28,6 @@ from reporter.stages.resources.conditions import (
     with_condition,
 )
 from reporter.stages.resources.kaito.inference_sets import (
-    check_all_decoded,
     find_model_pods,
     find_workspaces,
     get_inference_set,
@@ -64,9 +63,6 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     if inference_set is None:
         return []
     workspaces = find_workspaces(snapshot, subject)
-    undecodable = check_all_decoded(snapshot, WORKSPACES, subject, workspaces)
-    if undecodable:
-        return [undecodable]
     pods = find_model_pods(snapshot, subject)
     replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
     results = [_evaluate_replica(snapshot, request, replica) for replica in replicas]

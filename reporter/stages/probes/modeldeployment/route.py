@@ -48,7 +48,6 @@ from reporter.stages.resources.gateway.routes import (
     pool_backends,
 )
 from reporter.stages.resources.kaito.inference_sets import (
-    check_all_decoded,
     find_model_pods,
     get_inference_set,
     without_leftover_pods,
@@ -68,10 +67,6 @@ def _check_routing(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult
         return []
     all_routes = find_routes(snapshot, subject)
     pools = find_pools(snapshot, subject, all_routes)
-    undecodable = check_all_decoded(snapshot, HTTP_ROUTES, subject, all_routes)
-    undecodable = undecodable or check_all_decoded(snapshot, INFERENCE_POOLS, subject, pools)
-    if undecodable:
-        return [undecodable]
     if not all_routes:
         return [_missing_route_trouble(snapshot, subject, exclude_deleting(pools))]
     routes = [

@@ -16,7 +16,7 @@ from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_
 from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
+from reporter.stages.resources.check_result import CheckResult, to_verdict
 from reporter.stages.resources.detail import with_detail
 from reporter.stages.resources.kaito.inference_sets import find_workspaces, get_inference_set
 from reporter.stages.resources.scaling.annotations import (
@@ -43,10 +43,9 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 
 def _check_scaling(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject, unwatched = request.subject, request.unwatched
-    undecodable = check_decoded(snapshot, INFERENCE_SETS, subject.namespace, subject.name)
     inference_set = get_inference_set(snapshot, subject)
-    if undecodable or inference_set is None:
-        return [undecodable]
+    if inference_set is None:
+        return []
     node_limit = inference_set.spec.node_count_limit or 0
     workspaces = find_workspaces(snapshot, subject) if node_limit else ()
     nodes = (each.status.target_node_count for each in workspaces)

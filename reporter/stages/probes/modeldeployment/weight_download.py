@@ -82,7 +82,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
         return [Clear(key)]
     pods = snapshot.by_index(PODS, Pod, inference_set_key(subject.namespace, subject.name))
     found = [
-        _evaluate_pod(snapshot, pod, snapshot.scrape_history(pod, request.reason), rules)
+        _evaluate_pod(pod, snapshot.scrape_history(pod, request.reason), rules)
         for pod in pods
         if is_loading(pod)
     ]
@@ -152,17 +152,12 @@ def _parse_rules(metric: str, window: str, interval: str, min_mbps: str) -> Down
     )
 
 
-def _evaluate_pod(
-    snapshot: Snapshot, pod: Pod, history: ScrapeHistory | None, rules: DownloadRules
-) -> PodDownload:
-    meta = pod.metadata
+def _evaluate_pod(pod: Pod, history: ScrapeHistory | None, rules: DownloadRules) -> PodDownload:
     if history is None:
         return PodDownload(
             pod, Download(DownloadState.NOT_SCRAPED), WHY_UNKNOWN[DownloadState.NOT_SCRAPED]
         )
     download = evaluate_download(history, rules)
-    if ObjectRef(PODS.group_resource, meta.namespace, meta.name) in snapshot.undecodable:
-        return PodDownload(pod, download, "its newest version could not be decoded")
     if history.last_failure is not None:
         return PodDownload(pod, download, history.last_failure.why)
     return PodDownload(pod, download, WHY_UNKNOWN.get(download.state, ""))

@@ -26,7 +26,6 @@ from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
     CheckResult,
     Inconclusive,
-    check_decoded,
     check_served,
     to_verdict,
 )
@@ -74,11 +73,6 @@ def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
     not_served = check_served(snapshot, ENVOY_FILTERS)
     if not_served is not None:
         return [not_served] if _api_key_names(snapshot, namespace) else []
-    undecodable = [
-        check_decoded(snapshot, ENVOY_FILTERS, namespace, name) for name in parameters.filters
-    ]
-    if any(undecodable):
-        return undecodable
     filters = snapshot.by_index(ENVOY_FILTERS, EnvoyFilter, namespace_key(namespace))
     expected = [each for each in filters if each.metadata.name in parameters.filters]
     if not expected and not any(each.spec.authorizes for each in filters):

@@ -5,7 +5,7 @@ With an unknown class or a dead controller nobody writes a status. The default o
 stays: Accepted is Unknown with reason Pending, since 1970-01-01, and never False.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -23,7 +23,6 @@ from reporter.stages.resources.check_result import (
     Inconclusive,
     check_decoded,
     check_served,
-    first_trouble,
     to_verdict,
 )
 from reporter.stages.resources.conditions import (
@@ -67,8 +66,9 @@ def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
         return _check_missing_gateway(snapshot, namespace)
     builtin_classes = request.parameters.builtin_classes
     return [
-        _evaluate_gateway(snapshot, gateway, builtin_classes)
+        result
         for gateway in exclude_deleting(gateways)
+        for result in _evaluate_gateway(snapshot, gateway, builtin_classes)
     ]
 
 
@@ -84,10 +84,6 @@ def _check_missing_gateway(snapshot: Snapshot, namespace: str) -> Iterable[Check
     not_listed = snapshot.why_not_synced(HTTP_ROUTES)
     if not_listed:
         return [Inconclusive(not_listed)]
-    undecodable = [ref for ref in snapshot.undecodable if _is_gateway_in(ref, namespace)]
-    if undecodable:
-        name = min(undecodable).name
-        return [Inconclusive(f"{GATEWAYS.kind} {namespace}/{name} could not be decoded")]
     refs = parent_gateway_refs(snapshot, namespace)
     if any(not _is_gateway_in(ref, namespace) for ref in refs):
         return []
@@ -127,12 +123,17 @@ def _missing_trouble(snapshot: Snapshot, ref: ObjectRef) -> Trouble:
 
 def _evaluate_gateway(
     snapshot: Snapshot, gateway: Gateway, builtin_classes: Iterable[str]
-) -> CheckResult | None:
+) -> Sequence[CheckResult | None]:
+    """
+    Return the first trouble of a Gateway. A class that is not known hides no refusal.
+    """
     meta = gateway.metadata
     undecodable = check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
-    return undecodable or first_trouble(
-        _check_class(snapshot, gateway, builtin_classes), _check_acceptance(gateway)
-    )
+    if undecodable is not None:
+        return [undecodable]
+    of_class = _check_class(snapshot, gateway, builtin_classes)
+    refusal = _check_acceptance(gateway)
+    return [of_class] if isinstance(of_class, Trouble) else [of_class, refusal]
 
 
 def _check_class(

@@ -22,7 +22,6 @@ from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
     CheckResult,
-    check_decoded,
     check_served,
     to_verdict,
 )
@@ -62,10 +61,6 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 
 def _check_policy(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     namespace, parameters = request.subject.namespace, request.parameters
-    undecodable = check_decoded(snapshot, CILIUM_NETWORK_POLICIES, namespace, parameters.name)
-    if undecodable is not None:
-        yield undecodable
-        return
     policy = snapshot.get(CILIUM_NETWORK_POLICIES, CiliumNetworkPolicy, namespace, parameters.name)
     if policy is None or is_deleting(policy):
         return

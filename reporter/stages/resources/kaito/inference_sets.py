@@ -8,14 +8,11 @@ from collections.abc import Iterable, Sequence
 
 from reporter.model.kinds.base.conditions import find_condition
 from reporter.model.kinds.base.keys import inference_set_key
-from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod, workload_name
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.resources.check_result import Inconclusive, check_decoded
 from reporter.stages.resources.conditions import is_condition_true
 from reporter.stages.resources.existence import is_deleting
 from reporter.stages.resources.workloads.pods import is_leftover_pod
@@ -102,25 +99,3 @@ def is_leader_pod(pod: Pod) -> bool:
 def workspace_ref(workspace: Workspace) -> ObjectRef:
     meta = workspace.metadata
     return ObjectRef(WORKSPACES.group_resource, meta.namespace, meta.name)
-
-
-def check_all_decoded(
-    snapshot: Snapshot, kind: ResourceKind, subject: Subject, objects: Iterable[ApiObject]
-) -> Inconclusive | None:
-    """
-    Return an inconclusive result if an object of the set could not be decoded.
-
-    An object that never could be decoded has no known labels. It is taken for one of the set if its
-    name begins with the set's name, as KAITO and the charts name their objects.
-    """
-    if not snapshot.undecodable:
-        return None
-    known_names = {each.metadata.name for each in objects}
-    for ref in sorted(snapshot.undecodable):
-        if (ref.resource, ref.namespace) != (kind.group_resource, subject.namespace):
-            continue
-        name = (ref.namespace, ref.name)
-        never_decoded = snapshot.tables[kind.resource].objects.get(name) is None
-        if ref.name in known_names or (never_decoded and ref.name.startswith(subject.name)):
-            return check_decoded(snapshot, kind, *name)
-    return None

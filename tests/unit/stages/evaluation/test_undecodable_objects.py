@@ -24,7 +24,7 @@ from reporter.stages.evaluation.probe_run import prepare_probe_run
 from reporter.stages.probes import PROBES
 from reporter.stages.snapshot.subjects import HARNESS_LABEL, Subjects, refresh_subjects
 from tests.support import harness_builders, model_builders, source_builders
-from tests.support.builders import NOON, a_deployment, a_store
+from tests.support.builders import NOON, a_deployment, a_store, an_observed_condition
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.model_builders import TEAM, a_model
 
@@ -172,6 +172,20 @@ def test_a_key_that_was_never_decoded_is_missed(reason):
     assert isinstance(verdict(store, reason, subject), Clear)
     mark(store, API_KEYS, a_stub(APIKey, "default", harness_builders.TEAM))
     assert isinstance(verdict(store, reason, subject), Unknown)
+
+
+def test_a_key_that_cannot_be_decoded_hides_no_trouble_of_another():
+    conflict = an_observed_condition("Ready", "False", "Conflict")
+    store = a_store(*HARNESS_STACK, *(harness_builders.an_api_key(n, conflict) for n in "ab"))
+    mark(store, API_KEYS, a_stub(APIKey, "a", harness_builders.TEAM))
+    subject = Subject(Layer.MODELHARNESS, harness_builders.TEAM)
+    found = verdict(store, "modelharnessAPIKeyReconcileFailed", subject)
+    assert isinstance(found, Active)
+    assert [trouble.cause.object.name for trouble in found.troubles] == ["b"]
+    assert found.why_partial == "APIKey team-a/a could not be decoded"
+    mark(store, API_KEYS, a_stub(APIKey, "c", harness_builders.TEAM))
+    found = verdict(store, "modelharnessAPIKeyReconcileFailed", subject)
+    assert isinstance(found, Unknown), "nobody has ever read key c"
 
 
 # ---------------------------------------------------------------- subjects

@@ -10,9 +10,8 @@ from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import DiscoveryResult, NotSynced
 from reporter.model.verdicts import Active, Clear, Unknown
-from reporter.stages.probes.cluster.crds import PROBE
 from tests.support.builders import NOON, a_namespace, a_store
-from tests.support.catalogue_fixture import a_probe_request
+from tests.support.catalogue_fixture import a_probe_request, verdicts_of_request
 
 
 REASON = "clusterCRDMissing"
@@ -29,9 +28,7 @@ def evaluate_answers(*answers, auth=True, store=None, **flags):
     store = store or a_store(*([a_namespace("llm-gateway-auth")] if auth else []), crds=REQUIRED)
     for number, answer in enumerate(answers):
         store.record_discovery(answer, "timeout", now=NOON + number * timedelta(seconds=30))
-    return {
-        v.key.item: v for v in PROBE.evaluate(store.snapshot(), a_probe_request(REASON, **flags))
-    }
+    return {v.key.item: v for v in verdicts_of_request(a_probe_request(REASON, **flags), store)}
 
 
 def serving(**_) -> DiscoveryResult:

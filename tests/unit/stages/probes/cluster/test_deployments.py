@@ -8,9 +8,8 @@ from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import NotSynced
 from reporter.model.verdicts import Active, Clear, Unknown
-from reporter.stages.probes.cluster.deployments import PROBE
 from tests.support.builders import NOON, a_deployment, a_namespace, a_pod, a_store
-from tests.support.catalogue_fixture import a_probe_request
+from tests.support.catalogue_fixture import a_probe_request, verdicts_of_request
 
 
 AUTH = "clusterGatewayAuthNotReady"
@@ -25,7 +24,7 @@ def evaluate_reason(reason, *objects, deleted=(), store=None, **flags):
     store = store or a_store(*objects, *deleted)
     for each in deleted:
         store.delete(DEPLOYMENTS, each.metadata.namespace, each.metadata.name)
-    (verdict,) = PROBE.evaluate(store.snapshot(), a_probe_request(reason, **flags))
+    (verdict,) = verdicts_of_request(a_probe_request(reason, **flags), store)
     return verdict
 
 

@@ -13,7 +13,7 @@ from reporter.model.verdicts import Clear
 from reporter.stages.probes.cluster import deployments
 from reporter.stages.store.store import Store
 from tests.support.builders import NOON
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request, verdicts_of_request
 
 
 REASONS = [
@@ -34,6 +34,6 @@ def test_the_example_stack_has_every_component(reason):
             known = BY_KIND[manifest["kind"]]
             encoded = msgspec.json.encode(manifest)
             store.upsert(known, msgspec.json.decode(encoded, type=known.type))
-    verdicts = list(deployments.PROBE.evaluate(store.snapshot(), a_probe_request(reason)))
+    verdicts = verdicts_of_request(a_probe_request(reason), store)
     assert verdicts
     assert all(isinstance(each, Clear) for each in verdicts), verdicts

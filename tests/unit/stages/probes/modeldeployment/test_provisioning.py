@@ -5,8 +5,9 @@ The verdicts about GPU nodes, from a Workspace's conditions.
 import pytest
 
 from reporter.model.enums import TroubleKind
+from reporter.model.kinds.base.objects import AnnotatedMetadata
 from reporter.model.kinds.core.pods import PODS
-from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.observations import NotSynced
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON
@@ -233,5 +234,7 @@ def test_a_workspace_that_cannot_be_decoded_is_unknown(name):
 
 def test_a_workspace_of_another_set_may_be_unreadable():
     store = a_model_store(*a_model())
-    store.mark_undecodable(WORKSPACES, "team-a", "llama-1")
+    labels = {"inferenceset.kaito.sh/created-by": "llama"}
+    metadata = AnnotatedMetadata(name="llama-1", namespace="team-a", labels=labels)
+    store.mark_undecodable(WORKSPACES, "team-a", "llama-1", Workspace(metadata=metadata))
     assert isinstance(verdict_of(REASON, store=store), Clear)

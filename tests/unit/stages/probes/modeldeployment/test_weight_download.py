@@ -16,10 +16,10 @@ from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.states import reason_states
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
-from reporter.stages.probes.modeldeployment.weight_download import PROBE, format_speed
+from reporter.stages.probes.modeldeployment.weight_download import format_speed
 from reporter.stages.probes.probe import ProbeRequest
 from tests.support.builders import MINUTE, NOON, SECOND
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, verdicts_of_request
 from tests.support.downloads import a_scrape_result
 from tests.support.loading_pods import (
     MODEL,
@@ -42,7 +42,7 @@ SLOW = (3.1, 3.2, 3.3, 3.4, 3.5)
 def judged(store, **flags):
     given = {name.replace("_", "-"): value for name, value in flags.items()}
     question = ProbeRequest(REASON, SUBJECT, ENTRY.parameters, {**DEFAULT_FLAGS, **given})
-    (verdict,) = PROBE.evaluate(store.snapshot(), question)
+    (verdict,) = verdicts_of_request(question, store)
     return verdict
 
 
