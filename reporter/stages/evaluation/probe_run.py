@@ -18,6 +18,7 @@ from reporter.stages.resources.check_result import check_served
 from reporter.stages.snapshot.lookups import CheckedSnapshot, Gap, check_lookups
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import why_undecodable_subject
+from reporter.stages.snapshot.undecodable import UndecodableObjects
 from reporter.stages.snapshot.unknown_layers import placeholder
 
 
@@ -136,6 +137,7 @@ def prepare_probe_run(
     tracked: defaultdict[tuple[Subject, Reason], set[FindingKey]] = defaultdict(set)
     for key in (*gate.finding_states, *gate.unknown_states):
         tracked[key.subject, key.reason].add(key)
+    undecodable = UndecodableObjects(snapshot.undecodable)
     prepared = {
         layer: tuple(
             _prepare_probe(
@@ -143,6 +145,7 @@ def prepare_probe_run(
                 catalogue.required_crds(entry.reason),
                 probes[entry.probe],
                 snapshot,
+                undecodable,
                 now=now,
             )
             for entry in catalogue.evaluated_entries(layer)
@@ -159,6 +162,7 @@ def _prepare_probe(
     required_crds: frozenset[str],
     probe: Probe,
     snapshot: Snapshot,
+    undecodable: UndecodableObjects,
     *,
     now: datetime,
 ) -> PreparedProbe:
@@ -183,7 +187,10 @@ def _prepare_probe(
         unserved.why if unserved is not None else "",
         {resource: why for resource, why in unwatched.items() if why},
         check_lookups(
-            snapshot, probe.spec, {resource: why for resource, why in consulted.items() if why}
+            snapshot,
+            probe.spec,
+            {resource: why for resource, why in consulted.items() if why},
+            undecodable,
         ),
     )
 
