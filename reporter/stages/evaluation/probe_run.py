@@ -11,7 +11,7 @@ from reporter.model.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import Active, Clear, Paused, Unknown, Verdict
+from reporter.model.verdicts import Active, Clear, ObjectRef, Paused, Unknown, Verdict
 from reporter.stages.evaluation.clocks import Gate
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import check_served
@@ -197,7 +197,7 @@ def _prepare_probe(
 
 def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:
     """
-    Return whether the subject is an InferenceSet that is scaled to zero.
+    Return whether the subject is an InferenceSet that is scaled to zero, for all that is known.
     """
     # With a catalogue that needs no InferenceSets, none are watched.
     if (
@@ -206,4 +206,8 @@ def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:
     ):
         return False
     inference_set = snapshot.get(INFERENCE_SETS, InferenceSet, subject.namespace, subject.name)
-    return inference_set is not None and inference_set.desired_replicas == 0
+    if inference_set is None or inference_set.desired_replicas:
+        return False
+    # A newer version that cannot be decoded may want replicas.
+    ref = ObjectRef(INFERENCE_SETS.group_resource, subject.namespace, subject.name)
+    return ref not in snapshot.undecodable
