@@ -3,8 +3,9 @@ Pods that fail although no container ever runs: kwok writes the container states
 """
 
 from dataclasses import dataclass
+from http import HTTPStatus
 
-from e2e.controlplane.client import STRATEGIC, Client
+from e2e.controlplane.client import STRATEGIC, ApiError, Client
 from e2e.controlplane.manifests import Json
 
 
@@ -50,7 +51,14 @@ def set_pod_fault(client: Client, pod: Json, fault: PodFault) -> None:
 
 
 def clear_pod_fault(client: Client, pod: Json) -> None:
-    client.patch(client.path(pod), _annotated(_NOTHING))
+    """
+    Let a pod work again. One that its Deployment has replaced meanwhile needs nothing.
+    """
+    try:
+        client.patch(client.path(pod), _annotated(_NOTHING))
+    except ApiError as err:
+        if err.status != HTTPStatus.NOT_FOUND:
+            raise
 
 
 def set_rollout_fault(client: Client, deployment: Json, fault: PodFault) -> None:

@@ -14,6 +14,7 @@ from reporter.stages.evaluation.probe_run import run_probe
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.probe import ProbeRequest
 from reporter.stages.snapshot.lookups import check_lookups
+from reporter.stages.snapshot.undecodable import UndecodableObjects
 from reporter.stages.store.store import Store
 
 
@@ -41,4 +42,6 @@ def verdicts_of_request(request: ProbeRequest, store: Store) -> Sequence[Verdict
     Return the verdicts of a reason's probe, run as a pass runs it.
     """
     probe = PROBES[DEFAULT_CATALOGUE[request.reason].probe]
-    return run_probe(probe, check_lookups(store.snapshot(), probe.spec, {}), request)
+    snapshot = store.snapshot()
+    undecodable = UndecodableObjects(snapshot.undecodable)
+    return run_probe(probe, check_lookups(snapshot, probe.spec, {}, undecodable), request)

@@ -74,6 +74,12 @@ class DiscoveryLoop:
         readable = set(kind.versions) & set(last.served_versions.get(kind.group_resource, ()))
         return kind.group not in last.failed_groups and not readable
 
+    def is_group_failing(self, kind: ResourceKind) -> bool:
+        """
+        Return whether the server answered that it cannot discover the kind's API group.
+        """
+        return self._last is not None and kind.group in self._last.discovery.failed_groups
+
     async def run(self) -> None:
         while True:
             self._refresh_requested.clear()

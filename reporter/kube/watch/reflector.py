@@ -59,6 +59,8 @@ class ServedResources(Protocol):
 
     def is_unserved(self, kind: ResourceKind) -> bool: ...
 
+    def is_group_failing(self, kind: ResourceKind) -> bool: ...
+
 
 class Reflector:
     """
@@ -114,7 +116,9 @@ class Reflector:
             if self._discovery.is_unserved(self.kind):
                 self._watch_health.record_unserved()
             elif answered:
-                self._watch_health.record_failure(self._discovery_error())
+                self._watch_health.record_failure(
+                    self._discovery_error(), refused=self._discovery.is_group_failing(self.kind)
+                )
             await self._discovery.wait_for_answer()
             answered = True
 

@@ -74,9 +74,11 @@ class WatchHealth:
         if self._unwatched_since is None:
             self._unwatched_since = last_event_at or self._clock.now()
 
-    def record_failure(self, err: KubeError, pause: timedelta = timedelta(0)) -> None:
+    def record_failure(
+        self, err: KubeError, pause: timedelta = timedelta(0), *, refused: bool = False
+    ) -> None:
         """
-        Record a failed list or watch. *pause*: until the next try.
+        Record a failed list or watch. *pause*: until the next try. *refused*: as in `NotSynced`.
         """
         why = _describe_error(err)
         if pause > MENTIONED_PAUSE:
@@ -85,7 +87,7 @@ class WatchHealth:
         if self._listed and self._unwatched_since is not None:
             self._store.set_watch_state(self._kind, WatchLost(self._unwatched_since, why))
         else:
-            refused = isinstance(err, Refused) and err.is_forbidden
+            refused = refused or (isinstance(err, Refused) and err.is_forbidden)
             self._store.set_watch_state(self._kind, NotSynced(why, refused))
         self._failures += 1
         lasting = self._failures > 1 or isinstance(err, Refused | Invalid)

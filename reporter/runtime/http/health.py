@@ -19,6 +19,8 @@ Resyncs without a finished pass after which the process is not alive.
 
 class Health:
     """
+    Liveness and readiness.
+
     *resync* is the time between two full passes. *waiting_for* returns why a leader announces
     nothing, or an empty text.
     """

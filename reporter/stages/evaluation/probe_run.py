@@ -11,13 +11,14 @@ from reporter.model.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import Active, Clear, Paused, Unknown, Verdict
+from reporter.model.verdicts import Active, Clear, ObjectRef, Paused, Unknown, Verdict
 from reporter.stages.evaluation.clocks import Gate
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import check_served
 from reporter.stages.snapshot.lookups import CheckedSnapshot, Gap, check_lookups
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import why_undecodable_subject
+from reporter.stages.snapshot.undecodable import UndecodableObjects
 from reporter.stages.snapshot.unknown_layers import placeholder
 
 
@@ -151,6 +152,7 @@ def prepare_probe_run(
     tracked: defaultdict[tuple[Subject, Reason], set[FindingKey]] = defaultdict(set)
     for key in (*gate.finding_states, *gate.unknown_states):
         tracked[key.subject, key.reason].add(key)
+    undecodable = UndecodableObjects(snapshot.undecodable)
     prepared = {
         layer: tuple(
             _prepare_probe(
@@ -158,6 +160,7 @@ def prepare_probe_run(
                 catalogue.required_crds(entry.reason),
                 probes[entry.probe],
                 snapshot,
+                undecodable,
                 now=now,
             )
             for entry in catalogue.evaluated_entries(layer)
@@ -174,6 +177,7 @@ def _prepare_probe(
     required_crds: frozenset[str],
     probe: Probe,
     snapshot: Snapshot,
+    undecodable: UndecodableObjects,
     *,
     now: datetime,
 ) -> PreparedProbe:
@@ -199,13 +203,13 @@ def _prepare_probe(
         next((why for why in whys if why), ""),
         unserved.why if unserved is not None else "",
         {resource: why for resource, why in unwatched.items() if why},
-        check_lookups(snapshot, probe.spec, consulted),
+        check_lookups(snapshot, probe.spec, consulted, undecodable),
     )
 
 
 def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:
     """
-    Return whether the subject is an InferenceSet that is scaled to zero.
+    Return whether the subject is an InferenceSet that is scaled to zero, for all that is known.
     """
     # With a catalogue that needs no InferenceSets, none are watched.
     if (
@@ -214,4 +218,8 @@ def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:
     ):
         return False
     inference_set = snapshot.get(INFERENCE_SETS, InferenceSet, subject.namespace, subject.name)
-    return inference_set is not None and inference_set.desired_replicas == 0
+    if inference_set is None or inference_set.desired_replicas:
+        return False
+    # A newer version that cannot be decoded may want replicas.
+    ref = ObjectRef(INFERENCE_SETS.group_resource, subject.namespace, subject.name)
+    return ref not in snapshot.undecodable

@@ -14,8 +14,8 @@ from reporter.model.entries import ProbeSpec
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.snapshot.index_keys import index_func
 from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.snapshot.undecodable import UndecodableObjects
 
 
 T = TypeVar("T", bound=ApiObject)
@@ -37,11 +37,13 @@ class CheckedSnapshot(Snapshot):
 
     *deciding* and *detail*: the resources of the kinds that decide, and of those that add detail.
     *unknown_kinds*: why a deciding kind cannot be read, by resource. *gaps*: those noted.
+    *undecodable_objects*: those of the snapshot, by index key; all probes of a pass share them.
     """
 
     deciding: frozenset[str] = frozenset()
     detail: frozenset[str] = frozenset()
     unknown_kinds: Mapping[str, str] = field(default_factory=dict)
+    undecodable_objects: UndecodableObjects = field(default_factory=lambda: UndecodableObjects({}))
     gaps: list[Gap] = field(default_factory=list)
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
@@ -52,9 +54,10 @@ class CheckedSnapshot(Snapshot):
 
     def by_index(self, kind: ResourceKind, type_: type[T], key: str) -> tuple[T, ...]:
         self._note_kind(kind)
-        for ref, stub in self.undecodable.items():
-            if ref.resource == kind.group_resource and self._may_have_key(kind, ref, stub, key):
-                self._note_undecodable(kind, (ref.namespace, ref.name))
+        if kind.resource in self.deciding or kind.resource in self.detail:
+            stored = self.tables[kind.resource].objects
+            for name in self.undecodable_objects.find(kind, stored, key):
+                self._note_undecodable(kind, name)
         return Snapshot.by_index(self, kind, type_, key)
 
     def take_gaps(self) -> frozenset[Gap]:
@@ -64,21 +67,6 @@ class CheckedSnapshot(Snapshot):
         gaps = frozenset(self.gaps)
         self.gaps.clear()
         return gaps
-
-    def _may_have_key(
-        self, kind: ResourceKind, ref: ObjectRef, stub: ApiObject | None, key: str
-    ) -> bool:
-        """
-        Return whether the newest version of an undecodable object may be found under this key.
-        """
-        if stub is None:
-            return True
-        if key in index_func(kind)(stub):
-            return True
-        if any(key.startswith(prefix(ref.namespace)) for prefix in kind.spec_key_prefixes):
-            return True
-        old = self.tables[kind.resource].objects.get((ref.namespace, ref.name))
-        return old is not None and key in index_func(kind)(old)
 
     def _note_kind(self, kind: ResourceKind) -> None:
         why = self.unknown_kinds.get(kind.resource)
@@ -96,7 +84,10 @@ def why_undecodable(kind: ResourceKind, name: NamespacedName) -> str:
 
 
 def check_lookups(
-    snapshot: Snapshot, spec: ProbeSpec, unknown_kinds: Mapping[str, str]
+    snapshot: Snapshot,
+    spec: ProbeSpec,
+    unknown_kinds: Mapping[str, str],
+    undecodable: UndecodableObjects,
 ) -> Snapshot:
     """
     Return a snapshot that notes the gaps of this probe's lookups; the same one if there can be none.
@@ -109,4 +100,5 @@ def check_lookups(
         deciding=frozenset(kind.resource for kind in spec.deciding_kinds),
         detail=frozenset(kind.resource for kind in spec.detail_kinds),
         unknown_kinds=unknown_kinds,
+        undecodable_objects=undecodable,
     )

@@ -159,8 +159,7 @@ class Store:
             ref = ObjectRef(kind.group_resource, *name)
             if table.deleted_uids.pop(ref, None) is not None:
                 self._deleted_uids = None
-            was_undecodable = ref in self._undecodable
-            self._undecodable.pop(ref, None)
+            was_undecodable = self._unmark_undecodable(ref)
         self._history.on_upsert(new)
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
@@ -174,9 +173,8 @@ class Store:
         table = self._tables[kind.resource]
         old = table.delete((namespace, name))
         ref = ObjectRef(kind.group_resource, namespace, name)
-        if old is None and ref not in self._undecodable:
+        if not self._unmark_undecodable(ref) and old is None:
             return
-        self._undecodable.pop(ref, None)
         self._history.on_delete(old)
         if isinstance(old, Pod):
             self._samples.forget(namespace, name)
@@ -184,8 +182,7 @@ class Store:
             self._provisioning_errors.on_delete(old, self._is_workspace_absent)
         if table.record_deletion((namespace, name), old.metadata.uid if old is not None else ""):
             self._deleted_uids = None
-        affected = affected_subjects(kind, self._tables, old=old, new=None)
-        self._mark_dirty(*(affected if old is not None else (ALL_LAYERS,)))
+        self._mark_dirty(*affected_subjects(kind, self._tables, old=old, new=None))
 
     def _is_workspace_absent(self, name: NamespacedName) -> bool:
         """
@@ -206,6 +203,18 @@ class Store:
         if ref not in self._undecodable or self._undecodable[ref] != stub:
             self._undecodable[ref] = stub
             self._mark_dirty(ALL_LAYERS)
+
+    def _unmark_undecodable(self, ref: ObjectRef) -> bool:
+        """
+        Remove the mark of an object and return whether it had one.
+
+        All that were Unknown because of it may be known again, in any layer.
+        """
+        if ref not in self._undecodable:
+            return False
+        del self._undecodable[ref]
+        self._mark_dirty(ALL_LAYERS)
+        return True
 
     def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None:
         if self._watch_states.set(kind, state):

@@ -99,7 +99,8 @@ def confirm_unserved(
     if not set(kind.versions) & set(presence.versions):
         return NotSynced(
             f"served as {', '.join(presence.versions)} only,"
-            f" this release reads {' and '.join(kind.versions)}"
+            f" this release reads {' and '.join(kind.versions)}",
+            refused=True,
         )
     why = "answered with 404 Not Found, though discovery lists it"
     return NotSynced(why) if contradicted else state

@@ -92,7 +92,7 @@ class FakeDiscovery:
 
     def __init__(self) -> None:
         self.refresh_requests = 0
-        self.unserved = False
+        self.unserved = self.failing = False
         self._answer = asyncio.Event()
 
     def request_refresh(self) -> None:
@@ -107,6 +107,9 @@ class FakeDiscovery:
 
     def is_unserved(self, kind) -> bool:
         return self.unserved
+
+    def is_group_failing(self, kind) -> bool:
+        return self.failing
 
 
 def a_deployment(name, version="1", **spec):

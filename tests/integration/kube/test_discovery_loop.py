@@ -255,7 +255,7 @@ async def test_a_failure_is_reported_until_the_next_success(tmp_path, caplog):
     assert len(recorded) == 2
 
 
-async def test_a_kind_is_unserved_only_by_a_response_about_its_group(tmp_path):
+async def test_a_kind_is_unserved_or_its_group_fails_only_by_a_response_about_it(tmp_path):
     answers = [aggregated(a_group("kaito.sh", v1=["inferencesets"]))]
     answers += [aggregated(a_group("kaito.sh", v1=None), etag="2"), aggregated(KAITO, etag="3")]
 
@@ -263,12 +263,14 @@ async def test_a_kind_is_unserved_only_by_a_response_about_its_group(tmp_path):
         return answers.pop(0)
 
     async with running_discovery(tmp_path, handler, SELDOM) as (lookout, board):
-        unserved = [lookout.is_unserved(WORKSPACES)]
+        unserved, failing = [lookout.is_unserved(WORKSPACES)], []
         for _ in range(3):
             await until(lambda: len(board.recorded) == len(unserved))
             unserved.append(lookout.is_unserved(WORKSPACES))
+            failing.append(lookout.is_group_failing(WORKSPACES))
             lookout.request_refresh()
             if not answers:
                 break
         assert unserved == [False, True, False, False]
+        assert failing == [False, True, False]
         assert not lookout.is_unserved(DEPLOYMENTS)

@@ -51,7 +51,7 @@ class ResourceKind:
     *referrers*: where the objects are that refer to an object of this kind: their resource, and the
     key under which they are found. What they affect is affected, in any namespace.
     *spec_key_prefixes*: how the index keys begin that depend on more than the metadata, by the
-    object's namespace.
+    object's namespace; up to the last slash of such a key.
     *label_selector* and *object_name* limit the watch.
     *tracks_deletions*: remember the UIDs of deleted objects. Kinds with very many objects, of which
     no probe asks whether an object of that name ever existed, do not.

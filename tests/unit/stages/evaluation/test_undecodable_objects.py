@@ -18,7 +18,7 @@ from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS, NodeClaim
 from reporter.model.observations import NotSynced
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.model.verdicts import Active, Clear, Unknown
+from reporter.model.verdicts import Active, Clear, Paused, Unknown
 from reporter.stages.evaluation.clocks import Gate
 from reporter.stages.evaluation.probe_run import prepare_probe_run
 from reporter.stages.probes import PROBES
@@ -233,6 +233,14 @@ def test_a_set_that_was_never_decoded_is_no_subject_of_an_unlabelled_namespace()
     store = a_store()
     mark(store, INFERENCE_SETS, a_stub(InferenceSet, "qwen", metadata=AnnotatedMetadata))
     assert subjects(store) == {CLUSTER_SUBJECT}
+
+
+def test_a_set_at_zero_whose_newest_version_cannot_be_decoded_is_not_paused():
+    at_zero = model_builders.a_set(replicas=0)
+    store = a_store(*a_model(at_zero))
+    assert isinstance(verdict(store, "inferencesetModelPodsNotReady"), Paused)
+    mark(store, INFERENCE_SETS, InferenceSet(metadata=at_zero.metadata))
+    assert isinstance(verdict(store, "inferencesetModelPodsNotReady"), Unknown)
 
 
 # ---------------------------------------------------------------- kinds consulted by some

@@ -4,6 +4,7 @@ The store of observations and its snapshots.
 
 from datetime import timedelta
 
+import pytest
 from msgspec import structs
 
 from reporter.model.enums import Layer
@@ -17,6 +18,7 @@ from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.observations import DiscoveryResult, NotSynced, Watching, WatchLost
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import ObjectRef
+from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store import table
 from reporter.stages.store.store import Store
 from tests.support.builders import NOON, SECOND, a_deployment, a_namespace, a_pod, a_store
@@ -104,6 +106,27 @@ def test_a_deleted_object_is_no_longer_marked_undecodable():
         True,
     )
     assert CLUSTER_SUBJECT in store.take_dirty()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda store: store.upsert(DEPLOYMENTS, a_deployment()),
+        lambda store: store.delete(DEPLOYMENTS, *BBR),
+        lambda store: store.replace(DEPLOYMENTS, [a_deployment()]),
+        lambda store: store.replace(DEPLOYMENTS, []),
+    ],
+    ids=["changed", "deleted", "listed", "not listed"],
+)
+@pytest.mark.parametrize(
+    "before", [(), (a_deployment(),)], ids=["never decoded", "decoded before"]
+)
+def test_an_object_that_is_no_longer_undecodable_marks_what_it_made_unknown(before, change):
+    store = a_store(*before)
+    store.mark_undecodable(DEPLOYMENTS, *BBR)
+    store.take_dirty()
+    change(store)
+    assert store.take_dirty() >= ALL_LAYERS
 
 
 def test_an_object_that_stays_undecodable_marks_nothing_dirty_again():
