@@ -55,9 +55,7 @@ async def test_it_announces_and_releases_the_lease_on_sigterm(
         await reporter.until(lambda: "announced, was" in reporter.log)
         (event,) = server.cluster.list("events", "kube-system")
         assert event["reportingInstance"] == "reporter-0"
-        started = asyncio.get_running_loop().time()
         assert await reporter.stop() == 0
-        assert asyncio.get_running_loop().time() - started < 3 * 2
         assert holder(server) == ""
         assert "stopping" in reporter.log
         assert "Traceback" not in reporter.log

@@ -19,7 +19,9 @@ Resyncs without a finished pass after which the process is not alive.
 
 class Health:
     """
-    *resync* is the time between two full passes. *waiting_for* returns why a leader announces
+    Why the process is not alive or not ready, and what a ready one lacks.
+
+    *resync*: the time between two full passes. *waiting_for*: returns why a leader announces
     nothing, or an empty text.
     """
 
