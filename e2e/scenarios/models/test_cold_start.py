@@ -36,7 +36,7 @@ from e2e.support.timeouts import GRACE
 from tests.support.ports import free_port
 
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WORKSPACE = "qwen-7rk2p"
 PODS, INFRA = "inferencesetModelPodsNotReady", "inferencesetInfraProvisioningFailed"
 QUOTA = "creating instance, subscription level on-demand vCPU quota has been reached"

@@ -20,7 +20,7 @@ from e2e.support.timeouts import PROMPT_TIMEOUT
 from tests.support.ports import free_port
 
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 REASON = "inferencesetWeightDownloadSlow"
 TEAM, MODEL, POD = "team-0", "model-0", "model-0-xyz-0"
 WINDOW = 4
