@@ -9,6 +9,7 @@ from datetime import datetime
 
 from reporter.model.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Active, Clear, Paused, Unknown, Verdict
@@ -187,20 +188,24 @@ def _prepare_probe(
         for kind in kinds
         if snapshot.has_synced(kind)
     )
-    unwatched = {kind.resource: snapshot.why_unknown(kind, now=now) for kind in detail_kinds}
-    consulted = {
-        kind.resource: why
-        for kind in probe.spec.consulted_kinds
-        if (why := snapshot.why_unknown(kind, now=now))
-    }
+    consulted = _why_unknown(snapshot, probe.spec.consulted_kinds, now=now)
     return PreparedProbe(
         entry,
         probe,
         next((why for why in whys if why), ""),
         unserved.why if unserved is not None else "",
-        {resource: why for resource, why in unwatched.items() if why},
+        _why_unknown(snapshot, detail_kinds, now=now),
         check_lookups(snapshot, probe.spec, consulted),
     )
+
+
+def _why_unknown(
+    snapshot: Snapshot, kinds: Iterable[ResourceKind], *, now: datetime
+) -> Mapping[str, str]:
+    """
+    Return why kinds cannot be read now, by resource, without those that can.
+    """
+    return {each.resource: why for each in kinds if (why := snapshot.why_unknown(each, now=now))}
 
 
 def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:
