@@ -50,7 +50,7 @@ def reporter(plane: ControlPlane) -> Iterator[ReporterProcess]:
 
 def test_rolling_restart_that_may_leave_no_pod_causes_no_event(reporter: ReporterProcess) -> None:
     client = reporter.plane.client
-    _roll_out_slowly(reporter.plane, KAITO_WORKSPACE)
+    components.roll_out_slowly(reporter.plane.client, KAITO_WORKSPACE)
     _until_held(reporter, "clusterKaitoControllerNotReady")
     time.sleep(LONGER)
     assert not components.is_ready(components.deployment(client, KAITO_WORKSPACE))
@@ -60,7 +60,7 @@ def test_rolling_restart_that_may_leave_no_pod_causes_no_event(reporter: Reporte
 
 def test_surge_rollout_causes_no_event(reporter: ReporterProcess) -> None:
     client = reporter.plane.client
-    _roll_out_slowly(reporter.plane, ISTIOD)
+    components.roll_out_slowly(reporter.plane.client, ISTIOD)
     time.sleep(LONGER)
     assert len(components.pods(client, ISTIOD)) == 2
     assert reporter.states() == {}
@@ -129,14 +129,6 @@ def _assert_silent(reporter: ReporterProcess) -> None:
 def _until_held(reporter: ReporterProcess, reason: str) -> None:
     held: Callable[[], bool] = lambda: reporter.states().get(reason) == "held"  # noqa: E731
     until(held, within=PROMPT_TIMEOUT, what=f"{reason} is held")
-
-
-def _roll_out_slowly(plane: ControlPlane, component: StackComponent) -> None:
-    """
-    Roll out a new version whose pods stay in ContainerCreating.
-    """
-    deployment = components.deployment(plane.client, component)
-    faults.set_rollout_fault(plane.client, deployment, faults.STARTING)
 
 
 def _finish_rollout(plane: ControlPlane, component: StackComponent) -> None:

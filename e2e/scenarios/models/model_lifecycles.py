@@ -7,10 +7,9 @@ Every state on the way lasts longer than the holds of losses and hard errors.
 import time
 from collections.abc import Callable
 
-from e2e.controlplane import ControlPlane, faults, nodes, until
+from e2e.controlplane import faults, nodes, until
 from e2e.support.observer import ANNOUNCE_WAIT, Observer
 from e2e.support.production_stack import components
-from e2e.support.production_stack.components import StackComponent
 from e2e.support.production_stack.kaito_controller import (
     NODES_READY_REASONS,
     PENDING_REASONS,
@@ -33,21 +32,13 @@ TOUCHED = {
 # ---------------------------------------------------------------- the lifecycles
 
 
-def roll_out_slowly(plane: ControlPlane, component: StackComponent) -> None:
-    """
-    Roll out a new version whose pods stay in ContainerCreating.
-    """
-    deployment = components.deployment(plane.client, component)
-    faults.set_rollout_fault(plane.client, deployment, faults.STARTING)
-
-
 def upgraded(team: TeamStack, observer: Observer) -> None:
     """
     Upgrade the proxies with surge, the picker by Recreate and the model pods one after the other.
     Of the harness's objects, Istio has not seen the newest generation yet.
     """
     for part in (team.proxies, team.picker):
-        roll_out_slowly(team.plane, part)
+        components.roll_out_slowly(team.client, part)
     for kind, spec in TOUCHED.items():
         team.patch_spec(kind, spec)
     team.kaito.update_template(WORKSPACE, faults.STARTING.annotations())

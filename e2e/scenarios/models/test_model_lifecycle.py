@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import pytest
 
 from e2e.controlplane import ControlPlane, nodes, until
-from e2e.scenarios.models.model_lifecycles import FAULTS, LIFECYCLES, WORKSPACE, roll_out_slowly
+from e2e.scenarios.models.model_lifecycles import FAULTS, LIFECYCLES, WORKSPACE
 from e2e.support import events
 from e2e.support.events import Event
 from e2e.support.observer import ANNOUNCE_WAIT, Observer, short_hold_flags
@@ -97,7 +97,7 @@ def test_upgrade_of_all_components_at_once_causes_no_event(
     """
     plane = observer.reporter.plane
     for each in components.COMPONENTS:
-        roll_out_slowly(plane, each)
+        components.roll_out_slowly(plane.client, each)
     observer.wait_held("", "clusterKaitoControllerNotReady")
     time.sleep(ANNOUNCE_WAIT)
     for each in components.COMPONENTS:
