@@ -35,7 +35,7 @@ __all__ = ["api", "server"]
         CutConnection(),
         truncated_response(),
     ],
-    ids=["503", "401", "403 of a stranger", "cut", "half of it"],
+    ids=["503", "401", "403 of a proxy", "cut", "half of it"],
 )
 async def test_nothing_is_announced_until_earlier_events_are_read_back(
     server: EmbeddedServer, api: RestClient, trouble
