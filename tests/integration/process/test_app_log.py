@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from reporter.embedded.server import EmbeddedServer
-from tests.integration.reporter_process import (
+from tests.integration.process.reporter_process import (
     BBR,
     events,
     running_reporter,

@@ -20,7 +20,7 @@ from reporter.runtime.inputs.permissions import (
 )
 from reporter.settings import ScrapeMode
 from reporter.stages.probes.specs import SPECS
-from tests.integration.test_elector import api, server
+from tests.integration.leaderelection.test_elector import api, server
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 

@@ -15,16 +15,16 @@ from reporter.embedded.kubeconfig import render_kubeconfig
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.events import EventClient
-from tests.integration.lossy_connection import (
+from tests.integration.announcing.lossy_connection import (
     LossyConnection,
     ShortTimeoutApi,
     a_lossy_connection,
 )
-from tests.integration.publisher_fixture import (
+from tests.integration.announcing.publisher_fixture import (
     BBR,
     running_publisher,
 )
-from tests.integration.test_elector import api, server
+from tests.integration.leaderelection.test_elector import api, server
 from tests.support.builders import a_trouble, an_active_verdict
 
 

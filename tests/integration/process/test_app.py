@@ -22,7 +22,7 @@ from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.probes.specs import SPECS
-from tests.integration.reporter_process import (
+from tests.integration.process.reporter_process import (
     BBR,
     WAIT_TIMEOUT,
     events,

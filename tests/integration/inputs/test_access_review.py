@@ -8,7 +8,7 @@ from reporter.embedded.http.faults.rules import FaultResponse, Hang
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions
-from tests.integration.test_elector import api, server
+from tests.integration.leaderelection.test_elector import api, server
 
 
 __all__ = ["api", "server"]

@@ -14,11 +14,11 @@ from reporter.model.kinds.core.pods import PODS
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
 from reporter.stages.evaluation.states import reason_states
 from reporter.stages.store.store import Store
-from tests.integration.controller_fixture import (
+from tests.integration.announcing.publisher_fixture import BBR
+from tests.integration.controller.controller_fixture import (
     SOON,
     running,
 )
-from tests.integration.publisher_fixture import BBR
 from tests.support.builders import (
     a_deployment,
     an_active_verdict,

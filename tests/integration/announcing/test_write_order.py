@@ -10,7 +10,7 @@ from reporter.embedded.http.faults.rules import (
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.runtime.announcing.write_queue import MAX_CONCURRENT_WRITES
-from tests.integration.publisher_fixture import (
+from tests.integration.announcing.publisher_fixture import (
     ALL,
     BBR,
     ISTIO,
@@ -19,7 +19,7 @@ from tests.integration.publisher_fixture import (
     PODS_OF,
     running_publisher,
 )
-from tests.integration.test_elector import api, server
+from tests.integration.leaderelection.test_elector import api, server
 from tests.support.builders import an_active_verdict
 
 

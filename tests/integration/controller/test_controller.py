@@ -9,12 +9,12 @@ from itertools import pairwise
 
 from reporter.model.enums import TroubleKind
 from reporter.runtime.controller.controller import CHANGE_BATCH_WINDOW
-from tests.integration.controller_fixture import (
+from tests.integration.announcing.publisher_fixture import BBR
+from tests.integration.controller.controller_fixture import (
     MODEL,
     SOON,
     running,
 )
-from tests.integration.publisher_fixture import BBR
 from tests.support.builders import (
     a_key,
     a_trouble,

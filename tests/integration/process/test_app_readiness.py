@@ -17,7 +17,7 @@ from reporter.embedded.http.faults.rules import (
     status_response,
 )
 from reporter.embedded.server import EmbeddedServer
-from tests.integration.reporter_process import (
+from tests.integration.process.reporter_process import (
     events,
     running_reporter,
     scale_to_zero,

@@ -17,7 +17,7 @@ from reporter.model.enums import ClosedConnection
 from reporter.runtime.http.limits import BACKLOG, MAX_CONNECTIONS, ConnectionTimeouts
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.settings import BindAddress
-from tests.integration.served_pages import ALWAYS_OK, ServedPages, free, serving
+from tests.integration.http.served_pages import ALWAYS_OK, ServedPages, free, serving
 from tests.support.stubs.api_servers import until
 
 

@@ -27,7 +27,7 @@ from reporter.embedded.demo.scenarios import Scenario
 from reporter.embedded.demo.terminal.screen import Screen
 from reporter.runtime.process.clock import Clock
 from reporter.settings import SettingsError
-from tests.integration.demo_process import (
+from tests.integration.process.demo_process import (
     TIMEOUT,
     DemoProcess,
     launch_demo,

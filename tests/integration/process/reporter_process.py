@@ -16,7 +16,7 @@ import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.embedded.server import EmbeddedServer
-from tests.integration.served_pages import free
+from tests.integration.http.served_pages import free
 
 
 LEASES = "leases.coordination.k8s.io"

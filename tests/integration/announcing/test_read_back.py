@@ -13,13 +13,13 @@ from reporter.embedded.http.faults.rules import (
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.model.enums import TroubleKind
-from tests.integration.publisher_fixture import (
+from tests.integration.announcing.publisher_fixture import (
     BBR,
     ManualClock,
     lines,
     running_publisher,
 )
-from tests.integration.test_elector import api, server
+from tests.integration.leaderelection.test_elector import api, server
 from tests.support.builders import a_trouble, an_active_verdict
 
 

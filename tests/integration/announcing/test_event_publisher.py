@@ -4,11 +4,11 @@ The publisher against an API server: announced, rewritten, repeated, closed.
 
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
-from tests.integration.publisher_fixture import (
+from tests.integration.announcing.publisher_fixture import (
     BBR,
     running_publisher,
 )
-from tests.integration.test_elector import api, server
+from tests.integration.leaderelection.test_elector import api, server
 from tests.support.builders import a_trouble, an_active_verdict
 
 

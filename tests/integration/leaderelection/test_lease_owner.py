@@ -23,7 +23,13 @@ from reporter.runtime.leaderelection.rules import LeaseTiming
 from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.stages.store.store import Store
-from tests.integration.test_elector import FAST_TIMING, api, await_within, server, until
+from tests.integration.leaderelection.test_elector import (
+    FAST_TIMING,
+    api,
+    await_within,
+    server,
+    until,
+)
 from tests.support.builders import a_deployment
 
 

@@ -15,13 +15,13 @@ from reporter.kube.client.client import RestClient
 from reporter.kube.objects.events import EventClient
 from reporter.model.event_record import EventRecord
 from reporter.stages.announcing.announcement_state import AnnouncementState
-from tests.integration.publisher_fixture import (
+from tests.integration.announcing.publisher_fixture import (
     BBR,
     ISTIO,
     KAITO,
     running_publisher,
 )
-from tests.integration.test_elector import api, server
+from tests.integration.leaderelection.test_elector import api, server
 from tests.support.builders import an_active_verdict
 
 

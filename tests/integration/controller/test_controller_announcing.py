@@ -6,12 +6,12 @@ import asyncio
 
 from reporter.model.event_record import EventRecord
 from reporter.stages.announcing.outcome import WriteOutcome
-from tests.integration.controller_fixture import (
+from tests.integration.announcing.publisher_fixture import BBR
+from tests.integration.controller.controller_fixture import (
     ControllerFixture,
     due,
     running,
 )
-from tests.integration.publisher_fixture import BBR
 from tests.support.builders import (
     an_active_verdict,
 )

@@ -13,7 +13,7 @@ import pytest
 
 from reporter.runtime.http.limits import ConnectionTimeouts
 from reporter.runtime.http.server import HttpServer
-from tests.integration.served_pages import ALWAYS_OK, ServedPages, free, serving
+from tests.integration.http.served_pages import ALWAYS_OK, ServedPages, free, serving
 
 
 async def test_metrics_are_served_in_the_text_format_of_prometheus():

@@ -19,7 +19,7 @@ from reporter.stages.evaluation.clocks import Delays
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.states import reason_states
 from reporter.stages.store.store import Store
-from tests.integration.publisher_fixture import BBR, an_evaluator, involved_for
+from tests.integration.announcing.publisher_fixture import BBR, an_evaluator, involved_for
 from tests.support.builders import (
     a_catalogue,
     a_deployment,

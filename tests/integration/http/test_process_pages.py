@@ -18,8 +18,8 @@ from reporter.model.observations import NotSynced, Watching
 from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.settings.parsers import BindAddress
-from tests.integration.served_pages import ServedPages, free
-from tests.integration.test_elector import api, server
+from tests.integration.http.served_pages import ServedPages, free
+from tests.integration.leaderelection.test_elector import api, server
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import reporter
 from reporter.embedded.server import EmbeddedServer
-from tests.integration.test_confinement import answering
+from tests.integration.process.test_confinement import answering
 from tests.support.ports import free_port
 
 

@@ -15,7 +15,14 @@ import pytest
 
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.objects.leases import LeaseLock
-from tests.integration.test_elector import api, await_within, lease_lock, running, server, until
+from tests.integration.leaderelection.test_elector import (
+    api,
+    await_within,
+    lease_lock,
+    running,
+    server,
+    until,
+)
 
 
 __all__ = ["api", "lease_lock", "server"]
@@ -58,7 +65,7 @@ from reporter.runtime.process.clock import Clock
 from reporter.kube.client.client import connect
 from reporter.kube.objects.leases import LeaseLock
 from reporter.runtime.leaderelection.elector import Elector
-from tests.integration.test_elector import FAST_TIMING
+from tests.integration.leaderelection.test_elector import FAST_TIMING
 
 async def main():
     api = await connect(sys.argv[1], environ={})

@@ -16,7 +16,7 @@ from reporter.embedded.http.faults.rules import (
 from reporter.embedded.schema.api_errors import FieldError, invalid
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
-from tests.integration.publisher_fixture import (
+from tests.integration.announcing.publisher_fixture import (
     ALL,
     BBR,
     ISTIO,
@@ -27,7 +27,7 @@ from tests.integration.publisher_fixture import (
     lines,
     running_publisher,
 )
-from tests.integration.test_elector import api, server
+from tests.integration.leaderelection.test_elector import api, server
 from tests.support.builders import an_active_verdict
 
 
