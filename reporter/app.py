@@ -110,6 +110,7 @@ class Reporter:
         self._wire_leadership()
         self._wire_evaluation()
         self._wire_output()
+        self._wire_server()
 
     def _wire_leadership(self) -> None:
         settings, clock = self._settings, self._clock
@@ -167,6 +168,9 @@ class Reporter:
                 self._identity, find_idle_reasons(self._catalogue, SPECS, settings.flag_texts)
             ),
         )
+
+    def _wire_server(self) -> None:
+        settings = self._settings
         self._health = Health(
             self._controller,
             self._store,

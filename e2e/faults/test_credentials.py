@@ -125,7 +125,7 @@ def test_token_that_was_replaced_before_it_ended_is_never_missed(
     with ReporterProcess(plane, *SHORT_FLAGS, volume.flag()) as reporter:
         volume.fill(Token.issued(plane).text)
         old.revoke()
-        _say_and_take_back(plane)
+        _announce_and_heal(plane)
         assert reporter.lines("no longer leading") == []
         assert reporter.lines("401") == []
 
@@ -137,7 +137,7 @@ def test_token_file_that_is_missing_while_its_token_is_good_changes_nothing(
     with ReporterProcess(plane, *SHORT_FLAGS, volume.flag()) as reporter:
         volume.empty()
         before = len(reporter.lines())
-        _say_and_take_back(plane)
+        _announce_and_heal(plane)
         assert reporter.lines("no longer leading") == []
         assert not [line for line in reporter.lines()[before:] if "token" in line]
 
@@ -177,7 +177,7 @@ def test_an_expired_token_stops_announcements_until_there_is_a_new_one(
 # ---------------------------------------------------------------- used above
 
 
-def _say_and_take_back(plane: ControlPlane) -> None:
+def _announce_and_heal(plane: ControlPlane) -> None:
     components.scale(plane.client, BODY_BASED_ROUTER, 0)
     events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
     _heal(plane)

@@ -29,7 +29,7 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS, holds_over
 
 BBR, ISTIO, KEDA = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady", "clusterKedaNotReady"
 READY = "clusterReady"
-LEASE_SECONDS = 6
+LEASE_SECONDS, DEFAULT_LEASE_SECONDS = 6, 15
 """
 The lease duration of the reporters under test; their renew deadline is 5.
 """
@@ -37,7 +37,7 @@ The lease duration of the reporters under test; their renew deadline is 5.
 HEARTBEAT = 11
 BEATING = (*SHORT_FLAGS, "--heartbeat-seconds=10")
 BY_DEFAULT = (
-    "--lease-duration-seconds=15",
+    f"--lease-duration-seconds={DEFAULT_LEASE_SECONDS}",
     "--renew-deadline-seconds=10",
     "--retry-period-seconds=2",
 )
@@ -96,7 +96,8 @@ def test_figures_of_a_failover_with_the_default_terms(plane: ControlPlane) -> No
             os.kill(old.pid, number)
             components.scale(plane.client, BODY_BASED_ROUTER, 0)
             before = events.reporter_events(plane.client, READY)
-            announced = events.wait_for(plane.client, BBR, within=30)
+            within = PROMPT_TIMEOUT + (DEFAULT_LEASE_SECONDS if number is signal.SIGKILL else 0)
+            announced = events.wait_for(plane.client, BBR, within=within)
             took[number].append(time.monotonic() - begun)
             assert announced.raw["reportingInstance"] == new.name
             _restart(old)
@@ -107,8 +108,6 @@ def test_figures_of_a_failover_with_the_default_terms(plane: ControlPlane) -> No
         print(
             f"{number.name}: the next one announces after {[round(each, 2) for each in seconds]} s"
         )
-    assert max(took[signal.SIGKILL]) < 15 + PROMPT_TIMEOUT
-    assert max(took[signal.SIGTERM]) < PROMPT_TIMEOUT
 
 
 # ---------------------------------------------------------------- hung, or cut off

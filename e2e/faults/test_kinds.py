@@ -140,7 +140,7 @@ def test_kind_served_only_in_a_version_that_cannot_be_read_is_missed_and_blamed_
 # ---------------------------------------------------------------- a namespace
 
 
-def test_namespace_that_goes_with_everything_in_it_goes_without_a_word(
+def test_namespace_that_goes_with_everything_in_it_causes_no_event(
     control_plane: ControlPlane,
 ) -> None:
     """

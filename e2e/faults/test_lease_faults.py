@@ -97,12 +97,12 @@ def test_leader_goes_on_with_a_lease_that_was_emptied(
     assert (_leader(both), _losses(both)) == (leader, lost)
 
 
-def test_lease_given_to_a_stranger_is_waited_for_and_then_taken(
+def test_lease_given_to_another_holder_is_waited_for_and_then_taken(
     plane: ControlPlane, both: list[ProxiedReplica]
 ) -> None:
     leader = _leader(both)
     given = time.monotonic()
-    spec = {"holderIdentity": "stranger", "leaseTransitions": FOR_EVER}
+    spec = {"holderIdentity": "another-holder", "leaseTransitions": FOR_EVER}
     plane.client.patch(LEASE, {"spec": spec})
     until(lambda: not leader.is_leader, within=PROMPT_TIMEOUT, what="the leader has noticed")
     wait_for_leader(both, within=LEASE_SECONDS + PROMPT_TIMEOUT)
@@ -112,10 +112,10 @@ def test_lease_given_to_a_stranger_is_waited_for_and_then_taken(
     _assert_one_leads(plane, both)
 
 
-def test_lease_given_to_a_stranger_for_ever_is_taken_once_it_is_deleted(
+def test_lease_given_to_another_holder_for_ever_is_taken_once_it_is_deleted(
     plane: ControlPlane, both: list[ProxiedReplica]
 ) -> None:
-    spec = {"holderIdentity": "stranger", "leaseDurationSeconds": FOR_EVER}
+    spec = {"holderIdentity": "another-holder", "leaseDurationSeconds": FOR_EVER}
     plane.client.patch(LEASE, {"spec": spec})
     until(lambda: all(map(_stands_by, both)), within=PROMPT_TIMEOUT, what="both stand by")
     time.sleep(LEASE_SECONDS + 3)
@@ -194,7 +194,7 @@ def _losses(both: list[ProxiedReplica]) -> int:
 
 def _stands_by(replica: ProxiedReplica) -> bool:
     last = replica.reporter.lines("standing by")[-1:]
-    return any("standing by: stranger leads" in line for line in last)
+    return any("standing by: another-holder leads" in line for line in last)
 
 
 def _renewed_lately(plane: ControlPlane) -> bool:

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from e2e.controlplane import ControlPlane
 from reporter.kube.client.client import RestClient, connect
-from tests.integration.test_elector import *  # noqa: F403
+from tests.integration.leaderelection.test_elector import *  # noqa: F403
 
 
 pytestmark = pytest.mark.controlplane

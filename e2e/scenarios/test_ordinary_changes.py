@@ -50,22 +50,22 @@ def reporter(plane: ControlPlane) -> Iterator[ReporterProcess]:
 
 def test_rolling_restart_that_may_leave_no_pod_causes_no_event(reporter: ReporterProcess) -> None:
     client = reporter.plane.client
-    _roll_out_slowly(reporter.plane, KAITO_WORKSPACE)
+    components.roll_out_slowly(reporter.plane.client, KAITO_WORKSPACE)
     _until_held(reporter, "clusterKaitoControllerNotReady")
     time.sleep(LONGER)
     assert not components.is_ready(components.deployment(client, KAITO_WORKSPACE))
     _finish_rollout(reporter.plane, KAITO_WORKSPACE)
-    _assert_silent(reporter)
+    _assert_no_event(reporter)
 
 
 def test_surge_rollout_causes_no_event(reporter: ReporterProcess) -> None:
     client = reporter.plane.client
-    _roll_out_slowly(reporter.plane, ISTIOD)
+    components.roll_out_slowly(reporter.plane.client, ISTIOD)
     time.sleep(LONGER)
     assert len(components.pods(client, ISTIOD)) == 2
     assert reporter.states() == {}
     _finish_rollout(reporter.plane, ISTIOD)
-    _assert_silent(reporter)
+    _assert_no_event(reporter)
 
 
 def test_scaling_up_causes_no_event(reporter: ReporterProcess) -> None:
@@ -76,7 +76,7 @@ def test_scaling_up_causes_no_event(reporter: ReporterProcess) -> None:
     time.sleep(LONGER)
     client.patch(NODE, {"spec": {"unschedulable": None}})
     components.until_ready(client, BODY_BASED_ROUTER)
-    _assert_silent(reporter)
+    _assert_no_event(reporter)
 
 
 def test_drained_node_whose_replacement_comes_causes_no_event(reporter: ReporterProcess) -> None:
@@ -87,7 +87,7 @@ def test_drained_node_whose_replacement_comes_causes_no_event(reporter: Reporter
     nodes.create(plane.client, "node-1")
     for component in components.COMPONENTS:
         components.until_ready(plane.client, component)
-    _assert_silent(reporter)
+    _assert_no_event(reporter)
 
 
 def test_first_installation_within_the_grace_causes_no_event(plane: ControlPlane) -> None:
@@ -103,7 +103,7 @@ def test_first_installation_within_the_grace_causes_no_event(plane: ControlPlane
         for component in components.COMPONENTS:
             _mend_pods(plane, component)
             components.until_ready(plane.client, component)
-        _assert_silent(reporter)
+        _assert_no_event(reporter)
 
 
 # ---------------------------------------------------------------- used above
@@ -118,7 +118,7 @@ def _patient(plane: ControlPlane, grace: int) -> tuple[str, ...]:
     return (*times, short_holds_flag(plane))
 
 
-def _assert_silent(reporter: ReporterProcess) -> None:
+def _assert_no_event(reporter: ReporterProcess) -> None:
     until(
         lambda: not reporter.states(), within=SETTLE + 2 * PROMPT_TIMEOUT, what="nothing is held"
     )
@@ -129,14 +129,6 @@ def _assert_silent(reporter: ReporterProcess) -> None:
 def _until_held(reporter: ReporterProcess, reason: str) -> None:
     held: Callable[[], bool] = lambda: reporter.states().get(reason) == "held"  # noqa: E731
     until(held, within=PROMPT_TIMEOUT, what=f"{reason} is held")
-
-
-def _roll_out_slowly(plane: ControlPlane, component: StackComponent) -> None:
-    """
-    Roll out a new version whose pods stay in ContainerCreating.
-    """
-    deployment = components.deployment(plane.client, component)
-    faults.set_rollout_fault(plane.client, deployment, faults.STARTING)
 
 
 def _finish_rollout(plane: ControlPlane, component: StackComponent) -> None:

@@ -14,9 +14,10 @@ from reporter.model.verdicts import Active
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.stages.probes.probe import ProbeRequest
 from reporter.stages.resources.downloads import DownloadState
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, verdicts_of_request
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.downloads import CONTAINER_RUN, RULES, a_scrape_result, evaluate_download
 from tests.support.loading_pods import MODEL, REASON, TEAM, a_loading_pod, a_loading_store
+from tests.support.probe_verdicts import verdicts_of_request
 
 
 ENTRY = DEFAULT_CATALOGUE[Reason("inferencesetWeightDownloadSlow")]

@@ -14,7 +14,7 @@ WHOLE_FOLDERS = frozenset({"e2e/conformance"})
 Folders whose short files share a control plane of their own.
 """
 
-SINGLE_TESTS = frozenset({"tests/integration/test_demo.py"})
+SINGLE_TESTS = frozenset({"tests/integration/process/test_demo.py"})
 """
 Files whose tests share nothing and wait long. One process alone would be the last to end.
 """

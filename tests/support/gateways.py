@@ -8,10 +8,10 @@ from tests.support.harness_builders import (
     GATEWAY,
     PROGRAMMED,
     a_gateway,
-    only_trouble,
     rendered_troubles,
     verdict_of,
 )
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "modelharnessGatewayProgrammingFailed"

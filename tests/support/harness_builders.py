@@ -49,7 +49,8 @@ from reporter.model.verdicts import Active
 from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO, a_deployment, an_observed_condition
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request, verdicts_of_request
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
+from tests.support.probe_verdicts import verdicts_of_request
 
 
 TEAM = "team-a"
@@ -263,9 +264,3 @@ def rendered_troubles(verdict) -> list[str]:
         "Namespace {namespace}: "
     )
     return [template.removesuffix(".").format_map(t.message_fields) for t in verdict.troubles]
-
-
-def only_trouble(verdict):
-    assert isinstance(verdict, Active), verdict
-    (trouble,) = verdict.troubles
-    return trouble

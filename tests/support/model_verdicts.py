@@ -14,13 +14,9 @@ from reporter.runtime.inputs.scrape_config import find_scrapes
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.store.store import Store
-from tests.support.catalogue_fixture import (
-    DEFAULT_CATALOGUE,
-    DEFAULT_FLAGS,
-    a_probe_request,
-    verdicts_of_request,
-)
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, a_probe_request
 from tests.support.model_builders import MODEL, SUBJECT, TEAM, a_model_store
+from tests.support.probe_verdicts import verdicts_of_request
 
 
 SCRAPES = find_scrapes(DEFAULT_CATALOGUE, SPECS, DEFAULT_FLAGS)
@@ -57,9 +53,3 @@ def rendered_message(verdict) -> str:
     troubles = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)
     message = render_message(MessageInput(entry, SUBJECT, troubles))
     return message.removeprefix(f"InferenceSet {TEAM}/{MODEL}: ")
-
-
-def only_trouble(verdict):
-    assert isinstance(verdict, Active), verdict
-    (trouble,) = verdict.troubles
-    return trouble

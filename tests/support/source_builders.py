@@ -24,22 +24,15 @@ from reporter.model.kinds.keda.scaling_target import ScaleTarget, ScalingSpec
 from reporter.model.observations import Watching, WatchState
 from reporter.model.subjects import Subject
 from reporter.stages.store.store import Store
-from tests.support.builders import LONG_AGO
-from tests.support.catalogue_fixture import a_probe_request, verdicts_of_request
+from tests.support.builders import LONG_AGO, a_condition
+from tests.support.catalogue_fixture import a_probe_request
 from tests.support.model_builders import MODEL, TEAM, WORKSPACE
+from tests.support.probe_verdicts import verdicts_of_request
 
 
 HPA = f"keda-hpa-{MODEL}"
 CLAIM = f"{WORKSPACE}-x4b"
 ALL = (*DEFAULT_KINDS, *OPTIONAL_KINDS)
-
-
-def a_source_condition(
-    kind: str, status: str, reason: str = "", message: str = "", since=None
-) -> Condition:
-    return Condition(
-        type=kind, status=status, reason=reason, message=message, last_transition_time=since
-    )
 
 
 def a_scaled_object(name: str = MODEL, *conditions: Condition, **changes) -> ScaledObject:
@@ -58,7 +51,7 @@ def a_scaled_object(name: str = MODEL, *conditions: Condition, **changes) -> Sca
         spec=ScalingSpec(scale_target_ref=target),
         status=ScaledObjectStatus(
             hpa_name=HPA,
-            conditions=conditions or (a_source_condition("Ready", "True", "ScaledObjectReady"),),
+            conditions=conditions or (a_condition("Ready", "True", "ScaledObjectReady"),),
         ),
     )
 

@@ -26,7 +26,7 @@ def _of_reporter(name: str, **labels: str) -> Alert:
 
 
 FOUND = _alert("Finding", namespace=NAMESPACE, layer="cluster", reason=BBR)
-SILENT = _alert("StatusReporterSilent", "critical")
+REPORTER_SILENT = _alert("StatusReporterSilent", "critical")
 
 
 def unknown_alerts(state: State) -> list[Alert]:
@@ -47,7 +47,7 @@ def expected_alerts(name: str, state: State) -> list[Alert]:
     fixed = {
         "finding": [FOUND],
         "suppressed": [FOUND | {"reason": "clusterIstioControlPlaneNotReady"}],
-        "no_leader": [SILENT],
+        "no_leader": [REPORTER_SILENT],
         "two_leaders": [_of_reporter("SeveralLeaders")],
         "writes_refused": [FOUND, _of_reporter("EventsNotWritten", result="refused")],
         "one_write_throttled": [FOUND],

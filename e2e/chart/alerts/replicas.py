@@ -10,7 +10,7 @@ from pathlib import Path
 from reporter.embedded.http.faults.rules import status_response
 from reporter.embedded.kubeconfig import render_kubeconfig
 from reporter.embedded.server import EmbeddedServer
-from tests.integration.reporter_process import RunningReporter, holder, running_reporter
+from tests.integration.process.reporter_process import RunningReporter, holder, running_reporter
 
 
 Pages = tuple[str, ...]

@@ -11,7 +11,7 @@ from e2e.chart.alerts.replicas import USER, Pages, Replicas, replicas
 from reporter.embedded.example.team import GATEWAY, TEAM
 from reporter.embedded.http.faults.rules import rate_limited_response, status_response
 from reporter.embedded.server import EmbeddedServer
-from tests.integration.reporter_process import BBR, scale_to_zero
+from tests.integration.process.reporter_process import BBR, scale_to_zero
 
 
 ALONE = "--leader-elect=false"

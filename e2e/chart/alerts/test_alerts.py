@@ -19,7 +19,7 @@ from e2e.chart.alerts.expected import (
     LATE,
     OURS,
     OVERDUE,
-    SILENT,
+    REPORTER_SILENT,
     Alert,
     expected_alerts,
     firing_by_minute,
@@ -135,14 +135,18 @@ def test_alert_fires_for_a_reporter_that_is_gone(
     series = [*series_of((Phase(BEFORE, healthy), Phase(gone)), metrics, **external)]
     if cluster:
         series += series_of((Phase(BEFORE + gone, healthy),), metrics, cluster="east")
-    silent = [SILENT | external]
-    firing: dict[int, list[Alert]] = {HEALTHY_YET: [], OVERDUE: silent, BEFORE + gone - 1: silent}
+    expected = [REPORTER_SILENT | external]
+    firing: dict[int, list[Alert]] = {
+        HEALTHY_YET: [],
+        OVERDUE: expected,
+        BEFORE + gone - 1: expected,
+    }
     assert firing_errors(rules, series, firing, tmp_path) == ""
 
 
 def test_alert_fires_for_a_reporter_that_was_never_scraped(rules: Json, tmp_path: Path) -> None:
     other = [{"series": "up{}", "values": "1x30"}]
-    assert firing_errors(rules, other, {29: [SILENT]}, tmp_path) == ""
+    assert firing_errors(rules, other, {29: [REPORTER_SILENT]}, tmp_path) == ""
 
 
 def test_an_event_that_is_dropped_before_the_first_scrape_is_noticed(

@@ -168,6 +168,13 @@ def restart(client: Client, component: StackComponent) -> None:
     client.patch(path(component), {"spec": {"template": template}})
 
 
+def roll_out_slowly(client: Client, component: StackComponent) -> None:
+    """
+    Roll out a new version whose pods stay in ContainerCreating.
+    """
+    faults.set_rollout_fault(client, deployment(client, component), faults.STARTING)
+
+
 def until_ready(client: Client, component: StackComponent, *, within: float = 60) -> Json:
     """
     Wait for the Deployment until all its replicas are of its newest version and Ready, and no

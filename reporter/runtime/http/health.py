@@ -19,9 +19,9 @@ Resyncs without a finished pass after which the process is not alive.
 
 class Health:
     """
-    Liveness and readiness.
+    Liveness and readiness, and what a ready process lacks.
 
-    *resync* is the time between two full passes. *waiting_for* returns why a leader announces
+    *resync*: the time between two full passes. *waiting_for*: returns why a leader announces
     nothing, or an empty text.
     """
 

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from reporter.model.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Active, Clear, ObjectRef, Paused, Unknown, Verdict
@@ -18,7 +19,7 @@ from reporter.stages.resources.check_result import check_served
 from reporter.stages.snapshot.lookups import CheckedSnapshot, Gap, check_lookups
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import why_undecodable_subject
-from reporter.stages.snapshot.undecodable import UndecodableObjects
+from reporter.stages.snapshot.undecodable import UndecodableIndex
 from reporter.stages.snapshot.unknown_layers import placeholder
 
 
@@ -152,7 +153,7 @@ def prepare_probe_run(
     tracked: defaultdict[tuple[Subject, Reason], set[FindingKey]] = defaultdict(set)
     for key in (*gate.finding_states, *gate.unknown_states):
         tracked[key.subject, key.reason].add(key)
-    undecodable = UndecodableObjects(snapshot.undecodable)
+    undecodable = UndecodableIndex(snapshot.undecodable)
     prepared = {
         layer: tuple(
             _prepare_probe(
@@ -177,7 +178,7 @@ def _prepare_probe(
     required_crds: frozenset[str],
     probe: Probe,
     snapshot: Snapshot,
-    undecodable: UndecodableObjects,
+    undecodable: UndecodableIndex,
     *,
     now: datetime,
 ) -> PreparedProbe:
@@ -191,20 +192,24 @@ def _prepare_probe(
         for kind in kinds
         if snapshot.has_synced(kind)
     )
-    unwatched = {kind.resource: snapshot.why_unknown(kind, now=now) for kind in detail_kinds}
-    consulted = {
-        kind.resource: why
-        for kind in probe.spec.consulted_kinds
-        if (why := snapshot.why_unknown(kind, now=now))
-    }
+    consulted = _why_unknown(snapshot, probe.spec.consulted_kinds, now=now)
     return PreparedProbe(
         entry,
         probe,
         next((why for why in whys if why), ""),
         unserved.why if unserved is not None else "",
-        {resource: why for resource, why in unwatched.items() if why},
+        _why_unknown(snapshot, detail_kinds, now=now),
         check_lookups(snapshot, probe.spec, consulted, undecodable),
     )
+
+
+def _why_unknown(
+    snapshot: Snapshot, kinds: Iterable[ResourceKind], *, now: datetime
+) -> Mapping[str, str]:
+    """
+    Return why kinds cannot be read now, by resource, without those that can.
+    """
+    return {each.resource: why for each in kinds if (why := snapshot.why_unknown(each, now=now))}
 
 
 def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:

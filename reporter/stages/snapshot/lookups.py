@@ -15,7 +15,7 @@ from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.undecodable import UndecodableObjects
+from reporter.stages.snapshot.undecodable import UndecodableIndex
 
 
 T = TypeVar("T", bound=ApiObject)
@@ -43,7 +43,7 @@ class CheckedSnapshot(Snapshot):
     deciding: frozenset[str] = frozenset()
     detail: frozenset[str] = frozenset()
     unknown_kinds: Mapping[str, str] = field(default_factory=dict)
-    undecodable_objects: UndecodableObjects = field(default_factory=lambda: UndecodableObjects({}))
+    undecodable_objects: UndecodableIndex = field(default_factory=lambda: UndecodableIndex({}))
     gaps: list[Gap] = field(default_factory=list)
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
@@ -87,7 +87,7 @@ def check_lookups(
     snapshot: Snapshot,
     spec: ProbeSpec,
     unknown_kinds: Mapping[str, str],
-    undecodable: UndecodableObjects,
+    undecodable: UndecodableIndex,
 ) -> Snapshot:
     """
     Return a snapshot that notes the gaps of this probe's lookups; the same one if there can be none.

@@ -23,7 +23,7 @@ Objects that are named for one key. More of them make no verdict more Unknown.
 
 
 @dataclass(frozen=True, slots=True)
-class UndecodableObjects:
+class UndecodableIndex:
     """
     The objects whose newest version could not be decoded, each with its stub.
 

@@ -22,10 +22,10 @@ from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.affected import affected_subjects
 from reporter.stages.store.crd_presence import CRDPresences
-from reporter.stages.store.history import History
-from reporter.stages.store.provisioning_errors import ProvisioningErrors
+from reporter.stages.store.history.history import History
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.table import Table
+from reporter.stages.store.undecodable import UndecodableObjects
 from reporter.stages.store.watch_states import WatchStates
 
 
@@ -57,9 +57,8 @@ class Store:
         self._presences = CRDPresences(crds)
         self._watch_states = WatchStates(self.kinds, self._presences)
         self._samples = scrapes or SampleStore({})
-        self._provisioning_errors = ProvisioningErrors()
         self._history = History()
-        self._undecodable: dict[ObjectRef, ApiObject | None] = {}
+        self._undecodable = UndecodableObjects()
         self._deleted_uids: dict[ObjectRef, str] | None = None
         self._dirty: set[Subject] = set()
         self._on_change: Callable[[], None] = lambda: None
@@ -95,9 +94,7 @@ class Store:
 
         New objects are stored before old ones are deleted, so that none seems to be missing meanwhile.
         """
-        marked = {
-            (r.namespace, r.name) for r in self._undecodable if r.resource == kind.group_resource
-        }
+        marked = self._undecodable.names_of(kind)
         deleted = {*self._tables[kind.resource].objects.keys(), *marked} - set(undecodable)
         remaining = iter(objects)
         while batch := tuple(islice(remaining, BATCH_SIZE)):
@@ -163,7 +160,6 @@ class Store:
         self._history.on_upsert(new)
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
-        self._provisioning_errors.on_upsert(new)
         return was_undecodable
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
@@ -175,11 +171,10 @@ class Store:
         ref = ObjectRef(kind.group_resource, namespace, name)
         if not self._unmark_undecodable(ref) and old is None:
             return
-        self._history.on_delete(old)
         if isinstance(old, Pod):
             self._samples.forget(namespace, name)
         if old is not None:
-            self._provisioning_errors.on_delete(old, self._is_workspace_absent)
+            self._history.on_delete(old, self._is_workspace_absent)
         if table.record_deletion((namespace, name), old.metadata.uid if old is not None else ""):
             self._deleted_uids = None
         self._mark_dirty(*affected_subjects(kind, self._tables, old=old, new=None))
@@ -199,9 +194,7 @@ class Store:
 
         *stub*: the object with its metadata alone; None if even that is not known.
         """
-        ref = ObjectRef(kind.group_resource, namespace, name)
-        if ref not in self._undecodable or self._undecodable[ref] != stub:
-            self._undecodable[ref] = stub
+        if self._undecodable.mark(ObjectRef(kind.group_resource, namespace, name), stub):
             self._mark_dirty(ALL_LAYERS)
 
     def _unmark_undecodable(self, ref: ObjectRef) -> bool:
@@ -210,9 +203,8 @@ class Store:
 
         All that were Unknown because of it may be known again, in any layer.
         """
-        if ref not in self._undecodable:
+        if not self._undecodable.forget(ref):
             return False
-        del self._undecodable[ref]
         self._mark_dirty(ALL_LAYERS)
         return True
 
@@ -286,9 +278,9 @@ class Store:
             },
             presences=self._presences.by_resource,
             deleted_uids=self._collect_deleted_uids(),
-            undecodable=dict(self._undecodable),
+            undecodable=self._undecodable.snapshot(),
             scrape_histories=self._samples.snapshot(),
-            provisioning_errors=self._provisioning_errors.snapshot(),
+            provisioning_errors=self._history.provisioning_errors.snapshot(),
             pod_failures=self._history.pod_failures.snapshot(),
             labelled_deployments=self._history.labelled_deployments.snapshot(),
         )

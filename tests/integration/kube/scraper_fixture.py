@@ -20,8 +20,9 @@ from reporter.settings import ScrapeMode
 from reporter.stages.probes.probe import ProbeRequest
 from reporter.stages.snapshot.scrape_targets import TargetFinder
 from tests.support.builders import NOON
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, verdicts_of_request
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.loading_pods import REASON, SCRAPE, TEAM, a_loading_pod, a_loading_store
+from tests.support.probe_verdicts import verdicts_of_request
 from tests.support.stubs.api_servers import a_kubeconfig, connected
 from tests.support.stubs.exporter import SIMULATED_DOWNLOADS, StubExporter
 

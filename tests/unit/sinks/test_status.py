@@ -4,77 +4,22 @@ The status page: every subject with the state of each reason, since when and why
 
 import json
 from datetime import timedelta
-from time import perf_counter
 
 import pytest
 
-from reporter.model.enums import Layer, TroubleKind
+from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, WatchLost
-from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.model.verdicts import Clear
-from reporter.sinks.status import SUBJECTS_PER_CHUNK, StateHistory, render_status
+from reporter.sinks.status import render_status
 from tests.support.builders import (
     NOON,
-    a_catalogue,
-    a_key,
-    a_store,
-    a_suppression,
     a_trouble,
     an_active_verdict,
-    an_entry,
 )
-from tests.support.replay import Replay
-
-
-SET = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
-ISTIO, BBR, KAITO = a_key("clusterIstio"), a_key("clusterBBR"), a_key("clusterKaito")
-PODS_OF = a_key("inferencesetPods", SET)
-CATALOGUE = a_catalogue(
-    an_entry("clusterIstio", 10),
-    an_entry("clusterBBR", 20),
-    an_entry("clusterKaito", 30),
-    an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
-    rows=(a_suppression("clusterKaito", "inferencesetPods"),),
-)
-
-
-class StatusPage:
-    """
-    A replay, and the status page about it.
-    """
-
-    def __init__(self, subjects=frozenset({CLUSTER_SUBJECT, SET})) -> None:
-        self.replay = Replay(CATALOGUE, subjects=subjects)
-        self.leading = True
-        self.history = StateHistory(lambda: self.replay.now, lambda: self.leading)
-        self.store = a_store(crds=("gateways.gateway.networking.k8s.io",))
-
-    def page(self):
-        self.history.on_pass(self.replay.evaluation, self.replay.evaluation, timedelta(0))
-        chunks = render_status(
-            self.replay.context,
-            self.store.snapshot(),
-            since=self.history.freeze(),
-            process={"identity": "reporter-0", "leading": self.leading},
-        )
-        return json.loads("".join(chunks))
-
-    def subject(self, subject: Subject = CLUSTER_SUBJECT):
-        (found,) = (
-            s
-            for s in self.page()["subjects"]
-            if (s["layer"], s["namespace"], s["name"])
-            == (subject.layer, subject.namespace, subject.name)
-        )
-        return found
-
-    def verdict(self, key):
-        (found,) = (v for v in self.subject(key.subject)["verdicts"] if v["reason"] == key.reason)
-        return found
+from tests.unit.sinks.status_fixture import BBR, ISTIO, KAITO, PODS_OF, SET, StatusPage
 
 
 @pytest.fixture
@@ -228,20 +173,6 @@ def test_each_kind_and_crd_has_its_watch_state(status_page):
     assert status_page.page()["crds"] == {name: "unknown: HTTP 503"}
 
 
-def test_a_page_of_thousands_is_rendered_within_two_seconds():
-    sets = [Subject(Layer.MODELDEPLOYMENT, f"team-{i % 50}", f"model-{i}") for i in range(2000)]
-    status_page = StatusPage(frozenset({CLUSTER_SUBJECT, *sets}))
-    status_page.replay.announcing = False
-    lost = [
-        an_active_verdict(a_key("inferencesetPods", s), a_trouble(kind=TroubleKind.LOST))
-        for s in sets
-    ]
-    status_page.replay.set_verdicts(*lost)
-    begun = perf_counter()
-    assert len(status_page.page()["subjects"]) == 2001
-    assert perf_counter() - begun < 2
-
-
 def test_the_verdicts_of_a_subject_are_sorted_by_reason():
     status_page = StatusPage()
     status_page.replay.set_verdicts(
@@ -249,41 +180,6 @@ def test_the_verdicts_of_a_subject_are_sorted_by_reason():
     )
     reasons = [verdict["reason"] for verdict in status_page.subject()["verdicts"]]
     assert reasons == ["clusterBBR", "clusterIstio", "clusterKaito"]
-
-
-def test_a_page_is_rendered_in_chunks_and_shows_one_moment_whatever_happens_meanwhile():
-    sets = [
-        Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i}")
-        for i in range(10 * SUBJECTS_PER_CHUNK)
-    ]
-    status_page = StatusPage(frozenset({CLUSTER_SUBJECT, *sets}))
-    pods = [a_key("inferencesetPods", each) for each in sets]
-
-    def set_all(verdict) -> None:
-        before = status_page.replay.evaluation
-        status_page.replay.set_verdicts(*map(verdict, pods))
-        status_page.history.on_pass(before, status_page.replay.evaluation, timedelta(0))
-
-    def chunks():
-        since, process = status_page.history.freeze(), {"leading": True}
-        return render_status(
-            status_page.replay.context, status_page.store.snapshot(), since=since, process=process
-        )
-
-    set_all(lambda key: an_active_verdict(key, a_trouble(kind=TroubleKind.LOST)))
-    status_page.replay.advance(120)
-    whole, found, changes = (
-        "".join(chunks()),
-        [],
-        [Clear, lambda key: an_active_verdict(key, a_trouble())],
-    )
-    for number, chunk in enumerate(chunks()):
-        found.append(chunk)
-        status_page.replay.advance(50)
-        set_all(changes[number % 2])
-    assert "".join(found) == whole != "".join(chunks())
-    assert len(json.loads(whole)["subjects"]) == len(sets) + 1
-    assert max(chunk.count('"verdicts": [') for chunk in found) == SUBJECTS_PER_CHUNK
 
 
 def test_a_new_state_that_the_history_has_not_seen_is_not_dated_by_the_one_before():

@@ -9,7 +9,7 @@ from reporter.model.kinds.base.objects import ApiObject, Metadata
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.snapshot.undecodable import MAX_OBJECTS, UndecodableObjects
+from reporter.stages.snapshot.undecodable import MAX_OBJECTS, UndecodableIndex
 from tests.support.builders import a_store
 
 
@@ -54,7 +54,7 @@ def find(objects, key, kind=HTTP_ROUTES):
 
 
 def test_an_object_is_found_by_its_metadata_or_by_what_its_spec_may_hold():
-    objects = UndecodableObjects(ROUTES)
+    objects = UndecodableIndex(ROUTES)
     assert find(objects, inference_set_key("team-a", "qwen")) == (("team-a", "b"),)
     assert find(objects, inference_set_key("team-a", "llama")) == ()
     assert find(objects, namespace_key("team-a")) == (("team-a", "a"), ("team-a", "b"))
@@ -63,7 +63,7 @@ def test_an_object_is_found_by_its_metadata_or_by_what_its_spec_may_hold():
 
 
 def test_one_without_metadata_may_have_any_key_of_its_kind():
-    objects = UndecodableObjects(ROUTES)
+    objects = UndecodableIndex(ROUTES)
     assert find(objects, "anything", PODS) == (("team-b", "x"),)
 
 
@@ -72,18 +72,18 @@ def test_the_last_version_that_could_be_decoded_counts_as_well():
     stubs = {a_ref(HTTP_ROUTES, "team-a", "c"): a_route("team-a", "c")}
     stored = store.snapshot().tables[HTTP_ROUTES.resource].objects
     key = inference_set_key("team-a", "llama")
-    assert UndecodableObjects(stubs).find(HTTP_ROUTES, stored, key) == (("team-a", "c"),)
+    assert UndecodableIndex(stubs).find(HTTP_ROUTES, stored, key) == (("team-a", "c"),)
 
 
 def test_a_lookup_names_only_so_many_of_very_many():
     stubs = {a_ref(PODS, "team-a", f"x-{number:02}"): None for number in range(20)}
-    found = find(UndecodableObjects(stubs), "anything", PODS)
+    found = find(UndecodableIndex(stubs), "anything", PODS)
     assert found == tuple(("team-a", f"x-{number:02}") for number in range(MAX_OBJECTS))
 
 
 def test_many_lookups_go_through_all_objects_once():
     stubs = CountedStubs(dict(ROUTES))
-    objects = UndecodableObjects(stubs)
+    objects = UndecodableIndex(stubs)
     for number in range(100):
         find(objects, inference_set_key("team-a", f"set-{number}"))
     assert stubs.walks == 1

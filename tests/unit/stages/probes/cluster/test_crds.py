@@ -11,7 +11,8 @@ from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import DiscoveryResult, NotSynced
 from reporter.model.verdicts import Active, Clear, Unknown
 from tests.support.builders import NOON, a_namespace, a_store
-from tests.support.catalogue_fixture import a_probe_request, verdicts_of_request
+from tests.support.catalogue_fixture import a_probe_request
+from tests.support.probe_verdicts import verdicts_of_request
 
 
 REASON = "clusterCRDMissing"

@@ -9,7 +9,8 @@ from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import NotSynced
 from reporter.model.verdicts import Active, Clear, Unknown
 from tests.support.builders import NOON, a_deployment, a_namespace, a_pod, a_store
-from tests.support.catalogue_fixture import a_probe_request, verdicts_of_request
+from tests.support.catalogue_fixture import a_probe_request
+from tests.support.probe_verdicts import verdicts_of_request
 
 
 AUTH = "clusterGatewayAuthNotReady"

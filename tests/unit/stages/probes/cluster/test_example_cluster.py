@@ -13,7 +13,8 @@ from reporter.model.verdicts import Clear
 from reporter.stages.probes.cluster import deployments
 from reporter.stages.store.store import Store
 from tests.support.builders import NOON
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request, verdicts_of_request
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
+from tests.support.probe_verdicts import verdicts_of_request
 
 
 REASONS = [

@@ -21,7 +21,8 @@ from tests.support.model_builders import (
     a_pool,
     a_set,
 )
-from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
+from tests.support.model_verdicts import rendered_message, verdict_of
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "inferencesetEPPNotReady"

@@ -18,7 +18,8 @@ from tests.support.model_builders import (
     never_ready,
 )
 from tests.support.model_pods import LOOP, PENDING, REASON, broken, multi
-from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
+from tests.support.model_verdicts import rendered_message, verdict_of
+from tests.support.probe_verdicts import only_trouble
 
 
 MISSING = {

@@ -8,7 +8,8 @@ from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON
 from tests.support.model_builders import NODE, a_model, a_model_pod, a_set, a_workspace
-from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
+from tests.support.model_verdicts import rendered_message, verdict_of
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "inferencesetNodeUnderPressure"

@@ -11,7 +11,7 @@ from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear
-from tests.support.builders import LONG_AGO, NOON
+from tests.support.builders import LONG_AGO, NOON, a_condition
 from tests.support.model_builders import (
     QUOTA,
     SUBJECT,
@@ -24,22 +24,21 @@ from tests.support.model_builders import (
     a_workspace,
     never_ready,
 )
-from tests.support.model_verdicts import only_trouble, rendered_message
-from tests.support.source_builders import a_claim, a_source_condition, a_store, verdict_of
+from tests.support.model_verdicts import rendered_message
+from tests.support.probe_verdicts import only_trouble
+from tests.support.source_builders import a_claim, a_store, verdict_of
 
 
 REASON = "inferencesetInfraProvisioningFailed"
 WAITING = {**WAITING_CONDITIONS, "NodeClaimReady": ("False", "NodeClaimNotReady", "not enough")}
-LAUNCHED = a_source_condition("Launched", "True", "Launched", since=NOON)
-REGISTERED = a_source_condition("Registered", "True", "Registered")
-INITIALIZED = a_source_condition("Initialized", "True", "Initialized")
-NOT_REGISTERED = a_source_condition(
-    "Registered", "Unknown", "NodeNotFound", "Node not registered", NOON
-)
-AWAITS = a_source_condition(
+LAUNCHED = a_condition("Launched", "True", "Launched", since=NOON)
+REGISTERED = a_condition("Registered", "True", "Registered")
+INITIALIZED = a_condition("Initialized", "True", "Initialized")
+NOT_REGISTERED = a_condition("Registered", "Unknown", "NodeNotFound", "Node not registered", NOON)
+AWAITS = a_condition(
     "Registered", "Unknown", "AwaitingReconciliation", "object is awaiting", LONG_AGO
 )
-REFUSED = a_source_condition("Launched", "Unknown", "SubscriptionQuotaReached", QUOTA, NOON)
+REFUSED = a_condition("Launched", "Unknown", "SubscriptionQuotaReached", QUOTA, NOON)
 POD = a_model_pod(waiting="ContainerCreating", **never_ready(NOON))
 
 
@@ -103,11 +102,11 @@ AS_WITHOUT = {
     "nobody's claim": [a_claim(REFUSED, labels=None)],
     "a claim on its way out": [a_claim(REFUSED, deleted=NOON)],
     "a machine that is terminated": [
-        a_claim(REFUSED, a_source_condition("InstanceTerminating", "True", "InstanceTerminating"))
+        a_claim(REFUSED, a_condition("InstanceTerminating", "True", "InstanceTerminating"))
     ],
     "a claim that is well": [a_claim(LAUNCHED, REGISTERED, INITIALIZED)],
     "an error without a text": [
-        a_claim(a_source_condition("Launched", "True"), a_source_condition("Drifted", "True"))
+        a_claim(a_condition("Launched", "True"), a_condition("Drifted", "True"))
     ],
     "no condition yet": [a_claim()],
 }
@@ -122,7 +121,7 @@ def test_nothing_of_it_is_added(objects):
 
 def test_a_reason_without_a_text_is_no_refusal():
     assert (
-        only_trouble(verdict(a_claim(a_source_condition("Launched", "Unknown", "Odd")))).kind
+        only_trouble(verdict(a_claim(a_condition("Launched", "Unknown", "Odd")))).kind
         is TroubleKind.STARTING
     )
 

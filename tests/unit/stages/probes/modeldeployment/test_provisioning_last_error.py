@@ -9,7 +9,8 @@ from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.stages.resources.kaito.nodes import last_workspace_error
 from tests.support.builders import an_observed_condition
 from tests.support.model_builders import QUOTA, a_model_store, a_workspace, delete_from_store
-from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
+from tests.support.model_verdicts import rendered_message, verdict_of
+from tests.support.probe_verdicts import only_trouble
 from tests.support.provisioning import REASON, REFUSED, claims, starting
 
 

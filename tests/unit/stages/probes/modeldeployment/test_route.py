@@ -34,7 +34,8 @@ from tests.support.model_builders import (
     an_entry,
     never_ready,
 )
-from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
+from tests.support.model_verdicts import rendered_message, verdict_of
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "inferencesetRouteNotReady"

@@ -27,7 +27,8 @@ from tests.support.model_builders import (
     a_route,
     an_entry,
 )
-from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
+from tests.support.model_verdicts import rendered_message, verdict_of
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "inferencesetRouteNotReady"

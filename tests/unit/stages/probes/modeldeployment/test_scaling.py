@@ -9,7 +9,8 @@ from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.verdicts import Clear, Unknown
 from reporter.stages.resources.scaling.metrics_annotation import find_metric_problems
 from tests.support.model_builders import a_model, a_model_store, a_set, a_workspace
-from tests.support.model_verdicts import only_trouble, rendered_message, verdict_of
+from tests.support.model_verdicts import rendered_message, verdict_of
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "inferencesetScalingMisconfigured"

@@ -10,12 +10,12 @@ from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_
 from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.verdicts import Clear, Unknown
-from tests.support.builders import LONG_AGO, NOON
+from tests.support.builders import LONG_AGO, NOON, a_condition
 from tests.support.model_builders import SUBJECT, TEAM, a_set, a_team
-from tests.support.model_verdicts import only_trouble, rendered_message
+from tests.support.model_verdicts import rendered_message
+from tests.support.probe_verdicts import only_trouble
 from tests.support.source_builders import (
     a_scaled_object,
-    a_source_condition,
     a_store,
     an_autoscaler,
     verdict_of,
@@ -25,16 +25,12 @@ from tests.support.source_builders import (
 REASON = "inferencesetScalingMisconfigured"
 METRICS = "[{name: queue, type: gauge, upthreshold: 10, downthreshold: 1}]"
 SCALING = {"auto-provision": "true", "max-replicas": "4", "metrics": METRICS}
-CHECK_FAILED = a_source_condition(
-    "Ready", "False", "ScaledObjectCheckFailed", "no such scale target"
-)
-TRIGGER_ERROR = a_source_condition(
-    "Ready", "False", "TriggerError", "Triggers are not working correctly"
-)
-NO_METRIC = a_source_condition(
+CHECK_FAILED = a_condition("Ready", "False", "ScaledObjectCheckFailed", "no such scale target")
+TRIGGER_ERROR = a_condition("Ready", "False", "TriggerError", "Triggers are not working correctly")
+NO_METRIC = a_condition(
     "ScalingActive", "False", "FailedGetExternalMetric", "no metrics", LONG_AGO
 )
-NO_SCALE = a_source_condition("AbleToScale", "False", "FailedGetScale", "not found", LONG_AGO)
+NO_SCALE = a_condition("AbleToScale", "False", "FailedGetScale", "not found", LONG_AGO)
 
 
 def the_set(replicas: int = 1, ready: int = 1, scaling=None, **changes):
@@ -58,20 +54,20 @@ CLEAR = {
     "all is well": [
         the_set(),
         a_scaled_object(),
-        an_autoscaler(a_source_condition("ScalingActive", "True")),
+        an_autoscaler(a_condition("ScalingActive", "True")),
     ],
     "scaling not requested": [the_set(scaling={})],
     "KEDA has not looked yet": [
         the_set(),
-        a_scaled_object("qwen", a_source_condition("Active", "Unknown")),
+        a_scaled_object("qwen", a_condition("Active", "Unknown")),
     ],
     "some triggers fail": [
         the_set(),
-        a_scaled_object("qwen", a_source_condition("Ready", "Unknown", "PartialTriggerError")),
+        a_scaled_object("qwen", a_condition("Ready", "Unknown", "PartialTriggerError")),
     ],
     "not active, which is normal": [
         the_set(),
-        a_scaled_object("qwen", a_source_condition("Active", "False", "ScalerNotActive")),
+        a_scaled_object("qwen", a_condition("Active", "False", "ScalerNotActive")),
     ],
     "triggers fail while the model starts": [
         the_set(ready=0),
@@ -91,9 +87,7 @@ CLEAR = {
     ],
     "paused, as KEDA reports": [
         the_set(),
-        a_scaled_object(
-            "qwen", CHECK_FAILED, a_source_condition("Paused", "True", "ScaledObjectPaused")
-        ),
+        a_scaled_object("qwen", CHECK_FAILED, a_condition("Paused", "True", "ScaledObjectPaused")),
     ],
     "on its way out": [the_set(), a_scaled_object("qwen", CHECK_FAILED, deleted=NOON)],
     "of another name, made by hand": [the_set(), a_scaled_object("by-hand")],
@@ -110,17 +104,17 @@ CLEAR = {
     "the autoscaler rests at zero": [
         the_set(),
         a_scaled_object(),
-        an_autoscaler(a_source_condition("ScalingActive", "False", "ScalingDisabled")),
+        an_autoscaler(a_condition("ScalingActive", "False", "ScalingDisabled")),
     ],
     "it has just scaled": [
         the_set(),
         a_scaled_object(),
-        an_autoscaler(a_source_condition("AbleToScale", "False", "BackoffBoth")),
+        an_autoscaler(a_condition("AbleToScale", "False", "BackoffBoth")),
     ],
     "as many as are allowed": [
         the_set(),
         a_scaled_object(),
-        an_autoscaler(a_source_condition("ScalingLimited", "True", "TooManyReplicas")),
+        an_autoscaler(a_condition("ScalingLimited", "True", "TooManyReplicas")),
     ],
     "the autoscaler is on its way out": [
         the_set(),

@@ -19,7 +19,7 @@ from reporter.stages.probes import PROBES
 from reporter.stages.probes.modeldeployment.weight_download import format_speed
 from reporter.stages.probes.probe import ProbeRequest
 from tests.support.builders import MINUTE, NOON, SECOND
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, verdicts_of_request
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.downloads import a_scrape_result
 from tests.support.loading_pods import (
     MODEL,
@@ -31,6 +31,7 @@ from tests.support.loading_pods import (
     add_failed_scrape,
     add_samples,
 )
+from tests.support.probe_verdicts import verdicts_of_request
 
 
 SUBJECT = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)

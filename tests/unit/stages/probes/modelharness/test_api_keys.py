@@ -14,10 +14,10 @@ from tests.support.harness_builders import (
     TEAM,
     a_harness_store,
     an_api_key,
-    only_trouble,
     rendered_troubles,
     verdict_of,
 )
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "modelharnessAPIKeyReconcileFailed"

@@ -17,10 +17,10 @@ from tests.support.harness_builders import (
     a_harness_store,
     a_route,
     an_authz_filter,
-    only_trouble,
     rendered_troubles,
     verdict_of,
 )
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "modelharnessCatchAllFilterRejected"

@@ -21,9 +21,9 @@ from tests.support.harness_builders import (
     a_team,
     an_api_key,
     an_authz_filter,
-    only_trouble,
     rendered_troubles,
 )
+from tests.support.probe_verdicts import only_trouble
 from tests.support.source_builders import a_mesh, a_policy, a_store, verdict_of
 
 

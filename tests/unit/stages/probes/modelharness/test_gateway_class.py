@@ -21,10 +21,10 @@ from tests.support.harness_builders import (
     a_gateway,
     a_harness_store,
     a_route,
-    only_trouble,
     rendered_troubles,
     verdict_of,
 )
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "modelharnessGatewayClassMissing"

@@ -23,10 +23,10 @@ from tests.support.harness_builders import (
     a_namespace_in_selector,
     a_policy,
     metadata,
-    only_trouble,
     rendered_troubles,
     verdict_of,
 )
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "modelharnessNetworkPolicyMisconfigured"

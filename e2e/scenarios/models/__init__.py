@@ -1,0 +1,3 @@
+"""
+Models from their first installation to their end.
+"""

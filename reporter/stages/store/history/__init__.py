@@ -1,0 +1,3 @@
+"""
+What is remembered of objects that were deleted or replaced.
+"""

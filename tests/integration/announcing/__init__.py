@@ -1,0 +1,3 @@
+"""
+Events written to an API server, and read back.
+"""

@@ -1,0 +1,3 @@
+"""
+Passes over a store that changes.
+"""

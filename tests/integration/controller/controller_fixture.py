@@ -1,0 +1,134 @@
+"""
+A controller whose probes return what the test sets, with a clock that the test sets.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from reporter.model.entries import HoldDurations
+from reporter.model.enums import Layer
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.subjects import Subject
+from reporter.runtime.announcing.announcements import Announcements
+from reporter.runtime.controller.controller import Controller
+from reporter.runtime.process.clock import Clock
+from reporter.stages.evaluation.clocks import Delays
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.states import reason_states
+from reporter.stages.store.store import Store
+from tests.integration.announcing.publisher_fixture import BBR, an_evaluator, involved_for
+from tests.support.builders import (
+    a_catalogue,
+    a_deployment,
+    a_store,
+    an_entry,
+)
+
+
+NEVER = timedelta(hours=1)
+SOON = timedelta(milliseconds=300)
+MODEL = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
+
+
+class SettableClock(Clock):
+    """
+    A clock that the test sets; with *stopped* it does not advance.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ahead = timedelta(0)
+        self.stopped: datetime | None = None
+
+    def now(self):
+        return self.stopped or super().now() + self.ahead
+
+
+@dataclass
+class PassRecorder:
+    """
+    Record every pass that an observer receives; *then* is called between it and the pause after
+    it.
+    """
+
+    seen: list[tuple[Evaluation, Evaluation]] = field(default_factory=list)
+    then: Callable[[], None] = lambda: None
+
+    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
+        self.seen.append((before, after))
+        self.then()
+
+    @property
+    def number(self) -> int:
+        return len(self.seen)
+
+
+class ControllerFixture:
+    def __init__(self, store: Store, **changes) -> None:
+        self.store, self.clock, self.passes = store, SettableClock(), PassRecorder()
+        self.verdicts: dict = {}
+        entries = (
+            an_entry("clusterBBR", 20, holds=HoldDurations(lost=SOON)),
+            an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
+        )
+        evaluator = an_evaluator(
+            a_catalogue(*entries),
+            self.verdicts,
+            changes.get("subjects", ()),
+            settings=EvaluationSettings(Delays(settle=SOON)),
+            requires=changes.get("requires", ()),
+        )
+        self.announcements = Announcements(
+            evaluator.catalogue, evaluator.settings, self.clock, involved_for=involved_for
+        )
+        self.controller = Controller(
+            store,
+            evaluator,
+            self.announcements,
+            self.clock,
+            resync=changes.get("resync", NEVER),
+            observers=(self.passes,),
+        )
+
+    @property
+    def reason_state(self) -> str:
+        return str(reason_states(self.controller.evaluation).get(BBR, "clear"))
+
+    def change(self, number: int = 1) -> None:
+        self.store.upsert(DEPLOYMENTS, a_deployment("any", replicas=number))
+
+    async def wait_for_passes(self, before: int) -> None:
+        await self.until(lambda: self.passes.number > before, within=1)
+
+    async def until(self, condition: Callable[[], bool], *, within: float = 3) -> None:
+        async with asyncio.timeout(within):
+            while not condition():  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def running(store: Store | None = None, **changes) -> AsyncIterator[ControllerFixture]:
+    """
+    Run the controller; with everything listed, its first pass is over.
+    """
+    run = ControllerFixture(store or a_store(), **changes)
+    task = asyncio.create_task(run.controller.run())
+    try:
+        if store is None:
+            await run.until(lambda: run.passes.number > 0)
+        yield run
+        assert not task.done(), "the controller ended"
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def due(run: ControllerFixture) -> list[str]:
+    return [
+        each.key.reason
+        for each in run.announcements.publish_context().pending_writes(now=run.clock.now())
+    ]

@@ -1,0 +1,163 @@
+"""
+The times at which the controller runs passes: after changes, at deadlines, and regularly.
+"""
+
+import asyncio
+import time
+from datetime import timedelta
+from itertools import pairwise
+
+from reporter.model.enums import TroubleKind
+from reporter.runtime.controller.controller import CHANGE_BATCH_WINDOW
+from tests.integration.announcing.publisher_fixture import BBR
+from tests.integration.controller.controller_fixture import (
+    MODEL,
+    SOON,
+    running,
+)
+from tests.support.builders import (
+    a_key,
+    a_trouble,
+    an_active_verdict,
+)
+
+
+# ------------------------------------------------------------ a change
+
+
+async def test_the_first_change_leads_to_a_pass_at_once():
+    async with running() as run:
+        before = run.passes.number
+        run.verdicts[BBR] = an_active_verdict(BBR)
+        run.change()
+        await run.wait_for_passes(before)
+        assert run.reason_state == "announced"
+
+
+async def test_nothing_happens_while_nothing_changes():
+    async with running() as run:
+        await asyncio.sleep(0.3)
+        assert run.passes.number <= 2
+
+
+async def test_what_changes_nothing_that_is_read_leads_to_no_pass():
+    async with running() as run:
+        run.change(5)
+        await run.until(lambda: run.passes.number == 2)
+        run.change(5)
+        await asyncio.sleep(0.2)
+        assert run.passes.number == 2
+
+
+async def test_the_changes_of_a_burst_are_evaluated_together_and_the_last_one_counts():
+    async with running() as run:
+        started, before = asyncio.get_running_loop().time(), run.passes.number
+        for number in range(300):
+            run.change(number)
+            await asyncio.sleep(0.001)
+        run.verdicts[BBR] = an_active_verdict(BBR)
+        run.change(1000)
+        await run.until(lambda: run.reason_state == "announced", within=1)
+        lasted = asyncio.get_running_loop().time() - started
+        assert run.passes.number - before <= lasted / CHANGE_BATCH_WINDOW.total_seconds() + 2
+
+
+async def test_a_pass_is_followed_by_a_pause_of_its_own_length():
+    async with running() as run:
+        loop = asyncio.get_running_loop()
+        ends: list[float] = []
+
+        def then() -> None:
+            if not ends:
+                time.sleep(1)
+            ends.append(loop.time())
+            run.change(len(ends) + 1)
+
+        run.passes.then = then
+        run.change(1)
+        await run.until(lambda: len(ends) == 3, within=9)
+        slow, after_it, next_one = ends
+        assert after_it - slow > 0.9
+        assert next_one - after_it < 0.9
+
+
+async def test_changes_without_end_starve_neither_passes_nor_resyncs():
+    async with running(resync=SOON, subjects=(MODEL,)) as run:
+        before = run.passes.number
+        model = a_key("inferencesetPods", MODEL)
+        run.verdicts[model] = an_active_verdict(model)
+
+        async def storm() -> None:
+            number = 0
+            while True:
+                number += 1
+                run.change(number)
+                await asyncio.sleep(0.002)
+
+        task = asyncio.create_task(storm())
+        # Of the model no object changes: only a full pass looks at it.
+        await run.until(lambda: model in run.controller.evaluation.gate.finding_states)
+        await run.until(lambda: run.passes.number - before > 5)
+        task.cancel()
+
+
+# ------------------------------------------------------------ time alone
+
+
+async def test_a_hold_that_runs_out_is_acted_on_without_any_change():
+    async with running() as run:
+        run.verdicts[BBR] = an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST))
+        run.change()
+        await run.until(lambda: run.reason_state == "held", within=1)
+        before = run.passes.number
+        await run.until(lambda: run.reason_state == "announced", within=1)
+        assert run.passes.number - before <= 5
+
+
+async def test_a_settle_that_runs_out_is_acted_on_without_any_change():
+    async with running() as run:
+        run.verdicts[BBR] = an_active_verdict(BBR)
+        run.change(1)
+        await run.until(lambda: run.reason_state == "announced", within=1)
+        del run.verdicts[BBR]
+        run.change(2)
+        await run.until(lambda: run.reason_state == "settling", within=1)
+        await run.until(lambda: run.reason_state == "clear", within=1)
+
+
+async def test_everything_is_evaluated_at_each_resync():
+    async with running(resync=SOON) as run:
+        run.verdicts[BBR] = an_active_verdict(BBR)
+        await run.until(lambda: run.reason_state == "announced")
+        before = run.passes.number
+        await run.until(lambda: run.passes.number > before + 1)
+
+
+async def test_a_clock_that_is_set_back_does_not_put_resyncs_off():
+    async with running(resync=SOON) as run:
+        run.clock.ahead = timedelta(hours=-1)
+        await run.until(lambda: run.passes.number > 2)
+        run.verdicts[BBR] = an_active_verdict(BBR)
+        await run.until(lambda: run.reason_state == "announced")
+
+
+async def test_a_clock_that_is_set_forward_is_followed_by_a_resync():
+    async with running(resync=SOON) as run:
+        run.clock.ahead = timedelta(hours=1)
+        run.verdicts[BBR] = an_active_verdict(BBR)
+        await run.until(lambda: run.reason_state == "announced")
+
+
+# ------------------------------------------------------------ observers
+
+
+async def test_an_observer_gets_the_evaluations_before_and_after_each_pass():
+    async with running() as run:
+        for number in range(3):
+            before = run.passes.number
+            run.change(number + 10)
+            await run.wait_for_passes(before)
+        pairs = run.passes.seen
+        assert all(one[1] is following[0] for one, following in pairwise(pairs))
+        assert run.controller.evaluation is pairs[-1][1]
+        assert run.controller.pass_times.finished_at is not None

@@ -1,0 +1,57 @@
+"""
+A result of the publisher makes the next pass necessary.
+"""
+
+import asyncio
+
+from reporter.model.event_record import EventRecord
+from reporter.stages.announcing.outcome import WriteOutcome
+from tests.integration.announcing.publisher_fixture import BBR
+from tests.integration.controller.controller_fixture import (
+    ControllerFixture,
+    due,
+    running,
+)
+from tests.support.builders import (
+    an_active_verdict,
+)
+
+
+async def a_record(run: ControllerFixture) -> EventRecord:
+    """
+    The Event of a finding that has settled since.
+    """
+    run.verdicts[BBR] = an_active_verdict(BBR)
+    run.change(1)
+    await run.until(lambda: run.reason_state == "announced", within=1)
+    record = run.announcements.publish_context().compose_event(BBR, now=run.clock.now())
+    assert record is not None
+    del run.verdicts[BBR]
+    run.change(2)
+    await run.until(lambda: run.reason_state == "clear", within=2)
+    return record
+
+
+async def test_what_was_read_back_at_a_start_gets_its_ready_by_time_alone():
+    async with running() as before:
+        record = await a_record(before)
+    async with running() as run:
+        run.announcements.restored([record])
+        assert due(run) == []
+        await run.until(lambda: due(run) == ["clusterReady"], within=2)
+
+
+async def test_what_was_read_back_by_who_saw_it_settle_gets_its_ready_at_once():
+    async with running() as run:
+        record = await a_record(run)
+        await asyncio.sleep(0.3)
+        run.announcements.restored([record])
+        assert due(run) == ["clusterReady"]
+
+
+async def test_what_settled_while_it_was_written_gets_its_ready_at_once():
+    async with running() as run:
+        record = await a_record(run)
+        await asyncio.sleep(0.3)
+        run.announcements.write_finished(record, WriteOutcome.WRITTEN)
+        await run.until(lambda: due(run) == ["clusterReady"], within=1)

@@ -1,0 +1,115 @@
+"""
+Watches that are lost, and kinds that were not listed yet.
+"""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
+from reporter.stages.evaluation.states import reason_states
+from reporter.stages.store.store import Store
+from tests.integration.announcing.publisher_fixture import BBR
+from tests.integration.controller.controller_fixture import (
+    SOON,
+    running,
+)
+from tests.support.builders import (
+    a_deployment,
+    an_active_verdict,
+)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [Watching(), NotServed(), NotSynced("may not list pods")],
+    ids=lambda s: type(s).__name__,
+)
+async def test_nothing_is_evaluated_before_every_kind_was_listed_or_is_unavailable(
+    last: WatchState,
+):
+    store = Store(DEFAULT_KINDS)
+    async with running(store) as run:
+        run.verdicts[BBR] = an_active_verdict(BBR)
+        for kind in DEFAULT_KINDS:
+            if kind is not PODS:
+                store.set_watch_state(kind, Watching())
+                await asyncio.sleep(0.01)
+        store.upsert(DEPLOYMENTS, a_deployment())
+        await asyncio.sleep(0.1)
+        assert (run.controller.has_synced, run.passes.number) == (False, 0)
+        assert not run.controller.pass_times.first_finished.is_set()
+        store.set_watch_state(PODS, last)
+        await run.until(lambda: run.reason_state == "announced", within=9)
+        assert run.controller.has_synced
+
+
+async def test_a_kind_that_stays_unwatched_becomes_unknown_by_time_alone():
+    async with running(requires=(DEPLOYMENTS,)) as run:
+        run.verdicts[BBR] = an_active_verdict(BBR)
+        run.change()
+        await run.until(lambda: run.reason_state == "announced")
+        lost = run.clock.now() - timedelta(seconds=30) + SOON
+        run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
+        before = run.passes.number
+        await run.wait_for_passes(before)
+        assert run.reason_state == "announced"
+        await run.until(lambda: run.reason_state == "unknown", within=2)
+        assert (
+            "connection refused" in run.controller.evaluation.gate.finding_states[BBR].why_unknown
+        )
+
+
+async def test_a_pass_a_moment_before_a_kind_is_unknown_is_followed_by_one_after_it():
+    async with running(requires=(DEPLOYMENTS,)) as run:
+        run.verdicts[BBR] = an_active_verdict(BBR)
+        run.change()
+        await run.until(lambda: run.reason_state == "announced")
+        unknown_at, moment = run.clock.now() + SOON, timedelta(microseconds=1)
+        run.clock.stopped = unknown_at - moment
+
+        def it_is_past() -> None:
+            run.clock.stopped = unknown_at + moment
+
+        run.passes.then = it_is_past
+        lost = unknown_at - timedelta(seconds=30)
+        run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
+        await run.until(lambda: run.reason_state == "unknown", within=2)
+
+
+async def test_what_is_unknown_is_neither_cleared_nor_raised_until_it_is_seen_again():
+    async with running(requires=(DEPLOYMENTS,)) as run:
+        run.verdicts[BBR] = an_active_verdict(BBR)
+        run.change()
+        await run.until(lambda: run.reason_state == "announced")
+        lost = run.clock.now() - timedelta(seconds=31)
+        run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
+        await run.until(lambda: run.reason_state == "unknown", within=1)
+        del run.verdicts[BBR]
+        run.clock.ahead = timedelta(hours=2)
+        run.store.set_watch_state(NAMESPACES, WatchLost(run.clock.now(), "any change"))
+        before = run.passes.number
+        await run.wait_for_passes(before)
+        assert run.reason_state == "unknown"
+        run.store.set_watch_state(DEPLOYMENTS, Watching())
+        await run.until(lambda: run.reason_state == "settling", within=1)
+        await run.until(lambda: run.reason_state == "clear", within=2)
+
+
+async def test_a_watch_that_comes_back_in_time_changes_nothing():
+    async with running(requires=(DEPLOYMENTS,)) as run:
+        run.verdicts[BBR] = an_active_verdict(BBR)
+        run.change()
+        await run.until(lambda: run.reason_state == "announced")
+        run.store.set_watch_state(DEPLOYMENTS, WatchLost(run.clock.now(), "cut"))
+        run.store.set_watch_state(DEPLOYMENTS, Watching())
+        before = run.passes.number
+        await run.wait_for_passes(before)
+        assert {
+            str(reason_states(after).get(BBR)) for _, after in run.passes.seen[before - 1 :]
+        } == {"announced"}

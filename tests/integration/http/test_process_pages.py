@@ -1,0 +1,133 @@
+"""
+The answers of a wired process: liveness, readiness and status.
+"""
+
+import asyncio
+import json
+from pathlib import Path
+
+import aiohttp
+import pytest
+import pytest_asyncio
+
+from reporter.app import Reporter
+from reporter.embedded.server import EmbeddedServer
+from reporter.kube.client.client import RestClient
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.observations import NotSynced, Watching
+from reporter.runtime.process.clock import Clock
+from reporter.settings import load_settings
+from reporter.settings.parsers import BindAddress
+from tests.integration.http.served_pages import ServedPages, free
+from tests.integration.leaderelection.test_elector import api, server
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+
+
+__all__ = ["api", "server"]
+
+
+@pytest_asyncio.fixture
+async def reporter(server: EmbeddedServer, api: RestClient) -> Reporter:
+    """
+    A reporter that is wired but not running.
+    """
+    settings = load_settings([], {}, hostname="laptop", namespace_file=Path("/nowhere"))
+    return Reporter(settings, DEFAULT_CATALOGUE, api, Clock())
+
+
+def mark_all_watched(reporter: Reporter) -> None:
+    for kind in reporter._store.kinds:
+        reporter._store.set_watch_state(kind, Watching())
+
+
+async def test_ready_means_every_kind_listed_and_a_pass_finished(reporter: Reporter):
+    every = ", ".join(kind.group_resource for kind in reporter._store.kinds)
+    assert reporter._health.why_not_ready() == (
+        f"not every kind was listed yet\n{every}: being listed"
+    )
+    mark_all_watched(reporter)
+    assert reporter._health.why_not_ready() == "no pass was finished yet"
+    reporter._controller.run_pass(full=True)
+    assert reporter._health.why_not_ready() == ""
+    reporter._store.set_watch_state(NAMESPACES, NotSynced("may not list namespaces"))
+    assert reporter._health.why_not_ready() == "", "ready once is ready"
+
+
+async def test_ready_waits_for_a_list_that_nobody_but_the_api_server_may_refuse(
+    reporter: Reporter,
+):
+    mark_all_watched(reporter)
+    reporter._store.set_watch_state(NAMESPACES, NotSynced("HTTP 407: proxy"))
+    reporter._controller.run_pass(full=True)
+    assert reporter._health.why_not_ready() == (
+        "not every kind was listed yet\nnamespaces: HTTP 407: proxy"
+    )
+    refused = NotSynced("may not list namespaces", refused=True)
+    reporter._store.set_watch_state(NAMESPACES, refused)
+    reporter._controller.run_pass(full=True)
+    assert reporter._health.why_not_ready() == ""
+    assert reporter._health.describe_limits().splitlines() == [
+        f"unknown: {layer}: namespaces not listed yet: may not list namespaces"
+        for layer in ("modelharness", "modeldeployment")
+    ]
+
+
+async def test_live_means_a_pass_within_three_resyncs(reporter: Reporter):
+    now = asyncio.get_running_loop().time()
+    mark_all_watched(reporter)
+    reporter._controller.run_pass(full=True)
+    reporter._controller.pass_times.finished = now - 80
+    assert reporter._health.why_not_live() == ""
+    reporter._controller.pass_times.finished = now - 95
+    assert reporter._health.why_not_live() == "no pass was finished for 95s"
+
+
+async def test_a_server_that_lists_slowly_is_not_mended_by_another_start(reporter: Reporter):
+    reporter._health.started_at = asyncio.get_running_loop().time() - 600
+    assert reporter._health.why_not_live() == ""
+    mark_all_watched(reporter)
+    assert reporter._health.why_not_live() == "no pass was finished for 600s"
+
+
+async def test_the_status_of_a_process_that_saw_nothing_yet(reporter: Reporter):
+    status = json.loads("".join(reporter._status_page.render()))
+    assert (status["leading"], status["lastPass"]) == (False, None)
+    assert status["identity"].startswith("laptop_")
+    assert set(status["kinds"].values()) == {"being listed"}
+    mark_all_watched(reporter)
+    reporter._controller.run_pass(full=True)
+    status = json.loads("".join(reporter._status_page.render()))
+    assert status["lastPass"]
+    (cluster,) = (s for s in status["subjects"] if s["layer"] == "cluster")
+    (missing,) = (v for v in cluster["verdicts"] if v["reason"] == "clusterBBRNotReady")
+    assert missing["state"] == "held"
+
+
+async def test_by_default_the_status_is_served_inside_the_pod_alone(
+    server: EmbeddedServer, api: RestClient, monkeypatch
+):
+    """
+    A server on all interfaces answers at 127.0.0.2 as well; one at 127.0.0.1 does not.
+    """
+    inside, metrics, health = free(), free(), free()
+    monkeypatch.setattr("reporter.settings.effective.STATUS_ADDRESS", inside)
+    flags = (
+        f"--metrics-bind-address=:{metrics.port}",
+        f"--health-probe-bind-address=:{health.port}",
+    )
+    settings = load_settings(flags, {}, hostname="laptop", namespace_file=Path("/nowhere"))
+    reporter = Reporter(settings, DEFAULT_CATALOGUE, api, Clock())
+    await reporter._server.start()
+    try:
+        async with aiohttp.ClientSession() as session:
+            outside = [BindAddress("127.0.0.2", each.port) for each in (metrics, health, inside)]
+            served = ServedPages(outside[0], outside[1], session)
+            for path in ("/livez", "/healthz", "/readyz"):
+                assert (await served.get(outside[1], path))[0] in {200, 503}
+            assert (await served.get(outside[0], "/metrics"))[0] == 200
+            assert [(await served.get(each, "/status"))[0] for each in outside[:2]] == [404, 404]
+            with pytest.raises(aiohttp.ClientConnectionError):
+                await served.get(outside[2], "/status")
+            assert (await served.get(inside, "/status"))[0] == 200
+    finally:
+        await reporter._server.stop()

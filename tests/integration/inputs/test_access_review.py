@@ -1,0 +1,42 @@
+"""
+The API server's answer to a review of our permissions.
+"""
+
+from datetime import timedelta
+
+from reporter.embedded.http.faults.rules import FaultResponse, Hang
+from reporter.embedded.server import EmbeddedServer
+from reporter.kube.client.client import RestClient
+from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions
+from tests.integration.leaderelection.test_elector import api, server
+
+
+__all__ = ["api", "server"]
+
+LIST = Permission("list", "apps", "deployments")
+CREATE = Permission("create", "", "events", "kube-system")
+SCALE = Permission("get", "kaito.sh", "inferencesets/scale")
+
+
+async def test_each_right_is_granted_or_missing(server: EmbeddedServer, api: RestClient):
+    server.deny("list", "apps", "deployments")
+    assert await review_permissions(api, [LIST, CREATE, SCALE, LIST]) == (
+        (LIST, PermissionStatus.MISSING),
+        (CREATE, PermissionStatus.GRANTED),
+        (SCALE, PermissionStatus.GRANTED),
+    )
+
+
+async def test_a_review_that_fails_says_nothing_about_the_right(
+    server: EmbeddedServer, api: RestClient
+):
+    server.faults.add(FaultResponse(503, b"no"), path="selfsubjectaccessreviews", times=1)
+    grants = dict(await review_permissions(api, [LIST]))
+    assert grants == {LIST: PermissionStatus.UNKNOWN}
+
+
+async def test_a_review_that_hangs_ends_in_time(server: EmbeddedServer, api: RestClient):
+    server.faults.add(Hang(), path="selfsubjectaccessreviews")
+    rights = [Permission(verb, "apps", "deployments") for verb in "abcdefghijklmnop"]
+    grants = dict(await review_permissions(api, rights, time_limit=timedelta(milliseconds=200)))
+    assert grants == dict.fromkeys(rights, PermissionStatus.UNKNOWN)

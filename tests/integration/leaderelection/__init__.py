@@ -1,0 +1,3 @@
+"""
+The Lease and its owner.
+"""

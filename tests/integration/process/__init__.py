@@ -1,0 +1,3 @@
+"""
+The process as a whole: start, output, end and confinement.
+"""

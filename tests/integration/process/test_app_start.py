@@ -1,0 +1,73 @@
+"""
+A process that cannot start ends with exit code 2 and names what to change.
+"""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from reporter.embedded.server import EmbeddedServer
+from tests.integration.process.reporter_process import (
+    run_to_exit,
+    server,
+)
+
+
+__all__ = ["server"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "named"),
+    [
+        ("--resync-seconds=soon", "--resync-seconds"),
+        ("--lease-duration-seconds=5", "--lease-duration-seconds"),
+    ],
+)
+async def test_a_bad_flag_ends_with_2_and_its_name(flag: str, named: str):
+    code, output = await run_to_exit(flag)
+    assert code == 2
+    assert named in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("{}", "context"),
+        ("clusters: [", ""),
+    ],
+)
+async def test_a_bad_kubeconfig_ends_with_2_and_names_it(tmp_path: Path, text: str, named: str):
+    path = tmp_path / "kubeconfig"
+    path.write_text(text, encoding="utf-8")
+    at = ("--metrics-bind-address=0", "--health-probe-bind-address=0")
+    code, output = await run_to_exit(f"--kubeconfig={path}", *at)
+    assert code == 2
+    assert "kubeconfig" in output
+    assert named in output
+    assert "Traceback" not in output
+
+
+async def test_a_kubeconfig_that_is_not_there_ends_with_2_and_the_flags_name(tmp_path: Path):
+    code, output = await run_to_exit(f"--kubeconfig={tmp_path / 'none'}")
+    assert (code, "--kubeconfig" in output) == (2, True)
+
+
+@pytest.mark.parametrize("flag", ["metrics-bind-address", "health-probe-bind-address"])
+async def test_a_taken_port_ends_with_2_and_what_to_do(
+    server: EmbeddedServer, tmp_path: Path, flag: str
+):
+    config = server.write_kubeconfig(tmp_path / "kubeconfig")
+    other = {"metrics-bind-address": "health-probe-bind-address"}.get(flag, "metrics-bind-address")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        code, output = await run_to_exit(
+            f"--kubeconfig={config}", f"--{flag}=127.0.0.1:{port}", f"--{other}=0"
+        )
+    assert code == 2
+    assert str(port) in output
+    assert f"--{flag}" in output
+    assert "Traceback" not in output

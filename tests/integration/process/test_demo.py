@@ -1,0 +1,247 @@
+"""
+The demo as a user starts it: processes, sockets, and a terminal of eighty columns.
+"""
+
+import asyncio
+import fcntl
+import io
+import os
+import pty
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import termios
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from reporter.embedded.demo.command import run_demo
+from reporter.embedded.demo.events import SeenEvent
+from reporter.embedded.demo.folder import claim_folder
+from reporter.embedded.demo.process import ReporterExited, raise_on_exit, run_reporter
+from reporter.embedded.demo.scenario_runner import EventMissing, ScenarioRunner
+from reporter.embedded.demo.scenarios import Scenario
+from reporter.embedded.demo.terminal.screen import Screen
+from reporter.runtime.process.clock import Clock
+from reporter.settings import SettingsError
+from tests.integration.process.demo_process import (
+    TIMEOUT,
+    DemoProcess,
+    launch_demo,
+    refuses_connection,
+    until,
+)
+
+
+DEMO_TIMEOUT = 150
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def start_demo(tmp_path):
+    """
+    Start demos, and kill those that still run at the end of the test.
+    """
+    started = []
+
+    def start(*, columns: int = 0, **environ: str) -> DemoProcess:
+        test_end, demo_end = pty.openpty() if columns else os.pipe()
+        if columns:
+            fcntl.ioctl(demo_end, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+            environ = {"TERM": "xterm", "COLUMNS": "", **environ}
+        demo = DemoProcess(launch_demo(tmp_path, demo_end, **environ), test_end, tmp_path)
+        os.close(demo_end)
+        started.append(demo)
+        return demo
+
+    yield start
+    for demo in started:
+        demo.process.kill()
+        demo.process.wait()
+        os.close(demo.out)
+
+
+def _printed_reasons(output: str) -> list[str]:
+    """
+    Return the reasons in the order of output, consecutive repetitions once.
+    """
+    reasons = re.findall(r"^\d+s +(?:Warning|Normal) +(\w+)", output, re.MULTILINE)
+    return [r for i, r in enumerate(reasons) if i == 0 or reasons[i - 1] != r]
+
+
+def test_all_scenarios_run_and_the_exit_code_is_zero(start_demo):
+    demo = start_demo()
+    assert demo.remaining_output(DEMO_TIMEOUT) == 0
+    assert _printed_reasons(demo.output_lines) == [
+        "clusterBBRNotReady",
+        "clusterReady",
+        "clusterKaitoControllerNotReady",
+        "clusterReady",
+        "clusterCRDMissing",
+        "clusterReady",
+        "clusterIstioControlPlaneNotReady",
+        "clusterReady",
+    ]
+    assert "CrashLoopBackOff (exit code 1, 4 restarts)" in demo.output_lines
+    assert "CRD httproutes.gateway.networking.k8s.io was removed" in demo.output_lines
+    assert "(also: clusterBBRNotReady)" in demo.output_lines
+    assert demo.output_lines.count("LAST SEEN") == 1
+    assert "\x1b" not in demo.output_lines
+    until(lambda: not demo.processes)
+
+
+@pytest.mark.skipif(
+    shutil.which("kubectl") is None,
+    reason="NO KUBECTL: the demo's kubeconfig was NOT tested with it; install kubectl",
+)
+def test_the_printed_kubectl_commands_work_while_it_runs(start_demo):
+    demo = start_demo()
+    events = _kubectl(demo, r"get events .*").removesuffix(" -w")
+    demo.until("clusterBBRNotReady")
+    assert "clusterBBRNotReady" in _run(events)
+    assert re.search(r"kaito-system +kaito-workspace ", _run(_kubectl(demo, "get deploy -A")))
+    assert "Conditions:" in _run(_kubectl(demo, "describe .*"))
+    demo.until("=example/kaito-workspace:broken")
+    pods = _kubectl(demo, "get deploy -A").replace("get deploy -A", "get pods -n kaito-system")
+    until(lambda: "CrashLoopBackOff" in _run(pods))
+
+
+def _kubectl(demo: DemoProcess, what: str) -> str:
+    return demo.until(rf"(kubectl --kubeconfig \S+ {what})\n")
+
+
+def _run(command: str) -> str:
+    process = subprocess.run(
+        command, shell=True, capture_output=True, text=True, timeout=TIMEOUT, check=False
+    )
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout
+
+
+def test_ctrl_c_on_a_terminal_stops_everything(start_demo):
+    demo = start_demo(columns=80)
+    demo.until("clusterReady")
+    address = demo.address
+    assert not refuses_connection(address)
+    os.write(demo.out, b"\x03")
+    assert demo.remaining_output() == 130
+    assert "Traceback" not in demo.output_lines
+    assert "Stopped." in demo.output_lines
+    assert refuses_connection(address)
+    until(lambda: not demo.processes)
+
+
+def test_lines_fit_a_terminal_but_for_commands_to_copy(start_demo):
+    demo = start_demo(columns=80, NO_COLOR="1")
+    demo.until(r"clusterReady[^▶]*ready\s+again\.\n")
+    assert "\x1b" not in demo.output_lines
+    unwrapped = ("▶ ", "  kubectl ", "  curl ", "  tail ")
+    lines = [line for line in demo.output_lines.splitlines() if not line.startswith(unwrapped)]
+    assert max(len(line) for line in lines) <= 80
+    os.write(demo.out, b"\x03")
+    assert demo.remaining_output() == 130
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_the_reporter_does_not_outlive_it(start_demo, number):
+    demo = start_demo()
+    address = demo.address
+    until(lambda: not refuses_connection(address))
+    demo.process.send_signal(number)
+    assert demo.remaining_output() in {-signal.SIGKILL, 128 + signal.SIGTERM}
+    assert "Traceback" not in demo.output_lines
+    until(lambda: refuses_connection(address))
+    until(lambda: not demo.processes)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="the reporter is found through /proc")
+def test_a_reporter_that_dies_ends_it_with_the_end_of_its_log(start_demo):
+    demo = start_demo()
+    demo.until("clusterBBRNotReady")
+    pids = (int(p.name) for p in Path("/proc").glob("[0-9]*") if _is_reporter(p, demo.cache))
+    os.kill(next(pids), signal.SIGKILL)
+    assert demo.remaining_output() == 1
+    assert "The demo FAILED: the reporter ended with exit code -9" in demo.output_lines
+    assert "INFO" in demo.output_lines.partition("The demo FAILED")[2]
+
+
+def _is_reporter(process: Path, cache: Path) -> bool:
+    try:
+        arguments = (process / "cmdline").read_bytes()
+    except OSError:
+        return False
+    return b"\0run\0" in arguments and f"--kubeconfig={cache}".encode() in arguments
+
+
+def test_a_closed_output_pipe_ends_it(start_demo):
+    demo = start_demo()
+    address = demo.address
+    until(lambda: not refuses_connection(address))
+    os.close(demo.out)
+    demo.out = os.open(os.devnull, os.O_RDONLY)
+    assert demo.process.wait(TIMEOUT) == 0
+    until(lambda: not demo.processes)
+
+
+async def test_a_reporter_that_cannot_start_is_reported_with_its_log(tmp_path):
+    log = tmp_path / "log"
+    with pytest.raises(ReporterExited, match=r"exit code 2;(?s:.*)--no-such-flag"):
+        async with run_reporter(["--no-such-flag=1"], os.environ, log) as process:
+            await raise_on_exit(process, log)
+
+
+async def test_an_event_that_does_not_come_is_reported():
+    no_events: asyncio.Queue[SeenEvent] = asyncio.Queue()
+    runner = ScenarioRunner(Screen(io.StringIO()), Clock(), no_events, timeout_seconds=0.01)
+    with pytest.raises(EventMissing, match="no Event clusterBBRNotReady within"):
+        await runner.run([Scenario("Something fails.", (), "clusterBBRNotReady", ())])
+
+
+def test_two_demos_at_once_use_different_folders(tmp_path):
+    environ = {"XDG_CACHE_HOME": str(tmp_path)}
+    with claim_folder(environ) as first, claim_folder(environ) as second:
+        assert first.path != second.path
+    with claim_folder(environ) as again:
+        assert again == first
+
+
+def test_arguments_are_refused():
+    with pytest.raises(SettingsError, match="unexpected argument '--emission=all'"):
+        run_demo(["--emission=all"])
+
+
+def test_help_is_readable_in_eighty_columns(capsys):
+    assert run_demo(["--help"]) == 0
+    output = capsys.readouterr().out
+    assert "Ctrl-C" in output
+    assert max(len(line) for line in output.splitlines()) <= 80
+
+
+LONG = SeenEvent(
+    type="Warning",
+    reason="clusterBBRNotReady",
+    object="namespace/kaito-system",
+    message=" ".join(["word"] * 40),
+    last=NOON,
+    count=1,
+)
+
+
+def test_a_wide_terminal_wraps_messages_under_their_column(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "150")
+    out = io.StringIO()
+    Screen(out, terminal=True).event(LONG, NOON)
+    header, *rows = out.getvalue().splitlines()
+    column = header.index("MESSAGE")
+    assert len(rows) > 1
+    assert all(row.index("word") == column for row in rows)
+    assert max(len(row) for row in rows) <= 150
+
+
+def test_without_a_terminal_an_event_is_one_line():
+    out = io.StringIO()
+    Screen(out).event(LONG, NOON)
+    assert out.getvalue().splitlines()[1].split(maxsplit=4)[4] == LONG.message
