@@ -13,7 +13,7 @@ from reporter.model.kinds.core.pods import Pod
 from reporter.stages.resources.workloads.pod_failure_codes import failure_code
 from reporter.stages.resources.workloads.pod_problems import PodProblem, was_ready
 from reporter.stages.resources.workloads.pods import MIN_TIME, counts_as_failure, created_at
-from reporter.stages.snapshot.failed_pods import FAILED, FailedPods
+from reporter.stages.snapshot.failed_pods import FAILED, FailedPods, is_taken
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
@@ -48,10 +48,15 @@ def find_repeated_failure(
 
 def _is_another_attempt(present: Pod | None, failures: FailedPods) -> bool:
     """
-    Return whether a pod waits for the scheduler, or tries another node than the last one.
+    Return whether a pod waits for the scheduler, or gets further than the last one.
+
+    It tries another node, or a kubelet has taken it that refused the last one: after its node has
+    started, a kubelet refuses pods until the device plugin of its GPUs has registered.
     """
     if present is None:
         return False
+    if failures.was_refused and is_taken(present):
+        return True
     scheduled = present.status.condition("PodScheduled")
     if scheduled is not None and scheduled.status == "False":
         return True
@@ -74,13 +79,7 @@ def count_failures(pods: Sequence[Pod]) -> FailedPods | None:
     newest = max(failed, key=created_at)
     # Those that were Ready until then came to an end first, and the others took their places.
     first = [pod for pod in pods if counts_as_failure(pod) and _ended_after(pod, since)]
-    return FailedPods(
-        count=len(failed) + len(first),
-        uid=newest.metadata.uid,
-        reason=newest.status.reason or FAILED,
-        message=newest.status.message or "",
-        node=newest.spec.node_name,
-    )
+    return FailedPods.ending_with(newest, len(failed) + len(first))
 
 
 def _ended_after(pod: Pod, since: datetime) -> bool:
@@ -92,9 +91,15 @@ def _ended_after(pod: Pod, since: datetime) -> bool:
     return was_ready(pod) and ended is not None and ended > since
 
 
-def newest_not_failed(pods: Sequence[Pod]) -> Pod | None:
+def find_successor(failed: Pod, pods: Sequence[Pod]) -> Pod | None:
     """
-    Return the newest pod that may still become Ready.
+    Return the newest pod that may still take the place of a failed one.
     """
-    present = (pod for pod in pods if pod.status.phase != FAILED)
+    present = (
+        pod
+        for pod in pods
+        if pod.status.phase != FAILED
+        and not pod.is_ready
+        and created_at(pod) >= created_at(failed)
+    )
     return max(present, key=created_at, default=None)
