@@ -24,6 +24,7 @@ from reporter.stages.resources.workloads.repeated_failures import (
     count_failures,
     find_repeated_failure,
     find_successor,
+    is_restart,
 )
 from reporter.stages.resources.workloads.rollouts import (
     is_deadline_exceeded,
@@ -203,6 +204,8 @@ def _find_problems(
     if failed is None:
         return problems
     name, successor = failed.metadata.name, find_successor(failed, pods)
+    if successor is not None and is_restart(failed, successor):
+        return problems
     repeated = find_repeated_failure(name, failures, successor)
     if repeated is None:
         return problems

@@ -6,7 +6,7 @@ pkg/kubelet/lifecycle/predicate.go, pkg/kubelet/cm/admission) and KEP-2000 for n
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod
@@ -23,6 +23,13 @@ The failures from which on it is a trouble of its own. A single one is an evicti
 """
 
 MAX_REASON_BYTES = 100
+
+REPLACED_WITHIN = timedelta(minutes=20)
+"""
+The time within which a ReplicaSet replaces a failed pod, also if its creation is refused at first.
+
+The controller's back-off grows to some 17 minutes (kubernetes, DefaultControllerRateLimiter).
+"""
 
 
 def find_repeated_failure(
@@ -89,6 +96,17 @@ def _ended_after(pod: Pod, since: datetime) -> bool:
     ready = pod.status.condition("Ready")
     ended = ready.last_transition_time if ready is not None else None
     return was_ready(pod) and ended is not None and ended > since
+
+
+def is_restart(failed: Pod, successor: Pod) -> bool:
+    """
+    Return whether a pod was created long after one failed: not in its place but in a later one's.
+
+    A ReplicaSet replaces a failed pod at once, and leaves it behind for days.
+    """
+    changes = (condition.last_transition_time for condition in failed.status.conditions or ())
+    ended = max([created_at(failed), *(each for each in changes if each is not None)])
+    return created_at(successor) - ended > REPLACED_WITHIN
 
 
 def find_successor(failed: Pod, pods: Sequence[Pod]) -> Pod | None:

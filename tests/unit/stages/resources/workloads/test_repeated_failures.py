@@ -200,6 +200,18 @@ def test_a_pod_that_the_kubelet_has_taken_counts_before_those_that_it_refused():
     assert found.kind is TroubleKind.STARTING
 
 
+def test_pods_left_behind_long_before_the_present_one_are_not_counted():
+    left_behind = [
+        of_deployment(1, **{**WAS_READY, **EVICTED}),
+        of_deployment(2, conditions=DISRUPTED, **EVICTED),
+    ]
+    restarted = of_deployment(24 * 60, **PENDING)
+    found = evaluate_deployment(a_deployment(replicas=1, ready=0), [*left_behind, restarted])
+    assert found.kind is TroubleKind.STARTING, "a pod that is gone served in between"
+    found = evaluate_deployment(a_deployment(replicas=1, ready=0), left_behind)
+    assert found.cause.code == "Unavailable.Evicted"
+
+
 def test_another_replica_on_another_node_is_no_successor():
     serving = a_pod("body-based-router-6c9f-x0")
     elsewhere = msgspec.structs.replace(
