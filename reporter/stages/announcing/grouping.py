@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from reporter.model.entries import Catalogue
-from reporter.model.enums import Emission, Layer
+from reporter.model.enums import Emission, Layer, TroubleKind
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.clocks import FindingState, Gate
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -117,7 +117,8 @@ class _GroupedKeys:
     The keys that count for the threshold: all that have an Event, or get one unless they clear.
 
     Held findings count: otherwise the first of many that outlives its hold would get an Event of its
-    own. Events that are outranked for now count as well, since they were announced.
+    own. Held starts do not, since most are normal and end as such. Events that are outranked for now
+    count as well, since they were announced.
     """
 
     evaluation: Evaluation
@@ -143,7 +144,7 @@ class _GroupedKeys:
             return True
         if is_candidate(state, settle=self.settings.delays.settle):
             return key in self.individual
-        if not state.troubles:
+        if all(trouble.kind is TroubleKind.STARTING for trouble in state.troubles):
             return False
         # A held finding is announced next if it outranks the present primary.
         rank = self.catalogue[key.reason].rank
