@@ -90,6 +90,16 @@ def test_normal_starts_beside_a_failure_are_neither_named_nor_waited_for():
     assert [r.key.subject for r in replay.writes[1:]] == subjects[:1], "its Ready"
 
 
+def test_a_group_that_is_read_back_goes_on_while_all_its_sets_start_again():
+    subjects = sets(12)
+    replay = replay_of(subjects).set_verdicts(*failed(subjects)).advance(20)
+    starting = all_of(subjects, INFRA, kind=TroubleKind.STARTING)
+    replay.set_verdicts(*starting).restart(back_after=10).advance(50)
+    replay.set_verdicts(*failed(subjects)).advance(20)
+    assert [r.count for r in replay.writes] == [1, *range(2, len(replay.writes) + 1)]
+    assert {r.episode_start for r in replay.writes} == {replay.writes[0].episode_start}
+
+
 def test_a_set_with_an_event_of_its_own_begins_no_group_that_names_held_ones():
     subjects = sets(12)
     replay = replay_of(subjects).set_verdicts(*all_of(subjects[:1], PODS))
