@@ -114,7 +114,9 @@ def due_ready_keys(
         _subjects_with_open_episode(state, catalogue),
         ready_groups(state, catalogue),
     )
-    possible_members = possible_members_by_namespace(state.groups.values(), evaluation.subjects)
+    possible_members = possible_members_by_namespace(
+        state.groups.values(), evaluation.subjects - _merely_paused(state, evaluation)
+    )
     return [
         FindingKey(subject, catalogue.ready_entry(subject.layer).reason)
         for subject in (state.ready_owed if only is None else only)
@@ -127,6 +129,21 @@ def due_ready_keys(
             _represented_subjects(subject, groups.get(subject, ()), possible_members)
         )
     ]
+
+
+def _merely_paused(state: AnnouncementState, evaluation: Evaluation) -> frozenset[Subject]:
+    """
+    Return the subjects at zero replicas without any trouble, for which no restored group waits.
+
+    Most have been at zero all along, and may stay there for days. Those that are known as members of
+    a group are waited for all the same.
+    """
+    if not evaluation.paused or not any(group.restored for group in state.groups.values()):
+        return frozenset()
+    gate = evaluation.gate
+    return evaluation.paused.difference(
+        key.subject for key in (*gate.finding_states, *gate.unknown_states)
+    )
 
 
 def _subjects_with_open_episode(

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from reporter.model.entries import Catalogue
-from reporter.model.enums import Emission, Layer
+from reporter.model.enums import Emission, Layer, TroubleKind
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.clocks import FindingState, Gate
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -81,7 +81,8 @@ def update_groups(
     *individual*: keys with a running Event of their own, which is not renewed while there is a group.
     """
     states = evaluation.gate.finding_states
-    counted = _GroupedKeys(evaluation, catalogue, settings, individual)
+    restored = frozenset(key for key, group in before.items() if group.restored)
+    counted = _GroupedKeys(evaluation, catalogue, settings, individual, restored)
     affected = counted.sets_by_reason(_candidate_namespaces(before, evaluation.gate))
     groups = {}
     for key in affected.keys() | before.keys():
@@ -117,13 +118,17 @@ class _GroupedKeys:
     The keys that count for the threshold: all that have an Event, or get one unless they clear.
 
     Held findings count: otherwise the first of many that outlives its hold would get an Event of its
-    own. Events that are outranked for now count as well, since they were announced.
+    own. Held starts do not, since most are normal and end as such. Events that are outranked for now
+    count as well, since they were announced.
+
+    *restored*: the groups whose Event was read back; any start may be that of a member.
     """
 
     evaluation: Evaluation
     catalogue: Catalogue
     settings: EvaluationSettings
     individual: Collection[FindingKey]
+    restored: Collection[FindingKey]
 
     def sets_by_reason(
         self, namespaces: Collection[str]
@@ -143,7 +148,8 @@ class _GroupedKeys:
             return True
         if is_candidate(state, settle=self.settings.delays.settle):
             return key in self.individual
-        if not state.troubles:
+        is_start = all(trouble.kind is TroubleKind.STARTING for trouble in state.troubles)
+        if not state.troubles or (is_start and group_key(key) not in self.restored):
             return False
         # A held finding is announced next if it outranks the present primary.
         rank = self.catalogue[key.reason].rank

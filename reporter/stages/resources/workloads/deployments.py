@@ -23,7 +23,8 @@ from reporter.stages.resources.workloads.pods import filter_active_pods
 from reporter.stages.resources.workloads.repeated_failures import (
     count_failures,
     find_repeated_failure,
-    newest_not_failed,
+    find_successor,
+    is_restart,
 )
 from reporter.stages.resources.workloads.rollouts import (
     is_deadline_exceeded,
@@ -198,8 +199,13 @@ def _find_problems(
     Return the problems of a Deployment's pods, with those that failed one after the other first.
     """
     problems = find_pod_problems(active_pods, wanted=wanted)
-    failures, successor = count_failures(pods), newest_not_failed(pods)
-    name = next((p.metadata.name for p in pods if failures and p.metadata.uid == failures.uid), "")
+    failures = count_failures(pods)
+    failed = next((p for p in pods if failures and p.metadata.uid == failures.uid), None)
+    if failed is None:
+        return problems
+    name, successor = failed.metadata.name, find_successor(failed, pods)
+    if successor is not None and is_restart(failed, successor):
+        return problems
     repeated = find_repeated_failure(name, failures, successor)
     if repeated is None:
         return problems

@@ -6,14 +6,14 @@ pkg/kubelet/lifecycle/predicate.go, pkg/kubelet/cm/admission) and KEP-2000 for n
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod
 from reporter.stages.resources.workloads.pod_failure_codes import failure_code
 from reporter.stages.resources.workloads.pod_problems import PodProblem, was_ready
 from reporter.stages.resources.workloads.pods import MIN_TIME, counts_as_failure, created_at
-from reporter.stages.snapshot.failed_pods import FAILED, FailedPods
+from reporter.stages.snapshot.failed_pods import FAILED, FailedPods, is_taken
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
@@ -23,6 +23,13 @@ The failures from which on it is a trouble of its own. A single one is an evicti
 """
 
 MAX_REASON_BYTES = 100
+
+REPLACED_WITHIN = timedelta(minutes=20)
+"""
+The time within which a ReplicaSet replaces a failed pod, also if its creation is refused at first.
+
+The controller's back-off grows to some 17 minutes (kubernetes, DefaultControllerRateLimiter).
+"""
 
 
 def find_repeated_failure(
@@ -48,10 +55,15 @@ def find_repeated_failure(
 
 def _is_another_attempt(present: Pod | None, failures: FailedPods) -> bool:
     """
-    Return whether a pod waits for the scheduler, or tries another node than the last one.
+    Return whether a pod waits for the scheduler, or gets further than the last one.
+
+    It tries another node, or a kubelet has taken it that refused the last one: after its node has
+    started, a kubelet refuses pods until the device plugin of its GPUs has registered.
     """
     if present is None:
         return False
+    if failures.was_refused and is_taken(present):
+        return True
     scheduled = present.status.condition("PodScheduled")
     if scheduled is not None and scheduled.status == "False":
         return True
@@ -74,13 +86,7 @@ def count_failures(pods: Sequence[Pod]) -> FailedPods | None:
     newest = max(failed, key=created_at)
     # Those that were Ready until then came to an end first, and the others took their places.
     first = [pod for pod in pods if counts_as_failure(pod) and _ended_after(pod, since)]
-    return FailedPods(
-        count=len(failed) + len(first),
-        uid=newest.metadata.uid,
-        reason=newest.status.reason or FAILED,
-        message=newest.status.message or "",
-        node=newest.spec.node_name,
-    )
+    return FailedPods.ending_with(newest, len(failed) + len(first))
 
 
 def _ended_after(pod: Pod, since: datetime) -> bool:
@@ -92,9 +98,26 @@ def _ended_after(pod: Pod, since: datetime) -> bool:
     return was_ready(pod) and ended is not None and ended > since
 
 
-def newest_not_failed(pods: Sequence[Pod]) -> Pod | None:
+def is_restart(failed: Pod, successor: Pod) -> bool:
     """
-    Return the newest pod that may still become Ready.
+    Return whether a pod was created long after one failed: not in its place but in a later one's.
+
+    A ReplicaSet replaces a failed pod at once, and leaves it behind for days.
     """
-    present = (pod for pod in pods if pod.status.phase != FAILED)
+    changes = (condition.last_transition_time for condition in failed.status.conditions or ())
+    ended = max([created_at(failed), *(each for each in changes if each is not None)])
+    return created_at(successor) - ended > REPLACED_WITHIN
+
+
+def find_successor(failed: Pod, pods: Sequence[Pod]) -> Pod | None:
+    """
+    Return the newest pod that may still take the place of a failed one.
+    """
+    present = (
+        pod
+        for pod in pods
+        if pod.status.phase != FAILED
+        and not pod.is_ready
+        and created_at(pod) >= created_at(failed)
+    )
     return max(present, key=created_at, default=None)

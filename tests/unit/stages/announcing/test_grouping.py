@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.model.verdicts import Paused
 from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 from tests.support.replay import Replay
 from tests.support.replay_builders import (
@@ -173,6 +174,24 @@ def test_a_restored_group_gets_no_ready_while_a_set_is_unknown():
     replay.restart(back_after=10)
     assert replay.advance(120).new_writes == [f"{PODS.reason} x1"]
     assert replay.set_clear(*keys(subjects)).advance(60).new_writes == ["inferencesetReady x1"]
+
+
+def test_the_ready_of_a_restored_group_does_not_wait_for_a_set_that_was_at_zero_all_along():
+    subjects, (key,) = sets(13), keys(sets(13)[12:])
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects[:12]), Paused(key)).advance(5)
+    replay.restart(back_after=10).advance(30)
+    replay.set_clear(*keys(subjects[:12])).advance(60)
+    assert replay.new_writes == [f"{PODS.reason} x1", "inferencesetReady x1"]
+    assert "model-12" not in replay.last_message
+
+
+def test_the_ready_of_a_restored_group_waits_for_a_member_that_is_scaled_to_zero():
+    subjects = sets(12)
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects)).restart(back_after=10)
+    replay.advance(5).set_verdicts(Paused(*keys(subjects[:1])))
+    replay.set_clear(*keys(subjects[1:])).advance(60)
+    assert replay.new_writes == [f"{PODS.reason} x1"]
+    assert replay.set_clear(*keys(subjects[:1])).advance(60).new_writes == ["inferencesetReady x1"]
 
 
 def test_a_restored_group_that_is_over_does_not_announce_two_that_fail_later():

@@ -80,6 +80,26 @@ def test_own_events_that_are_outranked_count_for_the_threshold():
     assert {r.key.reason for r in replay.writes if not r.key.subject.name} == {PODS, INFRA}
 
 
+def test_normal_starts_beside_a_failure_are_neither_named_nor_waited_for():
+    subjects = sets(13)
+    replay = replay_of(subjects)
+    replay.set_verdicts(*all_of(subjects[1:], PODS, kind=TroubleKind.STARTING)).advance(5)
+    replay.set_verdicts(*all_of(subjects[:1], PODS, kind=TroubleKind.FAILED)).advance(20)
+    assert [r.key for r in replay.writes] == [a_key(PODS, subjects[0])]
+    replay.set_clear(*keys(subjects[:1], PODS)).advance(31)
+    assert [r.key.subject for r in replay.writes[1:]] == subjects[:1], "its Ready"
+
+
+def test_a_group_that_is_read_back_goes_on_while_all_its_sets_start_again():
+    subjects = sets(12)
+    replay = replay_of(subjects).set_verdicts(*failed(subjects)).advance(20)
+    starting = all_of(subjects, INFRA, kind=TroubleKind.STARTING)
+    replay.set_verdicts(*starting).restart(back_after=10).advance(50)
+    replay.set_verdicts(*failed(subjects)).advance(20)
+    assert [r.count for r in replay.writes] == [1, *range(2, len(replay.writes) + 1)]
+    assert {r.episode_start for r in replay.writes} == {replay.writes[0].episode_start}
+
+
 def test_a_set_with_an_event_of_its_own_begins_no_group_that_names_held_ones():
     subjects = sets(12)
     replay = replay_of(subjects).set_verdicts(*all_of(subjects[:1], PODS))

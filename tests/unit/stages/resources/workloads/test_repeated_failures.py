@@ -30,6 +30,7 @@ from tests.support.probe_verdicts import only_trouble
 EVICTED = {"phase": "Failed", "reason": "Evicted", "failure": "The node had condition"}
 DISRUPTED = [("DisruptionTarget", "True", "TerminationByKubelet")]
 PENDING = {"phase": "Pending", "waiting": "ContainerCreating"}
+BOUND = {"phase": "Pending", "containers": False}
 
 
 def successor(number: int, **changes):
@@ -54,6 +55,11 @@ def after(*pods):
     return store
 
 
+REFUSED_AT_START = {
+    "containers": False,
+    "phase": "Failed",
+    "reason": "UnexpectedAdmissionError",  # the device plugin has not registered yet
+}
 REFUSED = [successor(number, containers=False, **EVICTED) for number in range(1, 4)]
 FIRST = successor(0, **{**lost(NOON), **EVICTED, "conditions": DISRUPTED})
 
@@ -66,9 +72,7 @@ def test_the_first_eviction_is_a_replacement_on_its_way():
     assert only_trouble(started).kind is TroubleKind.STARTING
 
 
-@pytest.mark.parametrize(
-    "present", [[], [successor(4, **PENDING)], [successor(4)]], ids=["failed", "pending", "loads"]
-)
+@pytest.mark.parametrize("present", [[], [successor(4, **BOUND)]], ids=["failed", "pending"])
 def test_successors_that_are_refused_are_one_trouble(present):
     verdict = verdict_of(REASON, store=after(FIRST, *REFUSED, *present))
     found = only_trouble(verdict)
@@ -77,6 +81,19 @@ def test_successors_that_are_refused_are_one_trouble(present):
         f"model pod qwen-7rk2p-0 is not ready: Evicted 4 times, last on node {NODE}:"
         " The node had condition."
     )
+
+
+@pytest.mark.parametrize("state", [PENDING, {}], ids=["creates its containers", "loads"])
+def test_a_pod_that_the_kubelet_has_taken_after_it_refused_others_is_a_start(state):
+    refused = [successor(n, **REFUSED_AT_START) for n in (1, 2)]
+    verdict = verdict_of(REASON, store=after(*refused, successor(3, **state)))
+    assert only_trouble(verdict).kind is TroubleKind.STARTING
+
+
+def test_pods_that_are_evicted_while_they_load_are_one_trouble():
+    evicted = [successor(number, **EVICTED) for number in (1, 2)]
+    verdict = verdict_of(REASON, store=after(*evicted, successor(3)))
+    assert only_trouble(verdict).cause.code == "Evicted"
 
 
 def test_it_is_trouble_also_while_no_pod_exists():
@@ -138,7 +155,7 @@ def test_each_reason_of_the_kubelet_counts(reason, code):
     refused = [
         successor(number, containers=False, phase="Failed", reason=reason) for number in (1, 2)
     ]
-    verdict = verdict_of(REASON, store=after(*refused, successor(3, **PENDING)))
+    verdict = verdict_of(REASON, store=after(*refused, successor(3, **BOUND)))
     assert only_trouble(verdict).cause.code == code
     assert f"{reason} 2 times, last on node {NODE}" in rendered_message(verdict)
 
@@ -159,7 +176,7 @@ LEFT_BEHIND = [of_deployment(n, containers=False, **EVICTED) for n in (2, 3)]
 
 def test_pods_that_a_replica_set_leaves_behind_are_counted():
     first = of_deployment(1, **{**WAS_READY, **EVICTED})
-    pods = [first, *LEFT_BEHIND, of_deployment(4, **PENDING)]
+    pods = [first, *LEFT_BEHIND, of_deployment(4, **BOUND)]
     found = evaluate_deployment(a_deployment(replicas=1, ready=0), pods)
     assert (found.kind, found.cause.code) == (TroubleKind.FAILED, "Unavailable.Evicted")
     assert found.message_fields["pods"] == (
@@ -175,6 +192,34 @@ def test_pods_left_behind_before_one_that_was_ready_are_not_counted():
     assert count_failures(pods) is None
     found = evaluate_deployment(a_deployment(replicas=1, ready=0), pods)
     assert found.kind is TroubleKind.STARTING
+
+
+def test_a_pod_that_the_kubelet_has_taken_counts_before_those_that_it_refused():
+    first = of_deployment(1, **{**WAS_READY, **EVICTED})
+    pods = [first, *LEFT_BEHIND, of_deployment(4, **PENDING)]
+    found = evaluate_deployment(a_deployment(replicas=1, ready=0), pods)
+    assert found.kind is TroubleKind.STARTING
+
+
+def test_pods_left_behind_long_before_the_present_one_are_not_counted():
+    left_behind = [
+        of_deployment(1, **{**WAS_READY, **EVICTED}),
+        of_deployment(2, conditions=DISRUPTED, **EVICTED),
+    ]
+    restarted = of_deployment(24 * 60, **PENDING)
+    found = evaluate_deployment(a_deployment(replicas=1, ready=0), [*left_behind, restarted])
+    assert found.kind is TroubleKind.STARTING, "a pod that is gone served in between"
+    found = evaluate_deployment(a_deployment(replicas=1, ready=0), left_behind)
+    assert found.cause.code == "Unavailable.Evicted"
+
+
+def test_another_replica_on_another_node_is_no_successor():
+    serving = a_pod("body-based-router-6c9f-x0")
+    elsewhere = msgspec.structs.replace(
+        serving, spec=msgspec.structs.replace(serving.spec, node_name="node-2")
+    )
+    found = evaluate_deployment(a_deployment(replicas=2, ready=1), [elsewhere, *LEFT_BEHIND])
+    assert (found.kind, found.cause.code) == (TroubleKind.FAILED, "Degraded.Evicted")
 
 
 def test_nothing_is_remembered_of_other_namespaces_and_controllers():
