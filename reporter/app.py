@@ -167,7 +167,12 @@ class Reporter:
                 self._identity, find_idle_reasons(self._catalogue, SPECS, settings.flag_texts)
             ),
         )
-        self._health = Health(self._controller, self._store, resync=settings.resync)
+        self._health = Health(
+            self._controller,
+            self._store,
+            resync=settings.resync,
+            waiting_for=lambda: self._publisher.waiting_for,
+        )
         self._server = HttpServer(
             Pages(
                 self.metrics.render,

@@ -19,8 +19,9 @@ class NotSynced:
     """
     Not listed yet; *why* is empty while the first list is under way.
 
-    *refused*: the API server itself answered that this list is forbidden, so that waiting for it is
-    no use. What a proxy answers, or nobody, is no such answer.
+    *refused*: the API server itself answered that this list is forbidden, or that it serves no
+    version that can be read, so that waiting for it is no use. What a proxy answers, or nobody, is
+    no such answer.
     """
 
     why: str = ""

@@ -18,7 +18,8 @@ from reporter.app import Reporter
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.observations import NotSynced, Watching
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching
 from reporter.runtime.http.limits import ConnectionTimeouts
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.runtime.process.clock import Clock
@@ -260,6 +261,26 @@ async def test_ready_waits_for_a_list_that_nobody_but_the_api_server_may_refuse(
         f"unknown: {layer}: namespaces not listed yet: may not list namespaces"
         for layer in ("modelharness", "modeldeployment")
     ]
+
+
+async def test_ready_does_not_wait_for_a_kind_of_which_no_version_can_be_read(
+    reporter: Reporter,
+):
+    mark_all_watched(reporter)
+    reporter._store.set_watch_state(INFERENCE_SETS, NotServed())
+    served = DiscoveryResult({INFERENCE_SETS.group_resource: ("v2",)})
+    reporter._store.record_discovery(served, now=Clock().now())
+    reporter._controller.run_pass(full=True)
+    assert reporter._health.why_not_ready() == ""
+    assert "served as v2 only" in reporter._health.describe_unknown()
+
+
+async def test_readyz_shows_what_a_leader_waits_for_before_it_announces(reporter: Reporter):
+    assert reporter._health.describe_unknown() == ""
+    reporter._publisher.waiting_for = "earlier Events are read again after 60 s: why"
+    assert reporter._health.describe_unknown() == (
+        "nothing is announced: earlier Events are read again after 60 s: why"
+    )
 
 
 async def test_what_is_unknown_follows_an_ok():

@@ -76,7 +76,10 @@ class EventPublisher:
                 self._queue.forget_backoffs()
 
     async def _publish(self) -> NoReturn:
-        await self._read_back()
+        try:
+            await self._read_back()
+        finally:
+            self.waiting_for = ""
         self._queue.schedule_anew()
         async with asyncio.TaskGroup() as writes:
             while True:
@@ -119,11 +122,8 @@ class EventPublisher:
             err,
         )
         pause = (retry_at(backoff) - now).total_seconds()
-        self.waiting_for = f"earlier Events, which are read again after {pause:.0f} s: {err}"
-        try:
-            await asyncio.sleep(pause)
-        finally:
-            self.waiting_for = ""
+        self.waiting_for = f"earlier Events are read again after {pause:.0f} s: {err}"
+        await asyncio.sleep(pause)
         return backoff
 
     def _start_due_writes(self, writes: asyncio.TaskGroup) -> datetime | None:

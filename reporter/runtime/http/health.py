@@ -4,7 +4,7 @@ The answers of /livez and /readyz: why not, or an empty text.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 from reporter.runtime.controller.controller import Controller
@@ -19,11 +19,19 @@ Resyncs without a finished pass after which the process is not alive.
 
 class Health:
     """
-    *resync* is the time between two full passes.
+    *resync* is the time between two full passes. *waiting_for*: returns why nothing is announced.
     """
 
-    def __init__(self, controller: Controller, store: Store, *, resync: timedelta) -> None:
+    def __init__(
+        self,
+        controller: Controller,
+        store: Store,
+        *,
+        resync: timedelta,
+        waiting_for: Callable[[], str] = lambda: "",
+    ) -> None:
         self._controller, self._store, self._resync = controller, store, resync
+        self._waiting_for = waiting_for
         self._now = asyncio.get_running_loop().time
         self.started_at = self._now()
         self._was_ready = False
@@ -59,9 +67,15 @@ class Health:
     def describe_unknown(self) -> str:
         """
         Return the layers whose subjects are not all known, a line for each, with why.
+
+        Another line says what a leader waits for before it announces anything.
         """
         unknown = self._controller.evaluation.known_subjects.unknown_layers
-        return "\n".join(f"unknown: {layer}: {why}" for layer, why in unknown.items())
+        lines = [f"unknown: {layer}: {why}" for layer, why in unknown.items()]
+        waiting_for = self._waiting_for()
+        return "\n".join(
+            (*lines, f"nothing is announced: {waiting_for}") if waiting_for else lines
+        )
 
 
 def _lines_by_cause(waited_for: Mapping[str, str]) -> list[str]:

@@ -64,7 +64,7 @@ class WatchStates:
 
     def waited_for(self) -> Mapping[str, str]:
         """
-        Return the kinds that were not listed and that the API server itself did not refuse, with why.
+        Return the kinds that were not listed, though they may be, with why.
         """
         states = ((kind, self.of(kind)) for kind in self._states)
         return {
@@ -99,7 +99,8 @@ def confirm_unserved(
     if not set(kind.versions) & set(presence.versions):
         return NotSynced(
             f"served as {', '.join(presence.versions)} only,"
-            f" this release reads {' and '.join(kind.versions)}"
+            f" this release reads {' and '.join(kind.versions)}",
+            refused=True,
         )
     why = "answered with 404 Not Found, though discovery lists it"
     return NotSynced(why) if contradicted else state
