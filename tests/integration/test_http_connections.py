@@ -3,9 +3,7 @@ Clients that hold connections, read slowly or send anything at all, over real so
 """
 
 import asyncio
-import gc
 import socket
-import struct
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, suppress
@@ -16,11 +14,9 @@ from pathlib import Path
 import pytest
 
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.connection import Connection
 from reporter.runtime.http.limits import (
     BACKLOG,
     MAX_CONNECTIONS,
-    STOP_TIMEOUT,
     ConnectionTimeouts,
 )
 from reporter.runtime.http.server import HttpServer, Pages
@@ -30,7 +26,6 @@ from tests.support.stubs.api_servers import until
 
 
 SHORT = ConnectionTimeouts(*[timedelta(seconds=0.3)] * 3)
-LONG = ConnectionTimeouts(*[timedelta(minutes=1)] * 3)
 LIVEZ = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 LAST = LIVEZ[:-2] + b"Connection: close\r\n\r\n"
 STATUS = LIVEZ.replace(b"livez", b"status")
@@ -187,40 +182,6 @@ async def test_who_does_not_read_the_metrics_to_their_end_is_left():
             await until(lambda: closed == {ClosedConnection.SLOW_READER: 1})
 
 
-async def test_a_request_that_follows_early_does_not_end_the_response_before_it():
-    page = replace(ALWAYS_OK, metrics=lambda: b"a 1\n" * 2**22)
-    request = LIVEZ.replace(b"livez", b"metrics")
-    async with counted(page, timeouts=replace(LONG, request=SHORT.request)) as (served, closed):
-        reader, writer = await asyncio.open_connection(*served.metrics)
-        writer.write(request)
-        received = len(await reader.readexactly(2**16))
-        writer.write(request)
-        await asyncio.sleep(2 * SHORT.request.total_seconds())
-        while received < 2**25:
-            received += len(await reader.readexactly(2**16))
-        assert not closed
-        writer.transport.abort()
-
-
-async def test_a_connection_that_is_lost_during_its_response_stays_no_longer():
-    def endless() -> Iterator[str]:
-        while True:
-            yield "x" * 2**16
-
-    async with counted(replace(ALWAYS_OK, status=endless)) as (served, _):
-        with ExitStack() as stack:
-            lost = await connect(stack, served.health, STATUS)
-            assert await receive(lost)
-            assert open_connections() == 1
-            lost.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        await until(lambda: open_connections() == 0)
-
-
-def open_connections() -> int:
-    gc.collect()
-    return sum(type(each) is Connection for each in gc.get_objects())
-
-
 async def test_requests_in_a_row_are_answered_in_their_order():
     async with counted() as (served, closed):
         last = b"GET /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -315,19 +276,3 @@ async def test_a_response_that_has_begun_may_end_when_the_server_stops():
         answer = asyncio.create_task(exchange(served.health, STATUS))
         await begun.wait()
     assert (await answer).endswith(b"0\r\n\r\n")
-
-
-async def test_addresses_whose_clients_do_not_read_stop_together():
-    def endless() -> Iterator[str]:
-        while True:
-            yield "x" * 2**16
-
-    metrics, health, status = (free() for _ in range(3))
-    pages = replace(ALWAYS_OK, status=endless, metrics=lambda: b"a 1\n" * 2**23)
-    server = HttpServer(pages, metrics=metrics, health=health, status=status)
-    await server.start()
-    with ExitStack() as stack:
-        for address, request in ((metrics, LIVEZ.replace(b"livez", b"metrics")), (status, STATUS)):
-            await receive(await connect(stack, address, request))
-        async with asyncio.timeout(3 * STOP_TIMEOUT.total_seconds()):
-            await server.stop()
