@@ -18,6 +18,7 @@ from tests.support.ports import free_port
 
 PAGE = "<!DOCTYPE html><html><body>Please sign in</body></html>"
 HTML = {"Content-Type": "text/html"}
+SETS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/inferencesets.kaito.sh"
 PASSES = 10
 """
 Seconds within which a first pass is finished although no kind was listed.
@@ -73,6 +74,22 @@ def test_reporter_whose_api_server_is_not_there_waits_for_it(
         _assert_waits(reporter, "Connect")
     finally:
         reporter.__exit__()
+
+
+def test_reporter_does_not_wait_for_a_kind_that_is_served_in_a_version_of_the_future(
+    reporter: ReporterProcess, stack: ControlPlane
+) -> None:
+    before = stack.client.get(SETS)["spec"]["versions"]
+    stored = next(each for each in before if each["storage"])
+    future = {**stored, "name": "v9", "storage": False}
+    versions = [*({**each, "served": False} for each in before), future]
+    stack.client.patch(SETS, {"spec": {"versions": versions}})
+    try:
+        reporter.start(ready=False, leading=False)
+        reporter.until_ready(within=LATER + PROMPT_TIMEOUT)
+        assert "served as v9 only" in reporter.readiness()
+    finally:
+        stack.client.patch(SETS, {"spec": {"versions": before}})
 
 
 def _assert_waits(reporter: ReporterProcess, why: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 
 import msgspec
 
@@ -136,7 +137,7 @@ def _identify(event: _CoreEvent, possible_keys: PossibleKeys) -> tuple[FindingKe
     stripped = StrippedEvent(
         Reason(event.reason or ""), event.involved_object.name, event.message or ""
     )
-    for key in (*keys, *possible_keys(stripped)):
+    for key in chain(keys, possible_keys(stripped)):
         for episode in episodes:
             if episode_hash(key, episode) == identity:
                 return key, episode

@@ -15,9 +15,11 @@ How long a pod may send nothing at its first scrape; at later ones it has all of
 """
 
 MAX_PAGE_BYTES = 4 * 1024 * 1024
-MAX_CHUNKS = 4096
+MAX_CHUNKS = 8192
 """
-Chunks of a page. A page of 4 MiB that a Go server sends in its smallest ones, of 2 KiB, has 2,048.
+Chunks of a page, and parts of chunks that packets bring. A page of 4 MiB that a Go server sends in its
+smallest chunks, of 2 KiB, has 2,048, and comes in some 2,900 packets of 1,448 bytes that are read
+one by one: 5,000 parts.
 """
 
 MAX_LINE_BYTES = 8192

@@ -29,12 +29,18 @@ one answer for as long as it lasts.
 """
 
 
+_LOCAL = object()
+"""
+Stands for a connection to the machine's own clock.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class OffsetBounds:
     """
     The least and the greatest offset, in seconds, from the local clock to Unix time.
 
-    *spread*: how far the answer that differs most lies outside of these bounds.
+    *spread*: how far the server's answer that differs most lies outside of these bounds.
     """
 
     earliest: float
@@ -63,7 +69,7 @@ class ServerTime:
     def __init__(self, *, local_offset: float | None = None, started: float = 0.0) -> None:
         self._answers: dict[Hashable, deque[_Answer]] = {}
         if local_offset is not None:
-            self._add(None, _Answer(started, local_offset, local_offset))
+            self._add(_LOCAL, _Answer(started, local_offset, local_offset))
 
     def record(
         self, date: datetime, *, sent: float, received: float, connection: Hashable = ""
@@ -87,10 +93,15 @@ class ServerTime:
         answers = list(self._counted())
         if not answers:
             return None
+        of_servers = (
+            each
+            for connection in self._answers.keys() - {_LOCAL}
+            for each in self._answers[connection]
+        )
         earliest = median_low([each.earliest for each in answers])
         latest = median_high([each.latest for each in answers])
-        outside = (max(each.earliest - latest, earliest - each.latest) for each in answers)
-        return OffsetBounds(earliest, latest, max(0.0, *outside))
+        outside = (max(each.earliest - latest, earliest - each.latest) for each in of_servers)
+        return OffsetBounds(earliest, latest, max((0.0, *outside)))
 
     def at(self, seconds: float) -> datetime | None:
         """

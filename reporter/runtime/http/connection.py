@@ -94,7 +94,7 @@ class Connection(web.RequestHandler):
         self._observer.opened(self)
 
     def data_received(self, data: bytes) -> None:
-        if not self._responding and not self._has_request:
+        if self.is_waiting and not self._has_request:
             self._has_request = True
             self._set_deadline(self._timeouts.request, ClosedConnection.SLOW_REQUEST)
         super().data_received(data)
@@ -129,6 +129,8 @@ class Connection(web.RequestHandler):
     def _set_deadline(self, after: timedelta, why: ClosedConnection) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
+        if self.transport is None:
+            return  # a handler may end after the connection, which a timer would keep in memory
         loop = asyncio.get_running_loop()
         self._deadline = loop.call_later(after.total_seconds(), self._end_late, why)
 

@@ -7,13 +7,14 @@ The status page is served with health and readiness, or on an address of its own
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
 from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
 
+from reporter.model.enums import ClosedConnection
 from reporter.runtime.http.connection import SERVER, Connection
 from reporter.runtime.http.connection_limit import ConnectionLimit, OnClosed
 from reporter.runtime.http.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
@@ -61,7 +62,8 @@ class HttpServer:
         self._pages = pages
         self._metrics, self._health, self._status = metrics, health, status
         self._on_closed, self._timeouts = on_closed, timeouts or ConnectionTimeouts()
-        self._stack = AsyncExitStack()
+        self._runners: list[web.AppRunner] = []
+        self._listeners: list[asyncio.Server] = []
 
     async def start(self) -> None:
         """
@@ -82,15 +84,21 @@ class HttpServer:
             await self._serve(self._status, status)
 
     async def stop(self) -> None:
-        await self._stack.aclose()
+        for listener in self._listeners:
+            listener.close()
+        async with asyncio.TaskGroup() as group:
+            for runner in self._runners:
+                group.create_task(runner.cleanup(), name="stop serving")
 
     async def _serve(self, address: BindAddress, routes: Mapping[str, Handler]) -> None:
         app = web.Application(middlewares=[_guard])
         app.add_routes([web.get(path, show) for path, show in routes.items()])
         app.on_response_prepare.append(_name_server)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=STOP_TIMEOUT.total_seconds())
+        # aiohttp waits twice for this long: for the response, and for the task that sends it.
+        wait = STOP_TIMEOUT.total_seconds() / 2
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=wait)
         await runner.setup()
-        self._stack.push_async_callback(runner.cleanup)
+        self._runners.append(runner)
         if runner.server is None:
             raise RuntimeError("the runner was set up just now")
         connect = partial(
@@ -102,7 +110,7 @@ class HttpServer:
             address.port,
             backlog=BACKLOG,
         )
-        self._stack.callback(listener.close)
+        self._listeners.append(listener)
 
     async def _show_metrics(self, _: web.Request) -> web.Response:
         return web.Response(
@@ -145,7 +153,8 @@ async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     if not isinstance(connection, Connection):
         raise TypeError("each connection of this server is made by it")
     if request.version not in {HttpVersion10, HttpVersion11}:
-        connection.abort()  # aiohttp would answer in the version of the request
+        # aiohttp would answer in the version of the request.
+        connection.abort(ClosedConnection.MALFORMED)
         raise ConnectionAbortedError
     with connection.responding():
         try:

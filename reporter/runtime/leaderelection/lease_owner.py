@@ -9,6 +9,7 @@ is written only from what the elector has just read or written.
 import asyncio
 import logging
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import NoReturn
 
 import msgspec
@@ -71,14 +72,15 @@ class LeaseOwnership:
         try:
             if await self.lock.add_owner(lease, owner) is not lease:
                 logger.info("lease %s is deleted with deployment %s", self.lock, owner.name)
-        except (Refused, Invalid) as err:
+        except (KubeError, msgspec.DecodeError) as err:
+            if not _is_lasting(err):
+                logger.debug("lease %s has no owner yet, trying again: %s", self.lock, err)
+                return
             # A permission that is missing is not granted every two seconds: not tried again.
             self._refused_owner = owner
             logger.info(
                 "lease %s is not deleted with deployment %s: %s", self.lock, owner.name, err
             )
-        except (KubeError, msgspec.DecodeError) as err:
-            logger.debug("lease %s has no owner yet, trying again: %s", self.lock, err)
 
     def _current_owner(self) -> LeaseOwner | None:
         """
@@ -100,3 +102,10 @@ class LeaseOwnership:
         The garbage collector then deletes a Lease that the last pod still creates.
         """
         return self._current_owner() or self._last_owner
+
+
+def _is_lasting(err: Exception) -> bool:
+    """
+    Return whether a write is refused for long; a webhook that cannot be called soon can (5xx).
+    """
+    return isinstance(err, Refused | Invalid) and err.status < HTTPStatus.INTERNAL_SERVER_ERROR

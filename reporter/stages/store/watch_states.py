@@ -64,7 +64,7 @@ class WatchStates:
 
     def waited_for(self) -> Mapping[str, str]:
         """
-        Return the kinds that were not listed and that the API server itself did not refuse, with why.
+        Return the kinds that were not listed, though they may be, with why.
         """
         states = ((kind, self.of(kind)) for kind in self._states)
         return {

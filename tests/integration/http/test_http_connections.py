@@ -14,7 +14,11 @@ from pathlib import Path
 import pytest
 
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.limits import BACKLOG, MAX_CONNECTIONS, ConnectionTimeouts
+from reporter.runtime.http.limits import (
+    BACKLOG,
+    MAX_CONNECTIONS,
+    ConnectionTimeouts,
+)
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.settings import BindAddress
 from tests.integration.http.served_pages import ALWAYS_OK, ServedPages, free, serving
@@ -230,9 +234,10 @@ async def test_no_answer_or_line_of_log_has_a_version_or_a_traceback(
 
 @pytest.mark.parametrize("version", [b"0.9", b"2.0", b"9.9"])
 async def test_no_other_version_of_http_is_answered(version):
-    async with counted() as (served, _):
+    async with counted() as (served, closed):
         answer = await exchange(served.health, LIVEZ.replace(b"1.1", version))
         assert answer == b"" or answer.startswith(b"HTTP/1.0 400 ")
+        assert closed == {ClosedConnection.MALFORMED: 1}
 
 
 async def test_a_part_that_fails_resets_the_connection(caplog):

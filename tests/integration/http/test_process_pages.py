@@ -14,7 +14,8 @@ from reporter.app import Reporter
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.observations import NotSynced, Watching
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching
 from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.settings.parsers import BindAddress
@@ -131,3 +132,15 @@ async def test_by_default_the_status_is_served_inside_the_pod_alone(
             assert (await served.get(inside, "/status"))[0] == 200
     finally:
         await reporter._server.stop()
+
+
+async def test_ready_does_not_wait_for_a_kind_of_which_no_version_can_be_read(
+    reporter: Reporter,
+):
+    mark_all_watched(reporter)
+    reporter._store.set_watch_state(INFERENCE_SETS, NotServed())
+    served = DiscoveryResult({INFERENCE_SETS.group_resource: ("v2",)})
+    reporter._store.record_discovery(served, now=Clock().now())
+    reporter._controller.run_pass(full=True)
+    assert reporter._health.why_not_ready() == ""
+    assert "served as v2 only" in reporter._health.describe_limits()

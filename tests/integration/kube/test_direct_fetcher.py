@@ -36,6 +36,12 @@ from tests.support.stubs.api_servers import (
 )
 
 
+PACKET_BYTES = 1448
+"""
+The payload of one TCP packet on Ethernet.
+"""
+
+
 async def test_a_page_is_read_as_it_is():
     async with at_pod(always(a_pod_page)) as (server, pages):
         assert await pages.fetch(POD, LastOutcome.SUCCEEDED) == PAGE
@@ -127,6 +133,32 @@ async def test_a_page_of_too_many_chunks_is_aborted_at_the_limit():
     async with at_pod(chunked) as (_, pages):
         result, why = await failure(pages)
         assert (result, str(MAX_CHUNKS) in why) == (ScrapeResult.TOO_COSTLY, True)
+
+
+async def test_a_page_that_comes_in_small_chunks_and_small_packets_is_read():
+    """
+    Write chunks as a Go server does, in packets that end where no chunk does.
+    """
+    chunk = b"800\r\n" + b"x" * 2048 + b"\r\n"
+    sent = chunk * (MAX_PAGE_BYTES // 2048) + b"0\r\n\r\n"
+
+    async def answer(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        for at in range(0, len(sent), PACKET_BYTES):
+            writer.write(sent[at : at + PACKET_BYTES])
+            await writer.drain()
+            for _ in range(4):  # until the fetcher has read it
+                await asyncio.sleep(0)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    limit = timedelta(minutes=1)
+    async with server, reading_directly(port, is_allowed=lambda _: True, timeout=limit) as pages:
+        assert len(await pages.fetch(POD, LastOutcome.SUCCEEDED)) == MAX_PAGE_BYTES
 
 
 async def test_a_page_of_the_largest_size_is_read():

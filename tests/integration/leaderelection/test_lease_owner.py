@@ -12,6 +12,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from reporter.embedded.http.faults.rules import status_response
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.leases import Lease
@@ -219,6 +220,20 @@ async def test_a_refusal_is_logged_once_and_costs_neither_the_lead_nor_more_requ
         each for each in caplog.records if "is not deleted with deployment" in each.getMessage()
     ]
     assert [each.levelno for each in logged] == [logging.INFO]
+
+
+async def test_a_webhook_that_cannot_be_called_for_a_moment_is_asked_again(
+    server: EmbeddedServer, api: RestClient, store: Store
+):
+    async with leading_with_ownership(ownership_of(api, store), SLOW):
+        failing = status_response(
+            500,
+            "InternalError",
+            'Internal error occurred: failed calling webhook "w": no endpoints',
+        )
+        server.faults.add(failing, method="PUT", path="leases", times=1)
+        deploy(store, "uid-1")
+        await until(lambda: owners(server) == [our_owner("uid-1")], within=2)
 
 
 async def test_an_owner_that_is_right_costs_no_request(

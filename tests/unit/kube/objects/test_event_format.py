@@ -232,6 +232,12 @@ def test_an_event_whose_episode_was_changed_is_recognised_by_its_name(label: str
     assert read_back(event) == a_record()
 
 
+def test_an_event_that_says_what_it_is_about_is_compared_with_nothing_else():
+    unused = iter([a_record().key])
+    assert decode_event(json.dumps(written(a_record())).encode(), lambda _: unused) == a_record()
+    assert list(unused), "thousands of InferenceSets take long"
+
+
 def test_an_event_whose_source_was_changed_is_recognised_by_its_name():
     event = changed(written(a_record()), "relay", "source", "component")
     assert read_back(event) == a_record()

@@ -30,6 +30,12 @@ def test_nothing_is_known_before_the_first_answer():
     assert ServerTime().at(5) is None
 
 
+def test_before_the_first_answer_the_local_clock_counts():
+    time = ServerTime(local_offset=OFFSET)
+    assert time.at(5) == NOON + timedelta(seconds=5)
+    assert time.bounds().spread == 0
+
+
 def test_one_answer_tells_the_time_within_a_second_and_its_round_trip():
     time = ServerTime()
     answer(time, 10.4, took=0.2)
@@ -75,6 +81,15 @@ def test_two_answers_decide_against_a_local_clock_that_is_wrong():
     answer(time, 1, connection=1)
     answer(time, 2, connection=1)
     assert is_right(time)
+    assert time.bounds().spread == 0, "no API server has that clock"
+
+
+def test_an_answer_without_a_connection_is_one_of_a_server():
+    time = ServerTime(local_offset=OFFSET)
+    for second in range(9):
+        answer(time, second, connection=None if second == 8 else 1, wrong_by=HOUR * (second == 8))
+    assert is_right(time)
+    assert time.bounds().spread > HOUR - 2
 
 
 def test_old_answers_no_longer_count():
