@@ -83,7 +83,8 @@ def count_failures(pods: Sequence[Pod]) -> FailedPods | None:
     failed = [pod for pod in pods if counts_as_failure(pod) and created_at(pod) > since]
     if not failed:
         return None
-    newest = max(failed, key=created_at)
+    # Of several that were created in one second, always name the same one.
+    newest = max(failed, key=lambda pod: (created_at(pod), pod.metadata.name))
     # Those that were Ready until then came to an end first, and the others took their places.
     first = [pod for pod in pods if counts_as_failure(pod) and _ended_after(pod, since)]
     return FailedPods.ending_with(newest, len(failed) + len(first))

@@ -213,6 +213,14 @@ def test_pods_left_behind_long_before_the_present_one_are_not_counted():
     assert found.cause.code == "Unavailable.Evicted"
 
 
+@pytest.mark.parametrize("step", [1, -1])
+def test_of_pods_created_in_one_second_the_same_one_is_named(step):
+    moment = {"created_at": NOON + MINUTE, "containers": False}
+    pods = [of_deployment(number, **{**EVICTED, **moment}) for number in (2, 3)][::step]
+    found = evaluate_deployment(a_deployment(replicas=1, ready=0), pods)
+    assert found.message_fields["pods"].startswith("; pod body-based-router-6c9f-x3 Evicted 2")
+
+
 def test_another_replica_on_another_node_is_no_successor():
     serving = a_pod("body-based-router-6c9f-x0")
     elsewhere = msgspec.structs.replace(
