@@ -6,7 +6,7 @@ The store decides nothing: a change updates it and marks the affected subjects d
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 
 from reporter.model.enums import Reason
@@ -33,7 +33,6 @@ BATCH_SIZE = 500
 """
 The number of objects of a list that are stored at a time: some ten milliseconds.
 """
-
 
 EMPTY: Mapping[NamespacedName, ApiObject | None] = MappingProxyType({})
 
@@ -115,9 +114,9 @@ class Store:
         """
         name = (new.metadata.namespace, new.metadata.name)
         table = self._tables[kind.resource]
-        was_undecodable = self._prepare_upsert(kind, name, new)
+        self._prepare_upsert(kind, name, new)
         old = table.objects.get(name)
-        if table.upsert(name, new) or was_undecodable:
+        if table.upsert(name, new):
             self._mark_dirty(*affected_subjects(kind, self._tables, old=old, new=new))
 
     def _upsert_all(self, kind: ResourceKind, objects: Iterable[ApiObject]) -> None:
@@ -136,31 +135,26 @@ class Store:
                 self._prepare_upsert(kind, name, each)
         if added:
             table.insert(added)
-            self._mark_dirty(
-                *(
-                    subjects
-                    for new in added.values()
-                    for subjects in affected_subjects(kind, self._tables, old=None, new=new)
-                )
+            affected = (
+                affected_subjects(kind, self._tables, old=None, new=e) for e in added.values()
             )
+            self._mark_dirty(*chain.from_iterable(affected))
         for each in stored:
             self.upsert(kind, each)
 
-    def _prepare_upsert(self, kind: ResourceKind, name: NamespacedName, new: ApiObject) -> bool:
+    def _prepare_upsert(self, kind: ResourceKind, name: NamespacedName, new: ApiObject) -> None:
         """
-        Update all but the table of the kind; return whether the object was undecodable.
+        Update all but the table of the kind.
         """
         table = self._tables[kind.resource]
-        was_undecodable = False
         if table.deleted_uids or self._undecodable:
             ref = ObjectRef(kind.group_resource, *name)
             if table.deleted_uids.pop(ref, None) is not None:
                 self._deleted_uids = None
-            was_undecodable = self._unmark_undecodable(ref)
+            self._unmark_undecodable(ref)
         self._history.on_upsert(new)
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
-        return was_undecodable
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
         """
@@ -268,9 +262,6 @@ class Store:
         return self._presences.has_unconfirmed_loss
 
     def snapshot(self) -> Snapshot:
-        """
-        Return an immutable view of this moment.
-        """
         return Snapshot(
             tables={
                 kind.resource: self._tables[kind.resource].snapshot(self._watch_states.of(kind))
