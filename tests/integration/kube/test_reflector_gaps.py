@@ -91,7 +91,7 @@ async def test_a_forbidden_kind_is_reported_and_retried_until_it_is_granted(tmp_
         await until(is_watched(run))
         assert run.store.watch_states == [
             NotSynced(),
-            NotSynced("may not list deployments.apps"),
+            NotSynced("may not list deployments.apps", refused=True),
             Watching(),
         ]
     logged = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
