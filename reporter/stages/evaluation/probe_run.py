@@ -51,6 +51,7 @@ class ProbeRun:
 
     *tracked_keys*: the keys that are not clear, by subject and reason. Each of them gets a verdict,
     so that a key that its probe no longer reports becomes Clear.
+    *now*: the time of the pass.
     *unknown_layers*: why the subjects of a layer are not all known, for its placeholder.
     """
 
@@ -58,6 +59,7 @@ class ProbeRun:
     flags: Mapping[str, str]
     prepared_probes: Mapping[Layer, tuple[PreparedProbe, ...]]
     tracked_keys: Mapping[tuple[Subject, Reason], frozenset[FindingKey]]
+    now: datetime
     unknown_layers: Mapping[Layer, str] = field(default_factory=dict)
 
     def run(self, subjects: Iterable[Subject]) -> list[Verdict]:
@@ -98,7 +100,7 @@ class ProbeRun:
     ) -> Iterable[Verdict]:
         entry, why = prepared.entry, prepared.why_unserved
         request = ProbeRequest(
-            entry.reason, subject, entry.parameters, self.flags, prepared.unwatched
+            entry.reason, subject, entry.parameters, self.flags, prepared.unwatched, self.now
         )
         verdicts = list(prepared.probe.evaluate(prepared.checked or self.snapshot, request))
         gap = prepared.checked.take_gap() if prepared.checked is not None else None
@@ -150,7 +152,7 @@ def prepare_probe_run(
         for layer in Layer
     }
     return ProbeRun(
-        snapshot, flags, prepared, {pair: frozenset(keys) for pair, keys in tracked.items()}
+        snapshot, flags, prepared, {pair: frozenset(keys) for pair, keys in tracked.items()}, now
     )
 
 

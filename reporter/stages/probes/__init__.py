@@ -11,6 +11,7 @@ from reporter.stages.probes.modeldeployment import (
     endpoint_picker,
     model_pods,
     node_pressure,
+    pod_restarting,
     provisioning,
     route,
     scaling,
@@ -47,5 +48,6 @@ PROBES: Mapping[str, Probe] = {
         endpoint_picker.PROBE,
         weight_download.PROBE,
         node_pressure.PROBE,
+        pod_restarting.PROBE,
     )
 }

@@ -22,7 +22,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.affected import affected_subjects
 from reporter.stages.store.crd_presence import CRDPresences
-from reporter.stages.store.history import History
+from reporter.stages.store.history.history import History
 from reporter.stages.store.provisioning_errors import ProvisioningErrors
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.table import Table
@@ -161,7 +161,7 @@ class Store:
                 self._deleted_uids = None
             was_undecodable = ref in self._undecodable
             self._undecodable.pop(ref, None)
-        self._history.on_upsert(new)
+        self._history.on_upsert(table.objects.get(name), new)
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
         self._provisioning_errors.on_upsert(new)
@@ -281,6 +281,7 @@ class Store:
             scrape_histories=self._samples.snapshot(),
             provisioning_errors=self._provisioning_errors.snapshot(),
             pod_failures=self._history.pod_failures.snapshot(),
+            pod_restarts=self._history.pod_restarts.snapshot(),
             labelled_deployments=self._history.labelled_deployments.snapshot(),
         )
 
