@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from reporter.stages.probes.cluster import crds, deployments
 from reporter.stages.probes.modeldeployment import (
     endpoint_picker,
+    metrics_unavailable,
     model_pods,
     node_pressure,
     pod_restarting,
@@ -49,5 +50,6 @@ PROBES: Mapping[str, Probe] = {
         weight_download.PROBE,
         node_pressure.PROBE,
         pod_restarting.PROBE,
+        metrics_unavailable.PROBE,
     )
 }
