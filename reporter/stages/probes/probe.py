@@ -36,7 +36,7 @@ class ProbeRequest(Struct, frozen=True):
     parameters: Any
     flags: Mapping[str, str]
     unwatched: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP)
-    now: datetime = datetime.min.replace(tzinfo=UTC)
+    now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
 
     def key(self, item: str = "") -> FindingKey:
         return FindingKey(self.subject, self.reason, item)

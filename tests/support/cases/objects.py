@@ -203,7 +203,7 @@ def _pod(
         conditions.append(("DisruptionTarget", "True", words.pop("disrupted")))
     if words.pop("deleting", False):
         words["deleted"] = now
-    times = {"created_at": born, "started": born, "since": since}
+    times: dict[str, datetime | None] = {"created_at": born, "started": born, "since": since}
     times |= {"running": runs.started or since, "last_running": runs.last_started}
     plain = {key.replace("-", "_"): value for key, value in words.items()}
     if "model" in plain:

@@ -5,7 +5,8 @@ A pod that is not Ready is the subject of another reason. Between two crashes it
 that one ends, and nobody sees that requests are lost with each crash.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -74,27 +75,38 @@ def _check_pods(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResu
         return []
     pods = find_model_pods(snapshot, subject)
     results: list[CheckResult | None] = [check_all_decoded(snapshot, PODS, subject, pods)]
-    workspaces = find_workspaces(snapshot, subject)
     for pod in without_leftover_pods(pods):
         if pod.is_ready:
-            is_changing = any(_is_changing(pod, pods, each) for each in workspaces)
-            results += _check_containers(snapshot, request, pod, is_changing=is_changing)
-    return results
+            results += _check_containers(snapshot, request, pod)
+    if not any(isinstance(each, Trouble) for each in results):
+        return results
+    changing = _find_changing_pods(pods, find_workspaces(snapshot, subject))
+    return [_soften(each, changing) if isinstance(each, Trouble) else each for each in results]
 
 
-def _is_changing(pod: Pod, pods: Sequence[Pod], workspace: Workspace) -> bool:
+def _soften(trouble: Trouble, changing: Collection[str]) -> Trouble:
+    is_changing = trouble.cause.object.name in changing
+    return replace(trouble, kind=TroubleKind.STARTING) if is_changing else trouble
+
+
+def _find_changing_pods(pods: Sequence[Pod], workspaces: Iterable[Workspace]) -> set[str]:
     """
-    Return whether a pod is one of a replica that is being rolled out or upgraded.
+    Return the names of the pods of replicas that are being rolled out, or upgraded in place.
     """
-    of_replica = without_leftover_pods(pods_of_workspace(pods, workspace))
-    if pod not in of_replica:
-        return False
-    upgrade = upgrade_started_at(workspace)
-    return is_rolling_out(of_replica) or (upgrade is not None and created_at(pod) < upgrade)
+    found = set()
+    for workspace in workspaces:
+        of_replica = without_leftover_pods(pods_of_workspace(pods, workspace))
+        upgrade = upgrade_started_at(workspace)
+        found |= {
+            pod.metadata.name
+            for pod in of_replica
+            if is_rolling_out(of_replica) or (upgrade is not None and created_at(pod) < upgrade)
+        }
+    return found
 
 
 def _check_containers(
-    snapshot: Snapshot, request: ProbeRequest, pod: Pod, *, is_changing: bool
+    snapshot: Snapshot, request: ProbeRequest, pod: Pod
 ) -> Iterator[CheckResult]:
     """
     Yield the trouble of the container that restarted most often, and what is not known.
@@ -108,8 +120,7 @@ def _check_containers(
             continue
         count = _count(snapshot, request, pod, status)
         if count.least >= limit:
-            kind = TroubleKind.STARTING if is_changing else TroubleKind.FAILED
-            troubles.append((count.least, _new_trouble(pod, status, count, kind)))
+            troubles.append((count.least, _new_trouble(pod, status, count)))
         elif count.most >= limit:
             yield Inconclusive(
                 f"pod {pod.metadata.name}: container {status.name} restarted"
@@ -146,9 +157,7 @@ def _count(
     return count_until(min(restarts.times[-1], request.now))
 
 
-def _new_trouble(
-    pod: Pod, status: ContainerStatus, count: RestartCount, kind: TroubleKind
-) -> Trouble:
+def _new_trouble(pod: Pod, status: ContainerStatus, count: RestartCount) -> Trouble:
     meta, ended = pod.metadata, status.last_state.terminated
     running = status.state.running
     at_least = "at least " if count.most > count.least else ""
@@ -156,7 +165,7 @@ def _new_trouble(
         cause=Cause(
             ObjectRef(PODS.group_resource, meta.namespace, meta.name), _cause_code(pod, status)
         ),
-        kind=kind,
+        kind=TroubleKind.FAILED,
         is_crash=True,
         since=running.started_at if running is not None else None,
         object_created_at=meta.creation_timestamp,
@@ -206,7 +215,8 @@ PROBE = Probe(
         message_fields=frozenset({"pod", "container", "restarts", "last"}),
         cause_codes=frozenset({OUT_OF_MEMORY, KILLED, ENDED, CRASH, OTHER_CONTAINER}),
         required_kinds=(INFERENCE_SETS, PODS),
-        optional_kinds=(WORKSPACES, NAMESPACES),
+        consulted_kinds=(WORKSPACES,),
+        optional_kinds=(NAMESPACES,),
         required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
         pauses_at_zero_replicas=True,
     ),

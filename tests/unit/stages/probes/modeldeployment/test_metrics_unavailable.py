@@ -15,7 +15,11 @@ from reporter.model.metrics.samples import (
 )
 from reporter.model.observations import Watching
 from reporter.model.verdicts import Clear, Unknown
-from reporter.stages.probes.modeldeployment.metrics_unavailable import CAUSE_CODES, PROBE
+from reporter.stages.probes.modeldeployment.metrics_unavailable import (
+    CAUSE_CODES,
+    PROBE,
+    build_scrape,
+)
 from reporter.stages.snapshot.scrape_targets import READY
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
@@ -27,7 +31,7 @@ from tests.support.model_verdicts import only_trouble, rendered_message
 
 REASON = Reason("inferencesetMetricsUnavailable")
 REQUEST = msgspec.structs.replace(a_probe_request(REASON), subject=SUBJECT)
-SCRAPE = PROBE.spec.scrape(REQUEST.parameters, REQUEST.flags)
+SCRAPE = build_scrape(REQUEST.parameters, REQUEST.flags)
 POD, OTHER = a_model_pod(), a_model_pod(0, "qwen-b2")
 AT = (0, 15, 45, 105)
 """
