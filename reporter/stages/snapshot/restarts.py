@@ -58,16 +58,15 @@ def track_restarts(
 
     *old*: the version before, None if this is the first that is seen of any pod of that name.
     """
-    uid = pod.metadata.uid
+    restarted = [status for status in _statuses(pod) if status.restart_count]
+    if not restarted:
+        return None
+    uid, start = pod.metadata.uid, None
     known = before.by_container if before is not None and before.uid == uid else {}
-    is_first = old is None or old.metadata.uid != uid
-    served = not is_first and old is not None and (old.is_ready or was_ready(old))
-    found = {}
-    for status in _statuses(pod):
-        if status.restart_count:
-            start = None if is_first else ContainerRestarts(0, served)
-            found[status.name] = _track(known.get(status.name, start), status, pod)
-    return RestartHistory(uid, found) if found else None
+    if old is not None and old.metadata.uid == uid:
+        start = ContainerRestarts(0, served=old.is_ready or was_ready(old))
+    found = {each.name: _track(known.get(each.name, start), each, pod) for each in restarted}
+    return RestartHistory(uid, found)
 
 
 def _track(
