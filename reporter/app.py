@@ -106,6 +106,7 @@ class Reporter:
         self._inputs = Inputs(
             settings, catalogue, api, clock, count_scrape=self.metrics.count_scrape
         )
+        self.metrics.set_scrape_pages_function(self._inputs.count_scrape_pages)
         self._store = self._inputs.store
         self._wire_leadership()
         self._wire_evaluation()

@@ -121,6 +121,8 @@ def test_forty_pages_that_cost_too_much_delay_nothing_and_are_read_ever_less_oft
         lag = "event_loop_lag_seconds_bucket"
         print(f"of {reporter.metric(lag, le='+Inf'):.0f} turns of the event loop,")
         print(f"{reporter.metric(lag, le='0.25'):.0f} were shorter than 0.25 s")
+        assert reporter.metric("scrape_pages", outcome="read") == 1
+        assert reporter.metric("scrape_pages", outcome="failed") == len(COSTLY)
         # Without back-off each of them would have been read more than 20 times.
         assert len(COSTLY) <= reporter.metric("scrapes_total", result="too_costly")
         assert reporter.metric("scrapes_total", result="too_costly") < 8 * len(COSTLY)

@@ -166,7 +166,7 @@ def a_pod(
     Build a pod of a Deployment, Ready by default.
 
     Container: *waiting* (reason) with *message*, *running* (since), *exit_code* with *ended* (reason),
-    *last_exit* with *last* (reason) of the run before, *restarts*, *container* (its name),
+    *last_exit* with *last* (reason) and *last_running* (since) of the run before, *restarts*, *container* (its name),
     *container_ready*. *sidecars*: by name whether each is ready, or why it waits. Pod: *phase*, *reason*, *failure*
     (message), *why* and *details* (reason and message of Ready), *started*, *since* (of Ready), *created_at*, *deleted*, *conditions*, *init* statuses.
     """
@@ -185,7 +185,9 @@ def a_pod(
     )
     last = ContainerState(
         terminated=ContainerStateTerminated(
-            reason=changes.get("last", "Error"), exit_code=changes["last_exit"]
+            reason=changes.get("last", "Error"),
+            exit_code=changes["last_exit"],
+            started_at=changes.get("last_running"),
         )
         if "last_exit" in changes
         else None

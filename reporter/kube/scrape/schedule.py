@@ -3,6 +3,7 @@ When each metrics page is read: once an interval, each at a moment of its own. P
 """
 
 import heapq
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -84,6 +85,13 @@ class ScrapeSchedule:
 
     def __len__(self) -> int:
         return len(self._slots)
+
+    def count_pages(self) -> Mapping[LastOutcome, int]:
+        """
+        Count the pages by the outcome of the last attempt.
+        """
+        found = Counter(slot.last_outcome for slot in self._slots.values())
+        return {outcome: found[outcome] for outcome in LastOutcome}
 
     def set_targets(self, uids: Mapping[MetricsPage, str], *, now: float) -> None:
         """

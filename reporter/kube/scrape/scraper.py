@@ -104,6 +104,12 @@ class Scraper:
     def mode(self) -> ScrapeMode:
         return self._config.mode
 
+    def count_pages(self) -> Mapping[LastOutcome, int]:
+        """
+        Count the pages to be read, by the outcome of the last attempt.
+        """
+        return self._schedule.count_pages()
+
     async def run(self) -> NoReturn:
         review_access = partial(review_proxy_access, self._api)
         proxy = ProxyFetcher(self._api)
@@ -214,7 +220,7 @@ class Scraper:
         self, pod: Pod, scrapes: Mapping[Reason, Scrape], err: ScrapeError
     ) -> None:
         for reason in scrapes:
-            failure = FailedScrape(self._clock.now(), err.why)
+            failure = FailedScrape(self._clock.now(), err.why, err.result)
             self._store.record_scrape_failure(pod, reason, failure)
         self._on_result(err.result)
 
@@ -232,17 +238,20 @@ class Scraper:
         malformed = [each for each in found.values() if isinstance(each, MalformedExposition)]
         for reason, each in found.items():
             if isinstance(each, MalformedExposition):
-                failure = FailedScrape(now, f"its page cannot be used: {each.why}")
+                why = f"its page cannot be used: {each.why}"
+                failure = FailedScrape(now, why, _result_of(each))
                 self._store.record_scrape_failure(pod, reason, failure)
             else:
                 samples, prefixes = each
                 self._store.record_scrape(pod, reason, ScrapedMetrics(now, samples, prefixes))
-        result = ScrapeResult.READ
-        if malformed:
-            too_costly = any(each.is_too_costly for each in malformed)
-            result = ScrapeResult.TOO_COSTLY if too_costly else ScrapeResult.UNUSABLE
+        results = {_result_of(each) for each in malformed} or {ScrapeResult.READ}
+        result = max(results, key=lambda each: each is ScrapeResult.TOO_COSTLY)
         self._on_result(result)
         return result if len(malformed) == len(found) else ScrapeResult.READ
+
+
+def _result_of(malformed: MalformedExposition) -> ScrapeResult:
+    return ScrapeResult.TOO_COSTLY if malformed.is_too_costly else ScrapeResult.UNUSABLE
 
 
 def _content_of(

@@ -28,6 +28,12 @@ class ScrapeResult(StrEnum):
     BARRED = "barred"  # an address that is never read
 
 
+OWN_LIMITS = frozenset({ScrapeResult.TOO_COSTLY, ScrapeResult.FORBIDDEN, ScrapeResult.BARRED})
+"""
+The results that are limits or missing permissions of the reader, and say nothing about the pod.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """
@@ -65,10 +71,26 @@ class ScrapedMetrics:
 class FailedScrape:
     """
     An attempt that brought no usable page.
+
+    *failures*, *since*: the attempts in a row that failed, and the first of them. Only those count
+    between which some other page was read: what fails with all others is no fault of this pod. Nor do
+    those of OWN_LIMITS count.
+    *others_read*: another page was read since the attempt before.
     """
 
     failed_at: datetime
     why: str
+    result: ScrapeResult = ScrapeResult.FAILED
+    failures: int = 1
+    since: datetime | None = None
+    others_read: bool = True
+
+    @property
+    def lasted(self) -> timedelta:
+        """
+        The time from the first of *failures* to the last.
+        """
+        return self.failed_at - (self.since or self.failed_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +153,20 @@ def _keep_highest(scrape: ScrapedMetrics) -> ScrapedMetrics:
     return replace(scrape, samples=samples)
 
 
-def add_scrape_failure(history: ScrapeHistory, failure: FailedScrape) -> ScrapeHistory:
-    return replace(history, last_failure=failure)
+def add_scrape_failure(
+    history: ScrapeHistory, failure: FailedScrape, *, last_read_at: datetime | None = None
+) -> ScrapeHistory:
+    """
+    Record a failure; *last_read_at*: when the page of any pod was last read.
+    """
+    before, since = history.last_failure, failure.failed_at
+    if before is None:
+        return replace(history, last_failure=replace(failure, since=since))
+    others_read = last_read_at is not None and last_read_at >= before.failed_at
+    counted = replace(failure, since=since, others_read=others_read)
+    if others_read and before.result not in OWN_LIMITS:
+        counted = replace(counted, failures=before.failures + 1, since=before.since)
+    return replace(history, last_failure=counted)
 
 
 def keep_latest(history: ScrapeHistory, scrape: ScrapedMetrics) -> ScrapeHistory:

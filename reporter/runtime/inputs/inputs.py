@@ -2,7 +2,7 @@
 The loops that fill the store: discovery, one reflector a kind, and the scraper.
 """
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
 from reporter.kube.client.client import RestClient
@@ -72,6 +72,12 @@ class Inputs:
             yield f"reflector {reflector.kind.group_resource}", reflector.run()
         if self._has_scrapes:
             yield "scraper", self._scraper.run()
+
+    def count_scrape_pages(self) -> Mapping[str, int]:
+        """
+        Count the metrics pages to be read, by the outcome of the last attempt, for the metrics page.
+        """
+        return {outcome.value: number for outcome, number in self._scraper.count_pages().items()}
 
     def watch_reports(self) -> Iterator[WatchReport]:
         """

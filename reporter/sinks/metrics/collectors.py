@@ -18,6 +18,7 @@ from reporter.sinks.metrics.declarations import (
     HELD,
     OBJECTS,
     RELISTS,
+    SCRAPE_PAGES,
     SUPPRESSED,
     UNKNOWN,
     WATCH_LAST_EVENT_AGE,
@@ -132,6 +133,21 @@ _WATCH_VALUES: Mapping[MetricDeclaration, Callable[[WatchReport], float | None]]
     WATCH_RESTARTS: lambda report: report.restarts,
     DECODE_ERRORS: lambda report: report.decode_errors,
 }
+
+
+class ScrapeCollector(Collector):
+    """
+    The metrics pages to be read, by the outcome of the last attempt.
+
+    *count_pages*: returns their number by outcome.
+    """
+
+    def __init__(self) -> None:
+        self.count_pages: Callable[[], Mapping[str, int]] = dict
+
+    def collect(self) -> Iterator[Metric]:
+        counts = self.count_pages().items()
+        yield _family(SCRAPE_PAGES, (((outcome,), float(number)) for outcome, number in counts))
 
 
 def _family(

@@ -119,6 +119,12 @@ SCRAPES = MetricDeclaration(
     "Attempts to read the metrics page of a model pod, by result.",
     ("result",),
 )
+SCRAPE_PAGES = MetricDeclaration(
+    "scrape_pages",
+    MetricType.GAUGE,
+    "Metrics pages of model pods that are to be read, by the outcome of the last attempt.",
+    ("outcome",),
+)
 
 CLOSED_CONNECTIONS = MetricDeclaration(
     "http_connections_closed_total",
@@ -165,6 +171,7 @@ METRICS: tuple[MetricDeclaration, ...] = (
     CLOCK_SPREAD,
     EVENT_WRITES,
     SCRAPES,
+    SCRAPE_PAGES,
     CLOSED_CONNECTIONS,
     WATCH_UP,
     WATCH_LAST_EVENT_AGE,

@@ -4,7 +4,7 @@ The metrics page, in the text format of Prometheus.
 Every series of the catalogue is there from the start, and trouble that has ended reads zero.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 
 from prometheus_client import (
@@ -21,7 +21,12 @@ from reporter.model.entries import Catalogue
 from reporter.model.enums import ClosedConnection
 from reporter.model.event_record import WriteResult
 from reporter.model.metrics.samples import ScrapeResult
-from reporter.sinks.metrics.collectors import FindingCollector, WatchCollector, WatchReport
+from reporter.sinks.metrics.collectors import (
+    FindingCollector,
+    ScrapeCollector,
+    WatchCollector,
+    WatchReport,
+)
 from reporter.sinks.metrics.declarations import (
     CLOCK_SKEW,
     CLOCK_SPREAD,
@@ -50,6 +55,8 @@ class Metrics:
         self._evaluation = Evaluation()
         self.registry.register(FindingCollector(catalogue, lambda: self._evaluation))
         self.registry.register(WatchCollector(watches))
+        self._scrape_pages = ScrapeCollector()
+        self.registry.register(self._scrape_pages)
         self._passes = self._histogram(PASS_DURATION)
         self._loop_lag = self._histogram(EVENT_LOOP_LAG)
         self._last_pass = self._gauge(LAST_PASS)
@@ -89,6 +96,9 @@ class Metrics:
     ) -> None:
         self._clock_skew.set_function(skew)
         self._clock_spread.set_function(spread)
+
+    def set_scrape_pages_function(self, count_pages: Callable[[], Mapping[str, int]]) -> None:
+        self._scrape_pages.count_pages = count_pages
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
         self._evaluation = after

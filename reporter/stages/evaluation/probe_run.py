@@ -53,6 +53,7 @@ class ProbeRun:
 
     *tracked_keys*: the keys that are not clear, by subject and reason. Each of them gets a verdict,
     so that a key that its probe no longer reports becomes Clear.
+    *now*: the time of the pass.
     *unknown_layers*: why the subjects of a layer are not all known, for its placeholder.
     """
 
@@ -60,6 +61,7 @@ class ProbeRun:
     flags: Mapping[str, str]
     prepared_probes: Mapping[Layer, tuple[PreparedProbe, ...]]
     tracked_keys: Mapping[tuple[Subject, Reason], frozenset[FindingKey]]
+    now: datetime
     unknown_layers: Mapping[Layer, str] = field(default_factory=dict)
 
     def run(self, subjects: Iterable[Subject]) -> list[Verdict]:
@@ -100,7 +102,7 @@ class ProbeRun:
     ) -> Iterable[Verdict]:
         entry, why = prepared.entry, prepared.why_unserved
         request = ProbeRequest(
-            entry.reason, subject, entry.parameters, self.flags, prepared.unwatched
+            entry.reason, subject, entry.parameters, self.flags, prepared.unwatched, self.now
         )
         verdicts = run_probe(prepared.probe, prepared.snapshot, request, keys)
         if not why:
@@ -169,7 +171,7 @@ def prepare_probe_run(
         for layer in Layer
     }
     return ProbeRun(
-        snapshot, flags, prepared, {pair: frozenset(keys) for pair, keys in tracked.items()}
+        snapshot, flags, prepared, {pair: frozenset(keys) for pair, keys in tracked.items()}, now
     )
 
 

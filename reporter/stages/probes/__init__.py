@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from reporter.stages.probes.cluster import crds, deployments
 from reporter.stages.probes.modeldeployment import (
     endpoint_picker,
+    metrics_unavailable,
     model_pods,
     node_pressure,
+    pod_restarting,
     provisioning,
     route,
     scaling,
@@ -47,5 +49,7 @@ PROBES: Mapping[str, Probe] = {
         endpoint_picker.PROBE,
         weight_download.PROBE,
         node_pressure.PROBE,
+        pod_restarting.PROBE,
+        metrics_unavailable.PROBE,
     )
 }

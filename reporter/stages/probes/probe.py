@@ -4,6 +4,7 @@ The interface of a probe.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from msgspec import Struct, field
@@ -26,7 +27,8 @@ class ProbeRequest(Struct, frozen=True):
     One reason and one subject to evaluate, with the parameters of the reason's catalogue entry.
 
     *flags*: values of the process's flags by name, for parameters that name one. *unwatched*: the
-    optional sources' kinds whose watch is lost for too long, by resource, with why.
+    optional sources' kinds whose watch is lost for too long, by resource, with why. *now*: the time of
+    the pass. A verdict that changes with it alone is renewed by the next resync.
     """
 
     reason: Reason
@@ -34,6 +36,7 @@ class ProbeRequest(Struct, frozen=True):
     parameters: Any
     flags: Mapping[str, str]
     unwatched: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP)
+    now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
 
     def key(self, item: str = "") -> FindingKey:
         return FindingKey(self.subject, self.reason, item)

@@ -25,6 +25,7 @@ from reporter.model.observations import (
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import FrozenMap, empty_map
 from reporter.stages.snapshot.failed_pods import FailedPods
+from reporter.stages.snapshot.restarts import RestartHistory
 
 
 T = TypeVar("T", bound=ApiObject)
@@ -56,6 +57,7 @@ class Snapshot:
     *scrape_histories*: by namespace and name of the pod, and the reason whose probe reads it.
     *provisioning_errors*: by Workspace, the last error of its nodes while it is not resolved.
     *pod_failures*: by namespace and name, of pods whose successors get the same name.
+    *pod_restarts*: by namespace and name, of model pods with a container that restarted.
     *labelled_deployments*: by the index key of its InferenceSet, the last deleted Deployment.
     """
 
@@ -68,6 +70,7 @@ class Snapshot:
     )
     provisioning_errors: FrozenMap[NamespacedName, Condition] = field(default_factory=empty_map)
     pod_failures: FrozenMap[NamespacedName, FailedPods] = field(default_factory=empty_map)
+    pod_restarts: FrozenMap[NamespacedName, RestartHistory] = field(default_factory=empty_map)
     labelled_deployments: FrozenMap[str, ObjectRef] = field(default_factory=empty_map)
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:

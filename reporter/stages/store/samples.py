@@ -3,6 +3,7 @@ The scrape histories of all pods: written by the scraper, read by passes through
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import TypeAlias
 
 from reporter.model.enums import Reason
@@ -35,6 +36,7 @@ class SampleStore:
         self._scrapes = scrapes
         self._histories: CowMap[HistoryKey, ScrapeHistory] = CowMap()
         self._gists: dict[HistoryKey, object] = {}
+        self._last_read_at: datetime | None = None
 
     def record_scrape(
         self, pod: Pod, reason: Reason, scrape: ScrapedMetrics, *, now: Pod | None
@@ -46,6 +48,7 @@ class SampleStore:
         """
         if not self._is_current(pod, reason, now):
             return False
+        self._last_read_at = scrape.scraped_at
         history = self._scrapes[reason].keep(self._history_of(pod, reason), scrape)
         return self._set_history(pod, reason, history)
 
@@ -54,7 +57,9 @@ class SampleStore:
     ) -> bool:
         if not self._is_current(pod, reason, now):
             return False
-        history = add_scrape_failure(self._history_of(pod, reason), failure)
+        history = add_scrape_failure(
+            self._history_of(pod, reason), failure, last_read_at=self._last_read_at
+        )
         return self._set_history(pod, reason, history)
 
     def _is_current(self, pod: Pod, reason: Reason, now: Pod | None) -> bool:

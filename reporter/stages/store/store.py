@@ -152,7 +152,7 @@ class Store:
             if table.deleted_uids.pop(ref, None) is not None:
                 self._deleted_uids = None
             self._unmark_undecodable(ref)
-        self._history.on_upsert(new)
+        self._history.on_upsert(table.objects.get(name), new)
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
 
@@ -273,6 +273,7 @@ class Store:
             scrape_histories=self._samples.snapshot(),
             provisioning_errors=self._history.provisioning_errors.snapshot(),
             pod_failures=self._history.pod_failures.snapshot(),
+            pod_restarts=self._history.pod_restarts.snapshot(),
             labelled_deployments=self._history.labelled_deployments.snapshot(),
         )
 

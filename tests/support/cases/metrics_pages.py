@@ -3,7 +3,7 @@ The metrics pages of a case's pods, built from the short notation of a case file
 
 ``speed``, ``left`` and ``remaining`` describe a download, ``engine: true`` adds vLLM's families,
 ``samples`` maps names of other gauges to their values, ``unreadable`` is the error of an
-unreadable page.
+unreadable page, and ``result`` the class of that error.
 """
 
 import re
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from reporter.model.enums import Reason
-from reporter.model.metrics.samples import FailedScrape, Sample, ScrapedMetrics
+from reporter.model.metrics.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeResult
 from reporter.model.metrics.scrapes import Scrape
 from reporter.stages.resources.downloads import (
     ENGINE_METRIC_PREFIX,
@@ -29,7 +29,9 @@ UNKNOWN = -1.0
 """
 The remaining seconds before the first byte, while nothing arrives, and if the size is not known.
 """
-WORDS = frozenset({"speed", "left", "remaining", "engine", "metric", "samples", "unreadable"})
+WORDS = frozenset(
+    {"speed", "left", "remaining", "engine", "metric", "samples", "unreadable", "result"}
+)
 
 
 def parse_amount(text: str) -> float:
@@ -79,7 +81,8 @@ class MetricsPages:
                 if not scrape.pods.matches(pod):
                     continue
                 if words.get("unreadable"):
-                    failure = FailedScrape(now, words["unreadable"])
+                    result = ScrapeResult(words.get("result", ScrapeResult.FAILED))
+                    failure = FailedScrape(now, words["unreadable"], result)
                     store.record_scrape_failure(pod, reason, failure)
                 else:
                     store.record_scrape(pod, reason, self._scrape(name, scrape, now=now))

@@ -53,6 +53,27 @@ class ObjectAddress:
         return cls(found[0], namespace, name)
 
 
+@dataclass(frozen=True)
+class ContainerRuns:
+    """
+    The runs of a pod's first container: when the present one started, and the one before it.
+    """
+
+    restarts: int
+    started: datetime | None = None
+    last_started: datetime | None = None
+
+    def after(self, restarts: int, *, since: datetime, now: datetime) -> "ContainerRuns":
+        """
+        Return the runs after so many restarts. *since*: the start of a run that is not recorded.
+        """
+        if restarts == self.restarts:
+            return self
+        # When the runs between two numbers of restarts started is not known.
+        follows = restarts == self.restarts + 1
+        return ContainerRuns(restarts, now, (self.started or since) if follows else None)
+
+
 @dataclass
 class CaseObjects:
     """
@@ -62,7 +83,7 @@ class CaseObjects:
     words: dict[ObjectAddress, dict] = field(default_factory=dict)
     created_at: dict[ObjectAddress, datetime] = field(default_factory=dict)
     ready: dict[ObjectAddress, tuple[bool, datetime]] = field(default_factory=dict)
-    restarts: dict[ObjectAddress, tuple[int, datetime | None]] = field(default_factory=dict)
+    runs: dict[ObjectAddress, ContainerRuns] = field(default_factory=dict)
     conditions: dict[ObjectAddress, tuple[Condition, ...]] = field(default_factory=dict)
     deletions: Counter[ObjectAddress] = field(default_factory=Counter)
 
@@ -76,7 +97,7 @@ class CaseObjects:
                 self.words.pop(address, None)
                 self.created_at.pop(address, None)
                 self.ready.pop(address, None)
-                self.restarts.pop(address, None)
+                self.runs.pop(address, None)
                 self.conditions.pop(address, None)
                 yield address, None
                 continue
@@ -106,14 +127,13 @@ class CaseObjects:
         was, since = self.ready.get(address, (ready, born))
         self.ready[address] = (ready, since if was == ready else now)
         since, restarts = self.ready[address][1], words.get("restarts", 0)
-        before, run = self.restarts.get(address, (restarts, None))
-        self.restarts[address] = (restarts, run if before == restarts else now)
-        running = self.restarts[address][1] or since
+        runs = self.runs.get(address, ContainerRuns(restarts))
+        self.runs[address] = runs = runs.after(restarts, since=since, now=now)
         if "model" not in words:
             words = {"labels": self._template(address), **words}
         # A successor of the same name is another object.
         words["uid"] = f"uid-{address.name}-{self.deletions[address]}"
-        return _pod(address, words, born=born, since=since, running=running, now=now)
+        return _pod(address, words, born=born, since=since, runs=runs, now=now)
 
     def _template(self, address: ObjectAddress) -> Mapping[str, str]:
         """
@@ -168,7 +188,7 @@ def _pod(
     *,
     born: datetime,
     since: datetime,
-    running: datetime,
+    runs: ContainerRuns,
     now: datetime,
 ) -> ApiObject:
     """
@@ -183,7 +203,8 @@ def _pod(
         conditions.append(("DisruptionTarget", "True", words.pop("disrupted")))
     if words.pop("deleting", False):
         words["deleted"] = now
-    times = {"created_at": born, "started": born, "since": since, "running": running}
+    times: dict[str, datetime | None] = {"created_at": born, "started": born, "since": since}
+    times |= {"running": runs.started or since, "last_running": runs.last_started}
     plain = {key.replace("-", "_"): value for key, value in words.items()}
     if "model" in plain:
         made = {**times, **plain, "conditions": conditions}

@@ -205,6 +205,16 @@ def test_the_leader_function_is_called_at_each_scrape():
     assert MetricsPage(metrics).value("leader") == 0
 
 
+def test_the_pages_to_be_read_are_counted_at_each_scrape():
+    metrics, counts = Metrics(SOME, list), {"read": 2, "failed": 0, "new": 1}
+    metrics.set_scrape_pages_function(lambda: counts)
+    for _ in range(2):
+        page = MetricsPage(metrics)
+        for outcome, number in counts.items():
+            assert page.value("scrape_pages", outcome=outcome) == number
+        counts["failed"] += 3
+
+
 def test_the_state_of_every_watch_is_shown():
     lost = a_watch(kind="deployments.apps", watching=False, last_event_age=None)
     page = MetricsPage(Metrics(SOME, lambda: [a_watch(), lost]))
@@ -247,7 +257,9 @@ def test_each_series_is_there_once():
 
 
 def test_the_page_shows_exactly_the_declared_metrics():
-    page = MetricsPage(Metrics(SOME, lambda: [a_watch()]))
+    metrics = Metrics(SOME, lambda: [a_watch()])
+    metrics.set_scrape_pages_function(lambda: {"new": 0})
+    page = MetricsPage(metrics)
     shown = {
         (
             family.name + ("_total" if family.type == "counter" else ""),

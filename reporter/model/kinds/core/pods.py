@@ -2,6 +2,7 @@
 Pods.
 """
 
+from datetime import timedelta
 from typing import ClassVar
 
 import msgspec
@@ -28,6 +29,7 @@ class ContainerStateTerminated(ApiStruct, frozen=True):
     reason: str | None = ""
     message: str | None = ""
     exit_code: int = 0
+    started_at: Timestamp | None = None
     finished_at: Timestamp | None = None
 
 
@@ -95,6 +97,23 @@ class Pod(ApiObject, frozen=True):
     def is_ready(self) -> bool:
         condition = self.status.condition("Ready")
         return condition is not None and condition.status == "True"
+
+
+FIRST_STATUS_WITHIN = timedelta(seconds=2)
+"""
+Time after startTime within which kubelet writes the first Ready=False; its times are whole seconds.
+
+A Ready condition that changed later than this has been True before.
+"""
+
+
+def was_ready(pod: Pod) -> bool:
+    """
+    Return whether a pod's Ready condition has changed since its first status.
+    """
+    ready, started = pod.status.condition("Ready"), pod.status.start_time
+    changed = ready.last_transition_time if ready is not None else None
+    return changed is not None and started is not None and changed > started + FIRST_STATUS_WITHIN
 
 
 def workload_name(pod: ApiObject) -> str:

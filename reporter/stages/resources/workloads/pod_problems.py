@@ -6,11 +6,11 @@ Sources: the Pod API reference (phase, conditions, container states) and kubelet
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.core.pods import ContainerStatus, Pod
+from reporter.model.kinds.core.pods import ContainerStatus, Pod, was_ready
 from reporter.stages.resources.conditions import is_condition_true
 from reporter.stages.resources.workloads.containers import (
     are_containers_ready,
@@ -47,13 +47,6 @@ CONFIG_ERROR_REASONS = {
 }
 """
 Waiting reasons of a container that cannot be created or started (kubelet), with their cause codes.
-"""
-
-FIRST_STATUS_WITHIN = timedelta(seconds=2)
-"""
-Time after startTime within which kubelet writes the first Ready=False; its times are whole seconds.
-
-A Ready condition that changed later than this has been True before.
 """
 
 NOT_READY = "not Ready"
@@ -262,11 +255,6 @@ def _new_problem(
     named = f"{container}: {short_text}" if container else short_text
     since = _ready_changed_at(pod)
     return PodProblem(pod.metadata.name, kind, code, named, foreign, since=since)
-
-
-def was_ready(pod: Pod) -> bool:
-    changed, started = _ready_changed_at(pod), pod.status.start_time
-    return changed is not None and started is not None and changed > started + FIRST_STATUS_WITHIN
 
 
 def _ready_changed_at(pod: Pod) -> datetime | None:

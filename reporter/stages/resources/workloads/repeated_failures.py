@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.core.pods import Pod, was_ready
 from reporter.stages.resources.workloads.pod_failure_codes import failure_code
-from reporter.stages.resources.workloads.pod_problems import PodProblem, was_ready
+from reporter.stages.resources.workloads.pod_problems import PodProblem
 from reporter.stages.resources.workloads.pods import MIN_TIME, counts_as_failure, created_at
 from reporter.stages.snapshot.failed_pods import FAILED, FailedPods, is_taken
 from reporter.stages.text.sanitize import sanitize, truncate_bytes

@@ -1,3 +1,5 @@
 """
-What is remembered of objects that were deleted or replaced.
+What is remembered of objects beside their newest version.
+
+It answers: what happened to this object before, that its present status does not tell?
 """

@@ -1,5 +1,5 @@
 """
-What is remembered of objects that do not exist any more, beside their names.
+What is remembered of objects beside their newest version, also once they are deleted.
 """
 
 from collections.abc import Callable
@@ -7,26 +7,30 @@ from collections.abc import Callable
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.stages.store.history.labelled_deployments import LabelledDeployments
 from reporter.stages.store.history.pod_failures import PodFailures
+from reporter.stages.store.history.pod_restarts import PodRestarts
 from reporter.stages.store.history.provisioning_errors import ProvisioningErrors
 
 
 class History:
     """
-    The failures of pods, the last errors of nodes, and the deleted Deployments found by label.
+    Failures and restarts of pods, last errors of nodes, and deleted Deployments found by label.
     """
 
     def __init__(self) -> None:
         self.pod_failures = PodFailures()
+        self.pod_restarts = PodRestarts()
         self.provisioning_errors = ProvisioningErrors()
         self.labelled_deployments = LabelledDeployments()
 
-    def on_upsert(self, new: ApiObject) -> None:
+    def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
         self.pod_failures.on_upsert(new)
+        self.pod_restarts.on_upsert(old, new)
         self.provisioning_errors.on_upsert(new)
 
     def on_delete(
         self, old: ApiObject, is_workspace_absent: Callable[[NamespacedName], bool]
     ) -> None:
         self.pod_failures.on_delete(old)
+        self.pod_restarts.on_delete(old)
         self.provisioning_errors.on_delete(old, is_workspace_absent)
         self.labelled_deployments.on_delete(old)

@@ -186,3 +186,15 @@ def test_fewer_failures_go_first_up_to_a_limit():
         ).priority
 
     assert failed(1, 0) < failed(2, 7) < failed(3, 0) == failed(4, 0) == failed(1000, 9)
+
+
+def test_pages_are_counted_by_the_outcome_of_their_last_attempt():
+    schedule = ScrapeSchedule(timedelta(seconds=15))
+    assert schedule.count_pages() == dict.fromkeys(LastOutcome, 0)
+    schedule.set_targets(uids_of("a", "b", "c"), now=0.0)
+    first, second = schedule.pop_due(15.0)[:2]
+    schedule.reschedule(first, failed=False, now=15.0)
+    schedule.reschedule(second, failed=True, now=15.0)
+    assert schedule.count_pages() == dict.fromkeys(LastOutcome, 1)
+    schedule.set_targets({}, now=20.0)
+    assert schedule.count_pages() == dict.fromkeys(LastOutcome, 0)
