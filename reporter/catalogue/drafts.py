@@ -32,7 +32,6 @@ class EntrySource:
     """
 
     node: Fields
-    enabled: bool = True
 
     @property
     def name(self) -> str:
@@ -58,13 +57,16 @@ class Draft:
 
     entry: ReasonEntry
     node: Fields
-    enabled: bool = True
     spec: ProbeSpec | None = None
     parameters: Any = None
 
     @property
     def reason(self) -> str:
         return self.entry.reason
+
+    @property
+    def enabled(self) -> bool:
+        return self.entry.enabled
 
     def problem(self, text: str, *path: str) -> Problem:
         """
@@ -110,7 +112,7 @@ def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem])
     entry = read(source.node, ReasonEntry, problems)
     if entry is None:
         return None
-    draft = Draft(entry, source.node, source.enabled)
+    draft = Draft(entry, source.node)
     if entry.probe is UNSET:
         return draft
     spec = known.specs.get(entry.probe)
@@ -124,4 +126,4 @@ def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem])
     found: list[Problem] = []
     parameters = read(given, spec.parameters_type, found)
     problems += [Problem(p.place, f"{entry.reason}: parameters: {p.text}") for p in found]
-    return None if found else Draft(entry, source.node, source.enabled, spec, parameters)
+    return None if found else Draft(entry, source.node, spec, parameters)

@@ -145,6 +145,10 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
             "it."
         ),
     ] = False
+    enabled: Annotated[
+        bool,
+        Meta(description="false for a reason that is evaluated only if an overlay enables it."),
+    ] = True
     probe: Annotated[
         OptionalKey[str],
         Meta(description="The probe that evaluates it. Normal reasons have none."),
@@ -216,7 +220,10 @@ class Override(CatalogueStruct, frozen=True, kw_only=True):
     """
 
     enabled: Annotated[
-        OptionalKey[bool], Meta(description="false switches the reason off: it is not evaluated.")
+        OptionalKey[bool],
+        Meta(
+            description="false switches the reason off: it is not evaluated. true switches one on."
+        ),
     ] = UNSET
     rank: Annotated[OptionalKey[Rank], Meta(description="Another rank.")] = UNSET
     hold: Annotated[OptionalKey[Hold], Meta(description="Other holds.")] = UNSET

@@ -5,11 +5,8 @@ The changes are made to the YAML nodes, so that errors about a change name the o
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-from msgspec import UNSET
 
 from reporter.catalogue.drafts import EntrySource, entry_sources
 from reporter.catalogue.format import OverlayFile, Override, UnreadEntry
@@ -34,15 +31,13 @@ def apply_overlay(
     names = {source.name for source in sources}
     changes = _read_changes(reasons, names, problems) if isinstance(reasons, Fields) else {}
     changed = [
-        _apply_change(source, *changes[source.name]) if source.name in changes else source
+        _apply_change(source, changes[source.name]) if source.name in changes else source
         for source in sources
     ]
     return (*changed, *entry_sources(root, "add"))
 
 
-def _read_changes(
-    reasons: Fields, names: set[str], problems: list[Problem]
-) -> dict[str, tuple[Fields, Override]]:
+def _read_changes(reasons: Fields, names: set[str], problems: list[Problem]) -> dict[str, Fields]:
     changes = {}
     for name, node in reasons.values.items():
         if name not in names:
@@ -53,16 +48,14 @@ def _read_changes(
         change = read(node, Override, found)
         problems += [Problem(p.place, f"{name}: {p.text}") for p in found]
         if change is not None and isinstance(node, Fields):
-            changes[name] = (node, change)
+            changes[name] = node
     return changes
 
 
-def _apply_change(source: EntrySource, node: Fields, change: Override) -> EntrySource:
-    over = {key: value for key, value in node.values.items() if key != "enabled"}
+def _apply_change(source: EntrySource, node: Fields) -> EntrySource:
+    over = dict(node.values)
     for key in MERGED_KEYS:
         before, after = source.node.values.get(key), over.get(key)
         if isinstance(before, Fields) and isinstance(after, Fields):
             over[key] = before.merged(after)
-    merged = source.node.merged(Fields(node.place, over, node.keys))
-    enabled = source.enabled if change.enabled is UNSET else change.enabled
-    return replace(source, node=merged, enabled=enabled)
+    return EntrySource(source.node.merged(Fields(node.place, over, node.keys)))

@@ -29,7 +29,7 @@ def _reason_lines(settings: Settings, catalogue: Catalogue) -> Iterator[str]:
     if idle:
         yield f"{len(idle)} on, but checking nothing with these flags:"
         yield from (f"  {reason}: {what_to_set}" for reason, what_to_set in idle.items())
-    yield from _reason_list("off, by the overlay", catalogue.disabled_reasons)
+    yield from _reason_list("off, by default or by the overlay", catalogue.disabled_reasons)
 
 
 def _reason_list(state: str, reasons: Sequence[Reason]) -> Iterator[str]:

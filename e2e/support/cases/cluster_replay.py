@@ -27,9 +27,9 @@ from e2e.support.events import Event
 from e2e.support.reporter_process import ReporterProcess
 from reporter.model.entries import CatalogueEntry
 from reporter.model.enums import TroubleKind
+from tests.support.cases.case_catalogue import case_catalogue
 from tests.support.cases.case_replay import expected_announcements, matches_line
 from tests.support.cases.syntax import parse_duration
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 GRACE, SETTLE = 1, 1
@@ -37,6 +37,17 @@ SHORT_HOLD, MAX_SHORTENED_HOLD = timedelta(seconds=1), timedelta(minutes=10)
 HOLD_OVERRIDES = {"inferencesetInfraProvisioningFailed": timedelta(seconds=3)}
 """
 Holds of reasons that have several steps of a case within one hold.
+"""
+
+PARAMETER_OVERRIDES: Mapping[str, Mapping[str, Any]] = {
+    "inferencesetEngineStalled": {"window-seconds": 3, "no-traffic-window-seconds": 6},
+    "inferencesetKVCacheSaturated": {"window-seconds": 3},
+    "inferencesetPreemptionStorm": {"window-seconds": 4, "min-requests": 4},
+    "inferencesetQueueGrowing": {"window-seconds": 3},
+    "inferencesetRequestErrors": {"window-seconds": 6},
+}
+"""
+Parameters of reasons whose window would be longer than a step is waited for.
 """
 
 BURST = 0.3
@@ -83,15 +94,21 @@ The reporter that reads pages at loopback addresses.
 STALLED = re.compile(r"\(no progress for [0-9hms]+\)")
 
 Case = Mapping[str, Any]
+NO_CASE: Case = {}
 
 
-def overlay(folder: Path) -> str:
+def overlay(folder: Path, case: Case = NO_CASE) -> str:
     """
-    Return the flag of an overlay with short holds. The longest holds stay: no case replayed here
-    waits for them.
+    Return the flag of an overlay with short holds, beside what the case's own overlay changes. The
+    longest holds stay: no case replayed here waits for them.
     """
-    judged = [entry for entry in DEFAULT_CATALOGUE.entries.values() if entry.is_evaluated]
-    reasons = {entry.reason: {"hold": _brief(entry)} for entry in judged}
+    judged = [each for each in case_catalogue(case).entries.values() if each.is_evaluated]
+    given = case.get("overlay", {}).get("reasons", {})
+    reasons = {
+        each.reason: {"hold": _brief(each), **given.get(each.reason, {})} for each in judged
+    }
+    for reason in reasons.keys() & PARAMETER_OVERRIDES.keys():
+        reasons[reason] |= {"parameters": PARAMETER_OVERRIDES[reason]}
     path = folder / "brief.yaml"
     path.write_text(json.dumps({"reasons": reasons}))
     return f"--catalogue-overlay={path}"
@@ -120,7 +137,7 @@ class ClusterCaseReplay:
         """
         client, given = self.plane.client, self.case.get("given", {})
         flags = [f"--{name}={value}" for name, value in self.case.get("flags", {}).items()]
-        brief = overlay(self.plane.folder)
+        brief = overlay(self.plane.folder, self.case)
         with CasePageServer(self.case) as pages:
             self.objects.install(given.get("change", {}), pages.addresses)
             pages.change(given.get("pages", {}))

@@ -56,10 +56,11 @@ def _reason_row(entry: ReasonEntry) -> Sequence[str]:
     held = build_holds(entry.hold)
     holds = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
     orthogonal = "orthogonal" if entry.orthogonal else ""
+    off = "" if entry.enabled else ", off by default"
     evaluated = entry.probe is not UNSET
     return (
         f"`{entry.reason}`",
-        orthogonal if entry.rank is UNSET else str(entry.rank),
+        (orthogonal if entry.rank is UNSET else str(entry.rank)) + off,
         str(entry.owner) if evaluated else "",
         f"`{entry.probe}`" if evaluated else "",
         " / ".join(holds) + ("" if entry.grace else ", no grace") if evaluated else "",

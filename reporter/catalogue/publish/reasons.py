@@ -71,6 +71,8 @@ def _facts(entry: ReasonEntry) -> Iterator[str]:
         yield "- Type: Normal"
         return
     yield f"- Rank: {'none; announced on its own' if entry.rank is UNSET else entry.rank}"
+    if not entry.enabled:
+        yield "- Off by default: an overlay of the catalogue switches it on with `enabled: true`"
     yield f"- Owner, who must act: {entry.owner}"
     held = build_holds(entry.hold)
     holds = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))

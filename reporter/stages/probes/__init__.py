@@ -16,6 +16,13 @@ from reporter.stages.probes.modeldeployment import (
     scaling,
     weight_download,
 )
+from reporter.stages.probes.modeldeployment.engine import (
+    kv_cache,
+    preemptions,
+    queue,
+    request_errors,
+    stalled,
+)
 from reporter.stages.probes.modelharness import (
     api_keys,
     catch_all_filter,
@@ -47,5 +54,10 @@ PROBES: Mapping[str, Probe] = {
         endpoint_picker.PROBE,
         weight_download.PROBE,
         node_pressure.PROBE,
+        stalled.PROBE,
+        kv_cache.PROBE,
+        queue.PROBE,
+        preemptions.PROBE,
+        request_errors.PROBE,
     )
 }

@@ -20,15 +20,18 @@ from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO, NOON
+from tests.support.cases.case_catalogue import case_catalogue
 from tests.support.cases.healthy_stack import HEALTHY_STACK
 from tests.support.cases.metrics_pages import MetricsPages
 from tests.support.cases.objects import CaseObjects, healthy_pods
 from tests.support.cases.syntax import apply_merge_patch, parse_duration
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import DEFAULT_FLAGS
 from tests.support.replay import Replay
 
 
-KEYS = frozenset({"why", "of", "flags", "given", "story", "announced", "until", "notes", "real"})
+KEYS = frozenset(
+    {"why", "of", "flags", "overlay", "given", "story", "announced", "until", "notes", "real"}
+)
 STEP = frozenset({"at", "what", "change", "pages", "crds", "discovery", "watch", "restart"})
 OBSERVE_AFTER_LAST_STEP = timedelta(minutes=15)
 DISCOVERY_INTERVAL, CONFIRM_INTERVAL = timedelta(seconds=30), timedelta(seconds=11)
@@ -46,7 +49,7 @@ class CaseReplay(Replay):
         self.case, self.world = case, CaseObjects()
         self.crds = dict(HEALTHY_STACK["crds"])
         self.discovery: Mapping = {}
-        super().__init__(DEFAULT_CATALOGUE, EvaluationSettings(heartbeat=timedelta(days=2)))
+        super().__init__(case_catalogue(case), EvaluationSettings(heartbeat=timedelta(days=2)))
 
     def __post_init__(self):
         flags = {**DEFAULT_FLAGS, **self.case.get("flags", {})}

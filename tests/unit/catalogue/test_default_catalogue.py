@@ -163,6 +163,11 @@ DEFAULT_FITS = {
     "model-pods": {"Degraded"},
     "node-pressure": {"Unnamed"},
     "weight-download": {"Slow"},
+    "engine-stalled": {"Degraded", "Stalled"},
+    "engine-kv-cache": {"Saturated"},
+    "engine-queue": {"Growing"},
+    "engine-preemptions": {"Preempting"},
+    "engine-errors": {"Failing"},
 }
 """
 The codes by probe whose remedy is the default one.
@@ -170,8 +175,8 @@ The codes by probe whose remedy is the default one.
 
 
 def test_every_code_has_a_remedy_of_its_own_unless_the_default_fits(catalogue):
-    for layer in Layer:
-        for entry in catalogue.evaluated_entries(layer):
+    for entry in catalogue.entries.values():
+        if not entry.is_ready_reason:
             without = SPECS[entry.probe].cause_codes - set(entry.remedies)
             assert without == DEFAULT_FITS.get(entry.probe, set()), entry.reason
 

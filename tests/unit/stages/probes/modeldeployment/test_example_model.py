@@ -16,7 +16,14 @@ from tests.support.model_builders import a_picker, a_set, a_team
 from tests.support.model_verdicts import needs_metrics_page, verdict_of
 
 
-REASONS = [entry.reason for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELDEPLOYMENT)]
+REASONS = [
+    entry.reason
+    for entry in DEFAULT_CATALOGUE.entries.values()
+    if entry.layer is Layer.MODELDEPLOYMENT and not entry.is_ready_reason
+]
+"""
+The reasons with a probe, also those that are off by default.
+"""
 BY_KIND = {kind.kind: kind.type for kind in DEFAULT_KINDS}
 
 
