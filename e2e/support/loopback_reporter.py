@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from reporter.cli.__main__ import main
 from reporter.kube.scrape.scraper import ScrapeConfig
-from reporter.model.enums import Reason
 from reporter.model.metrics.scrapes import Scrape
 from reporter.runtime.inputs import scrape_config
 from reporter.settings import Settings
@@ -19,7 +18,7 @@ _original_scrape_config = scrape_config.make_scrape_config
 
 
 def _allow_loopback(
-    settings: Settings, scrapes: Mapping[Reason, Scrape], *, inside: bool
+    settings: Settings, scrapes: Mapping[str, Scrape], *, inside: bool
 ) -> ScrapeConfig:
     config = _original_scrape_config(settings, scrapes, inside=inside)
     return replace(config, is_allowed=lambda _: True)

@@ -30,6 +30,7 @@ from reporter.stages.evaluation.gate import (
 )
 from reporter.stages.evaluation.probe_run import ProbeRun, prepare_probe_run
 from reporter.stages.evaluation.rank import Ranking, rank
+from reporter.stages.evaluation.readiness import unsettled_subjects
 from reporter.stages.evaluation.suppression import (
     Suppressions,
     next_suppression_deadline,
@@ -212,7 +213,7 @@ class Evaluator:
             self._rank_findings(before, gate, suppressions),
             plan.known_subjects,
             paused=progress.paused,
-            not_ready=progress.paused | self._unsettled_subjects(gate),
+            not_ready=progress.paused | unsettled_subjects(gate, self.catalogue, self.probes),
             evaluated_at=now,
             notes=progress.notes,
         )
@@ -247,12 +248,6 @@ class Evaluator:
             before=before.rankings,
             changed=changed
             | (before.suppressions.suppressed_by.keys() ^ suppressions.suppressed_by.keys()),
-        )
-
-    def _unsettled_subjects(self, gate: Gate) -> frozenset[Subject]:
-        ranked = {e.reason for e in self.catalogue.entries.values() if not e.orthogonal}
-        return frozenset(
-            k.subject for k in (*gate.finding_states, *gate.unknown_states) if k.reason in ranked
         )
 
     def refresh_subjects(self, snapshot: Snapshot, before: Subjects, *, now: datetime) -> Subjects:

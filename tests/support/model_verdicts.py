@@ -10,7 +10,6 @@ import msgspec
 from reporter.model.enums import Reason
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.verdicts import Active
-from reporter.runtime.inputs.scrape_config import find_scrapes
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.store.store import Store
@@ -19,16 +18,15 @@ from tests.support.model_builders import MODEL, SUBJECT, TEAM, a_model_store
 from tests.support.probe_verdicts import verdicts_of_request
 
 
-SCRAPES = find_scrapes(DEFAULT_CATALOGUE, SPECS, DEFAULT_FLAGS)
-
-
 def needs_metrics_page(reason: Reason, *objects) -> bool:
     """
     Return whether the reason's probe reads the metrics page of one of these objects.
 
     Without that page its verdict is Unknown, however healthy the objects are.
     """
-    scrape = SCRAPES.get(reason)
+    entry = DEFAULT_CATALOGUE[reason]
+    build = SPECS[entry.probe].scrape
+    scrape = build(entry.parameters, DEFAULT_FLAGS) if build is not None else None
     return scrape is not None and any(
         isinstance(each, Pod) and scrape.pods.matches(each) for each in objects
     )

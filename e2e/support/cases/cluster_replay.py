@@ -40,7 +40,12 @@ Holds of reasons that have several steps of a case within one hold.
 """
 
 PARAMETER_OVERRIDES: Mapping[str, Mapping[str, Any]] = {
-    "inferencesetMetricsUnavailable": {"window-seconds": 3}
+    "inferencesetEngineStalled": {"window-seconds": 3, "no-traffic-window-seconds": 6},
+    "inferencesetKVCacheSaturated": {"window-seconds": 3},
+    "inferencesetPreemptionStorm": {"window-seconds": 4, "min-requests": 4},
+    "inferencesetQueueGrowing": {"window-seconds": 3},
+    "inferencesetRequestErrors": {"window-seconds": 6},
+    "inferencesetMetricsUnavailable": {"window-seconds": 3},
 }
 """
 Parameters of reasons whose window would be longer than a step is waited for.

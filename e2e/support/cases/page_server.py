@@ -13,7 +13,6 @@ from typing import Any, Self
 
 from reporter.runtime.inputs.scrape_config import find_scrapes
 from reporter.stages.probes.specs import SPECS
-from reporter.stages.resources.downloads import ENGINE_METRIC_PREFIX
 from tests.support.cases.case_catalogue import case_catalogue
 from tests.support.cases.metrics_pages import MetricsPages
 from tests.support.cases.syntax import expand_numbered
@@ -62,11 +61,7 @@ class CasePageServer:
         described = self._pages.words.get(pod, {"unreadable": "no page"})
         if described.get("unreadable"):
             return None
-        gauges = dict(self._pages.gauges(pod, now=datetime.now(UTC)))
-        if described.get("engine"):
-            gauges[f"{ENGINE_METRIC_PREFIX}num_requests_running"] = 0.0
-        lines = (f"# TYPE {name} gauge\n{name} {value}\n" for name, value in gauges.items())
-        return "".join(lines).encode()
+        return self._pages.text(pod, now=datetime.now(UTC)).encode()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -27,7 +27,6 @@ from reporter.kube.scrape.path import PathSelector, ScrapePath, review_proxy_acc
 from reporter.kube.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot
 from reporter.kube.scrape.slots import SlotPool
 from reporter.kube.watch.context import WatchContext
-from reporter.model.enums import Reason
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeResult
 from reporter.model.metrics.scrapes import MetricsPage, Scrape
@@ -49,25 +48,27 @@ class ScrapeTargets(Protocol):
 
 class ScrapeStore(Protocol):
     """
-    The receiver of samples, by the reason whose probe asked for them.
+    The receiver of samples, by the name of the history that they belong to.
     """
 
     def get_pod(self, namespace: str, name: str) -> Pod | None: ...
 
-    def record_scrape(self, pod: Pod, reason: Reason, scrape: ScrapedMetrics) -> None: ...
+    def record_scrape(self, pod: Pod, history_name: str, scrape: ScrapedMetrics) -> None: ...
 
-    def record_scrape_failure(self, pod: Pod, reason: Reason, failure: FailedScrape) -> None: ...
+    def record_scrape_failure(
+        self, pod: Pod, history_name: str, failure: FailedScrape
+    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ScrapeConfig:
     """
-    The configuration of scraping. *scrapes*: by the reason whose probe asks for them.
+    The configuration of scraping. *scrapes*: by the name of their history.
 
     *is_allowed*: returns whether an address may be read. *files*: how many files scraping may open.
     """
 
-    scrapes: Mapping[Reason, Scrape]
+    scrapes: Mapping[str, Scrape]
     interval: timedelta
     mode: ScrapeMode = ScrapeMode.AUTO
     is_allowed: Callable[[str], bool] = is_pod_address
@@ -206,7 +207,7 @@ class Scraper:
         prefixes = {prefix: None for scrape in scrapes for prefix in scrape.prefixes}
         return await parse_in_steps(parse_page(body, families, prefixes), self._parsing)
 
-    def _scrapes_of(self, pod: Pod, port: int) -> Mapping[Reason, Scrape]:
+    def _scrapes_of(self, pod: Pod, port: int) -> Mapping[str, Scrape]:
         """
         Return the scrapes that share the request for this page.
         """
@@ -216,9 +217,7 @@ class Scraper:
             if scrape.includes(pod, port)
         }
 
-    def _record_failure(
-        self, pod: Pod, scrapes: Mapping[Reason, Scrape], err: ScrapeError
-    ) -> None:
+    def _record_failure(self, pod: Pod, scrapes: Mapping[str, Scrape], err: ScrapeError) -> None:
         for reason in scrapes:
             failure = FailedScrape(self._clock.now(), err.why, err.result)
             self._store.record_scrape_failure(pod, reason, failure)
@@ -227,7 +226,7 @@ class Scraper:
     def _record_content(
         self,
         pod: Pod,
-        scrapes: Mapping[Reason, Scrape],
+        scrapes: Mapping[str, Scrape],
         content: MetricsContent | MalformedExposition,
     ) -> ScrapeResult:
         """

@@ -9,6 +9,7 @@ from enum import StrEnum, unique
 from math import isnan
 
 from reporter.model.kinds.core.pods import Pod
+from reporter.model.metrics.readings import EngineReadings
 
 
 @unique
@@ -114,13 +115,15 @@ class ScrapeHistory:
     The recent scrapes of one container run, oldest first.
 
     *first_positive*: when each metric was first above zero in this run. *last_failure*: the last
-    attempt, if it failed.
+    attempt, if it failed. *engines*: the few numbers that are kept instead of scrapes of a server
+    that runs for days.
     """
 
     run: ContainerRun
     scrapes: tuple[ScrapedMetrics, ...] = ()
     first_positive: Mapping[str, datetime] = field(default_factory=dict)
     last_failure: FailedScrape | None = None
+    engines: EngineReadings | None = None
 
 
 def add_scrape(

@@ -47,6 +47,7 @@ class Scrape:
     *keep*: adds a scrape to the history of a pod.
     *gist*: the part of a history that the probe's verdict depends on. A scrape that leaves it as
     it was causes no evaluation.
+    *history*: the name of a history that several probes share; empty for one of its own.
     """
 
     families: tuple[str, ...]
@@ -55,6 +56,7 @@ class Scrape:
     prefixes: tuple[str, ...] = ()
     keep: Callable[[ScrapeHistory, ScrapedMetrics], ScrapeHistory] = keep_latest
     gist: Callable[[ScrapeHistory], object] = whole_history
+    history: str = ""
 
     def includes(self, pod: Pod, port: int) -> bool:
         return self.port == port and self.pods.matches(pod)

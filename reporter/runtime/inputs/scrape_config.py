@@ -9,6 +9,7 @@ from reporter.kube.scrape.scraper import ScrapeConfig
 from reporter.model.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.metrics.scrapes import Scrape
+from reporter.model.metrics.sharing import share_histories
 from reporter.runtime.http.limits import MAX_OPEN_FILES as HTTP_FILES
 from reporter.runtime.process.open_files import open_files_limit
 from reporter.settings import ScrapeMode, Settings
@@ -31,23 +32,26 @@ def scraping_reasons(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tu
 
 def find_scrapes(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
-) -> dict[Reason, Scrape]:
+) -> dict[str, Scrape]:
     """
-    Build the scrape of each evaluated reason that has one and is not switched off by a flag.
+    Build the scrapes of the evaluated reasons that have one and are not switched off by a flag.
 
+    They are by the name of their history: a reason, or what several reasons share.
     *flags*: values by name.
     """
     entries = (catalogue[reason] for reason in scraping_reasons(catalogue, specs))
-    return {
-        entry.reason: scrape
-        for entry in entries
-        if (build := specs[entry.probe].scrape) is not None
-        and (scrape := build(entry.parameters, flags)) is not None
-    }
+    return share_histories(
+        {
+            entry.reason: scrape
+            for entry in entries
+            if (build := specs[entry.probe].scrape) is not None
+            and (scrape := build(entry.parameters, flags)) is not None
+        }
+    )
 
 
 def make_scrape_config(
-    settings: Settings, scrapes: Mapping[Reason, Scrape], *, inside: bool
+    settings: Settings, scrapes: Mapping[str, Scrape], *, inside: bool
 ) -> ScrapeConfig:
     """
     *inside*: whether this process runs in the cluster; pod addresses are not reachable from outside.

@@ -146,6 +146,8 @@ def _is_running(
     group = state.groups.get(key)
     if group is not None and (group.members or not group.restored):
         return bool(group.members)
+    if group is not None and _has_unknown_member(key, evaluation):
+        return True
     finding = evaluation.gate.finding_states.get(key)
     if finding is not None:
         return not _has_settled_since_restore(episode, finding, settle=settle)
@@ -153,6 +155,17 @@ def _is_running(
         return True
     # Clear in a new process, which did not see the trouble end: it must stay clear for the settle.
     return episode.restored_since is not None and episode.restored_since > now - settle
+
+
+def _has_unknown_member(key: FindingKey, evaluation: Evaluation) -> bool:
+    """
+    Return whether an InferenceSet that a restored group may stand for cannot be evaluated.
+    """
+    namespace = key.subject.namespace
+    return any(
+        (each.reason, each.subject.namespace) == (key.reason, namespace)
+        for each in evaluation.gate.unknown_states
+    )
 
 
 def _has_settled_since_restore(

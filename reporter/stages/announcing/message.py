@@ -189,13 +189,25 @@ def _sentence(message_input: MessageInput, reported: ReportedTrouble, foreign: s
     return f"{text.removesuffix('.')}: {foreign}." if apart else text
 
 
-def _fill_template(message_input: MessageInput, fields: Mapping[str, str], foreign: str) -> str:
-    names = {
-        "namespace": message_input.subject.namespace,
-        "inferenceset": message_input.subject.name or message_input.example,
+def _names(message_input: MessageInput) -> Mapping[str, str]:
+    subject = message_input.subject
+    return {
+        "namespace": subject.namespace,
+        "inferenceset": subject.name or message_input.example,
     }
+
+
+def _fill_template(message_input: MessageInput, fields: Mapping[str, str], foreign: str) -> str:
     template = message_input.entry.message_template
-    return template.format_map({**names, **fields, "foreign": foreign})
+    return template.format_map({**_names(message_input), **fields, "foreign": foreign})
+
+
+def _fill_remedy(message_input: MessageInput, reported: ReportedTrouble) -> str:
+    """
+    Return the remedy with the names of the first trouble, so that its commands can be copied.
+    """
+    remedy = _find_remedy(message_input.entry, reported)
+    return remedy.format_map({**_names(message_input), **reported.trouble.message_fields})
 
 
 def _tail(
@@ -210,7 +222,7 @@ def _tail(
     """
     parts = [f" And {omitted} more like it."] if omitted > 0 else []
     entry, limit = message_input.entry, truncation.max_reasons
-    remedy = _find_remedy(entry, shown[0]) if truncation.include_remedy and shown else ""
+    remedy = _fill_remedy(message_input, shown[0]) if truncation.include_remedy and shown else ""
     if remedy:
         parts.append(f" {entry.owner.capitalize()}: {remedy}")
     if message_input.other_reasons:

@@ -34,7 +34,8 @@ class Evaluation:
     Every key that is not clear, what suppresses it, and its rank.
 
     *paused*: subjects that are scaled to zero on purpose.
-    *not_ready*: subjects with a ranked reason that has not settled or is Unknown, and paused ones.
+    *not_ready*: paused subjects, and those with a ranked reason that has not settled or is Unknown for
+    another reason than a metrics page.
     *evaluated_at*: the moment of the pass; None before the first one.
     *notes*: advice to the operator that is no trouble, such as a flag to set, by reason and subject.
     """

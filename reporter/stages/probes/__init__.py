@@ -18,6 +18,13 @@ from reporter.stages.probes.modeldeployment import (
     scaling,
     weight_download,
 )
+from reporter.stages.probes.modeldeployment.engine import (
+    kv_cache,
+    preemptions,
+    queue,
+    request_errors,
+    stalled,
+)
 from reporter.stages.probes.modelharness import (
     api_keys,
     catch_all_filter,
@@ -51,5 +58,10 @@ PROBES: Mapping[str, Probe] = {
         node_pressure.PROBE,
         pod_restarting.PROBE,
         metrics_unavailable.PROBE,
+        stalled.PROBE,
+        kv_cache.PROBE,
+        queue.PROBE,
+        preemptions.PROBE,
+        request_errors.PROBE,
     )
 }

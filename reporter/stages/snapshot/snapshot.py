@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
-from reporter.model.enums import Reason
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -54,7 +53,7 @@ class Snapshot:
     *deleted_uids*: the UIDs of objects that existed and were deleted.
     *undecodable*: objects whose newest version could not be decoded, each with its stub: the object
     with its metadata alone, None if even that is not known.
-    *scrape_histories*: by namespace and name of the pod, and the reason whose probe reads it.
+    *scrape_histories*: by namespace and name of the pod, and the name of the history.
     *provisioning_errors*: by Workspace, the last error of its nodes while it is not resolved.
     *pod_failures*: by namespace and name, of pods whose successors get the same name.
     *pod_restarts*: by namespace and name, of model pods with a container that restarted.
@@ -65,7 +64,7 @@ class Snapshot:
     presences: Mapping[str, CRDPresence]
     deleted_uids: Mapping[ObjectRef, str]
     undecodable: Mapping[ObjectRef, ApiObject | None]
-    scrape_histories: FrozenMap[tuple[str, str, Reason], ScrapeHistory] = field(
+    scrape_histories: FrozenMap[tuple[str, str, str], ScrapeHistory] = field(
         default_factory=empty_map
     )
     provisioning_errors: FrozenMap[NamespacedName, Condition] = field(default_factory=empty_map)
@@ -93,11 +92,14 @@ class Snapshot:
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
         return self.tables[kind.resource].objects.values()
 
-    def scrape_history(self, pod: Pod, reason: Reason) -> ScrapeHistory | None:
+    def scrape_history(self, pod: Pod, history_name: str) -> ScrapeHistory | None:
         """
-        Return what the scrape of this reason read in the pod's current run; None before any attempt.
+        Return what was read in the pod's current run; None before any attempt.
+
+        *history_name*: the one that the scrape gives, else the reason whose probe asks for it.
         """
-        found = self.scrape_histories.get((pod.metadata.namespace, pod.metadata.name, reason))
+        key = (pod.metadata.namespace, pod.metadata.name, history_name)
+        found = self.scrape_histories.get(key)
         return found if found is not None and found.run == ContainerRun.of_pod(pod) else None
 
     def provisioning_error(self, workspace: ApiObject) -> Condition | None:

@@ -9,7 +9,6 @@ from datetime import datetime
 from itertools import chain, islice
 from types import MappingProxyType
 
-from reporter.model.enums import Reason
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod
@@ -222,17 +221,17 @@ class Store:
         found = self._tables[PODS.resource].objects.get((namespace, name))
         return found if isinstance(found, Pod) else None
 
-    def record_scrape(self, pod: Pod, reason: Reason, scrape: ScrapedMetrics) -> None:
+    def record_scrape(self, pod: Pod, history_name: str, scrape: ScrapedMetrics) -> None:
         """
-        Add samples that this reason's probe asked for; *pod* is as it was before the request.
+        Add samples to a history of the pod; *pod* is as it was before the request.
         """
         now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
-        if self._samples.record_scrape(pod, reason, scrape, now=now):
+        if self._samples.record_scrape(pod, history_name, scrape, now=now):
             self._mark_dirty(PODS.affects(pod))
 
-    def record_scrape_failure(self, pod: Pod, reason: Reason, failure: FailedScrape) -> None:
+    def record_scrape_failure(self, pod: Pod, history_name: str, failure: FailedScrape) -> None:
         now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
-        if self._samples.record_scrape_failure(pod, reason, failure, now=now):
+        if self._samples.record_scrape_failure(pod, history_name, failure, now=now):
             self._mark_dirty(PODS.affects(pod))
 
     def served_version(self, kind: ResourceKind) -> str | None:

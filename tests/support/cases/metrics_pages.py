@@ -3,7 +3,8 @@ The metrics pages of a case's pods, built from the short notation of a case file
 
 ``speed``, ``left`` and ``remaining`` describe a download, ``engine: true`` adds vLLM's families,
 ``samples`` maps names of other gauges to their values, ``unreadable`` is the error of an
-unreadable page, and ``result`` the class of that error.
+unreadable page, and ``result`` the class of that error. ``page``, ``values``, ``rates`` and
+``without`` describe a model server: engine_pages.py.
 """
 
 import re
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from reporter.model.enums import Reason
+from reporter.kube.scrape.exposition import MalformedExposition
 from reporter.model.metrics.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeResult
 from reporter.model.metrics.scrapes import Scrape
 from reporter.stages.resources.downloads import (
@@ -20,7 +21,10 @@ from reporter.stages.resources.downloads import (
     REMAINING_SECONDS_METRIC,
 )
 from reporter.stages.store.store import Store
+from tests.support.cases import engine_pages
+from tests.support.cases.engine_pages import EnginePages
 from tests.support.cases.syntax import apply_merge_patch, expand_numbered, parse_duration
+from tests.support.exposition import has_family, parse_samples
 
 
 AMOUNT = re.compile(r"(\d+(?:\.\d+)?) (GB|MB/s)")
@@ -29,9 +33,9 @@ UNKNOWN = -1.0
 """
 The remaining seconds before the first byte, while nothing arrives, and if the size is not known.
 """
-WORDS = frozenset(
-    {"speed", "left", "remaining", "engine", "metric", "samples", "unreadable", "result"}
-)
+WORDS = engine_pages.WORDS | {
+    *("speed", "left", "remaining", "engine", "metric", "samples", "unreadable", "result")
+}
 
 
 def parse_amount(text: str) -> float:
@@ -50,9 +54,10 @@ class MetricsPages:
     """
 
     metric: str
-    scrapes: Mapping[Reason, Scrape]
+    scrapes: Mapping[str, Scrape]
     words: dict[str, dict] = field(default_factory=dict)
     bytes_left: dict[str, tuple[float, datetime]] = field(default_factory=dict)
+    engines: EnginePages = field(default_factory=EnginePages)
 
     def change(self, changes: Mapping[str, Mapping | None], *, now: datetime) -> None:
         for name, words in expand_numbered(changes):
@@ -64,6 +69,7 @@ class MetricsPages:
                 continue
             unknown = words.keys() - WORDS
             assert not unknown, f"a page has no {', '.join(unknown)}"
+            self.engines.change(name, before, words, now=now)
             self.words[name] = apply_merge_patch(before, words)
             left = parse_amount(words["left"]) if words.get("left") else left
             if left is not None and "left" in self.words[name]:
@@ -87,7 +93,25 @@ class MetricsPages:
                 else:
                     store.record_scrape(pod, reason, self._scrape(name, scrape, now=now))
 
+    def text(self, name: str, *, now: datetime) -> str:
+        """
+        Return a page in the text format.
+        """
+        words = self.words[name]
+        if words.get("page"):
+            return self.engines.text(name, words, now=now)
+        gauges = dict(self.gauges(name, now=now))
+        if words.get("engine"):
+            gauges[f"{ENGINE_METRIC_PREFIX}num_requests_running"] = 0.0
+        return "".join(f"# TYPE {name} gauge\n{name} {value}\n" for name, value in gauges.items())
+
     def _scrape(self, name: str, scrape: Scrape, *, now: datetime) -> ScrapedMetrics:
+        if self.words[name].get("page"):
+            page = self.text(name, now=now).encode()
+            samples = parse_samples(page, scrape.families)
+            assert not isinstance(samples, MalformedExposition), samples
+            present = frozenset(each for each in scrape.prefixes if has_family(page, each))
+            return ScrapedMetrics(now, samples, present)
         gauges = dict(self.gauges(name, now=now))
         samples = tuple(
             Sample(each, {}, gauges[each]) for each in scrape.families if each in gauges

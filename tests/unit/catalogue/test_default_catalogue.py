@@ -156,6 +156,11 @@ DEFAULT_FITS = {
     "model-pods": {"Degraded"},
     "node-pressure": {"Unnamed"},
     "weight-download": {"Slow"},
+    "engine-stalled": {"Degraded", "Stalled"},
+    "engine-kv-cache": {"Saturated"},
+    "engine-queue": {"Growing"},
+    "engine-preemptions": {"Preempting"},
+    "engine-errors": {"Failing"},
 }
 """
 The codes by probe whose remedy is the default one.

@@ -23,7 +23,6 @@ from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.stages.resources.kaito.inference_sets import (
-    check_all_decoded,
     find_model_pods,
     get_inference_set,
 )
@@ -64,9 +63,7 @@ def _check_pods(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResu
     if get_inference_set(snapshot, request.subject) is None:
         return []
     pods = find_model_pods(snapshot, request.subject)
-    undecodable = check_all_decoded(snapshot, PODS, request.subject, pods)
-    checks = [_check_page(snapshot, request, pod) for pod in pods if is_serving(pod)]
-    return [undecodable, *checks]
+    return [_check_page(snapshot, request, pod) for pod in pods if is_serving(pod)]
 
 
 def _check_page(snapshot: Snapshot, request: ProbeRequest, pod: Pod) -> CheckResult | None:

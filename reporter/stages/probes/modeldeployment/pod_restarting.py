@@ -29,7 +29,6 @@ from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.stages.resources.kaito.inference_sets import (
     WORKSPACE_LABEL,
-    check_all_decoded,
     find_model_pods,
     find_workspaces,
     get_inference_set,
@@ -74,7 +73,7 @@ def _check_pods(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResu
     if get_inference_set(snapshot, subject) is None:
         return []
     pods = find_model_pods(snapshot, subject)
-    results: list[CheckResult | None] = [check_all_decoded(snapshot, PODS, subject, pods)]
+    results: list[CheckResult | None] = []
     for pod in without_leftover_pods(pods):
         if pod.is_ready:
             results += _check_containers(snapshot, request, pod)

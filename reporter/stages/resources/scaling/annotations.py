@@ -69,6 +69,13 @@ def is_auto_provision_enabled(annotations: Mapping[str, str]) -> bool:
     return annotations.get(f"{ANNOTATION_PREFIX}auto-provision") == "true"
 
 
+def max_replicas_of(annotations: Mapping[str, str]) -> int | None:
+    """
+    Return the upper limit that the annotations set, None if they set none.
+    """
+    return _parse_int(annotations.get(f"{ANNOTATION_PREFIX}max-replicas", ""))
+
+
 def find_annotation_problems(
     annotations: Mapping[str, str], limit: ReplicaLimit
 ) -> tuple[AnnotationProblem, ...]:

@@ -28,6 +28,11 @@ from tests.support.replay import involved_for
 PROVISIONER = "clusterNodeProvisionerNotReady"
 SWITCHES = ("node-provisioner-name", "node-provisioner-namespace")
 
+IDLE_ENGINE = {"Pod team-m/qwen-7rk2p-0": {"page": "vllm-v1"}}
+"""
+The metrics page of the healthy stack's model, without which its engine is Unknown.
+"""
+
 
 def idle(**flags: str):
     changed = {name.replace("_", "-"): value for name, value in flags.items()}
@@ -84,7 +89,7 @@ def unknown_reasons(replay: CaseReplay) -> set[str]:
 
 @pytest.mark.parametrize("kind", DEFAULT_KINDS, ids=lambda kind: kind.resource)
 def test_what_the_permissions_say_is_unknown_is_unknown_in_the_status(kind):
-    replay = CaseReplay({"story": []}).run()
+    replay = CaseReplay({"given": {"pages": IDLE_ENGINE}, "story": [], "until": "1m"}).run()
     assert unknown_reasons(replay) == set()
     replay.store.set_watch_state(kind, NotSynced("forbidden", refused=True))
     replay.run_pass()

@@ -11,6 +11,6 @@ from reporter.stages.probes import PROBES
 
 @pytest.mark.parametrize("name", PROBES)
 def test_every_probe_has_unit_tests_in_the_folder_of_its_layer(name):
-    layer, module = PROBES[name].evaluate.__module__.split(".")[-2:]
-    tests = Path(__file__).parent / layer
+    *folders, module = PROBES[name].evaluate.__module__.split(".")[3:]
+    tests = Path(__file__).parent.joinpath(*folders)
     assert list(tests.glob(f"test_{module}*.py")), f"{tests}/test_{module}.py is missing"

@@ -26,7 +26,8 @@ from reporter.stages.store.store import Store
 from tests.support.builders import NOON, SECOND
 from tests.support.catalogue_fixture import a_probe_request
 from tests.support.model_builders import SUBJECT, a_model, a_model_pod, a_set, a_workspace
-from tests.support.model_verdicts import only_trouble, rendered_message
+from tests.support.model_verdicts import rendered_message
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = Reason("inferencesetMetricsUnavailable")

@@ -19,7 +19,8 @@ from tests.support.model_builders import (
     a_model_store,
     a_workspace,
 )
-from tests.support.model_verdicts import only_trouble, rendered_message
+from tests.support.model_verdicts import rendered_message
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "inferencesetPodRestarting"

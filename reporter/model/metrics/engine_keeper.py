@@ -1,0 +1,103 @@
+"""
+Keep a few numbers of each page of a model server, bounded however long the pod runs.
+"""
+
+from array import array
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from math import isnan, nan
+
+from reporter.model.metrics.columns import Column, Combine
+from reporter.model.metrics.page_rows import reduce_page
+from reporter.model.metrics.readings import EngineReadings, EngineSeries
+from reporter.model.metrics.samples import ScrapedMetrics, ScrapeHistory
+
+
+MAX_ROWS = 24
+"""
+The rows that are kept of an engine within the retention. Pages that come faster replace each other.
+"""
+
+MAX_ENGINES = 64
+"""
+The engines of a page that are kept, by the order of their labels. vLLM runs at most one per GPU.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineKeeper:
+    """
+    Adds the pages of model servers to the histories of their pods.
+
+    *retention*: how long rows are kept, in observed time. *max_gap*: the longest distance of two
+    pages between which the pod counts as observed.
+    """
+
+    columns: tuple[Column, ...]
+    retention: timedelta
+    max_gap: timedelta
+
+    def __call__(self, history: ScrapeHistory, scrape: ScrapedMetrics) -> ScrapeHistory:
+        before = history.engines or EngineReadings(self.columns)
+        observed = before.observed + self._observed_since(before, scrape)
+        rows = list(reduce_page(scrape.samples, self.columns).items())[:MAX_ENGINES]
+        by_engine = {
+            engine: self._add_row(before.by_engine.get(engine), array("d", row), now=observed)
+            for engine, row in rows
+        }
+        readings = EngineReadings(self.columns, scrape.scraped_at, observed, by_engine)
+        return replace(history, engines=readings, last_failure=None)
+
+    def merged(self, other: "EngineKeeper") -> "EngineKeeper":
+        """
+        Return the keeper whose histories serve the readers of both.
+        """
+        more = tuple(each for each in other.columns if each not in self.columns)
+        return EngineKeeper(
+            (*self.columns, *more),
+            max(self.retention, other.retention),
+            max(self.max_gap, other.max_gap),
+        )
+
+    def _observed_since(self, before: EngineReadings, scrape: ScrapedMetrics) -> float:
+        if before.read_at is None:
+            return 0.0
+        passed = scrape.scraped_at - before.read_at
+        return passed.total_seconds() if timedelta(0) < passed <= self.max_gap else 0.0
+
+    def _add_row(
+        self, before: EngineSeries | None, row: "array[float]", *, now: float
+    ) -> EngineSeries:
+        if before is None or self._is_reset(before.rows[-1], row):
+            positive = array("d", (now if value > 0 else nan for value in row))
+            return EngineSeries((now,), (row,), now, array("d", [now] * len(row)), positive)
+        last, retention = before.rows[-1], self.retention.total_seconds()
+        pairs = zip(last, row, before.changed_at, strict=True)
+        changed_at = array("d", (at if _is_same(old, new) else now for old, new, at in pairs))
+        since = zip(row, before.positive_since, strict=True)
+        positive = array("d", (_first(at, now) if value > 0 else nan for value, at in since))
+        times, rows = before.times, before.rows
+        if len(times) > 1 and now - times[-2] < retention / MAX_ROWS:
+            times, rows = times[:-1], rows[:-1]
+        # One row beyond the retention makes the window full whatever the distance of two pages.
+        start = max(sum(now - at >= retention for at in times) - 1, 0)
+        return EngineSeries(
+            (*times[start:], now), (*rows[start:], row), before.first_at, changed_at, positive
+        )
+
+    def _is_reset(self, before: "array[float]", now: "array[float]") -> bool:
+        """
+        Return whether a counter fell, so that the numbers before are of another process.
+        """
+        return any(
+            column.combine is Combine.COUNTER and new < old
+            for column, old, new in zip(self.columns, before, now, strict=True)
+        )
+
+
+def _first(at: float, now: float) -> float:
+    return now if isnan(at) else at
+
+
+def _is_same(one: float, other: float) -> bool:
+    return one == other or (isnan(one) and isnan(other))

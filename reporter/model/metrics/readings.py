@@ -1,0 +1,47 @@
+"""
+The recent numbers of the engines of one pod, as values.
+"""
+
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+
+from reporter.model.metrics.columns import Column
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSeries:
+    """
+    The rows of one engine, oldest first. An array is never changed.
+
+    *times*: of the rows, in seconds of the pod's observed time. *first_at*: of the first page after
+    the last reset of a counter. *changed_at*: when each column first had the value that it has now.
+    *positive_since*: since when each column has been above 0, NaN if it is not.
+    """
+
+    times: tuple[float, ...]
+    rows: tuple["array[float]", ...]
+    first_at: float
+    changed_at: "array[float]"
+    positive_since: "array[float]"
+
+    def newest_first(self) -> Iterator[tuple[float, "array[float]"]]:
+        return zip(reversed(self.times), reversed(self.rows), strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReadings:
+    """
+    The numbers of all engines of a pod, by the value of their engine label.
+
+    *observed*: the seconds for which the pod was observed in this run: the sum of the distances
+    between pages that followed each other without a gap. A gap, or a clock that jumps, adds nothing
+    to it, so every window stands still meanwhile. *read_at*: when the newest page was read.
+    """
+
+    columns: tuple[Column, ...]
+    read_at: datetime | None = None
+    observed: float = 0.0
+    by_engine: Mapping[str, EngineSeries] = field(default_factory=lambda: MappingProxyType({}))

@@ -1,0 +1,56 @@
+"""
+Join the scrapes of probes that read the same pages, so that a page is read and kept once.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from reporter.model.enums import Reason
+from reporter.model.metrics.engine_keeper import EngineKeeper
+from reporter.model.metrics.samples import ScrapeHistory
+from reporter.model.metrics.scrapes import Scrape
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedGists:
+    """
+    The gists of several probes, of which each may change a verdict.
+    """
+
+    scrapes: tuple[Scrape, ...]
+
+    def __call__(self, history: ScrapeHistory) -> object:
+        return tuple(scrape.gist(history) for scrape in self.scrapes)
+
+
+def share_histories(scrapes: Mapping[Reason, Scrape]) -> dict[str, Scrape]:
+    """
+    Return the scrapes by the name of their history: the one that they share, or their reason.
+    """
+    by_history: dict[str, list[Scrape]] = {}
+    for reason, scrape in scrapes.items():
+        by_history.setdefault(scrape.history or reason, []).append(scrape)
+    return {name: _join(of_history) for name, of_history in by_history.items()}
+
+
+def _join(scrapes: Sequence[Scrape]) -> Scrape:
+    first, *others = scrapes
+    if not others:
+        return first
+    keepers = [each.keep for each in scrapes if isinstance(each.keep, EngineKeeper)]
+    if len(keepers) < len(scrapes) or any(
+        (each.pods, each.port) != (first.pods, first.port) for each in others
+    ):
+        raise ValueError(f"history {first.history} is of scrapes that cannot be joined")
+    return replace(
+        first,
+        families=_union(each.families for each in scrapes),
+        prefixes=_union(each.prefixes for each in scrapes),
+        keep=reduce(EngineKeeper.merged, keepers),
+        gist=JoinedGists(tuple(scrapes)),
+    )
+
+
+def _union(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in names for name in each))

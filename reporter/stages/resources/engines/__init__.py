@@ -1,0 +1,3 @@
+"""
+What the recent numbers of a model server's engines mean.
+"""

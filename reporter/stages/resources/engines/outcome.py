@@ -1,0 +1,45 @@
+"""
+The outcome of a check of one engine.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class EngineTrouble:
+    """
+    One engine with trouble. *code*: of the cause. *numbers*: those that the message gives.
+    """
+
+    code: str
+    numbers: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineUnknown:
+    """
+    An engine that cannot be evaluated, with why.
+    """
+
+    why: str
+
+
+EngineOutcome: TypeAlias = EngineTrouble | EngineUnknown | None
+
+NOT_LONG_ENOUGH = EngineUnknown("it was not observed for as long as the window yet")
+NO_REQUESTS = EngineUnknown("its page does not tell its requests")
+
+
+def gist_of(outcome: EngineOutcome) -> str:
+    """
+    Return what of an outcome changes a verdict; its numbers do not.
+    """
+    match outcome:
+        case EngineTrouble(code):
+            return code
+        case EngineUnknown(why):
+            return why
+        case None:
+            return ""

@@ -1,0 +1,140 @@
+"""
+The recent numbers of one engine, read by column.
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isnan
+from typing import NamedTuple
+
+from reporter.model.metrics.columns import Column
+from reporter.model.metrics.page_rows import POD_ROW
+from reporter.model.metrics.readings import EngineReadings, EngineSeries
+
+
+class Sustained(NamedTuple):
+    """
+    The seconds up to now for which a condition held on every page.
+
+    *began_seen*: an earlier page of this run shows that it did not hold before.
+    """
+
+    seconds: float
+    began_seen: bool
+
+
+class Increase(NamedTuple):
+    """
+    The increases of some counters within the same stretch of time, of *seconds*.
+    """
+
+    seconds: float
+    by_column: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineView:
+    """
+    *name*: the value of the engine label, empty without one.
+    """
+
+    name: str
+    series: EngineSeries
+    readings: EngineReadings
+
+    @property
+    def now(self) -> float:
+        """
+        The time of the newest page, in seconds of observed time.
+        """
+        return self.readings.observed
+
+    def value(self, column: Column) -> float | None:
+        """
+        Return the newest number, None if the page has none.
+        """
+        return _number(self.series.rows[-1][self._index(column)])
+
+    def changed_at(self, column: Column) -> float:
+        return self.series.changed_at[self._index(column)]
+
+    def positive_since(self, column: Column) -> float | None:
+        return _number(self.series.positive_since[self._index(column)])
+
+    def last_change(self, columns: Iterable[Column]) -> float:
+        return max(self.changed_at(each) for each in columns)
+
+    def pages_since(self, moment: float) -> int:
+        return sum(at >= moment for at in self.series.times)
+
+    def sustained(self, holds: Callable[[Mapping[Column, float]], bool]) -> Sustained:
+        """
+        Return how long a condition has held; it reads the numbers of a page, absent ones left out.
+        """
+        since = self.now
+        for at, values in self._pages_back():
+            if not holds(values):
+                return Sustained(self.now - since, began_seen=True)
+            since = at
+        return Sustained(self.now - since, began_seen=False)
+
+    def value_before(self, column: Column, seconds: float) -> float | None:
+        """
+        Return the number of so long ago, or of the oldest page.
+        """
+        return _number(self._row_before(seconds)[1][self._index(column)])
+
+    def increase(self, seconds: float, *columns: Column) -> Increase:
+        """
+        Return the increase within so long, or since the oldest page.
+
+        A counter that was not on the earlier page has no known increase, which counts as 0.
+        """
+        at, before = self._row_before(seconds)
+        newest = self.series.rows[-1]
+        found = (newest[i] - before[i] for i in map(self._index, columns))
+        return Increase(self.now - at, tuple(_number(each) or 0.0 for each in found))
+
+    def _row_before(self, seconds: float) -> tuple[float, "array[float]"]:
+        oldest = self.series.times[0], self.series.rows[0]
+        old_enough = (each for each in self.series.newest_first() if self.now - each[0] >= seconds)
+        return next(old_enough, oldest)
+
+    def _pages_back(self) -> Iterator[tuple[float, Mapping[Column, float]]]:
+        for at, row in self.series.newest_first():
+            pairs = zip(self.readings.columns, row, strict=True)
+            yield at, {column: value for column, value in pairs if not isnan(value)}
+
+    def _index(self, column: Column) -> int:
+        return _indexes(self.readings.columns)[column]
+
+
+def engine_views(readings: EngineReadings, marks: Iterable[Column]) -> tuple[EngineView, ...]:
+    """
+    Return the engines of a page: the rows that have or had a number in one of these columns.
+    """
+    indexes = [_indexes(readings.columns)[each] for each in marks]
+    return tuple(
+        EngineView(name, series, readings)
+        for name, series in readings.by_engine.items()
+        if any(not isnan(row[i]) for row in series.rows for i in indexes)
+    )
+
+
+def server_view(readings: EngineReadings) -> EngineView | None:
+    """
+    Return the row of the pod's HTTP server, None if the page has none.
+    """
+    series = readings.by_engine.get(POD_ROW)
+    return None if series is None else EngineView(POD_ROW, series, readings)
+
+
+@lru_cache(maxsize=64)
+def _indexes(columns: tuple[Column, ...]) -> Mapping[Column, int]:
+    return {column: index for index, column in enumerate(columns)}
+
+
+def _number(value: float) -> float | None:
+    return None if isnan(value) else value

@@ -1,0 +1,42 @@
+"""
+Engines whose queue grows.
+"""
+
+import pytest
+
+from reporter.model.verdicts import Active, Clear
+from tests.support.engines import a_page, verdict_of_pages
+
+
+REASON = "inferencesetQueueGrowing"
+
+
+def verdict(waiting, running=4.0, end=316, **changes):
+    pages = [(-15, a_page(running=0, waiting=0))]
+    pages += [(at, a_page(running=running, waiting=waiting(at))) for at in range(0, end, 15)]
+    return verdict_of_pages(REASON, {"qwen-7rk2p-0": pages}, **changes)
+
+
+def test_a_long_queue_that_does_not_fall_is_reported_with_the_replicas():
+    (trouble,) = verdict(lambda at: 12 + at / 15).troubles
+    fields = trouble.message_fields
+    assert fields["state"] == "has had a long queue for 5m: 33 requests waiting, 4 running"
+    assert fields["replicas"] == "its 1 replica are not scaled automatically"
+
+
+@pytest.mark.parametrize(
+    ("waiting", "running", "end"),
+    [
+        (lambda at: 900 - at, 4.0, 316),  # it falls
+        (lambda _: 9, 0.0, 316),  # short
+        (lambda _: 40, 21.0, 316),  # short beside what runs
+        (lambda _: 40, 4.0, 300),  # not for as long as the window
+    ],
+)
+def test_other_queues_are_well(waiting, running, end):
+    assert isinstance(verdict(waiting, running, end), Clear)
+
+
+def test_the_thresholds_are_parameters():
+    assert isinstance(verdict(lambda _: 9, min_waiting=5), Active)
+    assert isinstance(verdict(lambda _: 10, min_ratio=3), Clear)

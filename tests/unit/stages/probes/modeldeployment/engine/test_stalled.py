@@ -1,0 +1,158 @@
+"""
+Engines that have requests and make no progress.
+"""
+
+from math import nan
+
+import pytest
+
+from reporter.model.verdicts import Active, Clear, Unknown
+from tests.support.engines import a_page, a_sample, verdict_of_pages
+
+
+REASON = "inferencesetEngineStalled"
+POD = "qwen-7rk2p-0"
+
+
+def verdict(*pages, name=POD, **changes):
+    return verdict_of_pages(REASON, {name: pages}, **changes)
+
+
+def hung(begin=0, end=150, every=15, *, worked=True, grows=True):
+    """
+    Pages of an engine that worked until *begin* and has stood still since.
+    """
+    if worked:
+        yield begin - every, a_page(running=3, waiting=6, steps=5, tokens=50)
+    for at in range(begin, end, every):
+        waiting = 6 + (at > begin) * grows
+        yield at, a_page(running=3, waiting=waiting, steps=9, tokens=90)
+
+
+def code_of(found) -> str:
+    assert isinstance(found, Active), found
+    return found.troubles[0].cause.code
+
+
+@pytest.mark.parametrize(("end", "expected"), [(121, Active), (120, Clear)])
+def test_it_is_stalled_after_the_window_and_not_before(end, expected):
+    assert isinstance(verdict(*hung(end=end)), expected)
+
+
+def test_the_message_has_pod_engine_duration_and_requests():
+    fields = verdict(*hung(end=181)).troubles[0].message_fields
+    assert (fields["extent"], fields["place"]) == ("", f"engine 0 of pod {POD}")
+    assert fields["state"] == "makes no progress for 3m: 3 requests running, 7 waiting"
+
+
+def test_its_duration_is_not_limited_by_what_is_kept():
+    state = verdict(*hung(end=3601)).troubles[0].message_fields["state"]
+    assert state.startswith("makes no progress for 60m: ")
+
+
+@pytest.mark.parametrize("moving", ["steps", "tokens", "finished", "vllm:prompt_tokens_total"])
+def test_one_counter_that_moves_is_progress(moving):
+    pages = [
+        (at, (*page, a_sample(moving, at, engine="0")))
+        if moving not in {"steps", "tokens"}
+        else (at, a_page(running=3, waiting=at, **{"steps": 9, "tokens": 9, moving: 100 + at}))
+        for at, page in hung(end=600)
+    ]
+    assert isinstance(verdict(*pages), Clear)
+
+
+def test_without_new_traffic_it_takes_longer_and_has_a_code_of_its_own():
+    assert isinstance(verdict(*hung(end=300, grows=False)), Clear)
+    assert code_of(verdict(*hung(end=301, grows=False))) == "NoTraffic"
+
+
+def test_requests_that_arrive_at_the_http_server_are_traffic_and_health_checks_are_none():
+    def with_http(handler):
+        for at, page in hung(end=135, grows=False):
+            yield at, (*page, a_sample("http", 10 + at, handler=handler, status="2xx"))
+
+    assert code_of(verdict(*with_http("/v1/completions"))) == "Stalled"
+    assert isinstance(verdict(*with_http("/health")), Clear)
+
+
+def test_a_queue_that_nothing_takes_from_is_a_stall():
+    pages = [(at, a_page(running=0, waiting=5, steps=9)) for at in range(0, 135, 15)]
+    assert code_of(verdict((-15, a_page(running=0, waiting=0, steps=9)), *pages)) == "Stalled"
+
+
+def test_four_pages_are_needed_whatever_the_time_between_them():
+    pages = list(hung(end=161, every=40))
+    assert isinstance(verdict(*pages[:4]), Clear)
+    assert isinstance(verdict(*pages), Active)
+
+
+def test_a_process_that_has_just_started_does_not_know_yet():
+    assert isinstance(verdict(*hung(end=90, worked=False)), Unknown)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        a_page(running=3, steps=nan, tokens=nan),
+        a_page(running=3, finished=4),
+        a_page(running=nan, waiting=nan, steps=4),
+        (),
+    ],
+)
+def test_a_page_that_lacks_what_is_needed_is_unknown(page):
+    assert isinstance(verdict(*((at, page) for at in range(0, 600, 15))), Unknown)
+
+
+def test_a_page_that_cannot_be_read_is_unknown():
+    found = verdict(*hung(), (150, "timeout"))
+    assert isinstance(found, Unknown)
+    assert found.why == f"pod {POD}: timeout"
+
+
+def test_a_gap_counts_as_nothing():
+    before = list(hung(end=61))
+    after = [(at + 3600, page) for at, page in before[-1:]]
+    assert isinstance(verdict(*before, *after), Clear)
+    more = [(3600 + at, before[-1][1]) for at in range(15, 76, 15)]
+    assert isinstance(verdict(*before, *after, *more), Active)
+
+
+@pytest.mark.parametrize("jump", [-7200, 7200])
+def test_a_clock_that_jumps_counts_as_nothing(jump):
+    pages = list(hung(end=61))
+    assert isinstance(verdict(*pages, (60 + jump, pages[-1][1])), Clear)
+
+
+def test_a_counter_that_falls_begins_anew():
+    pages = list(hung(end=105))
+    reset = [(at, a_page(running=3, waiting=7, steps=1, tokens=1)) for at in range(105, 210, 15)]
+    assert isinstance(verdict(*pages, *reset), Unknown)
+
+
+def test_each_engine_is_evaluated_alone():
+    def pages(*moving):
+        for at in range(-15, 135, 15):
+            one = a_page(running=1, waiting=at + 20, steps=100 + at * (0 in moving))
+            two = a_page(running=1, waiting=at + 20, steps=100 + at * (1 in moving), engine="1")
+            yield at, (*one, *two)
+
+    (trouble,) = verdict(*pages(0)).troubles
+    assert trouble.cause.code == "Degraded.Stalled"
+    assert not trouble.is_out
+    assert trouble.message_fields["extent"] == "degraded, 1 of 2 engines is stalled: "
+    (trouble,) = verdict((-30, a_page(running=0, steps=1)), *pages()).troubles
+    assert trouble.cause.code == "Stalled"
+    assert trouble.is_out
+    assert trouble.message_fields["place"] == f"engines 0, 1 of pod {POD}"
+
+
+def test_a_pod_that_cannot_be_evaluated_hides_no_other():
+    pages = {"qwen-7rk2p-0": hung(), "qwen-b2-0": [(0, "timeout")]}
+    found = verdict_of_pages(REASON, pages)
+    assert code_of(found) == "Degraded.Stalled"
+    assert found.why_partial == "pod qwen-b2-0: timeout"
+
+
+def test_windows_are_parameters():
+    assert isinstance(verdict(*hung(end=61), window_seconds=60), Active)
+    assert isinstance(verdict(*hung(end=301), window_seconds=600), Clear)
