@@ -32,6 +32,7 @@ class PreparedProbe:
     *why_unknown*: why a kind that the probe requires cannot be read now; empty if all can.
     *why_unserved*: which required CRD is missing. Objects read earlier may still prove trouble, but
     they cannot prove that all is well.
+    *is_switched_off*: the probe needs pages that ``--scrape`` leaves out, so it is not called.
     *unwatched*: why a kind that adds detail cannot be read, by resource; the probe runs without it.
     *checked*: the snapshot with a note of what the probe could not be told; None if that is nothing.
     """
@@ -42,6 +43,7 @@ class PreparedProbe:
     why_unserved: str
     unwatched: Mapping[str, str]
     checked: CheckedSnapshot | None = None
+    is_switched_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class ProbeRun:
                 yield from map(Paused, keys | {FindingKey(subject, reason)})
             elif why:
                 yield from (Unknown(key, why) for key in keys | {FindingKey(subject, reason)})
+            elif prepared.is_switched_off:
+                yield from map(Clear, keys | {FindingKey(subject, reason)})
             else:
                 yield from self._run_probe(prepared, subject, keys)
 
@@ -143,6 +147,7 @@ def prepare_probe_run(
                 catalogue.required_crds(entry.reason),
                 probes[entry.probe],
                 snapshot,
+                flags=flags,
                 now=now,
             )
             for entry in catalogue.evaluated_entries(layer)
@@ -160,6 +165,7 @@ def _prepare_probe(
     probe: Probe,
     snapshot: Snapshot,
     *,
+    flags: Mapping[str, str],
     now: datetime,
 ) -> PreparedProbe:
     with_crd = [kind for kind in probe.spec.required_kinds if kind.group_resource in required_crds]
@@ -185,6 +191,7 @@ def _prepare_probe(
         check_lookups(
             snapshot, probe.spec, {resource: why for resource, why in consulted.items() if why}
         ),
+        is_switched_off=bool(probe.spec.why_not_read(entry.parameters, flags)),
     )
 
 

@@ -13,7 +13,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import is_workload_namespace
 
 
-LOADING = PodSelector(is_loading, loading_pods_key)
+LOADING = PodSelector(is_loading, loading_pods_key, only_loading=True)
 """
 Model pods that run and are not Ready yet.
 """
