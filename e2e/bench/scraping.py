@@ -217,12 +217,13 @@ def _newcomer(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow
 
 def _ready(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRow]:
     """
-    Measure what reading Ready pods costs, beside a reporter that watches the same pods.
+    Measure what reading Ready pods costs, beside a reporter as old that only watches the same pods.
     """
     many, seconds = arguments.pods, arguments.rounds * INTERVAL
     name, scale = f"{many:,} Ready pods with pages of vLLM", max(many / SIZE_OF_GOAL, 1)
     cluster.pods.write(READY, many)
     cluster.restart("--scrape=loading")
+    time.sleep(arguments.window)
     _, quiet = cluster.during(seconds)
     before = cluster.usage().memory
     cluster.restart("--scrape=all")
