@@ -51,7 +51,7 @@ check: $(STAMP) ## style, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-controlplane: $(STAMP) ## build or find the real control plane (12 minutes the first time, with Go)
+controlplane: $(STAMP) ## build or find the real control plane (15 minutes the first time, with Go)
 	$(BIN)/python -m e2e.controlplane
 
 test: $(STAMP) ## all checks and tests, on the real control plane too where it can be had

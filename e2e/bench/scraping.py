@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from e2e.bench import rows
-from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE, SERVING
+from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE, READY, SERVING
 from e2e.bench.load.scrape_bench import CHANGES, FILES, INTERVAL, ScrapeBench
 from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
@@ -43,6 +43,11 @@ Seconds until all responding pods were scraped once while as many hang.
 SCRAPE_TIMEOUT = 20 * INTERVAL
 """
 Seconds to wait for a scrape; a timeout is a figure too.
+"""
+
+GOAL_OF_READY_CPU, GOAL_OF_READY_MEMORY = 15.0, 40.0
+"""
+Seconds of CPU a minute, and MiB, that SIZE_OF_GOAL Ready pods may cost.
 """
 
 HANGING_HEAD_START = 10
@@ -78,6 +83,7 @@ def _rows(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[Bench
     yield from _large_pages(cluster, arguments.pods, rounds)
     yield from _half_hang(cluster, arguments.many, rounds)
     yield from _newcomer(cluster, arguments.hanging, rounds)
+    yield from _ready(cluster, arguments)
 
 
 def _at_once(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:
@@ -209,6 +215,41 @@ def _newcomer(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow
     cluster.clear()
 
 
+def _ready(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+    """
+    Measure what reading Ready pods costs, beside a reporter as old that only watches the same pods.
+    """
+    many, seconds = arguments.pods, arguments.rounds * INTERVAL
+    name, scale = f"{many:,} Ready pods with pages of vLLM", max(many / SIZE_OF_GOAL, 1)
+    cluster.pods.write(READY, many)
+    cluster.restart("--scrape=loading")
+    time.sleep(arguments.window)
+    _, quiet = cluster.during(seconds)
+    before = cluster.usage().memory
+    cluster.restart("--scrape=all")
+    read, _ = cluster.wait_all_read(many, within=SCRAPE_TIMEOUT)
+    time.sleep(arguments.window)
+    requests, cpu = cluster.during(seconds)
+    memory = cluster.usage().memory - before
+    a_minute, goal = (cpu - quiet) * 60 / seconds, GOAL_OF_READY_CPU * scale
+    cluster.clear()
+    yield BenchRow(
+        f"{name}: CPU a minute",
+        f"≤ {goal:g} s",
+        f"{a_minute:.1f} s" if read == many else f"{read:,} of {many:,} were read",
+        read == many and a_minute <= goal,
+        f"more than without, {quiet * 60 / seconds:.1f} s; {len(requests):,} pages in {seconds} s",
+    )
+    goal = GOAL_OF_READY_MEMORY * scale
+    yield BenchRow(
+        f"{name}: memory",
+        f"≤ {goal:g} MiB more",
+        f"{memory:.0f} MiB more",
+        read == many and memory <= goal,
+        f"than without, {before:.0f} MiB; after {arguments.window} s",
+    )
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m e2e.bench.scraping",
@@ -221,6 +262,7 @@ def _arguments() -> argparse.Namespace:
         ("many", 10_000, "pods of which half hang"),
         ("hanging", 10_000, "hanging pods when a new one is created"),
         ("rounds", 4, "intervals of 15 s to measure each figure"),
+        ("window", 330, "seconds of pages that are kept of Ready pods"),
     ):
         text = f"{description}; default: {default}"
         parser.add_argument(f"--{name}", type=natural, default=default, help=text)

@@ -14,7 +14,7 @@ from e2e.chart import CHART, golden, rights, values_table
 from e2e.chart.helm import Helm, HelmFailed
 from e2e.controlplane.rules import needed
 from reporter.kube.objects.access_review import Permission
-from reporter.model.enums import DetailSource
+from reporter.model.enums import DetailSource, ScrapeScope
 from reporter.settings import ScrapeMode, load_settings
 
 
@@ -105,6 +105,8 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
         ("emission=both", "emission"),
         ("sources={kafka}", "sources"),
         ("scrape.mode=telepathy", "mode"),
+        ("scrape.pods=some", "pods"),
+        ("scrape.pods=true", "pods"),
         ("resyncSeconds=soon", "resyncSeconds"),
         ("heartbeatSeconds=1", "heartbeatSeconds"),
         ("image.digest=latest", "digest"),
@@ -218,6 +220,20 @@ def test_chart_grants_exactly_what_the_program_asks_for(
     assert _granted(objects) == needed(
         sources=[DetailSource(each) for each in sources], mode=mode, lease=lease
     )
+
+
+@pytest.mark.parametrize("written", ["off", '"off"', "false"])
+def test_nothing_is_read_from_pods_and_granted_for_it_with_scrape_off(
+    helm: Helm, tmp_path: Path, written: str
+) -> None:
+    """
+    Helm reads off without quotes as false.
+    """
+    values = tmp_path / "values.yaml"
+    values.write_text(f"scrape: {{pods: {written}}}\n")
+    objects = helm.render(CHART, f"--values={values}")
+    assert load_settings(_arguments(objects), {}).scrape is ScrapeScope.OFF
+    assert _granted(objects) == needed(mode=ScrapeMode.DIRECT, lease=LEASE)
 
 
 def _granted(objects: list[Json]) -> frozenset[Permission]:

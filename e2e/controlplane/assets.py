@@ -60,6 +60,11 @@ PROGRAMS = (
         _OF_HELM,
     ),
     Program(
+        *("llm-d-inference-sim", "simulator"),
+        "github.com/llm-d/llm-d-inference-sim/cmd/llm-d-inference-sim",
+        "about 4 minutes the first time",
+    ),
+    Program(
         *("promtool", "rules", "github.com/prometheus/prometheus/cmd/promtool"),
         "about 2 minutes the first time",
         tags="remove_all_sd",  # without the clients of every cloud, which rules do not need
@@ -67,7 +72,7 @@ PROGRAMS = (
 )
 ENVTEST = frozenset({"etcd", "kube-apiserver", "kubectl"})
 HOW = (
-    "Install Go 1.26 or newer and run `make controlplane` (about 12 minutes once), or set\n"
+    "Install Go 1.26 or newer and run `make controlplane` (about 15 minutes once), or set\n"
     "KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl for those three."
 )
 

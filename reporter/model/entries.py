@@ -8,10 +8,24 @@ from datetime import timedelta
 from enum import StrEnum, unique
 from typing import Any
 
-from reporter.model.enums import DetailSource, EventType, Layer, Owner, Reason, TroubleKind
+from reporter.model.enums import (
+    DetailSource,
+    EventType,
+    Layer,
+    Owner,
+    Reason,
+    ScrapeScope,
+    TroubleKind,
+)
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.metrics.scrapes import ScrapeFunc
 from reporter.model.verdicts import EMPTY_MAP
+
+
+SCRAPE_FLAG = "scrape"
+"""
+The flag with the `ScrapeScope`.
+"""
 
 
 @unique
@@ -69,6 +83,25 @@ class ProbeSpec:
     pauses_at_zero_replicas: bool = False
     scrape: ScrapeFunc | None = None
     kinds_by_source: Mapping[DetailSource, tuple[ResourceKind, ...]] = field(default_factory=dict)
+
+    def why_not_checked(self, parameters: Any, flags: Mapping[str, str]) -> str:
+        """
+        Return what to set if the probe checks nothing with these parameters and flags.
+        """
+        return self.why_idle(parameters, flags) or self.why_not_read(parameters, flags)
+
+    def why_not_read(self, parameters: Any, flags: Mapping[str, str]) -> str:
+        """
+        Return what to set if the probe needs pages that are not read, because of ``--scrape``.
+        """
+        scope = ScrapeScope(flags.get(SCRAPE_FLAG, ScrapeScope.ALL))
+        if scope is ScrapeScope.ALL or self.scrape is None:
+            return ""
+        scrape = self.scrape(parameters, flags)
+        if scrape is None or scrape.pods.is_within(scope):
+            return ""
+        wider = "loading or all" if scrape.pods.only_loading else "all"
+        return f"set --{SCRAPE_FLAG} to {wider}"
 
     @property
     def deciding_kinds(self) -> tuple[ResourceKind, ...]:

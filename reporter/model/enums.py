@@ -43,6 +43,17 @@ class TroubleKind(StrEnum):
 
 
 @unique
+class ScrapeScope(StrEnum):
+    """
+    The pods whose metrics pages are read: none, model pods that are not Ready, or all model pods.
+    """
+
+    OFF = "off"
+    LOADING = "loading"
+    ALL = "all"
+
+
+@unique
 class Owner(StrEnum):
     """
     The party that must act.

@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-from reporter.model.enums import DetailSource, Emission
+from reporter.model.enums import DetailSource, Emission, ScrapeScope
 from reporter.settings import zap
 from reporter.settings.enums import LogFormat, ScrapeMode
 from reporter.settings.flags import Flag, FlagGroup, flag
@@ -205,6 +205,11 @@ class Settings:
         "5000",
         integer_parser(least=0, most=MAX_PORT),
         "Port of model pods that serves the metric.",
+    )
+    scrape: ScrapeScope = _weights(
+        "all",
+        choice_parser(ScrapeScope),
+        "Read metrics of no pods (off), of those not Ready (loading), or of all.",
     )
     scrape_mode: ScrapeMode = _weights(
         "auto",

@@ -1,5 +1,5 @@
 """
-Pods that load a model; each has its own address in 127.0.0.0/8.
+Model pods that load their model or are Ready; each has its own address in 127.0.0.0/8.
 """
 
 import ipaddress
@@ -19,6 +19,11 @@ SERVING = ipaddress.ip_network("127.48.0.0/12")
 Addresses that respond with a page as large as vLLM's.
 """
 
+READY = ipaddress.ip_network("127.80.0.0/12")
+"""
+The same, of pods that are Ready.
+"""
+
 LATE = ipaddress.ip_network("127.32.0.0/16")
 """
 Addresses that respond too, of pods created late.
@@ -32,7 +37,7 @@ Share of an interval in which pods are scraped that are scraped at once.
 
 class LoadingPods:
     """
-    Loading pods, evenly spread over *inference_sets*.
+    Loading and Ready pods, evenly spread over *inference_sets*.
     """
 
     def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
@@ -44,7 +49,12 @@ class LoadingPods:
         Create *many* pods; with *together* all are scraped at the same moment of the interval.
         """
         pods = [
-            _pod(str(network[number + 1]), number % self._sets, _uid(together=together))
+            _pod(
+                str(network[number + 1]),
+                number % self._sets,
+                _uid(together=together),
+                ready=network == READY,
+            )
             for number in range(many)
         ]
         bulk_change.put_all(self._etcd, [bulk_change.body(_key(pod), pod) for pod in pods])
@@ -68,16 +78,16 @@ def _key(pod: Json) -> str:
     return f"/registry/pods/{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
-def _pod(address: str, index: int, uid: str) -> Json:
+def _pod(address: str, index: int, uid: str, *, ready: bool) -> Json:
     of_team, number = divmod(index, MODELS)
     started = "2026-01-01T00:00:00Z"
     container = {"name": "model", "image": "example.invalid/never-run:1"}
-    running = {**container, "imageID": "", "ready": False, "restartCount": 0}
+    running = {**container, "imageID": "", "ready": ready, "restartCount": 0}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": f"loading-{address.replace('.', '-')}",
+            "name": f"{'ready' if ready else 'loading'}-{address.replace('.', '-')}",
             "namespace": team(of_team),
             "uid": uid,
             "creationTimestamp": started,
@@ -91,7 +101,7 @@ def _pod(address: str, index: int, uid: str) -> Json:
             "phase": "Running",
             "podIP": address,
             "podIPs": [{"ip": address}],
-            "conditions": [{"type": "Ready", "status": "False"}],
+            "conditions": [{"type": "Ready", "status": str(ready)}],
             "containerStatuses": [{**running, "state": {"running": {"startedAt": started}}}],
         },
     }

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import ClassVar
 
-from e2e.bench.load.loading_pods import HANGING, SERVING
+from e2e.bench.load.loading_pods import HANGING, READY, SERVING
 from tests.support.stubs import metrics_pages
 
 
@@ -20,6 +20,12 @@ BACKLOG = 4096
 FAST = 850e6
 """
 Bytes a second; a download this fast is healthy.
+"""
+
+COUNTED = b" 48211.0\n"
+"""
+The value of the counters on the page of vLLM, in place of which the time is served: an engine that
+does not progress would be trouble.
 """
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
@@ -46,9 +52,13 @@ class PodPageProtocol(asyncio.Protocol):
             return
         else:
             self.scrapes.append((time.time(), address))
-            is_large = ipaddress.ip_address(address) in SERVING
-            self._transport.write(self.large_page if is_large else self.page)
+            is_large = any(ipaddress.ip_address(address) in each for each in (SERVING, READY))
+            self._transport.write(_progressed(self.large_page) if is_large else self.page)
         self._transport.close()
+
+
+def _progressed(page: bytes) -> bytes:
+    return page.replace(COUNTED, b" %d.0\n" % int(time.time() * 10))
 
 
 async def _serve(port: int) -> None:

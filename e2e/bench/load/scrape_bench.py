@@ -26,6 +26,11 @@ INTERVAL = 15
 CHANGES = 10
 START_TIMEOUT = 300
 READ_TIMEOUT = 60
+CALM_SECONDS = 60
+"""
+Seconds after a start in which memory and processor time are not yet those of a steady state.
+"""
+
 SETTLE_SECONDS = 10
 """
 Seconds in which the reporter stops to scrape deleted pods.
@@ -48,19 +53,33 @@ class ScrapeBench:
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "e2e.bench.load.page_server", str(self._port)]
         plane.run("pages", command, env)
-        self.reporter = ReporterProcess(
-            plane,
+        self.reporter = self._start()
+        self._other_pods = self._pods()
+
+    def restart(self, *flags: str) -> None:
+        """
+        Run another reporter instead, with these flags as well; returns when it is calm.
+        """
+        self.reporter.stop()
+        self.reporter = self._start(*flags)
+        time.sleep(CALM_SECONDS)
+
+    def _start(self, *flags: str) -> ReporterProcess:
+        reporter = ReporterProcess(
+            self.plane,
             "--startup-grace-seconds=0",
             "--settle-seconds=1",
             f"--scrape-interval-seconds={INTERVAL}",
             f"--weight-download-metric-port={self._port}",
             "--scrape-mode=direct",
+            *flags,
             env={"PYTHONPATH": str(ROOT)},
             program=(sys.executable, "-m", "e2e.support.loopback_reporter"),
         ).start(ready=False)
-        resource.prlimit(self._pid, resource.RLIMIT_NOFILE, (FILES, FILES))
-        self.reporter.until_ready(within=START_TIMEOUT)
-        self._other_pods = self._pods()
+        assert reporter.process is not None
+        resource.prlimit(reporter.process.pid, resource.RLIMIT_NOFILE, (FILES, FILES))
+        reporter.until_ready(within=START_TIMEOUT)
+        return reporter
 
     @property
     def _pid(self) -> int:

@@ -1,3 +1,8 @@
+{{/* The pods whose metrics pages are read. YAML 1.1, which Helm reads, takes off for false. */}}
+{{- define "reporter.scrapedPods" -}}
+{{- kindIs "bool" .Values.scrape.pods | ternary "off" .Values.scrape.pods -}}
+{{- end -}}
+
 {{/* The flags of the process. */}}
 {{- define "reporter.arguments" -}}
 {{- $there := .Values.controlPlane -}}
@@ -42,6 +47,7 @@
 - --weight-download-min-mbps={{ $there.weightDownload.minMBps }}
 - --weight-download-metric={{ $there.weightDownload.metricName }}
 - --weight-download-metric-port={{ $there.weightDownload.metricPort | int64 }}
+- --scrape={{ include "reporter.scrapedPods" . }}
 - --scrape-mode={{ .Values.scrape.mode }}
 - --scrape-interval-seconds={{ .Values.scrape.intervalSeconds | int64 }}
 {{- with .Values.sources }}

@@ -3,7 +3,7 @@ Refuse values that would run another program, or this one with flags that have n
 includes this, so that a value is named whichever object is rendered first.
 */}}
 {{- define "reporter.checks" -}}
-{{- range $path := list "image.repository" "replicas" "resyncSeconds" "startupGraceSeconds" "settleSeconds" "heartbeatSeconds" "emission" "logFormat" "leaderElection.enabled" "leaderElection.id" "leaderElection.leaseDurationSeconds" "leaderElection.renewDeadlineSeconds" "leaderElection.retryPeriodSeconds" "scrape.mode" "scrape.intervalSeconds" "controlPlane.weightDownload.windowSeconds" "controlPlane.weightDownload.minMBps" "controlPlane.weightDownload.metricName" "controlPlane.weightDownload.metricPort" -}}
+{{- range $path := list "image.repository" "replicas" "resyncSeconds" "startupGraceSeconds" "settleSeconds" "heartbeatSeconds" "emission" "logFormat" "leaderElection.enabled" "leaderElection.id" "leaderElection.leaseDurationSeconds" "leaderElection.renewDeadlineSeconds" "leaderElection.retryPeriodSeconds" "scrape.pods" "scrape.mode" "scrape.intervalSeconds" "controlPlane.weightDownload.windowSeconds" "controlPlane.weightDownload.minMBps" "controlPlane.weightDownload.metricName" "controlPlane.weightDownload.metricPort" -}}
 {{- $value := $.Values -}}
 {{- range $key := splitList "." $path -}}
 {{- $value = index (kindIs "map" $value | ternary $value dict) $key -}}

@@ -2,8 +2,9 @@
 Parse a few metric families of a page in the Prometheus text format. Pure.
 
 A page of vLLM has 1,100 lines of which a handful is wanted. So only the blocks behind the wanted
-``# TYPE`` lines are parsed; a full parser takes hundreds of times as long. Format: Prometheus
-documentation, "Exposition formats".
+``# TYPE`` lines are parsed, which one search finds however many families are wanted; a full parser
+takes hundreds of times as long. Of histograms, which are most of a page, the buckets are left out.
+Format: Prometheus documentation, "Exposition formats".
 
 A page may be hostile. All work is counted, and is done in steps of about a millisecond.
 """
@@ -12,33 +13,18 @@ import re
 from collections.abc import Collection, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from reporter.kube.scrape import limits
+from reporter.kube.scrape.sample_line import parse_sample
 from reporter.model.metrics.samples import Sample
 
 
-_SAMPLE = re.compile(
-    rb"(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*+)"
-    rb'(?:[ \t]*+\{(?P<labels>(?:[^"}]++|"(?:[^"\\]++|\\.)*+")*+)\}[ \t]*+|[ \t]++)'
-    rb"(?P<value>[^ \t{_]++)"
-    rb"(?:[ \t]++[-+.0-9eE]++)?(?:[ \t]++#.*)?[ \t]*"
-)
-_PLAIN_LABELS = re.compile(rb'(?:[a-zA-Z_][a-zA-Z0-9_]*+="[^"\\]*+"(?:,|$))*+')
-"""
-Labels without escapes and spaces, as all client libraries write most of them.
-"""
-
-_LABEL = re.compile(
-    rb'[ \t]*+([a-zA-Z_][a-zA-Z0-9_]*+)[ \t]*+=[ \t]*+"((?:[^"\\]++|\\.)*+)"[ \t]*+(?:,[ \t]*+|$)'
-)
-_ESCAPED = re.compile(rb'\\([\\"n])')
-_UNESCAPED = {b"\\": b"\\", b'"': b'"', b"n": b"\n"}
 _SUFFIXES_BY_TYPE: Mapping[bytes, tuple[bytes, ...]] = {
-    b"histogram": (b"_bucket", b"_sum", b"_count"),
+    b"histogram": (b"_sum", b"_count"),
     b"summary": (b"", b"_sum", b"_count"),
 }
-_ALL_SUFFIXES = (b"", b"_bucket", b"_sum", b"_count")
+_ALL_SUFFIXES = (b"", b"_sum", b"_count")
 
 Steps: TypeAlias = Generator[None, None, "MetricsContent | MalformedExposition"]
 """
@@ -126,40 +112,43 @@ class _PageParser:
         """
         Parse the blocks behind the ``# TYPE`` lines of the requested families.
         """
-        for name, family in self._families.items():
-            mark = b"# TYPE %b " % name
-            for start in self._find_lines(mark):
-                if start is None:
-                    yield
-                    continue
-                end = self._body.find(b"\n", start)
-                kind = self._body[start + len(mark) : end].strip()
-                family.pattern = _sample_pattern(name, _SUFFIXES_BY_TYPE.get(kind, (b"",)))
-                if self._count_line():
-                    yield
-                yield from self._parse_block(family, end + 1)
-                if family.failure is not None:
-                    break
+        for found in self._find_lines(b"# TYPE ", tuple(self._families), b" "):
+            if found is None:
+                yield
+                continue
+            family = self._families[found.name]
+            end = self._body.find(b"\n", found.end)
+            kind = self._body[found.end : end].strip()
+            suffixes = _SUFFIXES_BY_TYPE.get(kind, (b"",))
+            family.pattern = _sample_pattern(found.name, suffixes)
+            if self._count_line():
+                yield
+            yield from self._parse_block(family, end + 1)
 
     def parse_untyped(self) -> Generator[None, None, None]:
         """
         Parse the lines of families without a ``# TYPE`` line, wherever they are.
+
+        A line of several of them is of the one with the longest name.
         """
-        for name, family in self._families.items():
-            if family.pattern is not None:
-                continue
+        untyped = {name: each for name, each in self._families.items() if each.pattern is None}
+        for name, family in untyped.items():
             family.pattern = _sample_pattern(name, _ALL_SUFFIXES)
-            for start in self._find_lines(name):
-                if start is None or self._parse_line(family, start, self._body.find(b"\n", start)):
-                    yield
-                if family.failure is not None:
-                    break
+        for found in self._find_lines(b"", tuple(untyped)):
+            if found is None:
+                yield
+                continue
+            family = untyped[found.name]
+            if family.failure is None and self._parse_line(
+                family, found.start, self._body.find(b"\n", found.start)
+            ):
+                yield
 
     def find_prefixes(self, prefixes: Collection[str]) -> Generator[None, None, None]:
         for prefix in prefixes:
-            for begin in (f"# TYPE {prefix}", prefix):
-                for start in self._find_lines(begin.encode()):
-                    if start is not None:
+            for begin in (b"# TYPE ", b""):
+                for found in self._find_lines(begin, (prefix.encode(),)):
+                    if found is not None:
                         self._prefixes.add(prefix)
                         break
                     yield
@@ -177,22 +166,30 @@ class _PageParser:
                 yield
             at = end + 1
 
-    def _find_lines(self, begin: bytes) -> Generator[int | None, None, None]:
+    def _find_lines(
+        self, begin: bytes, names: tuple[bytes, ...], after: bytes = b""
+    ) -> Generator["_FoundLine | None", None, None]:
         """
-        Yield where each line with this begin starts, and None where other tasks may run.
+        Yield each line that begins with *begin*, one of the *names* and what comes *after* it.
+
+        Yields None where other tasks may run.
         """
-        mark, at = b"\n" + begin, 0
-        if self._body.startswith(begin):
-            yield 0
+        if not names:
+            return
+        pattern, longest = _line_pattern(begin, names, after)
+        first = pattern.match(b"\n" + self._body[:longest])
+        if first is not None:
+            yield _FoundLine(0, first.end() - 1, first[1])
+        at, body = 0, self._body
         while True:
-            start = self._body.find(mark, at, at + limits.STEP_BYTES)
-            if start >= 0:
-                yield start + 1
-                at = start + 1
-            elif at + limits.STEP_BYTES >= len(self._body):
+            found = pattern.search(body, at, at + limits.STEP_BYTES)
+            if found is not None:
+                yield _FoundLine(found.start() + 1, found.end(), found[1])
+                at = found.start() + 1
+            elif at + limits.STEP_BYTES >= len(body):
                 return
             else:
-                at += limits.STEP_BYTES - len(mark)
+                at += limits.STEP_BYTES - longest
                 yield None
 
     def _parse_line(self, family: _Family, start: int, end: int) -> bool:
@@ -230,11 +227,34 @@ class _PageParser:
         if len(family.samples) >= limits.MAX_SAMPLES:
             why = f"it has more than {limits.MAX_SAMPLES} samples of {family.name}"
             return MalformedExposition(why, is_too_costly=True)
-        sample = _parse_sample(self._body[start:end])
+        sample = parse_sample(self._body[start:end])
         if sample is None:
             return MalformedExposition(f"its lines of {family.name} cannot be read")
         family.samples.append(sample)
         return None
+
+
+class _FoundLine(NamedTuple):
+    """
+    Where a line starts, where that ends which was looked for, and the name in it.
+    """
+
+    start: int
+    end: int
+    name: bytes
+
+
+@lru_cache(maxsize=64)
+def _line_pattern(
+    begin: bytes, names: tuple[bytes, ...], after: bytes
+) -> tuple[re.Pattern[bytes], int]:
+    """
+    Match the line feed and the begin of a line; the length is that of the longest match.
+    """
+    by_length = sorted(names, key=len, reverse=True)
+    either = b"|".join(map(re.escape, by_length))
+    pattern = re.compile(rb"\n%b(%b)%b" % (re.escape(begin), either, re.escape(after)))
+    return pattern, 1 + len(begin) + len(by_length[0]) + len(after)
 
 
 @lru_cache(maxsize=256)
@@ -254,41 +274,4 @@ def _is_text_format(page: bytes) -> bool:
     """
     head = page[: limits.MAX_LINE_BYTES].lstrip()
     first, _, _ = head.partition(b"\n")
-    return not first or first.startswith(b"#") or _parse_sample(first) is not None
-
-
-def _parse_sample(line: bytes) -> Sample | None:
-    found = _SAMPLE.fullmatch(line.rstrip())
-    if found is None:
-        return None
-    labels = _parse_labels(found["labels"] or b"")
-    try:
-        value = float(found["value"])
-    except ValueError:
-        return None
-    return None if labels is None else Sample(found["name"].decode(), labels, value)
-
-
-def _parse_labels(text: bytes) -> Mapping[str, str] | None:
-    """
-    Return None if the labels are malformed or one appears twice.
-    """
-    if _PLAIN_LABELS.fullmatch(text):
-        parts = text.decode(errors="replace").split('"')
-        plain = {
-            name.strip(",="): value for name, value in zip(parts[::2], parts[1::2], strict=False)
-        }
-        return plain if len(plain) == len(parts) // 2 else None
-    labels: dict[str, str] = {}
-    at = len(text) - len(text.lstrip())
-    while at < len(text):
-        found = _LABEL.match(text, at)
-        if found is None or found[1].decode() in labels:
-            return None
-        labels[found[1].decode()] = _unescape(found[2]).decode(errors="replace")
-        at = found.end()
-    return labels
-
-
-def _unescape(value: bytes) -> bytes:
-    return _ESCAPED.sub(lambda found: _UNESCAPED[found[1]], value) if b"\\" in value else value
+    return not first or first.startswith(b"#") or parse_sample(first) is not None

@@ -98,6 +98,8 @@ class DirectFetcher:
             read_before: asyncio.Semaphore(MAX_LARGE_PAGES) for read_before in (True, False)
         }
         self._session = aiohttp.ClientSession(
+            # No connection is kept: vLLM closes an idle one after 5 s (VLLM_HTTP_TIMEOUT_KEEP_ALIVE in
+            # vllm/envs.py), which is before the next scrape, and each would be an open file.
             connector=aiohttp.TCPConnector(limit=0, force_close=True),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,

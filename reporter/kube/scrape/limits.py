@@ -85,6 +85,12 @@ FAILURES_BEFORE_PROXY = 3
 Failures to connect in a row, to one port in one namespace, before the API server's proxy is tried.
 """
 
+REVIEW_INTERVAL = timedelta(minutes=10)
+"""
+How often, at most, the permission to use the proxy is reviewed for a namespace that lacks it.
+Thousands of Ready pods that cannot be reached fail several times a second.
+"""
+
 STARTS_BETWEEN_YIELDS = 16
 """
 Scrapes that are started before other tasks run.

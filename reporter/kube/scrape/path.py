@@ -4,16 +4,18 @@ Choose how the pods of a namespace are read: at their addresses or through the A
 A network policy may drop our packets while the API server still reaches the pods.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import Enum
 from typing import Protocol
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions
 from reporter.kube.scrape.fetcher import FetchedPage, ScrapeError
-from reporter.kube.scrape.limits import FAILURES_BEFORE_PROXY
+from reporter.kube.scrape.limits import FAILURES_BEFORE_PROXY, REVIEW_INTERVAL
 from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.samples import ScrapeResult
@@ -46,20 +48,23 @@ class _PathState:
     The path to one port of the pods of a namespace.
 
     *failures*: failures to connect since the last success. *is_reviewing*: an access review is
-    under way. *logged*: the first decision was logged.
+    under way. *logged*: the first decision was logged. *review_at*: not before this, in seconds of
+    the event loop.
     """
 
     failures: int = 0
     is_reviewing: bool = False
     uses_proxy: bool = False
     logged: bool = False
+    review_at: float = 0.0
 
 
 class PathSelector:
     """
     Fetches pages by the path that works, and changes to the proxy where connecting keeps failing.
 
-    *review_access*: returns whether the proxy may be used for the pods of a namespace.
+    *review_access*: returns whether the proxy may be used for the pods of a namespace; it is not
+    asked again within *review_interval* after it denied that.
     """
 
     def __init__(
@@ -69,8 +74,10 @@ class PathSelector:
         proxy: Fetcher,
         *,
         review_access: Callable[[str], Awaitable[PermissionStatus]],
+        review_interval: timedelta = REVIEW_INTERVAL,
     ) -> None:
         self._mode, self._review_access = mode, review_access
+        self._review_interval = review_interval.total_seconds()
         self._fetchers = {ScrapePath.DIRECT: direct, ScrapePath.PROXY: proxy}
         self._states: dict[tuple[str, int], _PathState] = {}
 
@@ -119,7 +126,8 @@ class PathSelector:
     async def _record_unreachable(self, namespace: str, port: int) -> None:
         state = self._state_of(namespace, port)
         state.failures += 1
-        if state.failures < FAILURES_BEFORE_PROXY or state.is_reviewing:
+        now = asyncio.get_running_loop().time()
+        if state.failures < FAILURES_BEFORE_PROXY or state.is_reviewing or now < state.review_at:
             return
         state.is_reviewing = True
         try:
@@ -128,6 +136,8 @@ class PathSelector:
             state.is_reviewing = False
         state.failures = 0
         state.uses_proxy = status is PermissionStatus.GRANTED
+        if status is PermissionStatus.MISSING:
+            state.review_at = now + self._review_interval
         if status is not PermissionStatus.UNKNOWN and not state.logged:
             state.logged = True
             _log_path(namespace, port, uses_proxy=state.uses_proxy)

@@ -7,11 +7,10 @@ slow pod delays no other.
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from itertools import count
 from typing import NoReturn, Protocol
 
 from reporter.kube.scrape import limits
@@ -19,10 +18,10 @@ from reporter.kube.scrape.addresses import is_pod_address
 from reporter.kube.scrape.exposition import (
     MalformedExposition,
     MetricsContent,
-    Steps,
     parse_page,
 )
 from reporter.kube.scrape.fetcher import DirectFetcher, ProxyFetcher, ScrapeError
+from reporter.kube.scrape.parsing import parse_in_steps
 from reporter.kube.scrape.path import PathSelector, ScrapePath, review_proxy_access
 from reporter.kube.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot
 from reporter.kube.scrape.slots import SlotPool
@@ -268,36 +267,6 @@ def _content_of(
             return found
         samples += found
     return tuple(samples), content.prefixes & frozenset(scrape.prefixes)
-
-
-async def parse_in_steps(
-    steps: Steps, turns: asyncio.Semaphore, *, now: Callable[[], float] | None = None
-) -> MetricsContent | MalformedExposition:
-    """
-    Parse a page while other tasks run. *now*: returns seconds.
-
-    A page of many steps needs one of *turns*, and then takes only PARSE_SHARE of the time. So pages
-    that cost much delay each other, and nothing else.
-    """
-    now = now or _loop_time
-    spent = 0.0
-    async with AsyncExitStack() as turn:
-        for number in count(1):
-            begun = now()
-            try:
-                next(steps)
-            except StopIteration as end:
-                result: MetricsContent | MalformedExposition = end.value
-                return result
-            step = now() - begun
-            spent += step
-            if spent > limits.MAX_PARSE_TIME.total_seconds():
-                break
-            if number == limits.FREE_STEPS:
-                await turn.enter_async_context(turns)
-            pause = step * (1 / limits.PARSE_SHARE - 1) if number > limits.FREE_STEPS else 0.0
-            await asyncio.sleep(pause)
-    return MalformedExposition("parsing it takes too long", is_too_costly=True)
 
 
 def _loop_time() -> float:

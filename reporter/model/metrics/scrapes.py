@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from reporter.model.enums import ScrapeScope
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.samples import ScrapedMetrics, ScrapeHistory, keep_latest
 
@@ -27,10 +28,18 @@ class PodSelector:
 
     *index_key*: returns the key under which the selected pods of a namespace are indexed. Without
     it every pod is examined when pods have changed, at most every few seconds.
+    *only_loading*: it selects no pod that is Ready.
     """
 
     matches: Callable[[Pod], bool]
     index_key: Callable[[str], str] | None = None
+    only_loading: bool = False
+
+    def is_within(self, scope: ScrapeScope) -> bool:
+        """
+        Return whether the pages of these pods are read with ``--scrape`` set to *scope*.
+        """
+        return scope is ScrapeScope.ALL or (scope is ScrapeScope.LOADING and self.only_loading)
 
 
 def whole_history(history: ScrapeHistory) -> object:

@@ -17,7 +17,7 @@ def find_idle_reasons(
     Return the evaluated reasons that check nothing with these flags, with what to set.
     """
     evaluated = (entry for entry in catalogue.entries.values() if entry.is_evaluated)
-    whys = {e.reason: specs[e.probe].why_idle(e.parameters, flags) for e in evaluated}
+    whys = {e.reason: specs[e.probe].why_not_checked(e.parameters, flags) for e in evaluated}
     return {reason: why for reason, why in whys.items() if why}
 
 

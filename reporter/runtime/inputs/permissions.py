@@ -16,11 +16,11 @@ from reporter.kube.objects.access_review import (
 )
 from reporter.kube.objects.event_format import EVENT_NAMESPACE
 from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
-from reporter.model.enums import DetailSource
+from reporter.model.enums import DetailSource, Reason
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.inputs.coverage import describe_purpose
-from reporter.runtime.inputs.scrape_config import scraping_reasons
+from reporter.runtime.inputs.scrape_config import reading_reasons, scraping_reasons
 from reporter.settings import ScrapeMode, Settings
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.unknown_layers import SUBJECT_KINDS
@@ -88,6 +88,7 @@ def permissions_for(
         lease=lease if settings.leader_elect else None,
         sources=settings.sources,
         mode=mode,
+        scraping=reading_reasons(catalogue, SPECS, settings.flag_texts),
     )
 
 
@@ -98,12 +99,13 @@ def required_permissions(
     lease: Permission | None,
     sources: Collection[DetailSource] = NO_SOURCES,
     mode: ScrapeMode = ScrapeMode.DIRECT,
+    scraping: Collection[Reason] | None = None,
 ) -> Mapping[Permission, Collection[str]]:
     """
     Return every permission needed, with the reasons, or details of them, that it serves.
 
     *lease* names the Lease and its namespace, None without election. *sources* are those switched
-    on. *mode* is how pods are scraped.
+    on. *mode* is how pods are scraped, for the reasons *scraping*; None: all that may.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
     watched = kinds_to_watch(catalogue, specs, sources)
@@ -114,7 +116,7 @@ def required_permissions(
                     permission = Permission(verb, kind.group, kind.resource, name=kind.object_name)
                     needed[permission].add(purpose)
     if mode is not ScrapeMode.DIRECT:
-        for reason in scraping_reasons(catalogue, specs):
+        for reason in scraping_reasons(catalogue, specs) if scraping is None else scraping:
             needed[POD_PROXY_PERMISSION].add(reason)
     for verb in EVENT_VERBS:
         permission = Permission(verb, "", "events", EVENT_NAMESPACE)

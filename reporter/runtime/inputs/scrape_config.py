@@ -30,6 +30,22 @@ def scraping_reasons(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tu
     return tuple(e.reason for e in evaluated if specs[e.probe].scrape is not None)
 
 
+def reading_reasons(
+    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
+) -> tuple[Reason, ...]:
+    """
+    Return those of them for which pages are read with these values of flags, by name.
+    """
+    entries = (catalogue[reason] for reason in scraping_reasons(catalogue, specs))
+    return tuple(
+        entry.reason
+        for entry in entries
+        if not (spec := specs[entry.probe]).why_not_read(entry.parameters, flags)
+        and spec.scrape is not None
+        and spec.scrape(entry.parameters, flags) is not None
+    )
+
+
 def find_scrapes(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
 ) -> dict[str, Scrape]:
@@ -39,7 +55,7 @@ def find_scrapes(
     They are by the name of their history: a reason, or what several reasons share.
     *flags*: values by name.
     """
-    entries = (catalogue[reason] for reason in scraping_reasons(catalogue, specs))
+    entries = (catalogue[reason] for reason in reading_reasons(catalogue, specs, flags))
     return share_histories(
         {
             entry.reason: scrape

@@ -34,6 +34,7 @@ class PreparedProbe:
     *why_unknown*: why a kind that the probe requires cannot be read now; empty if all can.
     *why_unserved*: which required CRD is missing. Objects read earlier may still prove trouble, but
     they cannot prove that all is well.
+    *is_switched_off*: the probe needs pages that ``--scrape`` leaves out, so it is not called.
     *unwatched*: why a kind that adds detail cannot be read, by resource; the probe runs without it.
     *snapshot*: what the probe reads; it notes gaps if there may be any.
     """
@@ -44,6 +45,7 @@ class PreparedProbe:
     why_unserved: str
     unwatched: Mapping[str, str]
     snapshot: Snapshot
+    is_switched_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class ProbeRun:
                 yield from map(Paused, keys | {FindingKey(subject, reason)})
             elif why:
                 yield from (Unknown(key, why) for key in keys | {FindingKey(subject, reason)})
+            elif prepared.is_switched_off:
+                yield from map(Clear, keys | {FindingKey(subject, reason)})
             else:
                 yield from self._run_probe(prepared, subject, keys)
 
@@ -155,16 +159,14 @@ def prepare_probe_run(
     tracked: defaultdict[tuple[Subject, Reason], set[FindingKey]] = defaultdict(set)
     for key in (*gate.finding_states, *gate.unknown_states):
         tracked[key.subject, key.reason].add(key)
-    undecodable = UndecodableIndex(snapshot.undecodable)
+    given = _PassInput(snapshot, UndecodableIndex(snapshot.undecodable), flags, now)
     prepared = {
         layer: tuple(
             _prepare_probe(
                 entry,
                 catalogue.required_crds(entry.reason),
                 probes[entry.probe],
-                snapshot,
-                undecodable,
-                now=now,
+                given,
             )
             for entry in catalogue.evaluated_entries(layer)
         )
@@ -175,15 +177,22 @@ def prepare_probe_run(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _PassInput:
+    """
+    What all probes of a pass share.
+    """
+
+    snapshot: Snapshot
+    undecodable: UndecodableIndex
+    flags: Mapping[str, str]
+    now: datetime
+
+
 def _prepare_probe(
-    entry: CatalogueEntry,
-    required_crds: frozenset[str],
-    probe: Probe,
-    snapshot: Snapshot,
-    undecodable: UndecodableIndex,
-    *,
-    now: datetime,
+    entry: CatalogueEntry, required_crds: frozenset[str], probe: Probe, given: _PassInput
 ) -> PreparedProbe:
+    snapshot, now = given.snapshot, given.now
     with_crd = [kind for kind in probe.spec.required_kinds if kind.group_resource in required_crds]
     unserved = check_served(snapshot, *with_crd)
     whys = (snapshot.why_unknown(kind, now=now) for kind in probe.spec.required_kinds)
@@ -201,7 +210,8 @@ def _prepare_probe(
         next((why for why in whys if why), ""),
         unserved.why if unserved is not None else "",
         _why_unknown(snapshot, detail_kinds, now=now),
-        check_lookups(snapshot, probe.spec, consulted, undecodable),
+        check_lookups(snapshot, probe.spec, consulted, given.undecodable),
+        is_switched_off=bool(probe.spec.why_not_read(entry.parameters, given.flags)),
     )
 
 

@@ -13,7 +13,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import is_workload_namespace
 
 
-LOADING = PodSelector(is_loading, loading_pods_key)
+LOADING = PodSelector(is_loading, loading_pods_key, only_loading=True)
 """
 Model pods that run and are not Ready yet.
 """
@@ -53,13 +53,16 @@ class TargetFinder:
 def find_scrape_targets(
     snapshot: Snapshot, scrapes: Collection[Scrape]
 ) -> Iterator[tuple[MetricsPage, str] | None]:
-    for scrape in scrapes:
-        for pod in _selected_pods(snapshot, scrape.pods):
+    """
+    Iterate over the pages and the uids of their pods. Scrapes of the same pages cost one scan.
+    """
+    for selector, port in dict.fromkeys((each.pods, each.port) for each in scrapes):
+        for pod in _selected_pods(snapshot, selector):
             if pod is None:
                 yield None
             elif pod.status.pod_ip:
                 meta = pod.metadata
-                yield MetricsPage(meta.namespace, meta.name, scrape.port), meta.uid
+                yield MetricsPage(meta.namespace, meta.name, port), meta.uid
 
 
 def _selected_pods(snapshot: Snapshot, selector: PodSelector) -> Iterator[Pod | None]:

@@ -7,7 +7,7 @@ from itertools import count
 
 from reporter.kube.scrape import limits
 from reporter.kube.scrape.exposition import MalformedExposition, MetricsContent, Steps
-from reporter.kube.scrape.scraper import parse_in_steps
+from reporter.kube.scrape.parsing import parse_in_steps
 
 
 CONTENT = MetricsContent({}, frozenset())

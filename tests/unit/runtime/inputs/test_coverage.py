@@ -115,3 +115,18 @@ def test_what_is_not_checked_is_not_shown_as_clear():
     assert PROVISIONER not in cluster["clear"]
     (cluster,) = [s for s in shown(replay) if s["layer"] == "cluster"]
     assert PROVISIONER in cluster["clear"]
+
+
+@pytest.mark.parametrize("scope", ["off", "loading", "all"])
+def test_pages_that_are_not_read_make_a_reason_not_checked_instead_of_unknown(scope):
+    reason, replay = "inferencesetWeightDownloadSlow", a_replay_of_a_loading_pod(scope)
+    assert (reason in idle(scrape=scope)) is (scope == "off")
+    assert (reason in unknown_reasons(replay)) is (scope != "off")
+    (model,) = [s for s in shown(replay, idle=idle(scrape=scope)) if s.get("name")]
+    assert (reason in model.get("notChecked", {})) is (scope == "off")
+    assert reason not in model["clear"]
+
+
+def a_replay_of_a_loading_pod(scope: str) -> CaseReplay:
+    pod = {"Pod team-m/qwen-7rk2p-0": {"model": "qwen", "ready": False}}
+    return CaseReplay({"flags": {"scrape": scope}, "given": {"change": pod}, "story": []}).run()

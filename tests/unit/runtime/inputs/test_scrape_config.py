@@ -9,10 +9,16 @@ from pathlib import Path
 import pytest
 
 from reporter.kube.objects.access_review import Permission
-from reporter.model.entries import Catalogue
+from reporter.model.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.metrics.samples import ScrapeResult
-from reporter.runtime.inputs.permissions import POD_PROXY_PERMISSION, required_permissions
+from reporter.model.metrics.scrapes import Scrape
+from reporter.runtime.inputs.coverage import find_idle_reasons
+from reporter.runtime.inputs.permissions import (
+    POD_PROXY_PERMISSION,
+    permissions_for,
+    required_permissions,
+)
 from reporter.runtime.inputs.scrape_config import (
     find_scrapes,
     make_scrape_config,
@@ -20,7 +26,9 @@ from reporter.runtime.inputs.scrape_config import (
 )
 from reporter.settings import ScrapeMode, Settings, load_settings
 from reporter.sinks.metrics import Metrics
+from reporter.stages.probes.probe import NoParameters
 from reporter.stages.probes.specs import SPECS
+from reporter.stages.snapshot.scrape_targets import READY
 from reporter.stages.store.samples import SampleStore
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.downloads import a_scrape_result
@@ -126,3 +134,36 @@ def test_scrapes_are_counted_by_result_and_every_result_is_there_from_the_start(
     assert f'{name}{{result="read"}} 1.0' in series
     assert f'{name}{{result="barred"}} 0.0' in series
     assert len(series) == len(ScrapeResult)
+
+
+READY_SCRAPE = Scrape(("up",), READY, 8000)
+
+
+def spec_with(scrape: Scrape) -> ProbeSpec:
+    return ProbeSpec("engine", NoParameters, scrape=lambda _, __: scrape)
+
+
+@pytest.mark.parametrize(
+    ("scope", "loading", "ready"),
+    [
+        ("all", "", ""),
+        ("loading", "", "set --scrape to all"),
+        ("off", "set --scrape to loading or all", "set --scrape to all"),
+    ],
+)
+def test_what_the_scope_leaves_out_is_not_read_and_says_what_to_set(scope, loading, ready):
+    flags = settings(f"--scrape={scope}").flag_texts
+    specs = {**SPECS, "weight-download": spec_with(READY_SCRAPE)}
+    assert (REASON in find_scrapes(DEFAULT_CATALOGUE, SPECS, flags)) is (not loading)
+    assert find_idle_reasons(DEFAULT_CATALOGUE, SPECS, flags).get(REASON, "") == loading
+    assert (REASON in find_scrapes(DEFAULT_CATALOGUE, specs, flags)) is (not ready)
+    assert find_idle_reasons(DEFAULT_CATALOGUE, specs, flags).get(REASON, "") == ready
+
+
+@pytest.mark.parametrize(
+    ("flag", "needed"),
+    [("--scrape=all", True), ("--scrape=off", False), ("--weight-download-min-mbps=0", False)],
+)
+def test_the_proxys_right_is_needed_only_while_a_page_is_read(flag, needed):
+    found = permissions_for(settings(flag), scraping_only(REASON), mode=AUTO)
+    assert (POD_PROXY_PERMISSION in found) is needed

@@ -102,6 +102,12 @@ def test_ready_pods_are_read_at_the_port_of_the_scrape_that_selects_them():
     ]
 
 
+def test_the_scrapes_of_several_reasons_that_read_the_same_pages_find_each_page_once():
+    store = a_loading_store(a_loading_pod("ready-0", ready=True))
+    other = Scrape(families=("vllm:kv_cache_usage_perc",), pods=READY, port=8000)
+    assert names(store, SERVING, other) == ["ready-0"]
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -1,0 +1,41 @@
+"""
+Share the event loop between the pages that are parsed and everything else.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from itertools import count
+
+from reporter.kube.scrape import limits
+from reporter.kube.scrape.exposition import MalformedExposition, MetricsContent, Steps
+
+
+async def parse_in_steps(
+    steps: Steps, turns: asyncio.Semaphore, *, now: Callable[[], float] | None = None
+) -> MetricsContent | MalformedExposition:
+    """
+    Parse a page while other tasks run. *now*: returns seconds.
+
+    A page of many steps needs one of *turns*, and then takes only PARSE_SHARE of the time. So pages
+    that cost much delay each other, and nothing else.
+    """
+    now = now or asyncio.get_running_loop().time
+    spent = 0.0
+    async with AsyncExitStack() as turn:
+        for number in count(1):
+            begun = now()
+            try:
+                next(steps)
+            except StopIteration as end:
+                result: MetricsContent | MalformedExposition = end.value
+                return result
+            step = now() - begun
+            spent += step
+            if spent > limits.MAX_PARSE_TIME.total_seconds():
+                break
+            if number == limits.FREE_STEPS:
+                await turn.enter_async_context(turns)
+            pause = step * (1 / limits.PARSE_SHARE - 1) if number > limits.FREE_STEPS else 0.0
+            await asyncio.sleep(pause)
+    return MalformedExposition("parsing it takes too long", is_too_costly=True)
