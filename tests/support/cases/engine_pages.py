@@ -53,8 +53,8 @@ class EnginePages:
         """
         if not words.get("page", before.get("page")):
             return
-        reset = {} if words.get("page", before.get("page")) != before.get("page") else None
-        counted = self._counts(pod, before, now=now) if reset is None else reset
+        is_same = words.get("page", before.get("page")) == before.get("page")
+        counted = self._counts(pod, before, now=now) if is_same else {}
         self.counts[pod] = {**counted, **(words.get("values") or {})}
         self.since[pod] = now
 
