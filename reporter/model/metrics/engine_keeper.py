@@ -77,7 +77,7 @@ class EngineKeeper:
         since = zip(row, before.positive_since, strict=True)
         positive = array("d", (_first(at, now) if value > 0 else nan for value, at in since))
         times, rows = before.times, before.rows
-        if len(times) > 1 and now - times[-2] < retention / MAX_ROWS:
+        if len(times) > 1 and times[-1] - times[-2] < retention / MAX_ROWS:
             times, rows = times[:-1], rows[:-1]
         # One row beyond the retention makes the window full whatever the distance of two pages.
         start = max(sum(now - at >= retention for at in times) - 1, 0)

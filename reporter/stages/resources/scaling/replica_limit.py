@@ -32,10 +32,10 @@ def describe_replica_limit(snapshot: Snapshot, inference_set: InferenceSet) -> s
     replicas = inference_set.desired_replicas
     noun = "replica" if replicas == 1 else "replicas"
     if _is_limited_by_autoscaler(snapshot, inference_set):
-        return f"its {replicas} {noun} are the maximum of its HorizontalPodAutoscaler"
+        return f"it has {replicas} {noun}, the maximum of its HorizontalPodAutoscaler"
     annotations = inference_set.metadata.annotations or {}
     if not is_auto_provision_enabled(annotations):
-        return f"its {replicas} {noun} are not scaled automatically"
+        return f"it has {replicas} {noun} and is not scaled automatically"
     limit = max_replicas_of(annotations)
     if limit is None:
         return f"it has {replicas} {noun}"

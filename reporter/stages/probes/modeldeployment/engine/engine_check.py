@@ -95,16 +95,19 @@ class PodEngines:
 
 
 def build_scrape(
-    check: EngineCheck, parameters: EngineParameters, flags: Mapping[str, str]
+    check: EngineCheck, parameters: EngineParameters, flags: Mapping[str, str], *, pages: int = 0
 ) -> Scrape:
     """
     Build the request for the check's columns of Ready pods.
+
+    *pages*: how many pages are kept, if these reach further back than the window.
     """
-    columns, interval = check.rules.kept_columns, float(flags[parameters.interval_flag])
+    columns = tuple(dict.fromkeys((*check.marks, *check.rules.kept_columns)))
+    interval = float(flags[parameters.interval_flag])
     port = int(flags[parameters.port_flag])
     keeper = EngineKeeper(
         columns,
-        retention=timedelta(seconds=check.rules.window),
+        retention=timedelta(seconds=max(check.rules.window, pages * interval)),
         max_gap=timedelta(seconds=2 * interval) + SCRAPE_TOLERANCE,
     )
     families = dict.fromkeys(name for column in columns for name in column.families)

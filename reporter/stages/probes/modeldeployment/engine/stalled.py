@@ -75,7 +75,8 @@ def _check(parameters: StalledParameters) -> EngineCheck:
 
 
 def _scrape(parameters: StalledParameters, flags: Mapping[str, str]) -> Scrape:
-    return build_scrape(_check(parameters), parameters, flags)
+    pages = int(parameters.min_pages)
+    return build_scrape(_check(parameters), parameters, flags, pages=pages)
 
 
 def _describe(code: str, numbers: Mapping[str, float]) -> str:

@@ -21,7 +21,7 @@ def test_a_long_queue_that_does_not_fall_is_reported_with_the_replicas():
     (trouble,) = verdict(lambda at: 12 + at / 15).troubles
     fields = trouble.message_fields
     assert fields["state"] == "has had a long queue for 5m: 33 requests waiting, 4 running"
-    assert fields["replicas"] == "its 1 replica are not scaled automatically"
+    assert fields["replicas"] == "it has 1 replica and is not scaled automatically"
 
 
 @pytest.mark.parametrize(

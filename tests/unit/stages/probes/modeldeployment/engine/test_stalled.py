@@ -2,12 +2,17 @@
 Engines that have requests and make no progress.
 """
 
+from datetime import timedelta
 from math import nan
 
 import pytest
 
+from reporter.model.metrics.samples import ContainerRun, ScrapedMetrics, ScrapeHistory
 from reporter.model.verdicts import Active, Clear, Unknown
-from tests.support.engines import a_page, a_sample, verdict_of_pages
+from reporter.stages.probes.modeldeployment.engine import stalled
+from tests.support.builders import NOON
+from tests.support.catalogue_fixture import DEFAULT_FLAGS
+from tests.support.engines import a_page, a_sample, parameters_of, verdict_of_pages
 
 
 REASON = "inferencesetEngineStalled"
@@ -113,7 +118,7 @@ def test_a_gap_counts_as_nothing():
     before = list(hung(end=61))
     after = [(at + 3600, page) for at, page in before[-1:]]
     assert isinstance(verdict(*before, *after), Clear)
-    more = [(3600 + at, before[-1][1]) for at in range(15, 76, 15)]
+    more = [(3660 + at, before[-1][1]) for at in range(15, 76, 15)]
     assert isinstance(verdict(*before, *after, *more), Active)
 
 
@@ -156,3 +161,17 @@ def test_a_pod_that_cannot_be_evaluated_hides_no_other():
 def test_windows_are_parameters():
     assert isinstance(verdict(*hung(end=61), window_seconds=60), Active)
     assert isinstance(verdict(*hung(end=301), window_seconds=600), Clear)
+
+
+def test_an_interval_of_a_minute_keeps_enough_pages():
+    parameters = parameters_of(REASON)
+    build = stalled.PROBE.spec.scrape
+    assert build is not None
+    scrape = build(parameters, {**DEFAULT_FLAGS, "scrape-interval-seconds": "60"})
+    assert scrape is not None
+    keeper = scrape.keep
+    history = ScrapeHistory(ContainerRun("uid-1", 0))
+    for at, page in hung(begin=60, end=400, every=60):
+        history = keeper(history, ScrapedMetrics(NOON + timedelta(seconds=at), page))
+    assert history.engines is not None
+    assert len(history.engines.by_engine["0"].times) >= parameters.min_pages

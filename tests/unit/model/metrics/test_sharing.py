@@ -1,0 +1,37 @@
+"""
+Scrapes of several probes that share one page and one history.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from reporter.model.enums import Reason
+from reporter.model.metrics.engine_keeper import EngineKeeper
+from reporter.model.metrics.samples import ContainerRun, ScrapeHistory
+from reporter.model.metrics.sharing import share_histories
+from tests.support.engines import HISTORY, scrape_of
+from tests.support.loading_pods import REASON, SCRAPE
+
+
+STALLED, QUEUE = Reason("inferencesetEngineStalled"), Reason("inferencesetKVCacheSaturated")
+
+
+def test_probes_of_engines_share_one_history_and_others_have_their_own():
+    stalled, queue = scrape_of(STALLED), scrape_of(QUEUE)
+    shared = share_histories({STALLED: stalled, REASON: SCRAPE, QUEUE: queue})
+    assert shared.keys() == {HISTORY, REASON}
+    assert shared[REASON] is SCRAPE
+    joined = shared[HISTORY]
+    assert set(joined.families) == {*stalled.families, *queue.families}
+    assert len(set(joined.families)) == len(joined.families)
+    assert isinstance(joined.keep, EngineKeeper)
+    assert joined.keep.retention.seconds == 300
+    history = ScrapeHistory(ContainerRun("uid-1", 0))
+    assert joined.gist(history) == (stalled.gist(history), queue.gist(history))
+
+
+def test_scrapes_of_other_pods_or_ports_cannot_share():
+    stalled = scrape_of(STALLED)
+    with pytest.raises(ValueError, match="cannot be joined"):
+        share_histories({STALLED: stalled, QUEUE: replace(scrape_of(QUEUE), port=1)})
