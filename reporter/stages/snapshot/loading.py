@@ -20,7 +20,8 @@ def is_loading(pod: ApiObject) -> bool:
     """
     Return whether this is a model pod with a running container that is not Ready yet.
     """
-    if not _is_model_server(pod) or not isinstance(pod, Pod) or pod.is_ready:
+    # Most pods are Ready, so that is checked first.
+    if not isinstance(pod, Pod) or pod.is_ready or not _is_model_server(pod):
         return False
     statuses = pod.status.container_statuses
     return not statuses or any(each.state.running is not None for each in statuses)
@@ -30,14 +31,14 @@ def is_serving(pod: ApiObject) -> bool:
     """
     Return whether this is a model pod that is Ready.
     """
-    return _is_model_server(pod) and isinstance(pod, Pod) and pod.is_ready
+    return isinstance(pod, Pod) and pod.is_ready and _is_model_server(pod)
 
 
-def _is_model_server(pod: ApiObject) -> bool:
+def _is_model_server(pod: Pod) -> bool:
     meta = pod.metadata
     if not meta.label(CREATED_BY_LABEL) or meta.label(POD_INDEX_LABEL) not in {"", "0"}:
         return False
-    if not isinstance(pod, Pod) or meta.deletion_timestamp is not None:
+    if meta.deletion_timestamp is not None:
         return False
     # The address of a pod in the host network is its node's, where anything may listen at the
     # port; KAITO creates no such pods.

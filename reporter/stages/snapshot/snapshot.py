@@ -5,7 +5,7 @@ The input of a pass: every stored object and the state of its watch, at one mome
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
@@ -35,11 +35,13 @@ class TableSnapshot:
     """
     The objects of one kind by name and, in the order of their names, by index key.
 
+    All objects are of the kind's type.
+
     *subjects_token* is the same object as long as the kind stands for the same subjects.
     """
 
     objects: FrozenMap[NamespacedName, ApiObject]
-    index: FrozenMap[str, tuple[ApiObject, ...]]
+    index: FrozenMap[str, tuple[Any, ...]]
     watch_state: WatchState
     subjects_token: object
 
@@ -85,9 +87,11 @@ class Snapshot:
     def by_index(self, kind: ResourceKind, type_: type[T], key: str) -> tuple[T, ...]:
         """
         Return the objects under an index key, in the order of their names.
+
+        *type_*: the kind's type, which type checkers cannot derive from the kind.
         """
-        found = self.tables[kind.resource].index.get(key)
-        return tuple([each for each in found if isinstance(each, type_)]) if found else ()
+        found: tuple[T, ...] | None = self.tables[kind.resource].index.get(key)
+        return found or ()
 
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
         return self.tables[kind.resource].objects.values()

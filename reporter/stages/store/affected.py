@@ -26,7 +26,8 @@ def affected_subjects(
             yield kind.affects(each)
             if not is_same:
                 yield kind.affects_by_identity(each)
-            yield from _subjects_of_referrers(kind, tables, each)
+            if kind.referrers:
+                yield from _subjects_of_referrers(kind, tables, each)
 
 
 def _subjects_of_referrers(

@@ -95,8 +95,11 @@ class Pod(ApiObject, frozen=True):
 
     @property
     def is_ready(self) -> bool:
-        condition = self.status.condition("Ready")
-        return condition is not None and condition.status == "True"
+        # Inlined `find_condition`: a full pass asks this several times of each pod.
+        for each in self.status.conditions or ():
+            if each.type == "Ready":
+                return each.status == "True"
+        return False
 
 
 FIRST_STATUS_WITHIN = timedelta(seconds=2)

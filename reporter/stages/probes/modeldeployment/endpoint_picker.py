@@ -37,7 +37,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, request.key(), _check_pickers(snapshot, request.subject))
+    return [to_verdict(snapshot, request.key(), _check_pickers(snapshot, request.subject))]
 
 
 def _check_pickers(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult | None]:
@@ -120,6 +120,9 @@ def _evaluate_replicas(snapshot: Snapshot, picker: Deployment) -> CheckResult | 
 
 
 def _has_hard_error(picker: Deployment, pods: Sequence[Pod]) -> bool:
+    unready = [pod for pod in pods if not pod.is_ready]
+    if not unready:
+        return False
     problems = find_pod_problems(filter_active_pods(pods), wanted=picker.desired_replicas)
     return bool(problems) and problems[0].kind is TroubleKind.FAILED
 

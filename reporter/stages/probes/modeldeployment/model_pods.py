@@ -3,7 +3,8 @@ Probe for replicas of an InferenceSet whose model pods do not serve.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
@@ -41,7 +42,7 @@ The reason of InferenceSetReady=False for an error of KAITO's own; the next reco
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, request.key(), _check_replicas(snapshot, request.subject))
+    return [to_verdict(snapshot, request.key(), _check_replicas(snapshot, request.subject))]
 
 
 def _check_replicas(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult | None]:
@@ -51,6 +52,8 @@ def _check_replicas(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResul
     pods, workspaces = find_model_pods(snapshot, subject), find_workspaces(snapshot, subject)
     replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
     failing = [replica for replica in replicas if not replica.is_serving]
+    if not failing and len(replicas) >= inference_set.desired_replicas:
+        return []
     serving = len(replicas) - len(failing)
     of_set = ServingReplicas.of(workspaces, serving, inference_set.desired_replicas)
     results = [

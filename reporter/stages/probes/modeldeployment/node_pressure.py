@@ -47,7 +47,7 @@ NODE_PATTERN = re.compile(rf"([a-z0-9][a-z0-9.-]{{0,252}}) \(({_PRESSURE}(?:, {_
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, request.key(), _check_nodes(snapshot, request.subject))
+    return [to_verdict(snapshot, request.key(), _check_nodes(snapshot, request.subject))]
 
 
 def _check_nodes(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult]:

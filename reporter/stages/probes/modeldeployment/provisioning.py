@@ -54,7 +54,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, request.key(), _check_replicas(snapshot, request))
+    return [to_verdict(snapshot, request.key(), _check_replicas(snapshot, request))]
 
 
 def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
@@ -118,7 +118,9 @@ def _unresolved_error(
 
     An error that only a claim stated is also overcome when the replica serves.
     """
-    is_from_claim = error is not None and error.type in LIFECYCLE_CONDITIONS
+    if error is None:
+        return None
+    is_from_claim = error.type in LIFECYCLE_CONDITIONS
     is_launched = has_launched_machines(claims, replica.workspace.status.target_node_count)
     return None if is_launched or (is_from_claim and replica.is_serving) else error
 

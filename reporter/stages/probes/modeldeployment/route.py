@@ -56,7 +56,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, request.key(), _check_routing(snapshot, request.subject))
+    return [to_verdict(snapshot, request.key(), _check_routing(snapshot, request.subject))]
 
 
 def _check_routing(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult | None]:
@@ -123,16 +123,18 @@ def _evaluate_route(
         return routing_trouble(
             HTTP_ROUTES, route, "GatewayNotFound", TroubleKind.DECLARED, "names no Gateway"
         )
-    references = [
-        *(_check_reference(snapshot, route, GATEWAYS, each) for each in gateway_parents(route)),
-        *(_check_reference(snapshot, route, INFERENCE_POOLS, e) for e in pool_backends(route)),
-    ]
-    broken = first_trouble(*references)
+    broken = first_trouble(
+        *[_check_reference(snapshot, route, GATEWAYS, each) for each in gateway_parents(route)],
+        *[_check_reference(snapshot, route, INFERENCE_POOLS, e) for e in pool_backends(route)],
+    )
     if isinstance(broken, Trouble):
         return broken
     results: list[CheckResult | None] = [broken]
     for parent, controller_name in parents:
-        entries = find_parent_statuses(route.status, parent, route.metadata.namespace)
+        namespace = route.metadata.namespace
+        gateway = (parent.namespace or namespace, parent.name)
+        listener = (parent.section_name, parent.port)
+        entries = find_parent_statuses(route.status, namespace, gateway, listener)
         entry = select_parent_status(entries, controller_name)
         results.append(evaluate_route_status(route, entry, parent.name))
     return first_trouble(*results)

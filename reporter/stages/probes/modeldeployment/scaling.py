@@ -38,7 +38,7 @@ Number of annotation problems that one message lists.
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, request.key(), _check_scaling(snapshot, request))
+    return [to_verdict(snapshot, request.key(), _check_scaling(snapshot, request))]
 
 
 def _check_scaling(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:

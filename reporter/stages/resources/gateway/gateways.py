@@ -63,8 +63,9 @@ def is_gateway_parent(parent: ParentReference) -> bool:
     """
     Return whether a parentRef names a Gateway; kind and group default to it (Gateway API).
     """
-    kind, group = parent.kind or GATEWAYS.kind, parent.group or GATEWAY_API_GROUP
-    return (kind, group) == (GATEWAYS.kind, GATEWAY_API_GROUP)
+    if parent.kind and parent.kind != GATEWAYS.kind:
+        return False
+    return not parent.group or parent.group == GATEWAY_API_GROUP
 
 
 def accepted_condition(gateway: Gateway) -> Condition | None:

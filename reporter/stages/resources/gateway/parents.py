@@ -7,6 +7,7 @@ Sources: Gateway API (RouteParentStatus) and the Inference Extension (InferenceP
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES, GatewayClass
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
@@ -23,6 +24,13 @@ ParentControllers: TypeAlias = Sequence[tuple[ParentReference, str]]
 """
 The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway.
 """
+
+Listener: TypeAlias = tuple[str | None, int | None]
+"""
+The sectionName and the port of a parentRef.
+"""
+
+NO_LISTENER: Listener = (None, None)
 
 
 def find_parent_controllers(snapshot: Snapshot, route: HTTPRoute) -> ParentControllers:
@@ -42,10 +50,13 @@ def find_parent_controllers(snapshot: Snapshot, route: HTTPRoute) -> ParentContr
 
 
 def find_parent_statuses(
-    status: ParentsStatus, parent: ParentReference, namespace: str
+    status: ParentsStatus,
+    namespace: str,
+    gateway: NamespacedName,
+    listener: Listener = NO_LISTENER,
 ) -> list[ParentStatus]:
     """
-    Return the entries about one parent, whichever controller wrote them.
+    Return the entries about a Gateway, or one *listener* of it, whichever controller wrote them.
 
     *namespace*: the namespace of the object with this status, which is a parentRef's default. A new
     InferencePool has a placeholder entry with a parent of kind ``Status`` (Inference Extension CRD),
@@ -54,18 +65,11 @@ def find_parent_statuses(
     return [
         each
         for each in status.parents or ()
-        if _is_same_parent(each.parent_ref, parent, namespace)
-        and is_gateway_parent(each.parent_ref)
+        if (ref := each.parent_ref).name == gateway[1]
+        and (ref.namespace or namespace) == gateway[0]
+        and (ref.section_name, ref.port) == listener
+        and is_gateway_parent(ref)
     ]
-
-
-def _is_same_parent(one: ParentReference, other: ParentReference, namespace: str) -> bool:
-    return (
-        one.name == other.name
-        and (one.namespace or namespace) == (other.namespace or namespace)
-        and one.section_name == other.section_name
-        and one.port == other.port
-    )
 
 
 def _controller_name(snapshot: Snapshot, gateway: Gateway) -> str:
@@ -87,8 +91,8 @@ def select_parent_status(
     sets controllerName on routes but leaves it empty on InferencePools
     (pilot/pkg/config/kube/gateway/inferencepool_collection.go).
     """
-    by_controller = {each.controller_name or "": each for each in reversed(entries)}
     for name in (controller_name or ISTIO_CONTROLLER, ""):
-        if name in by_controller:
-            return by_controller[name]
+        for each in entries:
+            if (each.controller_name or "") == name:
+                return each
     return entries[0] if entries and not controller_name else None

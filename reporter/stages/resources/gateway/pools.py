@@ -8,7 +8,6 @@ from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
-from reporter.model.kinds.gateway_api.parents import ParentReference
 from reporter.model.verdicts import Trouble
 from reporter.stages.resources.check_result import CheckResult, first_trouble
 from reporter.stages.resources.gateway.parents import (
@@ -33,10 +32,8 @@ def evaluate_pool(
     for route, parents in routes:
         for parent, controller_name in parents:
             # A pool's status names the Gateway, never its listener (sectionName, port).
-            reference = ParentReference(
-                name=parent.name, namespace=parent.namespace or route.metadata.namespace
-            )
-            entries = find_parent_statuses(pool.status, reference, pool.metadata.namespace)
+            gateway = (parent.namespace or route.metadata.namespace, parent.name)
+            entries = find_parent_statuses(pool.status, pool.metadata.namespace, gateway)
             entry = select_parent_status(entries, controller_name)
             results.append(evaluate_pool_status(pool, entry, parent.name))
     return first_trouble(*results, _selector_trouble(pool, pods))
@@ -49,8 +46,11 @@ def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | Non
     No controller reports this. Without a running model pod it is no fault of the routing.
     """
     selector = (pool.spec.selector.match_labels or {}).items()
+    for pod in pods:
+        if selector <= (pod.metadata.labels or {}).items():
+            return None
     running = sum(pod.status.phase == "Running" and is_leader_pod(pod) for pod in pods)
-    if not running or any(selector <= (pod.metadata.labels or {}).items() for pod in pods):
+    if not running:
         return None
     model_pods = "1 model pod is" if running == 1 else f"{running} model pods are"
     state = f"selector matches no pod while {model_pods} running"

@@ -5,7 +5,7 @@ Both are found by label, by the modeldeployment chart's names, and by following 
 which also works where a chart names its objects differently.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from reporter.model.kinds.base.keys import backend_pool_key, inference_set_key
@@ -44,13 +44,15 @@ def find_pools(
     by_label = snapshot.by_index(
         INFERENCE_POOLS, InferencePool, inference_set_key(namespace, name)
     )
-    by_name = snapshot.get(INFERENCE_POOLS, InferencePool, namespace, f"{name}{POOL_SUFFIX}")
-    backends = (
-        snapshot.get(INFERENCE_POOLS, InferencePool, each.namespace or namespace, each.name)
+    backends = [
+        (each.namespace or namespace, each.name)
         for route in routes
         for each in pool_backends(route)
-    )
-    return _unique((*by_label, *(each for each in (by_name, *backends) if each is not None)))
+    ]
+    # A route usually leads to the pool of the chart's name, which then is looked up once.
+    names = {(namespace, f"{name}{POOL_SUFFIX}"), *backends}
+    by_name = [snapshot.get(INFERENCE_POOLS, InferencePool, *each) for each in names]
+    return _unique((*by_label, *[each for each in by_name if each is not None]))
 
 
 def _unique(objects: tuple[T, ...]) -> tuple[T, ...]:
@@ -58,24 +60,28 @@ def _unique(objects: tuple[T, ...]) -> tuple[T, ...]:
     Return each object once, by namespace and name.
     """
     # The usual case, one object found in several ways, needs no sorting.
-    if all(each is objects[0] for each in objects):
+    others = [each for each in objects if each is not objects[0]]
+    if not others:
         return objects[:1]
     by_name = {(each.metadata.namespace, each.metadata.name): each for each in objects}
-    return tuple(by_name[name] for name in sorted(by_name))
+    return tuple([by_name[name] for name in sorted(by_name)])
 
 
-def pool_backends(route: HTTPRoute) -> Iterator[BackendReference]:
+def pool_backends(route: HTTPRoute) -> Sequence[BackendReference]:
     """
-    Yield the backendRefs of a route that name an InferencePool, existing or not.
+    Return the backendRefs of a route that name an InferencePool, existing or not.
     """
-    for rule in route.spec.rules or ():
-        for each in rule.backend_refs or ():
-            if each.kind == INFERENCE_POOLS.kind and each.group == INFERENCE_POOLS.group:
-                yield each
+    kind, group = INFERENCE_POOLS.kind, INFERENCE_POOLS.group
+    return [
+        each
+        for rule in route.spec.rules or ()
+        for each in rule.backend_refs or ()
+        if each.kind == kind and each.group == group
+    ]
 
 
-def gateway_parents(route: HTTPRoute) -> tuple[ParentReference, ...]:
+def gateway_parents(route: HTTPRoute) -> Sequence[ParentReference]:
     """
     Return the parentRefs that name a Gateway. A mesh route has a Service as parent, for example.
     """
-    return tuple(each for each in route.spec.parent_refs or () if is_gateway_parent(each))
+    return [each for each in route.spec.parent_refs or () if is_gateway_parent(each)]

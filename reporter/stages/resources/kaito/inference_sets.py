@@ -14,7 +14,6 @@ from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.resources.conditions import is_condition_true
-from reporter.stages.resources.existence import is_deleting
 from reporter.stages.resources.workloads.pods import is_leftover_pod
 from reporter.stages.snapshot.loading import POD_INDEX_LABEL
 from reporter.stages.snapshot.snapshot import Snapshot
@@ -39,12 +38,13 @@ def find_workspaces(snapshot: Snapshot, subject: Subject) -> tuple[Workspace, ..
     workspaces = snapshot.by_index(
         WORKSPACES, Workspace, inference_set_key(subject.namespace, subject.name)
     )
-    return tuple(each for each in workspaces if not _is_being_removed(each))
+    return tuple([each for each in workspaces if not _is_being_removed(each)])
 
 
 def _is_being_removed(workspace: Workspace) -> bool:
-    deleting = find_condition(workspace.status.conditions, "WorkspaceDeleting")
-    return is_deleting(workspace) or is_condition_true(deleting)
+    return workspace.metadata.deletion_timestamp is not None or is_condition_true(
+        find_condition(workspace.status.conditions, "WorkspaceDeleting")
+    )
 
 
 def find_model_pods(snapshot: Snapshot, subject: Subject) -> tuple[Pod, ...]:
@@ -56,7 +56,9 @@ def find_model_pods(snapshot: Snapshot, subject: Subject) -> tuple[Pod, ...]:
 
 def pods_of_workspace(pods: Iterable[Pod], workspace: Workspace) -> tuple[Pod, ...]:
     name = workspace.metadata.name
-    return tuple(p for p in pods if name in {p.metadata.label(WORKSPACE_LABEL), workload_name(p)})
+    return tuple(
+        [p for p in pods if p.metadata.label(WORKSPACE_LABEL) == name or workload_name(p) == name]
+    )
 
 
 def without_leftover_pods(pods: Iterable[Pod]) -> tuple[Pod, ...]:
@@ -65,7 +67,7 @@ def without_leftover_pods(pods: Iterable[Pod]) -> tuple[Pod, ...]:
 
     Unlike a ReplicaSet's, a failed pod of a StatefulSet counts: no other pod takes its place.
     """
-    return tuple(pod for pod in pods if not is_leftover_pod(pod))
+    return tuple([pod for pod in pods if not is_leftover_pod(pod)])
 
 
 def is_serving(workspace: Workspace, pods: Sequence[Pod]) -> bool:
@@ -76,13 +78,11 @@ def is_serving(workspace: Workspace, pods: Sequence[Pod]) -> bool:
     its False: KAITO reports pending whenever a NodeClaim changes, although the pods serve on
     (pkg/workspace/controllers/workspace_controller.go). It only replaces the count of nodes.
     """
-    inference_ready = is_condition_true(
+    unready = [pod for pod in pods if not pod.is_ready]
+    if unready or not pods:
+        return False
+    return len(pods) >= workspace.status.target_node_count or is_condition_true(
         find_condition(workspace.status.conditions, "InferenceReady")
-    )
-    return (
-        bool(pods)
-        and all(pod.is_ready for pod in pods)
-        and (inference_ready or len(pods) >= workspace.status.target_node_count)
     )
 
 

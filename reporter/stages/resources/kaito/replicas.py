@@ -3,8 +3,10 @@ One replica of an InferenceSet: a Workspace with its pods, and the changes it ma
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct, field
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod
@@ -74,12 +76,13 @@ class ServingReplicas:
         return counts if self.is_enough else extent + counts
 
 
-@dataclass(frozen=True, slots=True)
-class ModelReplica:
+class ModelReplica(Struct, frozen=True):
     """
     A Workspace with its pods. *of_set*: how many replicas of its InferenceSet serve.
 
     *failures*: by name, of pods that failed since they were Ready.
+
+    A pass builds two for each Workspace, so it is a struct: cheaper than a dataclass.
     """
 
     workspace: Workspace

@@ -30,7 +30,7 @@ def filter_active_pods(pods: Iterable[Pod]) -> tuple[Pod, ...]:
     A ReplicaSet replaces every failed pod. A failed pod that is older than another pod has therefore
     been replaced already, whatever the reason of its failure was.
     """
-    remaining = tuple(pod for pod in pods if not is_leftover_pod(pod))
+    remaining = [pod for pod in pods if not is_leftover_pod(pod)]
     youngest = max(map(created_at, remaining), default=MIN_TIME)
     return tuple(p for p in remaining if p.status.phase != "Failed" or created_at(p) == youngest)
 
@@ -39,8 +39,7 @@ def counts_as_failure(pod: Pod) -> bool:
     """
     Return whether a pod failed and another one is to take its place.
     """
-    is_of_job = any(owner.kind == "Job" for owner in pod.metadata.owner_references or ())
-    return pod.status.phase == "Failed" and not is_of_job and not is_deleting(pod)
+    return pod.status.phase == "Failed" and not _is_of_job(pod) and not is_deleting(pod)
 
 
 def is_leftover_pod(pod: Pod) -> bool:
@@ -49,8 +48,12 @@ def is_leftover_pod(pod: Pod) -> bool:
     """
     status = pod.status
     return (
-        is_deleting(pod)
+        pod.metadata.deletion_timestamp is not None
         or status.phase == "Succeeded"
         or (status.phase == "Failed" and status.reason in LEFTOVER_REASONS)
-        or any(owner.kind == "Job" for owner in pod.metadata.owner_references or ())
+        or _is_of_job(pod)
     )
+
+
+def _is_of_job(pod: Pod) -> bool:
+    return "Job" in [owner.kind for owner in pod.metadata.owner_references or ()]

@@ -29,7 +29,8 @@ class PodFailures:
         self._names: dict[NamespacedName, None] = {}
 
     def on_upsert(self, new: ApiObject) -> None:
-        if not isinstance(new, Pod):
+        # Most stacks remember no failure, and most pods have none.
+        if not isinstance(new, Pod) or (new.status.phase != FAILED and not self._names):
             return
         name = (new.metadata.namespace, new.metadata.name)
         before = self._failures.get(name)
