@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
 
 from reporter.kube.scrape.exposition import MalformedExposition
 from tests.support.exposition import parse_samples
@@ -64,12 +66,20 @@ def pages(draw) -> str:
     return "".join(f"{line}\n" for line in every)
 
 
+def is_bucket(metric: Metric, sample: Sample) -> bool:
+    """
+    Return whether a sample is left out: nothing asks for buckets, which are most of a page.
+    """
+    return metric.type == "histogram" and sample.name == f"{metric.name}_bucket"
+
+
 def by_oracle(page: str, family: str) -> list[tuple[str, dict[str, str], str]]:
     return [
         (sample.name, sample.labels, shown(float(sample.value)))
         for metric in text_string_to_metric_families(page)
         if metric.name == family
         for sample in metric.samples
+        if not is_bucket(metric, sample)
     ]
 
 
@@ -99,7 +109,7 @@ def test_recorded_pages_are_read_alike(path):
         expected = [
             (s.name, s.labels, shown(float(s.value)))
             for s in metric.samples
-            if s.name.startswith(family)
+            if s.name.startswith(family) and not is_bucket(metric, s)
         ]
         assert by_us(page, family) == expected
 

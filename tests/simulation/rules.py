@@ -13,6 +13,7 @@ from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import Trouble
 from reporter.stages.evaluation.holds import CRASH_SETTLE
+from reporter.stages.probes.specs import SPECS
 from tests.simulation.replica import EVALUATOR
 from tests.simulation.troubles import CRDS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
@@ -54,6 +55,10 @@ def required_kinds(key: FindingKey) -> frozenset[ResourceKind]:
     """
     specs = [EVALUATOR.probes[each.probe].spec for each in evaluated_entries(key.reason)]
     return frozenset(kind for spec in specs for kind in spec.required_kinds)
+
+
+def reads_pages(reason: Reason) -> bool:
+    return SPECS[DEFAULT_CATALOGUE[reason].probe].scrape is not None
 
 
 def kinds_of(key: FindingKey) -> frozenset[ResourceKind]:
