@@ -8,7 +8,7 @@ import resource
 import sys
 import time
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -86,13 +86,7 @@ def test_hostile_pages_cost_little_and_hide_neither_pods_nor_changes(
     with LoopbackReporter(plane, port, interval=1) as reporter:
         with measured_cost(reporter, f"{len(HOSTILE)} hostile pages") as spent:
             events.wait_for(plane.client, REASON, within=WINDOW + 2 * PROMPT_TIMEOUT)
-            until(
-                lambda: set(HOSTILE) <= _asked(server),
-                within=2 * PROMPT_TIMEOUT,
-                what="all are asked",
-            )
-            time.sleep(20)
-            _is_awake(plane, reporter)
+            _is_awake_after(HOSTILE, plane, server, reporter)
         assert [each.reason for each in events.reporter_events(plane.client)] == [
             REASON,
             INVALID_REASON,
@@ -111,13 +105,7 @@ def test_forty_pages_that_cost_too_much_delay_nothing_and_are_read_ever_less_oft
     with LoopbackReporter(plane, port, interval=1) as reporter:
         with measured_cost(reporter, f"{len(COSTLY)} costly pages") as spent:
             events.wait_for(plane.client, REASON, within=WINDOW + 2 * PROMPT_TIMEOUT)
-            until(
-                lambda: set(COSTLY) <= _asked(server),
-                within=2 * PROMPT_TIMEOUT,
-                what="all are asked",
-            )
-            time.sleep(20)
-            _is_awake(plane, reporter)
+            _is_awake_after(COSTLY, plane, server, reporter)
         lag = "event_loop_lag_seconds_bucket"
         print(f"of {reporter.metric(lag, le='+Inf'):.0f} turns of the event loop,")
         print(f"{reporter.metric(lag, le='0.25'):.0f} were shorter than 0.25 s")
@@ -182,6 +170,17 @@ def _pods(reporter: ReporterProcess) -> float:
     with contextlib.suppress(OSError):
         return reporter.metric("objects", kind="pods")
     return MANY
+
+
+def _is_awake_after(
+    pages: Collection[str], plane: ControlPlane, server: Process, reporter: ReporterProcess
+) -> None:
+    """
+    Assert that the process is awake some time after each of these pods was asked.
+    """
+    until(lambda: set(pages) <= _asked(server), within=2 * PROMPT_TIMEOUT, what="all are asked")
+    time.sleep(20)
+    _is_awake(plane, reporter)
 
 
 def _is_awake(plane: ControlPlane, reporter: ReporterProcess) -> None:

@@ -33,7 +33,7 @@ class WriteResult(StrEnum):
 @dataclass(frozen=True, slots=True)
 class StrippedEvent:
     """
-    What an Event says of its key when admission has removed its labels and annotations.
+    An Event without its labels and annotations, which admission has removed.
     """
 
     reason: Reason

@@ -40,7 +40,7 @@ class BindAddress(NamedTuple):
     @property
     def is_loopback(self) -> bool:
         """
-        Whether only processes of this pod or machine can connect.
+        True if only processes of this pod or machine can connect.
         """
         try:
             return ip_address(self.host).is_loopback

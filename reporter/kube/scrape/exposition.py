@@ -82,7 +82,7 @@ class _TooCostlyError(Exception):
 @dataclass(slots=True)
 class _Family:
     """
-    What was found of a requested family. *pattern*: matches the begin of its sample lines.
+    A requested family as far as it was found. *pattern*: matches the begin of its sample lines.
     """
 
     name: str

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from reporter.model.entries import Catalogue
-from reporter.model.subjects import FindingKey
+from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
 from reporter.stages.announcing.eligibility import due_ready_keys, is_announceable, is_muted
 from reporter.stages.announcing.grouping import (
@@ -35,13 +35,7 @@ def apply_evaluation(
     """
     # A restored group has no known members, so it lasts only as long as its episode.
     before = {k: g for k, g in state.groups.items() if not g.restored or k in state.episodes}
-    groups = update_groups(
-        before,
-        evaluation,
-        catalogue,
-        settings,
-        individual=state.episodes,
-    )
+    groups = update_groups(before, evaluation, catalogue, settings, individual=state.episodes)
     groups = _with_ready_members({**_emptied_groups(state), **groups}, evaluation, state)
     after = replace(state, groups=groups)
     settle = settings.delays.settle
@@ -49,20 +43,20 @@ def apply_evaluation(
     ready = frozenset(due_ready_keys(after, evaluation, catalogue, now=now))
     # A deleted subject ends its episode without a Ready: nothing recovered.
     known, group_subjects = evaluation.known_subjects, {key.subject for key in groups}
+
+    def may_exist(subject: Subject) -> bool:
+        return known.may_include(subject) or subject in group_subjects
+
     episodes = {
         key: each if each.muted else _mark_muted(key, each, after, evaluation, settings)
         for key, each in state.episodes.items()
         if key in ready
         or (
-            (known.may_include(key.subject) or key.subject in group_subjects)
+            may_exist(key.subject)
             and _is_running(key, each, evaluation, after, now=now, settle=settle)
         )
     }
-    ready_owed = {
-        subject: since
-        for subject, since in state.ready_owed.items()
-        if known.may_include(subject) or subject in group_subjects
-    }
+    ready_owed = {each: since for each, since in state.ready_owed.items() if may_exist(each)}
     return replace(after, episodes=episodes, ready_owed=ready_owed)
 
 

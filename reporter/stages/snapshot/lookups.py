@@ -23,7 +23,7 @@ T = TypeVar("T", bound=ApiObject)
 
 class Gap(NamedTuple):
     """
-    What was missing from a result. *is_detail*: trouble that is known without it stays known.
+    An object or kind that is missing from a result. *is_detail*: trouble that is known without it stays known.
     """
 
     is_detail: bool

@@ -6,15 +6,14 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from aiohttp import web
 
 from reporter.kube.wire.errors import (
     Unreachable,
 )
+from tests.integration.kube.reflector_fixture import a_watch_response
 from tests.support.stubs.api_servers import (
     a_json_response,
     a_kubeconfig,
-    abort_connection,
     connected,
     never_answer,
     serving,
@@ -22,26 +21,6 @@ from tests.support.stubs.api_servers import (
 
 
 SHORT = timedelta(milliseconds=200)
-
-
-def a_stream(*lines, end):
-    """
-    Send lines, then do what *end* names.
-    """
-
-    async def handler(request):
-        response = web.StreamResponse(headers={"Content-Type": "application/json"})
-        await response.prepare(request)
-        for line in lines:
-            await response.write(line)
-        if end == "cut":
-            await asyncio.sleep(0.05)
-            abort_connection(request)
-        if end == "hang":
-            await never_answer(request)
-        return response
-
-    return handler
 
 
 async def read_all(api, **how):
@@ -55,7 +34,7 @@ async def read_all(api, **how):
 async def test_long_lines_of_a_watch_arrive_whole(tmp_path):
     long = b'"' + b"x" * 5_000_000 + b'"\n'
     async with (
-        serving(a_stream(b"{}\n", long[:100], long[100:], end="close")) as server,
+        serving(a_watch_response(b"{}\n", long[:100], long[100:], then="close")) as server,
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
         assert await read_all(api) == ([b"{}\n", long], False)
@@ -64,7 +43,7 @@ async def test_long_lines_of_a_watch_arrive_whole(tmp_path):
 @pytest.mark.parametrize("end", ["cut", "close"])
 async def test_a_line_that_is_cut_off_is_an_error(tmp_path, end):
     async with (
-        serving(a_stream(b"{}\n", b'{"type": "ADD', end=end)) as server,
+        serving(a_watch_response(b"{}\n", b'{"type": "ADD', then=end)) as server,
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
         with pytest.raises(Unreachable):
@@ -73,7 +52,7 @@ async def test_a_line_that_is_cut_off_is_an_error(tmp_path, end):
 
 async def test_an_idle_watch_ends_without_an_error(tmp_path):
     async with (
-        serving(a_stream(b"{}\n", end="hang")) as server,
+        serving(a_watch_response(b"{}\n", then="hang")) as server,
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
         assert await read_all(api, idle_timeout=SHORT) == ([b"{}\n"], True)
@@ -81,7 +60,7 @@ async def test_an_idle_watch_ends_without_an_error(tmp_path):
 
 async def test_a_watch_that_the_server_forgets_to_end_is_ended(tmp_path):
     async with (
-        serving(a_stream(b"{}\n", end="hang")) as server,
+        serving(a_watch_response(b"{}\n", then="hang")) as server,
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
         assert await read_all(api, max_duration=SHORT) == ([b"{}\n"], False)
@@ -98,7 +77,9 @@ async def test_a_watch_that_does_not_begin_is_an_error(tmp_path):
 
 async def test_many_watches_leave_connections_for_requests(tmp_path):
     async def handler(request):
-        return await (a_stream(b"{}\n", end="hang")(request) if request.query else answer())
+        return await (
+            a_watch_response(b"{}\n", then="hang")(request) if request.query else answer()
+        )
 
     async def answer():
         return a_json_response(b"{}")

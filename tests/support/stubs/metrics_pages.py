@@ -2,6 +2,8 @@
 Metrics pages as model pods serve them while they load a model and afterwards.
 """
 
+from collections.abc import Iterable, Sequence
+
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -61,32 +63,26 @@ def vllm(*, engines: int = 2) -> bytes:
     """
     A page as large as vLLM's: 16 histograms with 22 buckets for each engine, some 90 KiB with two.
     """
-    registry = CollectorRegistry()
-    labels = ("engine", "model_name")
-    series = [(str(number), "microsoft/phi-4-mini-instruct") for number in range(engines)]
-    for name in _GAUGES:
-        gauge = Gauge(f"vllm:{name}", f"Of the engine: {name}.", labels, registry=registry)
-        for each in series:
-            gauge.labels(*each).set(0.31)
-    for name in _COUNTERS:
-        counter = Counter(f"vllm:{name}", f"Number of {name}.", labels, registry=registry)
-        for each in series:
-            counter.labels(*each).inc(48211)
-    for name in (*_HISTOGRAMS, *(f"request_histogram_{number}" for number in range(9))):
-        histogram = Histogram(
-            f"vllm:{name}", f"Of requests: {name}.", labels, buckets=_BUCKETS, registry=registry
-        )
-        for each in series:
-            histogram.labels(*each).observe(0.2)
-    _requests(registry)
-    _download(registry, 0.0, 0.0)
-    return generate_latest(registry)
+    histograms = (*_HISTOGRAMS, *(f"request_histogram_{number}" for number in range(9)))
+    return _engine_page(
+        "microsoft/phi-4-mini-instruct", engines=engines, histograms=histograms, buckets=_BUCKETS
+    )
 
 
 def engine(model: str = "qwen", *, engines: int = 1) -> bytes:
     """
     The page of vLLM, on which the gauges of the download are still present and zero.
     """
+    return _engine_page(model, engines=engines, histograms=_HISTOGRAMS)
+
+
+def _engine_page(
+    model: str,
+    *,
+    engines: int,
+    histograms: Iterable[str],
+    buckets: Sequence[float] = Histogram.DEFAULT_BUCKETS,
+) -> bytes:
     registry = CollectorRegistry()
     labels = ("model_name", "engine")
     series = [(model, str(number)) for number in range(engines)]
@@ -98,8 +94,10 @@ def engine(model: str = "qwen", *, engines: int = 1) -> bytes:
         counter = Counter(f"vllm:{name}", f"Number of {name}.", labels, registry=registry)
         for each in series:
             counter.labels(*each).inc(48211)
-    for name in _HISTOGRAMS:
-        histogram = Histogram(f"vllm:{name}", f"Of requests: {name}.", labels, registry=registry)
+    for name in histograms:
+        histogram = Histogram(
+            f"vllm:{name}", f"Of requests: {name}.", labels, buckets=buckets, registry=registry
+        )
         for each in series:
             histogram.labels(*each).observe(0.2)
     _requests(registry)

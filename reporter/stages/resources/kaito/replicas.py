@@ -35,7 +35,7 @@ DEGRADED = "Degraded"
 @dataclass(frozen=True, slots=True)
 class ServingReplicas:
     """
-    How many of an InferenceSet's wanted replicas serve; *unit* is what a reader counts.
+    The number of an InferenceSet's wanted replicas that serve; *unit* is what a reader counts.
     """
 
     serving: int = 0

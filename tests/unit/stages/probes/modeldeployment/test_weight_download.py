@@ -1,5 +1,5 @@
 """
-What is said of a download: pod by pod, with what an operator needs to know.
+The verdicts and messages of a download: pod by pod, with what an operator needs to know.
 """
 
 from datetime import timedelta
@@ -11,14 +11,9 @@ from reporter.model.kinds.core.pods import PODS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Clear, Unknown
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
-from reporter.stages.evaluation.clocks import Delays
-from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.stages.evaluation.states import reason_states
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes import PROBES
 from reporter.stages.probes.modeldeployment.weight_download import format_speed
 from reporter.stages.probes.probe import ProbeRequest
-from tests.support.builders import MINUTE, NOON, SECOND
+from tests.support.builders import MINUTE, NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.downloads import a_scrape_result
 from tests.support.loading_pods import (
@@ -27,7 +22,6 @@ from tests.support.loading_pods import (
     TEAM,
     a_loading_pod,
     a_loading_store,
-    a_model,
     add_failed_scrape,
     add_samples,
 )
@@ -266,36 +260,3 @@ def test_what_is_slow_is_a_flag():
 def test_the_window_is_a_flag():
     verdict = judged(with_pages(300, 3, 3, 3), weight_download_window_seconds="30")
     assert "every sample in the 30s window" in message_of(verdict)
-
-
-# ---------------------------------------------------------------- in the whole order
-
-
-def after(store, before=None, now=NOON + MINUTE) -> Evaluation:
-    court = Evaluator(
-        DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, EvaluationSettings(delays=Delays())
-    )
-    return court.evaluate(before or Evaluation(), store.snapshot(), frozenset({SUBJECT}), now=now)
-
-
-def state(judgement) -> str:
-    found = {
-        key.reason: each
-        for key, each in reason_states(judgement).items()
-        if key.subject == SUBJECT
-    }
-    return str(found.get(REASON, "clear"))
-
-
-def test_it_is_announced_as_soon_as_the_window_is_full_whatever_else_is_wrong():
-    store = with_pages(3, 3, 3, 3)
-    first = after(store)
-    add_samples(store, POD, 3, begin=60)
-    second = after(store, first, now=NOON + 61 * SECOND)
-    assert [state(first), state(second)] == ["unknown", "announced"]
-
-
-def test_a_model_that_is_scaled_to_zero_is_not_evaluated():
-    store = a_loading_store(POD, a_model(replicas=0))
-    add_samples(store, POD, *SLOW)
-    assert state(after(store)) == "clear"
