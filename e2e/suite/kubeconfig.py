@@ -3,8 +3,10 @@ A client for the current context of a kubeconfig, with a token or a client certi
 """
 
 import base64
+import secrets
 import tempfile
 import urllib.parse
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,7 +54,16 @@ def _file(path: Path, entry: Json, key: str) -> Path | None:
     """
     if f"{key}-data" in entry:
         content = base64.b64decode(entry[f"{key}-data"])
-        with tempfile.NamedTemporaryFile(prefix=f"e2e-{key}-", delete=False) as file:
-            file.write(content)
-        return Path(file.name)
+        file = Path(_folder().name) / f"{key}-{secrets.token_hex(8)}"
+        file.touch(mode=0o600)
+        file.write_bytes(content)
+        return file
     return path.parent / entry[key] if key in entry else None
+
+
+@cache
+def _folder() -> "tempfile.TemporaryDirectory[str]":
+    """
+    Make a folder that is deleted at the end of the process: no key stays behind.
+    """
+    return tempfile.TemporaryDirectory(prefix="e2e-credentials-")
