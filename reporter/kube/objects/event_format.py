@@ -7,7 +7,6 @@ the series as well. All of them agree, which core/v1 does not check.
 """
 
 import json
-from typing import Any, TypeAlias
 
 import msgspec
 
@@ -17,6 +16,7 @@ from reporter.kube.objects.event_names import (
     label_value,
     subject_hash,
 )
+from reporter.kube.wire.decoding import Json
 from reporter.kube.wire.times import format_micro_time, format_time
 from reporter.model.event_record import EventRecord
 from reporter.model.verdicts import InvolvedObject
@@ -30,8 +30,6 @@ SUBJECT_ANNOTATION = LABEL_PREFIX + "subject"
 EPISODE_LABEL = LABEL_PREFIX + "episode"
 DIGEST_ANNOTATION = LABEL_PREFIX + "told"
 MAX_INSTANCE_BYTES = 128
-
-Json: TypeAlias = dict[str, Any]
 
 
 def encode_event(record: EventRecord, *, instance: str) -> Json:

@@ -78,7 +78,7 @@ async def stored(api: RestClient, record: EventRecord) -> dict[str, Any]:
 
 
 async def create_raw(api: RestClient, event: dict[str, Any]) -> None:
-    await api.call("POST", EVENTS_PATH, body=json.dumps(event).encode())
+    await api.call("POST", EVENTS_PATH, body=event)
 
 
 async def test_what_was_created_is_read_back_and_listed(

@@ -17,11 +17,11 @@ from reporter.kube.objects.event_format import (
     EPISODE_LABEL,
     MANAGED_BY_LABEL,
     SUBJECT_ANNOTATION,
-    Json,
     encode_event,
     encode_event_patch,
 )
 from reporter.kube.objects.event_names import LABEL_PREFIX
+from reporter.kube.wire.decoding import Json
 from reporter.model.enums import Layer, Reason
 from reporter.model.event_record import EventRecord, StrippedEvent
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
