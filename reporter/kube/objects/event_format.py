@@ -10,6 +10,7 @@ import json
 
 import msgspec
 
+from reporter import PROGRAM_NAME
 from reporter.kube.objects.event_names import (
     LABEL_PREFIX,
     event_name,
@@ -22,7 +23,6 @@ from reporter.model.event_record import EventRecord
 from reporter.model.verdicts import InvolvedObject
 
 
-COMPONENT = "productionstack-status-reporter"
 EVENT_NAMESPACE = "kube-system"
 ACTION = "Evaluate"
 MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
@@ -51,8 +51,8 @@ def encode_event(record: EventRecord, *, instance: str) -> Json:
         "type": record.type.value,
         "reason": record.key.reason,
         "action": ACTION,
-        "source": {"component": COMPONENT},
-        "reportingComponent": COMPONENT,
+        "source": {"component": PROGRAM_NAME},
+        "reportingComponent": PROGRAM_NAME,
         **_mutable_fields(record, instance=instance),
     }
 
@@ -75,7 +75,7 @@ def _mutable_fields(record: EventRecord, *, instance: str) -> Json:
         "message": record.message,
         "count": record.count,
         "lastTimestamp": format_time(record.last_timestamp),
-        "reportingInstance": _truncate_instance(instance) or COMPONENT,
+        "reportingInstance": _truncate_instance(instance) or PROGRAM_NAME,
     }
     if record.count > 1:
         observed = format_micro_time(record.last_timestamp)
@@ -109,7 +109,7 @@ def _labels(record: EventRecord) -> dict[str, str]:
         "episode": str(int(record.episode_start.timestamp())),
     }
     ours = {LABEL_PREFIX + name: label_value(value) for name, value in values.items() if value}
-    return {MANAGED_BY_LABEL: COMPONENT, **ours}
+    return {MANAGED_BY_LABEL: PROGRAM_NAME, **ours}
 
 
 def _annotations(record: EventRecord) -> dict[str, str]:

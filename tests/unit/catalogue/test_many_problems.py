@@ -125,6 +125,8 @@ class CountedText(Scalar):
     A text that counts how often it is read.
     """
 
+    reads: list[str]
+
     def __init__(self, reads: list[str]) -> None:
         object.__setattr__(self, "place", PLACE)
         object.__setattr__(self, "reads", reads)

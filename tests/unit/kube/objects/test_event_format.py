@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reporter import PROGRAM_NAME
 from reporter.kube.objects.event_decoding import ForeignEvent, decode_event
 from reporter.kube.objects.event_format import (
-    COMPONENT,
     DIGEST_ANNOTATION,
     EPISODE_LABEL,
     MANAGED_BY_LABEL,
@@ -152,8 +152,8 @@ def test_the_event_fits_kube_system_because_its_object_has_no_namespace():
         "name": "kaito-system",
         "uid": "u-1",
     }
-    assert event["source"] == {"component": COMPONENT}
-    assert event["reportingComponent"] == COMPONENT
+    assert event["source"] == {"component": PROGRAM_NAME}
+    assert event["reportingComponent"] == PROGRAM_NAME
 
 
 def test_an_object_that_was_never_seen_has_no_uid():
@@ -167,7 +167,7 @@ def test_an_object_that_was_never_seen_has_no_uid():
         ("reporter-0", "reporter-0"),
         ("é" * 100, "é" * 64),
         ("xé" * 50, "xé" * 42 + "x"),
-        ("", COMPONENT),
+        ("", PROGRAM_NAME),
     ],
     ids=["short", "cut", "cut between characters", "unknown"],
 )
@@ -183,7 +183,7 @@ def test_labels_name_what_people_select_by():
     labels = written(a_record(key=key))["metadata"]["labels"]
     assert labels.pop(LABEL_PREFIX + "subject")
     assert labels == {
-        MANAGED_BY_LABEL: COMPONENT,
+        MANAGED_BY_LABEL: PROGRAM_NAME,
         LABEL_PREFIX + "layer": "modeldeployment",
         LABEL_PREFIX + "reason": "inferencesetEPPNotReady",
         LABEL_PREFIX + "namespace": "shop",
