@@ -99,7 +99,7 @@ async def test_a_second_create_conflicts_and_changes_nothing(
     assert await event_client.read(record) == record
 
 
-async def test_a_patch_tells_the_new_and_keeps_the_first_announcement(
+async def test_a_patch_writes_the_new_message_and_keeps_the_first_time(
     api: RestClient, event_client: EventClient, record: EventRecord
 ):
     await event_client.create(record)

@@ -263,12 +263,12 @@ async def test_a_proxy_of_the_environment_is_used_unless_excluded(tmp_path):
     assert len(proxy.requests) == 1
 
 
-async def test_without_any_cluster_the_error_says_what_to_do(tmp_path):
+async def test_without_any_cluster_the_error_names_what_to_set(tmp_path):
     with pytest.raises(ConfigurationError, match="kubeconfig"):
         await connect(str(tmp_path / "nothing"), environ={})
 
 
-async def test_a_kubeconfig_that_names_a_missing_certificate_says_so(tmp_path):
+async def test_a_kubeconfig_that_names_a_missing_certificate_is_refused_with_its_path(tmp_path):
     kubeconfig = a_kubeconfig(tmp_path, "https://api", **{"certificate-authority": "ca.crt"})
     with pytest.raises(ConfigurationError, match=r"ca\.crt"):
         await connect(kubeconfig, environ={})

@@ -232,7 +232,7 @@ def test_an_event_whose_episode_was_changed_is_recognised_by_its_name(label: str
     assert read_back(event) == a_record()
 
 
-def test_an_event_that_says_what_it_is_about_is_compared_with_nothing_else():
+def test_an_event_that_names_its_subject_is_compared_with_nothing_else():
     unused = iter([a_record().key])
     assert decode_event(json.dumps(written(a_record())).encode(), lambda _: unused) == a_record()
     assert list(unused), "thousands of InferenceSets take long"
@@ -284,7 +284,7 @@ def test_an_event_whose_source_was_changed_is_recognised_by_its_name():
         pytest.param({}, "metadata", id="empty"),
     ],
 )
-def test_events_that_cannot_be_continued_are_foreign_and_say_why(event: Json, why: str):
+def test_events_that_cannot_be_continued_are_foreign_with_the_reason(event: Json, why: str):
     found = read_back(event)
     assert isinstance(found, ForeignEvent)
     assert why in found.why
