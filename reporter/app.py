@@ -13,6 +13,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
+from reporter import PROGRAM_NAME
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.events import EventClient
 from reporter.kube.wire.errors import ConfigurationError
@@ -49,8 +50,6 @@ from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
 
 
-NAME = "productionstack-status-reporter"
-
 logger = logging.getLogger("reporter")
 
 
@@ -67,7 +66,7 @@ def run(settings: Settings, catalogue: Catalogue) -> int:
     except asyncio.CancelledError:
         logger.info("stopped before the first connection to the API server")
     except ConfigurationError as err:
-        print(f"{NAME}: {one_line(str(err))}", file=sys.stderr)  # noqa: T201
+        print(f"{PROGRAM_NAME}: {one_line(str(err))}", file=sys.stderr)  # noqa: T201
         return 2
     except Exception:
         logger.critical("stopping after a failure", exc_info=True)
@@ -251,8 +250,8 @@ class Reporter:
         catalogue = self._catalogue
         logger.info(
             "%s %s: %d of %d reasons are on, %d switched off",
-            NAME,
-            version(NAME),
+            PROGRAM_NAME,
+            version(PROGRAM_NAME),
             len(catalogue.enabled_reasons),
             len(catalogue.entries),
             len(catalogue.disabled_reasons),

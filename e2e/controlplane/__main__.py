@@ -1,5 +1,5 @@
 """
-Find or build what the real control plane needs, and say where it is.
+Find or build what the real control plane needs, and print where it is.
 """
 
 import argparse

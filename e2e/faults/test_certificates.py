@@ -102,7 +102,7 @@ def _pair(plane: ControlPlane, folder: Path) -> Path:
 
 def _serve(plane: ControlPlane, pair: Path) -> None:
     """
-    Change the certificate. Returns when the running API server presents it; our own client trusts
+    Change the certificate. Returns when the running API server presents it; our client accepts
     it then.
     """
     for name in (CERTIFICATE, KEY):

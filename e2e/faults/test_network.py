@@ -1,5 +1,5 @@
 """
-Answers that are missing, late, broken, or say that the server is overloaded.
+Answers that are missing, late, broken, or report an overloaded server.
 
 After every fault each current finding is announced once, and nothing else is.
 """

@@ -176,7 +176,7 @@ def test_kaito_in_another_namespace_than_configured_is_judged_there(plane: Contr
         assert warning.message.startswith("Deployment kaito-system/kaito-workspace is scaled to")
 
 
-def test_wrong_name_in_a_flag_is_announced_once_after_the_grace_and_mutes_nothing(
+def test_wrong_name_in_a_flag_is_announced_once_after_the_grace_and_suppresses_nothing(
     plane: ControlPlane,
 ) -> None:
     grace = 4

@@ -13,6 +13,14 @@ The number of known names up to which all are listed when none is similar.
 """
 
 
+MAX_COMPARED_NAMES = 500
+"""
+The number of known names up to which a similar one is looked for.
+
+Each comparison is slow; without a limit a file of thousands of unknown names would take minutes.
+"""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
     """
@@ -53,11 +61,12 @@ def suggest_name(word: str, known: Collection[str]) -> str:
     """
     Return what to write instead of an unknown word.
     """
-    close = get_close_matches(word, sorted(known), n=1)
-    if close:
-        return f"did you mean `{close[0]}`?"
     if not known:
         return "remove it"
+    if len(known) <= MAX_COMPARED_NAMES:
+        close = get_close_matches(word, sorted(known), n=1)
+        if close:
+            return f"did you mean `{close[0]}`?"
     if len(known) <= MAX_LISTED_NAMES:
         return f"known are {', '.join(sorted(known))}"
     return "see the catalogue's README.md for what there is"

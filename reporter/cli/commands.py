@@ -8,8 +8,9 @@ from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
+from reporter import PROGRAM_NAME
 from reporter.cli.configuration import load_configuration
-from reporter.cli.help import PROGRAM, render_help
+from reporter.cli.help import render_help
 from reporter.cli.summary import render_summary
 from reporter.settings import SettingsError
 from reporter.sinks.log_format import one_line
@@ -50,7 +51,7 @@ def _has_command_name(argv: Sequence[str]) -> bool:
 
 def _print_refusal(text: str) -> int:
     # The refused text may hold terminal escape sequences: one_line removes them.
-    print(PROGRAM, "\n".join(map(one_line, text.split("\n"))), sep=": ", file=sys.stderr)
+    print(PROGRAM_NAME, "\n".join(map(one_line, text.split("\n"))), sep=": ", file=sys.stderr)
     return EXIT_BAD_CONFIGURATION
 
 
@@ -88,7 +89,7 @@ def _version(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     if arguments:
         raise SettingsError("", f"unexpected argument {arguments[0]!r}; version takes none")
     try:
-        print(version(PROGRAM))
+        print(version(PROGRAM_NAME))
     except PackageNotFoundError:
         print("not installed: run from its sources")
     return 0

@@ -5,17 +5,17 @@ Render the text of ``--help``.
 from collections.abc import Iterator
 from textwrap import wrap
 
+from reporter import PROGRAM_NAME
 from reporter.settings import FLAGS, Flag, FlagGroup
 
 
-PROGRAM = "productionstack-status-reporter"
 WIDTH = 80
 INTRODUCTION = f"""\
 Report as Kubernetes Events why a KAITO production stack does not serve.
 
 Usage:
-  {PROGRAM} [run] [FLAGS]
-  {PROGRAM} demo|check-config|version
+  {PROGRAM_NAME} [run] [FLAGS]
+  {PROGRAM_NAME} demo|check-config|version
 
 Commands:
   run           Watch a cluster and write Events. The default command.

@@ -13,6 +13,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
+from reporter import PROGRAM_NAME
 from reporter.model.enums import DetailSource, Emission, ScrapeScope
 from reporter.settings import zap
 from reporter.settings.enums import LogFormat, ScrapeMode
@@ -161,9 +162,7 @@ class Settings:
     )
 
     leader_elect: bool = _election("true", parse_boolean, "Elect one replica that writes Events.")
-    leader_election_id: str = _election(
-        "productionstack-status-reporter", parse_object_name, "Name of the Lease."
-    )
+    leader_election_id: str = _election(PROGRAM_NAME, parse_object_name, "Name of the Lease.")
     lease_duration: timedelta = _election(
         "15", seconds_parser(least=1), "Followers take over a Lease not renewed for this long."
     )

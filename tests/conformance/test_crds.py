@@ -78,7 +78,7 @@ def widget(group, name="w1", version="v1", **more):
     }
 
 
-async def test_a_crd_says_that_it_is_established(api, group):
+async def test_a_crd_has_the_condition_established(api, group):
     answer = await api.get(f"{CRDS}/widgets.{group}")
     status = answer.json["status"]
     assert {c["type"]: (c["status"], c["reason"]) for c in status["conditions"]} == {
@@ -159,7 +159,9 @@ async def test_status_and_spec_have_their_own_doors(api, group):
         ({"metadata": {"name": "F_"}}, 422, 'Widget.{group} "F_" is invalid: metadata.name: Invalid value: "F_": '),
     ],
 )  # fmt: skip
-async def test_a_custom_object_must_say_rightly_what_it_is(api, group, change, status, text):
+async def test_a_custom_object_must_have_the_kind_and_version_of_its_path(
+    api, group, change, status, text
+):
     body = {k: v for k, v in {**widget(group), **change}.items() if v is not None}
     answer = await api.create(api.with_path("widgets", group=f"{group}/v1"), body)
     assert answer.status == status

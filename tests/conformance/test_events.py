@@ -174,7 +174,7 @@ async def test_an_event_of_the_old_kind_has_nulls_and_empty_strings(api):
     }
 
 
-async def test_a_cluster_scoped_object_is_spoken_of_in_default_and_kube_system_only(api):
+async def test_events_of_a_cluster_scoped_object_are_in_default_and_kube_system_only(api):
     default = await api.create("/api/v1/namespaces/default/events", event())
     elsewhere = await api.create(api.with_path("events"), event("e1"))
     assert default.status == 201

@@ -27,7 +27,7 @@ async def test_a_lease_is_kept_as_it_is(api):
     assert "generation" not in answer.json["metadata"]
 
 
-async def test_a_lease_may_be_held_by_nobody_or_say_nothing(api):
+async def test_a_lease_may_have_no_holder_or_an_empty_spec(api):
     released = await api.create(api.with_path("leases", group=GROUP), lease(holderIdentity=""))
     empty = await api.create(api.with_path("leases", group=GROUP), {"metadata": {"name": "l2"}})
     assert (released.status, released.json["spec"]["holderIdentity"]) == (201, "")
@@ -75,12 +75,12 @@ async def test_what_makes_no_sense_is_422(api, spec, text):
     assert answer.json["details"]["group"] == "coordination.k8s.io"
 
 
-async def test_an_update_must_say_which_version_it_replaces(api):
+async def test_an_update_must_name_the_version_that_it_replaces(api):
     created = await api.create(api.with_path("leases", group=GROUP), lease())
     path = api.with_path("leases", "l1", group=GROUP)
-    blind = await api.put(path, lease(holderIdentity="you"))
-    assert blind.status == 422
-    assert blind.message == (
+    without_version = await api.put(path, lease(holderIdentity="you"))
+    assert without_version.status == 422
+    assert without_version.message == (
         'leases.coordination.k8s.io "l1" is invalid: metadata.resourceVersion: '
         "Invalid value: 0: must be specified for an update"
     )

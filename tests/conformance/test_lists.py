@@ -27,7 +27,7 @@ async def test_pages_together_are_the_list(api):
     assert found == [f"c{number}" for number in range(5)]
 
 
-async def test_a_page_says_how_much_is_left_unless_a_selector_was_given(api):
+async def test_a_page_has_the_remaining_item_count_unless_a_selector_was_given(api):
     for number in range(5):
         await api.create(api.with_path("events"), _event(api, f"e{number}"))
     plain = await api.get(api.with_path("events") + "?limit=2")

@@ -125,7 +125,7 @@ async def test_pages_are_tables_too(api):
     assert found["metadata"]["continue"]
 
 
-async def test_a_watch_tells_tables_of_one_row(api):
+async def test_a_watch_sends_tables_of_one_row(api):
     await api.config_map("c1", a="b")
     async with api.watch(
         api.with_path("configmaps") + "?labelSelector=a", Accept=KUBECTL

@@ -12,7 +12,7 @@ from tests.conformance.api import MERGE, names
 END = {"k8s.io/initial-events-end": "true"}
 
 
-async def test_a_watch_from_a_version_tells_what_came_after_it(api):
+async def test_a_watch_from_a_version_sends_what_came_after_it(api):
     await api.config_map("before")
     start = (await api.get(api.with_path("configmaps"))).version
     await api.config_map("c1", a="1")
@@ -32,7 +32,7 @@ async def test_a_watch_from_a_version_tells_what_came_after_it(api):
 
 
 @pytest.mark.parametrize("query", ["", "resourceVersion=0"])
-async def test_a_watch_from_nowhere_tells_first_what_is_there(api, query):
+async def test_a_watch_from_nowhere_sends_first_what_is_there(api, query):
     await api.config_map("c1", a="1")
     await api.until(
         api.with_path("configmaps") + "?labelSelector=a&resourceVersion=0",

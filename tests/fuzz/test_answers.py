@@ -3,13 +3,14 @@ Any bytes from an API server, or from another program in its place, give an answ
 error.
 """
 
+import json
 from contextlib import suppress
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reporter import PROGRAM_NAME
 from reporter.kube.client.client import ApiResponse
 from reporter.kube.discovery import discovery
 from reporter.kube.objects import (
@@ -33,6 +34,7 @@ from reporter.kube.watch.watch_events import (
     decode_watch_event,
 )
 from reporter.kube.wire import api_status
+from reporter.kube.wire.decoding import Json
 from reporter.kube.wire.error_mapping import RequestInfo, response_error, watch_event_error
 from reporter.kube.wire.errors import KubeError
 from reporter.model.event_record import EventRecord
@@ -138,8 +140,8 @@ class AcceptingApi:
     An API that accepts every request.
     """
 
-    async def call(self, *_, body: bytes, **__) -> ApiResponse:
-        msgspec.json.decode(body)
+    async def call(self, *_, body: Json, **__) -> ApiResponse:
+        json.dumps(body, allow_nan=False)
         return ApiResponse(200, {}, b"{}")
 
 
@@ -164,7 +166,7 @@ OURS = {
         },
     },
     "involvedObject": {"apiVersion": "v1", "kind": "Namespace", "name": "x", "uid": "1"},
-    "source": {"component": event_format.COMPONENT},
+    "source": {"component": PROGRAM_NAME},
     "eventTime": "2026-05-01T12:00:00.000000Z",
     "lastTimestamp": "2026-05-01T12:00:00Z",
     "type": "Warning",

@@ -64,7 +64,7 @@ class RecordingSnapshot(Snapshot):
 
 def a_stack() -> list[ApiObject]:
     """
-    Return a stack of every kind, with a component elsewhere than the flags say.
+    Return a stack of every kind, with a component elsewhere than in the namespaces of the flags.
     """
     return [
         *model_builders.a_model(),

@@ -101,7 +101,7 @@ TROUBLES = st.builds(
     st.sampled_from(list(TroubleKind)),
     is_out=st.booleans(),
 )
-VERDICTS = st.one_of(st.just("clear"), st.just("clear"), st.just("blind"), st.none(), TROUBLES)
+VERDICTS = st.one_of(st.just("clear"), st.just("clear"), st.just("unknown"), st.none(), TROUBLES)
 CHANGES = st.dictionaries(st.sampled_from(KEYS), VERDICTS, max_size=8)
 SPANS = st.sampled_from([timedelta(0), timedelta(seconds=1), timedelta(seconds=31)])
 

@@ -53,7 +53,7 @@ def test_bounds_include_the_truth_whenever_most_of_the_answers_that_count_are_ri
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_after_the_start_time_passes_steadily_whatever_the_servers_say(seed):
+def test_after_the_start_time_passes_steadily_whatever_the_servers_send(seed):
     random = Random(seed)
     time, offset, before = ServerTime(), OFFSET, 0.0
     errors = [random.uniform(-4000, 4000) for _ in range(3)]

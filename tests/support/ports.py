@@ -21,7 +21,7 @@ must neither take its port nor connect to itself.
 def free_port() -> int:
     """
     Return a free port that no other test gets. Its server binds it later, so that it is free now
-    says little: all processes of this user take turns in one file, and a port comes again only
+    proves little: all processes of this user take turns in one file, and a port comes again only
     after all the others.
     """
     turns = Path(tempfile.gettempdir()) / f"productionstack-ports-{os.getuid()}"

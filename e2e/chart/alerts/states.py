@@ -1,5 +1,5 @@
 """
-Metrics pages of three real replicas in each state that the alerts tell apart.
+Metrics pages of three real replicas in each state that the alerts distinguish.
 """
 
 import asyncio

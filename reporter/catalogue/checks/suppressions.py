@@ -2,7 +2,10 @@
 Check the suppression rows: their targets exist, are of the same layer or a lower, in no cycle.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 
 from msgspec import UNSET
 
@@ -86,27 +89,56 @@ def _check_cycles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
     """
     Yield each cycle once, placed at the row of its alphabetically first reason.
     """
-    for name in sorted(by_name):
-        path = _find_cycle(name, by_name)
+    rows = _rows_before_cycles(by_name)
+    for name in sorted(rows):
+        path = _find_cycle(name, rows)
         if path and name == min(path):
             row = next(p for r, p in suppression_rows(by_name[name]) if r.reason == path[1])
             text = f"suppresses: a cycle: {' > '.join(path)}; remove one of its rows"
             yield Problem(row, f"{name}: {text}")
 
 
-def _find_cycle(start: str, by_name: Mapping[str, Draft]) -> tuple[str, ...]:
+def _rows_before_cycles(by_name: Mapping[str, Draft]) -> Mapping[str, Sequence[str]]:
     """
-    Return the shortest cycle through *start*; empty if there is none but a row to itself.
+    Return the reasons from which rows lead to a cycle, each with the reasons that it suppresses.
+
+    A row to itself is no cycle here. The search is only for these, so its time grows with the
+    number of cycles and not with the square of the number of reasons.
     """
-    paths: list[tuple[str, ...]] = [(start,)]
-    visited = {start}
-    while paths:
-        path = paths.pop(0)
-        for row in by_name[path[-1]].entry.suppresses:
-            target = str(row.reason)
-            if target == start and len(path) > 1:
-                return (*path, start)
-            if target in by_name and target not in visited:
-                visited.add(target)
-                paths.append((*path, target))
+    rows = {
+        name: [str(row.reason) for row in draft.entry.suppresses if row.reason in by_name]
+        for name, draft in by_name.items()
+    }
+    rows = {name: [each for each in row if each != name] for name, row in rows.items()}
+    sorter = TopologicalSorter(rows)
+    with suppress(CycleError):
+        sorter.prepare()
+    while ready := sorter.get_ready():
+        sorter.done(*ready)
+        for name in ready:
+            del rows[name]
+    return {name: [each for each in row if each in rows] for name, row in rows.items()}
+
+
+def _find_cycle(start: str, rows: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """
+    Return the shortest cycle through *start*; empty if there is none.
+    """
+    suppressed_by = {start: ""}
+    queue = deque([start])
+    while queue:
+        name = queue.popleft()
+        for target in rows[name]:
+            if target == start:
+                return (*_path_to(name, suppressed_by), start)
+            if target not in suppressed_by:
+                suppressed_by[target] = name
+                queue.append(target)
     return ()
+
+
+def _path_to(name: str, suppressed_by: Mapping[str, str]) -> Sequence[str]:
+    path = [name]
+    while suppressed_by[path[-1]]:
+        path.append(suppressed_by[path[-1]])
+    return path[::-1]

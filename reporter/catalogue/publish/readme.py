@@ -89,7 +89,7 @@ def _field_table(type_: type[msgspec.Struct]) -> str:
             f"`{field.encode_name}`",
             _type_cell(field.type),
             "yes" if field.required else "",
-            field_meaning(field),
+            field_meaning(field.type),
         )
         for field in (info.fields if isinstance(info, inspect.StructType) else ())
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import UNSET
 
+from reporter import PROGRAM_NAME
 from reporter.catalogue.builder import build_holds
 from reporter.catalogue.durations import format_duration
 from reporter.catalogue.format import ReasonEntry
@@ -18,7 +19,7 @@ from reporter.catalogue.publish.entries import read_entries
 from reporter.model.enums import EventType, Layer
 
 
-INTRODUCTION = """\
+INTRODUCTION = f"""\
 <!-- Rendered from catalogue/*.yaml by python -m reporter.catalogue.publish.reasons; do not edit. -->
 # Reasons
 
@@ -26,7 +27,7 @@ Each section explains one reason of the Events: what it means, what to do first,
 before it is announced, and which reasons it suppresses. Names in `<angle brackets>` are in the Event's
 message; the namespaces of components are those of the default flags.
 
-    kubectl get events -n kube-system --field-selector source=productionstack-status-reporter
+    kubectl get events -n kube-system --field-selector source={PROGRAM_NAME}
 
 A subject announces its highest-ranked reason (the lowest number) and names the others after `also:`.
 Holds are given as declared / failed / lost / starting trouble; *grace* is `--startup-grace-seconds`.

@@ -31,27 +31,13 @@ def describe_type(type_: inspect.Type) -> str:
     return PLAIN_NAMES.get(type(type_), "what the catalogue's README.md says")
 
 
-def field_meaning(field: inspect.Field) -> str:
+def field_meaning(type_: inspect.Type) -> str:
     """
-    Return a key's description as part of a sentence, or what to do if it has none.
+    Return the description of a key's type as part of a sentence, or what to do if it has none.
     """
-    schema = field.type.extra_json_schema if isinstance(field.type, inspect.Metadata) else None
+    schema = type_.extra_json_schema if isinstance(type_, inspect.Metadata) else None
     text = str((schema or {}).get("description", "add it"))
     return f"{text[0].lower()}{text[1:].removesuffix('.')}"
-
-
-def child_type(type_: inspect.Type, key: str) -> inspect.Type:
-    """
-    Return the type of a struct's key, of a mapping's values or of a list's items.
-    """
-    bare = strip_metadata(type_)
-    if isinstance(bare, inspect.StructType):
-        return {field.encode_name: field.type for field in bare.fields}[key]
-    if isinstance(bare, inspect.DictType):
-        return bare.value_type
-    if isinstance(bare, (inspect.ListType, inspect.VarTupleType)):
-        return bare.item_type
-    raise LookupError(key)
 
 
 def strip_metadata(type_: inspect.Type) -> inspect.Type:

@@ -77,10 +77,7 @@ def reconcile_deployment(
     )
     new, old = _split_by_template(alive, current_hash)
     surplus = _surplus_pods(new, old, wanted)
-    missing = [
-        new_pod(deployment, current_set, f"{now.isoformat()}-{index}", now)
-        for index in range(max(wanted - len(new), 0))
-    ]
+    missing = _new_pods(deployment, current_set, wanted - len(new), now)
     remaining = [pod for pod in alive if pod not in surplus] + missing
     writes: list[ControllerWrite] = [DeletePod(pod) for pod in (*stopping, *surplus)]
     writes += [SetStatus("pods", pod, pod["status"]) for pod in started if pod in remaining]
@@ -88,6 +85,13 @@ def reconcile_deployment(
     writes += _replica_set_writes(replica_sets, remaining, current_set, wanted)
     writes += _status_writes(deployment, remaining, now)
     return ReconcileResult(tuple(writes), _next_ready_at(remaining, start))
+
+
+def _new_pods(deployment: Json, current_set: Json, count: int, now: datetime) -> list[Json]:
+    return [
+        new_pod(deployment, current_set, f"{now.isoformat()}-{index}", now)
+        for index in range(max(count, 0))
+    ]
 
 
 def _find_current_set(replica_sets: list[Json], current_hash: str) -> Json | None:

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from reporter import PROGRAM_NAME
 from reporter.embedded.demo.folder import claim_folder
 from reporter.embedded.demo.process import ReporterExited
 from reporter.embedded.demo.scenario_runner import EventMissing
@@ -17,11 +18,11 @@ from reporter.embedded.demo.terminal.screen import Screen
 from reporter.settings import SettingsError
 
 
-HELP = """\
+HELP = f"""\
 Show the reporter at work on an example stack, with no cluster at hand.
 
 Usage:
-  productionstack-status-reporter demo
+  {PROGRAM_NAME} demo
 
 Starts a small Kubernetes API server with a healthy production stack on
 127.0.0.1 and runs the reporter against it. Then it breaks and repairs parts of

@@ -9,12 +9,13 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from reporter import PROGRAM_NAME
 from reporter.kube.client.client import RestClient
 from reporter.kube.wire.errors import Expired, KubeError
 
 
 EVENTS_PATH = "/api/v1/namespaces/kube-system/events"
-SELECTOR = "source=productionstack-status-reporter"
+SELECTOR = f"source={PROGRAM_NAME}"
 WATCH_IDLE_TIMEOUT = timedelta(minutes=5)
 RETRY_SECONDS = 1.0
 """

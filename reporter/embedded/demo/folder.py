@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-
-PROGRAM = "productionstack-status-reporter"
+from reporter import PROGRAM_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +69,12 @@ def _base_folder(environ: Mapping[str, str]) -> Path:
     """
     try:
         cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute()
-        base = cache / PROGRAM
+        base = cache / PROGRAM_NAME
         base.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=base):
             return base
     except (OSError, RuntimeError):
-        return Path(tempfile.mkdtemp(prefix=f"{PROGRAM}-"))
+        return Path(tempfile.mkdtemp(prefix=f"{PROGRAM_NAME}-"))
 
 
 def display_path(path: Path) -> str:

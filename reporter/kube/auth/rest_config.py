@@ -111,29 +111,17 @@ async def load_kubeconfig(
     credential = await _exec_credential(context, environ, limit)
     user.pop("exec", None)
     token_file = Path(user.pop("tokenFile")) if "tokenFile" in user else None
-    inline_tls = read_inline_tls(context.cluster, user)
-    if credential is not None and credential.client_certificate_data:
-        inline_tls = replace(
-            inline_tls,
-            certificate=credential.client_certificate_data.encode(),
-            key=credential.client_key_data.encode(),
-        )
+    inline_tls = _with_certificate(read_inline_tls(context.cluster, user), credential)
     kubeconfig = context.as_kubeconfig(
         without_inline_tls(context.cluster), without_inline_tls(user)
     )
     configuration = await _load_configuration(paths, kubeconfig, limit)
     configuration.proxy = _choose_proxy(context, environ)
-    authorization = configuration.api_key.get("BearerToken", "")
-    if token_file is not None:
-        authorization = _read_bearer(token_file)
-    if credential is not None and credential.token:
-        authorization = f"Bearer {credential.token.strip()}"
-    expires = credential.expires if credential is not None else None
     return RestConfig(
         configuration,
-        authorization.strip(),
+        _choose_authorization(configuration, token_file, credential),
         token_file,
-        expires,
+        credential.expires if credential is not None else None,
         _if_used(inline_tls, configuration),
     )
 
@@ -152,6 +140,33 @@ async def _exec_credential(
         spec, folder=context.folder, cluster=context.cluster, environ=environ
     )
     return await run_exec_plugin(plugin, limit=limit)
+
+
+def _with_certificate(inline_tls: InlineTls, credential: ExecCredentialStatus | None) -> InlineTls:
+    """
+    Return *inline_tls* with the certificate of the plugin, if it has one.
+    """
+    if credential is None or not credential.client_certificate_data:
+        return inline_tls
+    return replace(
+        inline_tls,
+        certificate=credential.client_certificate_data.encode(),
+        key=credential.client_key_data.encode(),
+    )
+
+
+def _choose_authorization(
+    configuration: Any, token_file: Path | None, credential: ExecCredentialStatus | None
+) -> str:
+    """
+    Return the header of the plugin's token, else of the token file, else of the kubeconfig.
+    """
+    authorization: str = configuration.api_key.get("BearerToken", "")
+    if token_file is not None:
+        authorization = _read_bearer(token_file)
+    if credential is not None and credential.token:
+        authorization = bearer_header(credential.token.strip())
+    return authorization.strip()
 
 
 async def _load_configuration(paths: str, kubeconfig: dict[str, Any], limit: timedelta) -> Any:

@@ -1,5 +1,5 @@
 """
-The REST client: requests to the API server with raw bodies, through the client library.
+The REST client: requests to the API server through the client library, with raw responses.
 """
 
 import asyncio
@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Any
 
 import aiohttp
-import msgspec
 
 from reporter.kube.auth.credentials import DEFAULT_REFRESH_POLICY, Credentials, RefreshPolicy
 from reporter.kube.auth.home import home_directory
@@ -29,6 +28,7 @@ from reporter.kube.auth.rest_config import (
 from reporter.kube.client.connections import Connections
 from reporter.kube.client.transport import RequestOptions, ServerClock, Transport
 from reporter.kube.client.watch_stream import WatchStream
+from reporter.kube.wire.decoding import Json
 from reporter.kube.wire.error_mapping import (
     TRANSPORT_ERRORS,
     RequestInfo,
@@ -84,7 +84,7 @@ class RestClient:
         path: str,
         *,
         query: Query = (),
-        body: bytes | None = None,
+        body: Json | None = None,
         content_type: str = JSON_CONTENT_TYPE,
         accept: str = JSON_CONTENT_TYPE,
         headers: Mapping[str, str] = NO_HEADERS,
@@ -94,14 +94,14 @@ class RestClient:
         operation: str = "",
     ) -> ApiResponse:
         """
-        Send one request, and once more with renewed credentials after a 401. *body* is JSON.
+        Send one request, and once more with renewed credentials after a 401.
 
         *max_bytes*: the largest body that is accepted. *from_pod*: a pod determines the response.
         """
         request = RequestInfo(operation or f"{method.lower()} {path}", method, path, query)
         options = RequestOptions(
             headers={"Accept": accept, "Content-Type": content_type, **headers},
-            body=None if body is None else msgspec.json.decode(body),
+            body=body,
             timeout=_total_timeout(timeout),
             header_timeout=timeout,
             from_pod=from_pod,

@@ -16,11 +16,11 @@ import aiohttp
 from aiohttp.connector import Connection
 from kubernetes.aio.client import ApiClient
 
+from reporter import PROGRAM_NAME
 from reporter.kube.auth.rest_config import RestConfig
 from reporter.kube.wire.errors import ConfigurationError
 
 
-DISTRIBUTION = "productionstack-status-reporter"
 MAX_CONNECTIONS = 128
 """
 Each watch holds one. It must exceed the number of kinds by some dozens for other requests.
@@ -40,9 +40,9 @@ logger = logging.getLogger(__name__)
 
 def user_agent() -> str:
     try:
-        return f"{DISTRIBUTION}/{metadata.version(DISTRIBUTION)}"
+        return f"{PROGRAM_NAME}/{metadata.version(PROGRAM_NAME)}"
     except metadata.PackageNotFoundError:
-        return f"{DISTRIBUTION}/unknown"
+        return f"{PROGRAM_NAME}/unknown"
 
 
 class ConnectedResponse(aiohttp.ClientResponse):

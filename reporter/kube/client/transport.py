@@ -16,6 +16,7 @@ import aiohttp
 from reporter.kube.auth.credentials import Credentials
 from reporter.kube.auth.rest_config import RestConfig
 from reporter.kube.client.connections import ConnectedResponse, Connections, user_agent
+from reporter.kube.wire.decoding import Json
 from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS, RequestInfo, transport_error
 from reporter.kube.wire.errors import ConfigurationError, Refused
 from reporter.kube.wire.server_time import OffsetBounds, ServerTime
@@ -39,13 +40,13 @@ class ServerClock(Protocol):
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
     """
-    *body*: decoded JSON. *from_pod*: a pod determines the response.
+    *body*: is encoded here and nowhere else. *from_pod*: a pod determines the response.
 
     *header_timeout*: how long the response may take to begin.
     """
 
     headers: Mapping[str, str]
-    body: Any
+    body: Json | None
     timeout: aiohttp.ClientTimeout
     header_timeout: timedelta
     from_pod: bool = False
@@ -99,6 +100,8 @@ class Transport:
                     request.method,
                     f"{url}?{urlencode(request.query)}" if request.query else url,
                     header_params=self._headers(config, options),
+                    # The library encodes each body of a JSON content type (rest.py, json.dumps), also
+                    # bytes or text; an object is therefore encoded once, by the library.
                     body=options.body,
                     _request_timeout=options.timeout,
                 )

@@ -3,7 +3,6 @@ Review our RBAC permissions with SelfSubjectAccessReviews, and format those that
 """
 
 import asyncio
-import json
 import textwrap
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -141,7 +140,7 @@ async def _review_one(api: RestClient, permission: Permission) -> PermissionStat
         response = await api.call(
             "POST",
             REVIEW_PATH,
-            body=json.dumps(body).encode(),
+            body=body,
             operation=f"review permission {permission}",
         )
         allowed = decode_json(_REVIEW_DECODER, response.body).status.allowed

@@ -13,8 +13,8 @@ from itertools import chain
 
 import msgspec
 
+from reporter import PROGRAM_NAME
 from reporter.kube.objects.event_format import (
-    COMPONENT,
     DIGEST_ANNOTATION,
     EPISODE_LABEL,
     SUBJECT_ANNOTATION,
@@ -55,7 +55,7 @@ def decode_event(
     try:
         event = decode_json(_EVENT_DECODER, raw)
         name = event.metadata.name
-        has_our_source = event.source is not None and event.source.component == COMPONENT
+        has_our_source = event.source is not None and event.source.component == PROGRAM_NAME
         return _to_record(event, possible_keys)
     except (msgspec.DecodeError, ValueError, OverflowError, OSError) as err:
         return ForeignEvent(name, str(err), has_our_source)

@@ -7,22 +7,22 @@ the series as well. All of them agree, which core/v1 does not check.
 """
 
 import json
-from typing import Any, TypeAlias
 
 import msgspec
 
+from reporter import PROGRAM_NAME
 from reporter.kube.objects.event_names import (
     LABEL_PREFIX,
     event_name,
     label_value,
     subject_hash,
 )
+from reporter.kube.wire.decoding import Json
 from reporter.kube.wire.times import format_micro_time, format_time
 from reporter.model.event_record import EventRecord
 from reporter.model.verdicts import InvolvedObject
 
 
-COMPONENT = "productionstack-status-reporter"
 EVENT_NAMESPACE = "kube-system"
 ACTION = "Evaluate"
 MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
@@ -30,8 +30,6 @@ SUBJECT_ANNOTATION = LABEL_PREFIX + "subject"
 EPISODE_LABEL = LABEL_PREFIX + "episode"
 DIGEST_ANNOTATION = LABEL_PREFIX + "told"
 MAX_INSTANCE_BYTES = 128
-
-Json: TypeAlias = dict[str, Any]
 
 
 def encode_event(record: EventRecord, *, instance: str) -> Json:
@@ -53,8 +51,8 @@ def encode_event(record: EventRecord, *, instance: str) -> Json:
         "type": record.type.value,
         "reason": record.key.reason,
         "action": ACTION,
-        "source": {"component": COMPONENT},
-        "reportingComponent": COMPONENT,
+        "source": {"component": PROGRAM_NAME},
+        "reportingComponent": PROGRAM_NAME,
         **_mutable_fields(record, instance=instance),
     }
 
@@ -77,7 +75,7 @@ def _mutable_fields(record: EventRecord, *, instance: str) -> Json:
         "message": record.message,
         "count": record.count,
         "lastTimestamp": format_time(record.last_timestamp),
-        "reportingInstance": _truncate_instance(instance) or COMPONENT,
+        "reportingInstance": _truncate_instance(instance) or PROGRAM_NAME,
     }
     if record.count > 1:
         observed = format_micro_time(record.last_timestamp)
@@ -111,7 +109,7 @@ def _labels(record: EventRecord) -> dict[str, str]:
         "episode": str(int(record.episode_start.timestamp())),
     }
     ours = {LABEL_PREFIX + name: label_value(value) for name, value in values.items() if value}
-    return {MANAGED_BY_LABEL: COMPONENT, **ours}
+    return {MANAGED_BY_LABEL: PROGRAM_NAME, **ours}
 
 
 def _annotations(record: EventRecord) -> dict[str, str]:

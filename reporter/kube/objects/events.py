@@ -4,11 +4,9 @@ Create, patch and read our Events, always through core/v1.
 Nothing is retried or decided here; every failure is raised as a KubeError.
 """
 
-import json
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 
@@ -46,9 +44,11 @@ class EventClient:
         """
         Create the Event. Conflict means that it exists: an earlier write arrived although it failed.
         """
-        body = _encode_json(encode_event(record, instance=self._instance))
         await self._api.call(
-            "POST", EVENTS_PATH, body=body, operation=_operation("create", record)
+            "POST",
+            EVENTS_PATH,
+            body=encode_event(record, instance=self._instance),
+            operation=_operation("create", record),
         )
 
     async def patch(self, record: EventRecord) -> None:
@@ -60,7 +60,7 @@ class EventClient:
         await self._api.call(
             "PATCH",
             _event_path(record),
-            body=_encode_json(encode_event_patch(record, instance=self._instance)),
+            body=encode_event_patch(record, instance=self._instance),
             content_type=MERGE_PATCH,
             operation=_operation("patch", record),
         )
@@ -147,10 +147,6 @@ def _event_path(record: EventRecord) -> str:
 
 def _operation(verb: str, record: EventRecord) -> str:
     return f"{verb} event {EVENT_NAMESPACE}/{event_name(record)}"
-
-
-def _encode_json(body: dict[str, Any]) -> bytes:
-    return json.dumps(body).encode()
 
 
 def _log_foreign_events(events: list[ForeignEvent]) -> None:

@@ -2,15 +2,10 @@
 Check and set our Deployment in the owner references of a Lease.
 """
 
-from typing import Any, TypeAlias
-
 import msgspec
 
-from reporter.kube.wire.decoding import decode_json
+from reporter.kube.wire.decoding import Json, decode_json
 from reporter.model.lease_record import LeaseOwner
-
-
-Json: TypeAlias = dict[str, Any]
 
 
 class _LeaseOwnerReference(msgspec.Struct, rename="camel"):

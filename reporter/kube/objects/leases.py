@@ -5,24 +5,21 @@ A write is a PUT of the whole object as it was read. So it fails if anyone wrote
 fields that we do not know (strategy, preferredHolder, labels of an administrator) are kept.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from reporter.kube.client.client import ApiResponse, RestClient
 from reporter.kube.objects.lease_owners import has_owner, owner_reference, with_owner
-from reporter.kube.wire.decoding import decode_json
+from reporter.kube.wire.decoding import Json, decode_json
 from reporter.kube.wire.errors import NotFound, Unreachable
 from reporter.kube.wire.plain_text import clean
 from reporter.kube.wire.times import format_micro_time, parse_time
 from reporter.model.lease_record import LeaseOwner, LeaseRecord
 
-
-Json: TypeAlias = dict[str, Any]
 
 MAX_INT32 = 2**31 - 1
 """
@@ -97,7 +94,7 @@ class LeaseLock:
         }
         operation = f"create lease {self}"
         return _decode_lease(
-            await self._api.call("POST", self._path, body=_encode_json(body), operation=operation),
+            await self._api.call("POST", self._path, body=body, operation=operation),
             operation,
         )
 
@@ -124,7 +121,7 @@ class LeaseLock:
     async def _put(self, body: Json, operation: str) -> Lease:
         path = f"{self._path}/{self._name}"
         return _decode_lease(
-            await self._api.call("PUT", path, body=_encode_json(body), operation=operation),
+            await self._api.call("PUT", path, body=body, operation=operation),
             operation,
         )
 
@@ -186,7 +183,3 @@ def _decode_lease(response: ApiResponse, operation: str) -> Lease:
         return Lease(decode_lease_record(response.body), raw=response.body)
     except msgspec.DecodeError as err:
         raise Unreachable(operation, message=clean(str(err))) from err
-
-
-def _encode_json(body: Json) -> bytes:
-    return json.dumps(body).encode()

@@ -6,10 +6,15 @@ supports. Whoever may write one object must not be able to hide all others in it
 """
 
 import re
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
+
+Json: TypeAlias = dict[str, Any]
+"""
+A JSON object as the API server reads or writes it.
+"""
 
 MAX_DEPTH = 100
 """

@@ -15,18 +15,14 @@ from typing import Protocol
 
 from aiohttp import hdrs, web
 
+from reporter import PROGRAM_NAME
 from reporter.model.enums import ClosedConnection
 from reporter.runtime.http.limits import ConnectionTimeouts
 
 
-SERVER = "productionstack-status-reporter"
-"""
-The Server header. aiohttp's own names the versions of aiohttp and Python.
-"""
-
 LATE = (
     b"HTTP/1.1 408 Request Timeout\r\nServer: %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-    % SERVER.encode()
+    % PROGRAM_NAME.encode()
 )
 
 _SILENT = logging.getLogger(f"{__name__}.aiohttp")
@@ -119,7 +115,9 @@ class Connection(web.RequestHandler):
             raise ConnectionAbortedError  # exc itself would keep this frame, and the page, alive
         self._observer.closed_early(self, ClosedConnection.MALFORMED)
         response = web.Response(
-            status=status, text=f"{HTTPStatus(status).phrase}\n", headers={hdrs.SERVER: SERVER}
+            status=status,
+            text=f"{HTTPStatus(status).phrase}\n",
+            headers={hdrs.SERVER: PROGRAM_NAME},
         )
         response.force_close()
         return response

@@ -14,8 +14,9 @@ from itertools import chain
 
 from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
 
+from reporter import PROGRAM_NAME
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.connection import SERVER, Connection
+from reporter.runtime.http.connection import Connection
 from reporter.runtime.http.connection_limit import ConnectionLimit, OnClosed
 from reporter.runtime.http.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
 from reporter.settings import BindAddress
@@ -170,7 +171,10 @@ async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 async def _name_server(_: web.Request, response: web.StreamResponse) -> None:
-    response.headers[hdrs.SERVER] = SERVER
+    """
+    Replace aiohttp's Server header, which names the versions of aiohttp and Python.
+    """
+    response.headers[hdrs.SERVER] = PROGRAM_NAME
 
 
 def _health_response(why_not: str, limits: str = "") -> web.Response:

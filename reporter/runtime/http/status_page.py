@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 
+from reporter import PROGRAM_NAME
 from reporter.model.enums import Reason
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.controller.controller import Controller
@@ -46,7 +47,7 @@ class StatusPage:
         """
         finished_at = self._controller.pass_times.finished_at
         process = {
-            "version": version("productionstack-status-reporter"),
+            "version": version(PROGRAM_NAME),
             "identity": self._process.identity,
             "leading": self._leadership.is_leader,
             "leader": self._leadership.holder or None,

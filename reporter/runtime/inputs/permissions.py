@@ -108,27 +108,39 @@ def required_permissions(
     on. *mode* is how pods are scraped, for the reasons *scraping*; None: all that may.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
-    watched = kinds_to_watch(catalogue, specs, sources)
-    for entry in catalogue.entries.values():
-        if entry.is_evaluated:
-            for kind, purpose in _kinds_read(entry, specs[entry.probe], sources, watched):
-                for verb in READ_VERBS:
-                    permission = Permission(verb, kind.group, kind.resource, name=kind.object_name)
-                    needed[permission].add(purpose)
+    for permission, purpose in _read_permissions(catalogue, specs, sources):
+        needed[permission].add(purpose)
     if mode is not ScrapeMode.DIRECT:
         for reason in scraping_reasons(catalogue, specs) if scraping is None else scraping:
             needed[POD_PROXY_PERMISSION].add(reason)
     for verb in EVENT_VERBS:
         permission = Permission(verb, "", "events", EVENT_NAMESPACE)
         needed[permission].add("every reason: no Event can be written")
-    if lease is not None:
-        purpose = "every reason: this process cannot lead"
-        # No resourceName: RBAC cannot restrict create by the name of the object.
-        needed[Permission("create", LEASE_GROUP, "leases", lease.namespace)].add(purpose)
-        for verb in ("get", "update"):
-            permission = Permission(verb, LEASE_GROUP, "leases", lease.namespace, lease.name)
-            needed[permission].add(purpose)
+    for permission in _election_permissions(lease) if lease is not None else ():
+        needed[permission].add("every reason: this process cannot lead")
     return needed
+
+
+def _read_permissions(
+    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], sources: Collection[DetailSource]
+) -> Iterator[tuple[Permission, str]]:
+    """
+    Yield each permission to read a kind with what needs it.
+    """
+    watched = kinds_to_watch(catalogue, specs, sources)
+    for entry in catalogue.entries.values():
+        if entry.is_evaluated:
+            for kind, purpose in _kinds_read(entry, specs[entry.probe], sources, watched):
+                for verb in READ_VERBS:
+                    name = kind.object_name
+                    yield Permission(verb, kind.group, kind.resource, name=name), purpose
+
+
+def _election_permissions(lease: Permission) -> Iterator[Permission]:
+    # No resourceName: RBAC cannot restrict create by the name of the object.
+    yield Permission("create", LEASE_GROUP, "leases", lease.namespace)
+    for verb in ("get", "update"):
+        yield Permission(verb, LEASE_GROUP, "leases", lease.namespace, lease.name)
 
 
 def _kinds_read(

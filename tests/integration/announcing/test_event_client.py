@@ -14,9 +14,10 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+from reporter import PROGRAM_NAME
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.event_format import COMPONENT, encode_event
+from reporter.kube.objects.event_format import encode_event
 from reporter.kube.objects.event_names import LABEL_PREFIX, event_name
 from reporter.kube.objects.events import EVENTS_PATH, EventClient
 from reporter.kube.wire.errors import Conflict, Invalid, NotFound
@@ -78,7 +79,7 @@ async def stored(api: RestClient, record: EventRecord) -> dict[str, Any]:
 
 
 async def create_raw(api: RestClient, event: dict[str, Any]) -> None:
-    await api.call("POST", EVENTS_PATH, body=json.dumps(event).encode())
+    await api.call("POST", EVENTS_PATH, body=event)
 
 
 async def test_what_was_created_is_read_back_and_listed(
@@ -98,7 +99,7 @@ async def test_a_second_create_conflicts_and_changes_nothing(
     assert await event_client.read(record) == record
 
 
-async def test_a_patch_tells_the_new_and_keeps_the_first_announcement(
+async def test_a_patch_writes_the_new_message_and_keeps_the_first_time(
     api: RestClient, event_client: EventClient, record: EventRecord
 ):
     await event_client.create(record)
@@ -199,10 +200,10 @@ async def test_a_damaged_event_under_our_name_is_mended_by_the_next_patch(
 @pytest.mark.parametrize(
     "selector",
     [
-        ("fieldSelector", f"source={COMPONENT},reason=inferencesetEPPNotReady"),
-        ("fieldSelector", f"reportingComponent={COMPONENT},involvedObject.name=shop"),
+        ("fieldSelector", f"source={PROGRAM_NAME},reason=inferencesetEPPNotReady"),
+        ("fieldSelector", f"reportingComponent={PROGRAM_NAME},involvedObject.name=shop"),
         ("labelSelector", f"{LABEL_PREFIX}namespace=shop,{LABEL_PREFIX}layer=modeldeployment"),
-        ("labelSelector", f"app.kubernetes.io/managed-by={COMPONENT}"),
+        ("labelSelector", f"app.kubernetes.io/managed-by={PROGRAM_NAME}"),
     ],
     ids=lambda selector: selector[1],
 )

@@ -132,7 +132,7 @@ async def test_of_the_client_with_most_connections_one_that_waits_is_closed_firs
                 assert await receive(busy)
 
 
-async def test_readers_that_are_slow_make_room_for_a_probe():
+async def test_slow_readers_are_closed_in_favour_of_a_probe():
     def endless() -> Iterator[str]:
         while True:
             yield "x" * 2**16

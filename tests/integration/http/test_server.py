@@ -151,7 +151,7 @@ async def test_an_address_that_is_taken_is_an_error_that_names_it():
         await second.stop()
 
 
-async def test_a_client_that_says_nothing_holds_up_neither_others_nor_the_end():
+async def test_a_client_that_sends_nothing_holds_up_neither_others_nor_the_end():
     async with serving() as served:
         _, idle = await asyncio.open_connection(*served.health)
         assert (await served.get(served.health, "/livez"))[0] == 200

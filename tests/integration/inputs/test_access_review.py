@@ -27,7 +27,7 @@ async def test_each_right_is_granted_or_missing(server: EmbeddedServer, api: Res
     )
 
 
-async def test_a_review_that_fails_says_nothing_about_the_right(
+async def test_a_review_that_fails_leaves_the_permission_unknown(
     server: EmbeddedServer, api: RestClient
 ):
     server.faults.add(FaultResponse(503, b"no"), path="selfsubjectaccessreviews", times=1)

@@ -50,21 +50,57 @@ async def test_a_request_is_ours_and_its_answer_raw(tmp_path):
     assert sent.headers["Authorization"] == "Bearer t0k3n"
 
 
-async def test_a_body_arrives_as_it_was_under_its_content_type(tmp_path):
-    body = {"metadata": {"labels": {"ü": "1", "gone": None}}, "count": 3}
+@pytest.mark.parametrize(
+    ("method", "content_type"),
+    [
+        ("POST", "application/json"),
+        ("PUT", "application/json"),
+        ("PATCH", "application/merge-patch+json"),
+    ],
+)
+async def test_a_body_is_encoded_once_under_its_content_type(tmp_path, method, content_type):
+    body = {"metadata": {"labels": {"ü": '"1"', "gone": None}}, "count": 3, "list": [True, 0.5]}
 
     async def handler(request):
-        return a_json_response(await request.json())
+        return a_json_response(b"{}")
 
     async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
-        answer = await api.call(
-            "PATCH",
-            "/api/v1/namespaces/a/events/b",
-            body=json.dumps(body).encode(),
-            content_type="application/merge-patch+json",
-        )
-    assert json.loads(answer.body) == body
-    assert server.requests[0].content_type == "application/merge-patch+json"
+        await api.call(method, "/api/v1/events", body=body, content_type=content_type)
+    sent = server.requests[0]
+    raw = await sent.read()
+    assert raw == (
+        rb'{"metadata": {"labels": {"\u00fc": "\"1\"", "gone": null}},'
+        rb' "count": 3, "list": [true, 0.5]}'
+    )
+    assert sent.headers["Content-Type"] == content_type
+    assert sent.headers["Content-Length"] == str(len(raw))
+
+
+async def test_an_empty_body_is_sent_and_no_body_is_none(tmp_path):
+    async def handler(request):
+        return a_json_response(b"{}")
+
+    async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
+        await api.call("POST", "/api/v1/events", body={})
+        await api.call("DELETE", "/api/v1/events/a")
+        await api.call("GET", "/api/v1/events")
+    assert [await request.read() for request in server.requests] == [b"{}", b"", b""]
+
+
+async def test_a_request_that_is_sent_again_has_the_same_body(tmp_path):
+    async def handler(request):
+        if len(server.requests) == 1:
+            a_plugin(tmp_path, printing(token="new"))
+            return a_status_response(401, "Unauthorized", "Unauthorized")
+        return a_json_response(b"{}")
+
+    async with serving(handler) as server:
+        user = a_plugin(tmp_path, printing(token="old"))
+        async with connected(
+            a_kubeconfig(tmp_path, server.url, user=user), refresh_policy=ALWAYS
+        ) as api:
+            await api.call("POST", "/api/v1/events", body={"count": 1})
+    assert [await request.read() for request in server.requests] == [b'{"count": 1}'] * 2
 
 
 async def test_not_modified_is_an_answer(tmp_path):
@@ -107,7 +143,7 @@ async def test_a_server_that_is_not_there_has_not_got_the_request(tmp_path):
         gone = server.url
     async with connected(a_kubeconfig(tmp_path, gone)) as api:
         with pytest.raises(Unreachable) as caught:
-            await api.call("POST", "/api/v1/namespaces/a/events", body=b"{}")
+            await api.call("POST", "/api/v1/namespaces/a/events", body={})
     assert caught.value.may_have_applied is False
 
 
@@ -117,7 +153,7 @@ async def test_a_server_that_hangs_may_have_got_the_request(tmp_path):
         connected(a_kubeconfig(tmp_path, server.url)) as api,
     ):
         with pytest.raises(Unreachable, match="timed out") as caught:
-            await api.call("POST", "/api/v1/namespaces/a/events", body=b"{}", timeout=SHORT)
+            await api.call("POST", "/api/v1/namespaces/a/events", body={}, timeout=SHORT)
     assert caught.value.may_have_applied is True
 
 
@@ -128,7 +164,7 @@ async def test_a_server_that_hangs_up_may_have_got_the_request(tmp_path):
 
     async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
         with pytest.raises(Unreachable) as caught:
-            await api.call("POST", "/api/v1/namespaces/a/events", body=b"{}")
+            await api.call("POST", "/api/v1/namespaces/a/events", body={})
     assert caught.value.may_have_applied is True
 
 
@@ -227,12 +263,12 @@ async def test_a_proxy_of_the_environment_is_used_unless_excluded(tmp_path):
     assert len(proxy.requests) == 1
 
 
-async def test_without_any_cluster_the_error_says_what_to_do(tmp_path):
+async def test_without_any_cluster_the_error_names_what_to_set(tmp_path):
     with pytest.raises(ConfigurationError, match="kubeconfig"):
         await connect(str(tmp_path / "nothing"), environ={})
 
 
-async def test_a_kubeconfig_that_names_a_missing_certificate_says_so(tmp_path):
+async def test_a_kubeconfig_that_names_a_missing_certificate_is_refused_with_its_path(tmp_path):
     kubeconfig = a_kubeconfig(tmp_path, "https://api", **{"certificate-authority": "ca.crt"})
     with pytest.raises(ConfigurationError, match=r"ca\.crt"):
         await connect(kubeconfig, environ={})

@@ -226,7 +226,7 @@ async def test_data_of_a_kubeconfig_takes_precedence_of_files(tmp_path):
         ("YWJj", "certificates of the kubeconfig"),
     ],
 )
-async def test_data_that_is_no_key_says_so_without_quoting_it(tmp_path, data, complaint):
+async def test_data_that_is_no_key_is_refused_without_quoting_it(tmp_path, data, complaint):
     mine = a_certificate(tmp_path, "mine")
     user = {"client-certificate-data": as_data(mine[0]), "client-key-data": data}
     with pytest.raises(ConfigurationError, match=complaint) as caught:
@@ -250,7 +250,7 @@ async def test_a_plugin_may_give_a_client_certificate(tmp_path):
             assert await who(api) == "mine"
 
 
-async def test_a_pod_without_an_account_says_what_may_be_wrong(tmp_path):
+async def test_a_pod_without_an_account_is_refused_with_what_may_be_wrong(tmp_path):
     environ = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
     with pytest.raises(ConfigurationError, match="automountServiceAccountToken"):
         await connect(None, environ=environ, service_account_dir=tmp_path)

@@ -76,7 +76,7 @@ SERVED = {"workspaces.kaito.sh": ("v1", "v1beta1"), "inferencesets.kaito.sh": ("
 
 
 @pytest.mark.parametrize("version", ["v2", "v2beta1"])
-async def test_one_answer_tells_all_versions_of_wanted_groups(tmp_path, version):
+async def test_one_response_lists_all_versions_of_wanted_groups(tmp_path, version):
     async def handler(request):
         return aggregated(KAITO, a_group("other.io", v1=["things"]), version=version)
 

@@ -32,14 +32,16 @@ from tests.support.stubs.api_servers import (
 
 
 async def test_a_plugin_beside_the_kubeconfig_is_run_with_what_it_needs(tmp_path):
-    script = f'echo "$1 $COLOUR $KUBERNETES_EXEC_INFO" > {tmp_path}/told\n' + printing(token="one")
+    script = f'echo "$1 $COLOUR $KUBERNETES_EXEC_INFO" > {tmp_path}/given\n' + printing(
+        token="one"
+    )
     _, handler = only("one")
     async with serving(handler) as server:
         user = a_plugin(tmp_path, script)
         user["exec"]["provideClusterInfo"] = True
         async with connected(a_kubeconfig(tmp_path, server.url, user=user)) as api:
             assert await who(api) == "one"
-        argument, colour, info = (tmp_path / "told").read_text().split(" ", 2)
+        argument, colour, info = (tmp_path / "given").read_text().split(" ", 2)
         spec = json.loads(info)["spec"]
     assert (argument, colour) == ("--a", "red")
     assert spec == {"interactive": False, "cluster": {"server": server.url}}
@@ -212,7 +214,7 @@ async def until_accepted(api, token):
             await asyncio.sleep(0.01)
 
 
-async def test_a_plugin_that_is_not_installed_says_how_to_get_it(tmp_path):
+async def test_a_plugin_that_is_not_installed_is_refused_with_how_to_get_it(tmp_path):
     user = a_plugin(tmp_path, "")
     user["exec"] |= {"command": "no-such-plugin-anywhere", "installHint": "brew install it"}
     with pytest.raises(ConfigurationError, match=r"cannot be run: .*brew install it"):

@@ -109,7 +109,7 @@ async def test_a_deleted_pod_or_a_closed_port_has_no_page(tmp_path):
         assert (await failure(closed, a_loading_pod("gone")))[0] == ScrapeResult.FAILED
 
 
-# ---------------------------------------------------------------- whatever its status says
+# ---------------------------------------------------------------- whatever its status
 
 
 class UnreachableApi:

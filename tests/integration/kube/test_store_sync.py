@@ -148,7 +148,7 @@ async def test_a_permission_that_is_revoked_and_granted_needs_no_restart(synced_
     await synced_store.is_watched(*BUILT_IN)
 
 
-async def test_a_group_that_discovery_cannot_tell_of_leaves_everything_as_it_was(synced_store):
+async def test_a_group_that_discovery_cannot_reach_leaves_everything_as_it_was(synced_store):
     synced_store.server.cluster.upsert(WORKSPACES_CRD)
     await synced_store.is_watched(WORKSPACES)
     synced_store.server.stale_groups.add("kaito.sh")

@@ -137,7 +137,7 @@ async def test_an_update_keeps_what_others_wrote(api: RestClient, lease_lock: Le
         "kind": "Lease",
         "metadata": {"name": name, "labels": {"team": "a"}, "annotations": {"note": "b"}},
     }
-    await api.call("POST", LEASES, body=json.dumps(body).encode())
+    await api.call("POST", LEASES, body=body)
     await lease_lock.update(await read_lease(lease_lock), a_record())
     answer = await api.call("GET", f"{LEASES}/{name}")
     metadata = json.loads(answer.body)["metadata"]

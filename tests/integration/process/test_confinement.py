@@ -31,22 +31,22 @@ CHANGES = ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.syml
 PROGRAMS = ("subprocess.", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.fork", "pty.")
 
 
-def tell(what, *about):
+def report(what, *about):
     os.write(2, f"AUDIT {what} {about!r}\\n".encode("utf-8", "replace"))
 
 
 def hook(event, args):
     if event == "open" and (args[2] or 0) & WRITING:
-        tell("write", args[0])
+        report("write", args[0])
     elif event.startswith(CHANGES):
-        tell("write", event, *args[:1])
+        report("write", event, *args[:1])
     elif event.startswith(PROGRAMS):
-        tell("program", event, *args[:1])
+        report("program", event, *args[:1])
     elif event in ("socket.connect", "socket.sendto", "socket.bind"):
-        tell(event, args[1])
+        report(event, args[1])
 
 
-tell("begun")
+report("begun")
 sys.addaudithook(hook)
 """
 IPV6_PROBE = "AUDIT socket.bind (('::1', 0),)"

@@ -98,7 +98,9 @@ async def test_the_reporter_runs_as_an_unknown_user_without_a_home(unknown_user,
         (["run"], {"KUBECONFIG": "/nowhere"}, "kubeconfig /nowhere"),
     ],
 )
-def test_a_wrong_configuration_says_what_is_wrong(unknown_user, arguments, environment, complaint):
+def test_a_wrong_configuration_is_refused_with_what_is_wrong(
+    unknown_user, arguments, environment, complaint
+):
     done = run_python(unknown_user, "-m", "reporter.cli", *arguments, **environment)
     assert done.returncode == 2, done.stderr
     assert complaint in done.stderr

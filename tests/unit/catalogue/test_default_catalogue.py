@@ -78,7 +78,7 @@ def test_every_remedy_is_a_sentence_that_begins_with_what_to_do(catalogue):
             assert re.fullmatch(r"[A-Z].*\.", remedy), f"{entry.reason} {code}: {remedy}"
 
 
-def test_messages_leave_room_for_names_and_texts_of_others(catalogue):
+def test_messages_leave_space_for_names_and_texts_of_others(catalogue):
     """
     The API server takes 1024 bytes, and names and texts of others need their share.
     """
@@ -174,7 +174,7 @@ def test_every_code_has_a_remedy_of_its_own_unless_the_default_fits(catalogue):
             assert without == DEFAULT_FITS.get(entry.probe, set()), entry.reason
 
 
-def test_no_remedy_of_a_part_speaks_of_an_outage(catalogue):
+def test_no_remedy_of_a_part_mentions_an_outage(catalogue):
     for entry in catalogue.entries.values():
         remedy = entry.remedies.get("Degraded", "")
         assert not {"until", "nothing"} & set(remedy.split()), entry.reason

@@ -158,23 +158,24 @@ def test_a_value_that_cannot_be_read_names_file_line_and_what_to_do(refused, old
         pytest.param(
             "    rank: 10\n",
             "    ? 'a - at `$.b[...].c'\n    : 1\n",
-            ["cluster.yaml:2: Object contains unknown field `a - at `$.b[...].c`"],
-            id="a key that looks like a path",
-        ),
-        pytest.param(
-            "    rank: 10\n",
-            "    ? 'a - at `$.suppresses.b'\n    : 1\n",
-            ["cluster.yaml:2: Object contains unknown field `a - at `$.suppresses.b`"],
-            id="a key that looks like a path into a list",
+            [
+                (
+                    "cluster.yaml:6: unknown key `a - at `$.b[...].c`: "
+                    "see the catalogue's README.md for what there is"
+                ),
+            ],
+            id="a key that looks like a path in an error of msgspec",
         ),
         pytest.param(
             "    rank: 10\n",
             "    rank: 10\n    ? 'a - at `$.rank'\n    : 1\n",
             [
-                "cluster.yaml:2: Object contains unknown field `a - at `$.rank`",
-                "cluster.yaml:6: `rank` is `10`; it must be a whole number, 0 or more",
+                (
+                    "cluster.yaml:7: unknown key `a - at `$.rank`: "
+                    "see the catalogue's README.md for what there is"
+                ),
             ],
-            id="a key that looks like the path of another",
+            id="a key that looks like the path of another in an error of msgspec",
         ),
     ],
 )

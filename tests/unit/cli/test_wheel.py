@@ -53,7 +53,7 @@ def test_wheel_has_every_package_but_embedded(installation):
     assert built == source - {"embedded"}
 
 
-def test_demo_says_how_to_get_it_and_exits_with_two(installation):
+def test_demo_prints_how_to_get_it_and_exits_with_two(installation):
     ended = run_installed(installation, "demo")
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "the demo is not part of this installation" in ended.stderr

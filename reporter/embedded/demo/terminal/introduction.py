@@ -2,11 +2,12 @@
 The texts before and after the scenarios.
 """
 
+from reporter import PROGRAM_NAME
 from reporter.embedded.demo.folder import DemoFolder, display_path
 from reporter.embedded.demo.terminal.screen import Screen
 
 
-SOURCE = "source=productionstack-status-reporter"
+SOURCE = f"source={PROGRAM_NAME}"
 
 
 def introduce(screen: Screen, folder: DemoFolder, *, metrics: str, health: str) -> None:

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reporter import PROGRAM_NAME
 from reporter.kube.objects.event_decoding import ForeignEvent, decode_event
 from reporter.kube.objects.event_format import (
-    COMPONENT,
     DIGEST_ANNOTATION,
     EPISODE_LABEL,
     MANAGED_BY_LABEL,
     SUBJECT_ANNOTATION,
-    Json,
     encode_event,
     encode_event_patch,
 )
 from reporter.kube.objects.event_names import LABEL_PREFIX
+from reporter.kube.wire.decoding import Json
 from reporter.model.enums import Layer, Reason
 from reporter.model.event_record import EventRecord, StrippedEvent
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
@@ -152,8 +152,8 @@ def test_the_event_fits_kube_system_because_its_object_has_no_namespace():
         "name": "kaito-system",
         "uid": "u-1",
     }
-    assert event["source"] == {"component": COMPONENT}
-    assert event["reportingComponent"] == COMPONENT
+    assert event["source"] == {"component": PROGRAM_NAME}
+    assert event["reportingComponent"] == PROGRAM_NAME
 
 
 def test_an_object_that_was_never_seen_has_no_uid():
@@ -167,7 +167,7 @@ def test_an_object_that_was_never_seen_has_no_uid():
         ("reporter-0", "reporter-0"),
         ("é" * 100, "é" * 64),
         ("xé" * 50, "xé" * 42 + "x"),
-        ("", COMPONENT),
+        ("", PROGRAM_NAME),
     ],
     ids=["short", "cut", "cut between characters", "unknown"],
 )
@@ -183,7 +183,7 @@ def test_labels_name_what_people_select_by():
     labels = written(a_record(key=key))["metadata"]["labels"]
     assert labels.pop(LABEL_PREFIX + "subject")
     assert labels == {
-        MANAGED_BY_LABEL: COMPONENT,
+        MANAGED_BY_LABEL: PROGRAM_NAME,
         LABEL_PREFIX + "layer": "modeldeployment",
         LABEL_PREFIX + "reason": "inferencesetEPPNotReady",
         LABEL_PREFIX + "namespace": "shop",
@@ -232,7 +232,7 @@ def test_an_event_whose_episode_was_changed_is_recognised_by_its_name(label: str
     assert read_back(event) == a_record()
 
 
-def test_an_event_that_says_what_it_is_about_is_compared_with_nothing_else():
+def test_an_event_that_names_its_subject_is_compared_with_nothing_else():
     unused = iter([a_record().key])
     assert decode_event(json.dumps(written(a_record())).encode(), lambda _: unused) == a_record()
     assert list(unused), "thousands of InferenceSets take long"
@@ -284,7 +284,7 @@ def test_an_event_whose_source_was_changed_is_recognised_by_its_name():
         pytest.param({}, "metadata", id="empty"),
     ],
 )
-def test_events_that_cannot_be_continued_are_foreign_and_say_why(event: Json, why: str):
+def test_events_that_cannot_be_continued_are_foreign_with_the_reason(event: Json, why: str):
     found = read_back(event)
     assert isinstance(found, ForeignEvent)
     assert why in found.why

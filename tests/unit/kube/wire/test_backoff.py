@@ -38,7 +38,7 @@ def test_the_longest_pause_is_hardly_lengthened():
     assert timedelta(seconds=32) < tired.pause(0.99) < timedelta(seconds=33.1)
 
 
-def test_two_quiet_minutes_start_over():
+def test_two_minutes_without_failure_start_over():
     tired = Backoff().with_failure(now=0).with_failure(now=1).with_failure(now=2)
     assert tired.with_failure(now=121).failures == 4
     assert tired.with_failure(now=122).failures == 1

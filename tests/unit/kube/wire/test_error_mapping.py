@@ -71,7 +71,7 @@ def a_status(code, reason="", message="", **details):
         (LIST, 301, b"", Unreachable),
     ],
 )
-def test_a_response_maps_to_the_error_that_says_what_to_do(asked, status, body, expected):
+def test_a_response_maps_to_the_error_that_decides_what_to_do(asked, status, body, expected):
     err = response_error(asked, status, {}, body)
     assert type(err) is expected
     assert err.status == status
@@ -211,7 +211,7 @@ def test_a_failed_write_may_have_arrived_unless_the_server_was_unavailable(statu
         (ssl.SSLCertVerificationError("certificate verify failed"), False),
     ],
 )
-def test_a_transport_failure_says_whether_the_request_may_have_arrived(cause, arrived):
+def test_a_transport_failure_records_whether_the_request_may_have_arrived(cause, arrived):
     err = transport_error(CREATE, cause)
     assert err.may_have_applied is arrived
     assert err.status == 0

@@ -53,7 +53,7 @@ def test_of_a_long_complaint_the_end_is_kept():
 
 
 @pytest.mark.parametrize(("text", "secret"), SECRETS.values(), ids=SECRETS.keys())
-def test_what_no_event_tells_no_log_tells(text, secret):
+def test_what_is_redacted_in_events_is_redacted_in_logs(text, secret):
     assert secret in text
     assert secret not in clean(text)
     assert secret not in clean_tail(text)

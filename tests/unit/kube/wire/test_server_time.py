@@ -36,7 +36,7 @@ def test_before_the_first_answer_the_local_clock_counts():
     assert time.bounds().spread == 0
 
 
-def test_one_answer_tells_the_time_within_a_second_and_its_round_trip():
+def test_one_answer_gives_the_time_within_a_second_and_its_round_trip():
     time = ServerTime()
     answer(time, 10.4, took=0.2)
     assert is_right(time)

@@ -60,7 +60,7 @@ def test_retry_after_is_honoured():
     assert KEYS[0] not in queue.take_due(now=NOON + 6 * SECOND)[0]
 
 
-def test_a_success_ends_the_backoff_and_tells_after_how_many_failures():
+def test_a_success_ends_the_backoff_and_returns_the_number_of_failures():
     queue = a_queue(a_replay())
     queue.failed(KEYS[0], now=NOON)
     queue.failed(KEYS[0], now=NOON)

@@ -55,7 +55,7 @@ def test_only_the_provisioner_is_checked_by_no_default():
         ),
     ],
 )
-def test_a_check_that_flags_switch_off_says_which(flags, reason, what_to_set):
+def test_a_check_that_flags_switch_off_names_the_flag(flags, reason, what_to_set):
     assert idle(**flags)[reason] == what_to_set
 
 
@@ -88,7 +88,7 @@ def unknown_reasons(replay: CaseReplay) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", DEFAULT_KINDS, ids=lambda kind: kind.resource)
-def test_what_the_permissions_say_is_unknown_is_unknown_in_the_status(kind):
+def test_what_lacks_a_permission_is_unknown_in_the_status(kind):
     replay = CaseReplay({"given": {"pages": IDLE_ENGINE}, "story": [], "until": "1m"}).run()
     assert unknown_reasons(replay) == set()
     replay.store.set_watch_state(kind, NotSynced("forbidden", refused=True))

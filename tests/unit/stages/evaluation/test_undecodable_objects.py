@@ -56,7 +56,7 @@ def mark(store, kind, stub):
     store.mark_undecodable(kind, stub.metadata.namespace, stub.metadata.name, stub)
 
 
-# Names that begin like no InferenceSet: only labels, owners and namespaces tell.
+# Names that begin like no InferenceSet: only labels, owners and namespaces show it.
 UNSEEN = {
     "a model pod": (PODS, a_stub(Pod, "x", labels=BY_KAITO), "inferencesetModelPodsNotReady"),
     "a Workspace": (

@@ -31,7 +31,7 @@ from tests.support.downloads import (
 from tests.support.stubs.exporter import GB
 
 
-def test_a_page_without_the_metric_says_nothing():
+def test_a_page_without_the_metric_is_no_download():
     assert (
         evaluate_download(a_scrape_history(a_scrape_result(0, None))).state
         is DownloadState.NO_METRIC

@@ -161,7 +161,7 @@ def test_an_init_container_that_ends_well_is_none(status):
     )
 
 
-def test_a_pod_without_a_place_says_why():
+def test_a_pod_without_a_node_is_unschedulable_with_the_reason():
     why = "0/3 nodes are available: 3 Insufficient cpu."
     pod = a_pod(
         ready=False,

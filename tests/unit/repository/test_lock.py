@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 
-LOCK = Path(__file__).parents[2] / "requirements.lock"
+LOCK = Path(__file__).parents[3] / "requirements.lock"
 
 
 def test_every_dependency_is_pinned_with_its_hashes():

@@ -13,7 +13,7 @@ from reporter.settings import FLAGS
 from reporter.sinks.metrics.declarations import METRICS
 
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 README_LIMIT = 15_000
 FOLDERS = [path for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")]
 PAGES = sorted(
@@ -70,7 +70,7 @@ def test_a_broken_link_and_a_broken_anchor_are_noticed():
     assert not _exists(Path("docs/metrics.md"), "#colours")
 
 
-def test_the_functions_of_the_architecture_are_where_it_says():
+def test_the_functions_of_the_architecture_are_in_their_files():
     page = Path("docs/architecture.md")
     rows = WALK_ROW.findall((ROOT / page).read_text("utf-8"))
     assert len(rows) > 12
