@@ -20,11 +20,15 @@ def affected_subjects(
     """
     Yield the subjects whose probes may read the object, as it was or as it is.
     """
-    is_same = old is not None and new is not None and _identity(old) == _identity(new)
-    for each in (old, new):
+    has_same_identity = has_same_subjects = False
+    if old is not None and new is not None:
+        has_same_identity = _has_same_identity(old, new)
+        has_same_subjects = has_same_identity and _has_same_references(old, new)
+    # Most changes are of a status alone: the old version affects what the new one does.
+    for each in (new,) if has_same_subjects else (old, new):
         if each is not None:
             yield kind.affects(each)
-            if not is_same:
+            if not has_same_identity:
                 yield kind.affects_by_identity(each)
             if kind.referrers:
                 yield from _subjects_of_referrers(kind, tables, each)
@@ -40,5 +44,15 @@ def _subjects_of_referrers(
                 yield table.kind.affects(referrer)
 
 
-def _identity(about: ApiObject) -> object:
-    return (about.metadata.labels, about.metadata.deletion_timestamp)
+def _has_same_identity(old: ApiObject, new: ApiObject) -> bool:
+    a, b = old.metadata, new.metadata
+    return a.labels == b.labels and a.deletion_timestamp == b.deletion_timestamp
+
+
+def _has_same_references(old: ApiObject, new: ApiObject) -> bool:
+    """
+    Compare what `ResourceKind.affects` and `referrers` may read besides name and labels.
+    """
+    return old.metadata.owner_references == new.metadata.owner_references and (
+        getattr(old, "spec", None) == getattr(new, "spec", None)
+    )
