@@ -220,10 +220,10 @@ def _causes_json(state: FindingState) -> list[Json]:
             "out": clock.trouble.is_out,
             "active": clock.active,
             "held": not clock.past_hold,
-            "seconds": round(clock.time_in_kind().total_seconds(), 3),
+            "seconds": round(clock.time_in_kind.total_seconds(), 3),
             "quietSeconds": round(clock.clear_for.total_seconds(), 3),
         }
-        for clock in sorted(state.clocks.values(), key=lambda each: each.trouble.cause)
+        for clock in sorted(state.clocks, key=lambda each: each.trouble.cause)
     ]
 
 

@@ -262,8 +262,8 @@ def with_other_references(each: ApiObject) -> Iterator[ApiObject]:
         replace(each, metadata=replace(each.metadata, owner_references=None)),
     ]
     if hasattr(each, "spec"):
-        bare = type(each)(metadata=each.metadata)
-        changed.append(replace(each, spec=bare.spec))
+        default = getattr(type(each)(metadata=each.metadata), "spec", None)
+        changed.append(replace(each, spec=default))
     yield from (other for other in changed if other != each)
 
 
