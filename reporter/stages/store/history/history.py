@@ -21,12 +21,12 @@ class History:
         self.provisioning_errors = ProvisioningErrors()
         self.labelled_deployments = LabelledDeployments()
 
-    def on_upsert(self, new: ApiObject) -> None:
+    def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
         # Called for each object of a list, most of which are pods.
         if isinstance(new, Pod):
             self.pod_failures.on_upsert(new)
         else:
-            self.provisioning_errors.on_upsert(new)
+            self.provisioning_errors.on_upsert(old, new)
 
     def on_delete(
         self, old: ApiObject, is_workspace_absent: Callable[[NamespacedName], bool]
