@@ -51,12 +51,14 @@ class StateHistory:
         self._states: dict[FindingKey, tuple[ReasonState, datetime]] = {}
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
+        # One pair for all keys that enter a state together: an outage makes thousands of them.
         now = self._now()
+        since = {state: (state, now) for state in ReasonState}
         for key, state in self._tracker.update(after, leading=self._leading()):
             if state is None:
                 self._states.pop(key, None)
             elif key not in self._states or self._states[key][0] is not state:
-                self._states[key] = state, now
+                self._states[key] = since[state]
 
     def freeze(self) -> StateSince:
         """

@@ -30,18 +30,10 @@ def affected_subjects(
             yield kind.affects(each)
             if not has_same_identity:
                 yield kind.affects_by_identity(each)
-            if kind.referrers:
-                yield from _subjects_of_referrers(kind, tables, each)
-
-
-def _subjects_of_referrers(
-    kind: ResourceKind, tables: Mapping[str, Table], about: ApiObject
-) -> Iterator[Iterable[Subject]]:
-    for resource, key_of in kind.referrers:
-        table = tables.get(resource)
-        if table is not None:
-            for referrer in table.index.get(key_of(about)) or ():
-                yield table.kind.affects(referrer)
+            for resource, key_of in kind.referrers:
+                table = tables.get(resource)
+                if table is not None:
+                    yield from map(table.kind.affects, table.index.get(key_of(each)) or ())
 
 
 def _has_same_identity(old: ApiObject, new: ApiObject) -> bool:

@@ -60,19 +60,17 @@ def _inference_set_of_picker(meta: Metadata) -> str:
     return meta.name.removesuffix(ENDPOINT_PICKER_SUFFIX)
 
 
-def possible_models_of(each: ApiObject, *suffixes: str) -> tuple[Subject, ...]:
+def possible_models_of(each: ApiObject, suffix: str) -> tuple[Subject, ...]:
     """
     Return the InferenceSets that may look the object up: by its labels, or by its name.
 
-    *suffixes*: those that charts add to an InferenceSet's name. All of the namespace without any.
+    *suffix*: what charts add to an InferenceSet's name. All of the namespace if none is named.
     """
-    names, name = {owning_inference_set(each)}, each.metadata.name
-    for suffix in suffixes:
-        if name.endswith(suffix):
-            names.add(name.removesuffix(suffix))
-    if len(names) > 1:
-        names.discard("")
-    return tuple([model_of(each, name) for name in sorted(names)])
+    owner, name = owning_inference_set(each), each.metadata.name
+    by_name = name.removesuffix(suffix) if name.endswith(suffix) else ""
+    if not owner or not by_name or by_name == owner:
+        return (model_of(each, owner or by_name),)
+    return (model_of(each, owner), model_of(each, by_name))
 
 
 def workload_subject(each: ApiObject) -> Subject:

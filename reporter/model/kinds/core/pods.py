@@ -2,6 +2,7 @@
 Pods.
 """
 
+from sys import intern
 from typing import ClassVar
 
 import msgspec
@@ -62,7 +63,7 @@ class PodStatus(InterningApiStruct, frozen=True):
     The status of a pod, its conditions reduced to KEPT_CONDITION_TYPES.
     """
 
-    interned_fields: ClassVar[tuple[str, ...]] = ("phase",)
+    interned_fields: ClassVar[tuple[str, ...]] = ("phase", "start_time")
 
     phase: str | None = ""
     reason: str | None = ""
@@ -119,7 +120,7 @@ def index_keys(pod: Pod) -> tuple[str, ...]:
     inference_set = meta.label(CREATED_BY_LABEL)
     return (
         *((workload_key(meta.namespace, owner),) if owner else ()),
-        *((inference_set_key(meta.namespace, inference_set),) if inference_set else ()),
+        *((intern(inference_set_key(meta.namespace, inference_set)),) if inference_set else ()),
     )
 
 
