@@ -51,12 +51,14 @@ class StateHistory:
         self._states: dict[FindingKey, tuple[ReasonState, datetime]] = {}
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
+        # One pair for all keys that enter a state together: an outage makes thousands of them.
         now = self._now()
+        since = {state: (state, now) for state in ReasonState}
         for key, state in self._tracker.update(after, leading=self._leading()):
             if state is None:
                 self._states.pop(key, None)
             elif key not in self._states or self._states[key][0] is not state:
-                self._states[key] = state, now
+                self._states[key] = since[state]
 
     def freeze(self) -> StateSince:
         """
@@ -220,10 +222,10 @@ def _causes_json(state: FindingState) -> list[Json]:
             "out": clock.trouble.is_out,
             "active": clock.active,
             "held": not clock.past_hold,
-            "seconds": round(clock.time_in_kind().total_seconds(), 3),
+            "seconds": round(clock.time_in_kind.total_seconds(), 3),
             "quietSeconds": round(clock.clear_for.total_seconds(), 3),
         }
-        for clock in sorted(state.clocks.values(), key=lambda each: each.trouble.cause)
+        for clock in sorted(state.clocks, key=lambda each: each.trouble.cause)
     ]
 
 

@@ -89,10 +89,12 @@ class CheckedReplay(Replay):
 
     def check_unchanged_while_unknown(self, key, before):
         after = self.evaluation.gate.finding_states[key]
-        assert after.clocks.keys() == before.clocks.keys(), "cleared or raised on Unknown"
-        for ref, clock in before.clocks.items():
-            assert clock.past_hold or not after.clocks[ref].past_hold, "past its hold on Unknown"
-            assert clock.active == after.clocks[ref].active, "changed on Unknown"
+        clocks = {clock.object: clock for clock in after.clocks}
+        assert clocks.keys() == {c.object for c in before.clocks}, "cleared or raised on Unknown"
+        for clock in before.clocks:
+            now = clocks[clock.object]
+            assert clock.past_hold or not now.past_hold, "past its hold on Unknown"
+            assert clock.active == now.active, "changed on Unknown"
 
     def track_active_since(self):
         states = reason_states(self.evaluation)

@@ -220,6 +220,67 @@ def test_a_change_that_marks_no_subject_changes_none_of_its_verdicts(objects):
         store.take_dirty()
 
 
+@pytest.mark.parametrize("objects", STACKS.values(), ids=STACKS.keys())
+def test_a_change_of_references_marks_the_subjects_of_both_versions(objects):
+    store = source_builders.a_store(*objects)
+    objects = newest_versions(objects)
+    for each in objects:
+        kind = BY_TYPE[type(each)]
+        for changed in with_other_references(each):
+            store.take_dirty()
+            store.upsert(kind, changed)
+            expected = affected(kind, each, objects) | affected(kind, changed, objects)
+            assert expected <= store.take_dirty(), f"{kind.kind} {each.metadata.name}"
+            store.upsert(kind, each)
+
+
+@pytest.mark.parametrize("objects", STACKS.values(), ids=STACKS.keys())
+def test_what_an_object_affects_depends_only_on_what_the_store_compares(objects):
+    """
+    Of a change that leaves these fields as they are, the store asks only about the new version.
+    """
+    for each in objects:
+        kind, meta = BY_TYPE[type(each)], each.metadata
+        bare = kind.type(
+            metadata=type(meta)(
+                name=meta.name,
+                namespace=meta.namespace,
+                labels=meta.labels,
+                owner_references=meta.owner_references,
+            ),
+            **({"spec": each.spec} if hasattr(each, "spec") else {}),
+        )
+        assert affected(kind, bare, objects) == affected(kind, each, objects)
+
+
+def with_other_references(each: ApiObject) -> Iterator[ApiObject]:
+    """
+    Yield the object with other labels, other owners and another spec, one at a time.
+    """
+    changed = [
+        replace(each, metadata=replace(each.metadata, labels=None)),
+        replace(each, metadata=replace(each.metadata, owner_references=None)),
+    ]
+    if hasattr(each, "spec"):
+        default = getattr(type(each)(metadata=each.metadata), "spec", None)
+        changed.append(replace(each, spec=default))
+    yield from (other for other in changed if other != each)
+
+
+def newest_versions(objects: list[ApiObject]) -> list[ApiObject]:
+    return list({(type(o), o.metadata.namespace, o.metadata.name): o for o in objects}.values())
+
+
+def affected(kind: ResourceKind, about: ApiObject, objects: list[ApiObject]) -> set[Subject]:
+    found = set(kind.affects(about))
+    for resource, key_of in kind.referrers:
+        for each in objects:
+            other = BY_TYPE[type(each)]
+            if other.resource == resource and key_of(about) in other.index_keys(each):
+                found.update(other.affects(each))
+    return found
+
+
 def verdicts(snapshot: Snapshot, subject: Subject) -> list:
     return [
         verdict

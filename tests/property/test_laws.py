@@ -173,10 +173,11 @@ class ReplayStateMachine(RuleBasedStateMachine):
             entry = CATALOGUE[key.reason]
             grace = self.replay.settings.delays.grace
             state = self.replay.evaluation.gate.finding_states[key]
+            clocks = {clock.object: clock for clock in state.clocks}
             for ref, kind in kinds.items():
                 hold = max(entry.holds.for_kind(kind, grace=grace), settle)
                 if self.replay.now - since >= hold:
-                    assert state.clocks[ref].past_hold
+                    assert clocks[ref].past_hold
 
     @invariant()
     def one_reason_is_announced_per_subject(self):

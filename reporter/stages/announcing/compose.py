@@ -143,7 +143,7 @@ class EventComposer:
         lost to starting, and then it is too early to say "no progress".
         """
         holds, grace = self.catalogue[key.reason].holds, self.settings.delays.grace
-        lasted = clock.time_in_kind()
+        lasted = clock.time_in_kind
         return lasted if lasted >= holds.for_kind(clock.trouble.kind, grace=grace) else ZERO
 
     def _suppressed_keys(self, key: FindingKey, ranking: Ranking) -> list[FindingKey]:

@@ -42,7 +42,8 @@ class CauseClock(Struct, frozen=True, gc=False):
 
     *trouble*: the trouble as last seen.
     *active*: the trouble exists now.
-    *time_by_kind*: how long the trouble was seen, by kind of trouble.
+    *time_in_kind*: how long the trouble was seen with its present kind.
+    *time_in_others*: the same for the other kinds it had.
     *clear_for*: how long the trouble has been absent.
     *past_hold*: the trouble outlived its hold. This remains true until the trouble settles.
     *stopped*: the object could not be evaluated, although others of its key could; nothing changes.
@@ -50,27 +51,32 @@ class CauseClock(Struct, frozen=True, gc=False):
 
     trouble: Trouble
     active: bool = True
-    time_by_kind: tuple[tuple[TroubleKind, timedelta], ...] = ()
+    time_in_kind: timedelta = ZERO
+    time_in_others: tuple[tuple[TroubleKind, timedelta], ...] = ()
     clear_for: timedelta = ZERO
     past_hold: bool = False
     stopped: bool = False
 
-    def time_in_kind(self) -> timedelta:
-        """
-        Return how long the trouble was seen with its present kind.
-        """
-        return dict(self.time_by_kind).get(self.trouble.kind, ZERO)
+    @property
+    def object(self) -> ObjectRef:
+        return self.trouble.cause.object
 
-    def with_time_in_kind(self, kind: TroubleKind, duration: timedelta) -> "CauseClock":
-        return replace(
-            self, time_by_kind=tuple({**dict(self.time_by_kind), kind: duration}.items())
-        )
+    def with_active_trouble(self, trouble: Trouble) -> "CauseClock":
+        """
+        Return the clock of the trouble as seen now, perhaps with another kind than before.
+        """
+        active = replace(self, trouble=trouble, active=True, clear_for=ZERO, stopped=False)
+        if trouble.kind is self.trouble.kind:
+            return active
+        times = {**dict(self.time_in_others), self.trouble.kind: self.time_in_kind}
+        time_in_kind = times.pop(trouble.kind, ZERO)
+        return replace(active, time_in_kind=time_in_kind, time_in_others=tuple(times.items()))
 
     def advanced(self, elapsed: timedelta) -> "CauseClock":
         if self.stopped:
             return self
         if self.active:
-            return self.with_time_in_kind(self.trouble.kind, self.time_in_kind() + elapsed)
+            return replace(self, time_in_kind=self.time_in_kind + elapsed)
         return replace(self, clear_for=self.clear_for + elapsed)
 
 
@@ -78,7 +84,7 @@ class FindingState(Struct, frozen=True, gc=False):
     """
     The state of a finding key that is not simply clear.
 
-    *clocks*: one clock per cause object.
+    *clocks*: one clock per cause object; a tuple, as most findings have one.
     *as_of*: the moment up to which the clocks are accounted. They stay untouched while time alone
     changes nothing, so that the state remains the same object; ``advanced`` brings them up to date.
     *why_unknown*: why the key cannot be evaluated now; empty if it can.
@@ -86,7 +92,7 @@ class FindingState(Struct, frozen=True, gc=False):
     *last_settled_at*: when earlier trouble of this key settled, if this process saw it settle.
     """
 
-    clocks: Mapping[ObjectRef, CauseClock]
+    clocks: tuple[CauseClock, ...]
     involved_object: InvolvedObject
     as_of: datetime
     why_unknown: str = ""
@@ -104,7 +110,7 @@ class FindingState(Struct, frozen=True, gc=False):
         # The clocks stand still while the key is Unknown: nobody saw the trouble last or end.
         if self.why_unknown:
             return replace(self, as_of=now)
-        clocks = {ref: clock.advanced(elapsed) for ref, clock in self.clocks.items()}
+        clocks = tuple([clock.advanced(elapsed) for clock in self.clocks])
         return replace(self, clocks=clocks, as_of=now)
 
     @property
@@ -113,7 +119,7 @@ class FindingState(Struct, frozen=True, gc=False):
         Report that time alone cannot change this state.
         """
         return bool(self.why_unknown) or all(
-            clock.stopped or (clock.active and clock.past_hold) for clock in self.clocks.values()
+            clock.stopped or (clock.active and clock.past_hold) for clock in self.clocks
         )
 
     @property
@@ -121,27 +127,25 @@ class FindingState(Struct, frozen=True, gc=False):
         """
         The troubles that exist now, held ones included.
         """
-        return tuple(clock.trouble for clock in self.clocks.values() if clock.active)
+        return tuple(clock.trouble for clock in self.clocks if clock.active)
 
     @property
     def announceable(self) -> tuple[CauseClock, ...]:
         """
         The clocks of troubles that exist now and outlived their hold.
         """
-        return tuple(clock for clock in self.clocks.values() if clock.active and clock.past_hold)
+        return tuple(clock for clock in self.clocks if clock.active and clock.past_hold)
 
     @property
     def past_hold(self) -> bool:
-        return any(clock.past_hold for clock in self.clocks.values())
+        return any(clock.past_hold for clock in self.clocks)
 
     @property
     def clear_for(self) -> timedelta:
         """
         The time for which every trouble past its hold has been absent.
         """
-        return min(
-            (clock.clear_for for clock in self.clocks.values() if clock.past_hold), default=ZERO
-        )
+        return min((clock.clear_for for clock in self.clocks if clock.past_hold), default=ZERO)
 
 
 class UnknownState(Struct, frozen=True, gc=False):

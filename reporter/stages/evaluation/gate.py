@@ -9,7 +9,7 @@ clear resets it, so flapping trouble is announced and not hidden. The clocks of 
 while it is Unknown.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,10 +18,17 @@ from msgspec.structs import replace
 from reporter.model.entries import CatalogueEntry
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey
-from reporter.model.verdicts import Active, Clear, Paused, Unknown, Verdict
+from reporter.model.verdicts import (
+    Active,
+    Clear,
+    ObjectRef,
+    Paused,
+    Trouble,
+    Unknown,
+    Verdict,
+)
 from reporter.stages.evaluation.clocks import (
     READ_BACK_WINDOW,
-    ZERO,
     Delays,
     FindingState,
     Gate,
@@ -219,19 +226,18 @@ def _activate(
     before = (
         _end_unknown(state, now=now, rules=rules)
         if state
-        else FindingState({}, verdict.involved_object, now)
+        else FindingState((), verdict.involved_object, now)
     )
-    stops = bool(verdict.why_partial)
-    clocks = dict((_stop_clocks(before) if stops else _deactivate_clocks(before)).clocks)
+    without = _stop_clocks(before) if verdict.why_partial else _deactivate_clocks(before)
+    clocks = {clock.object: clock for clock in without.clocks}
     for trouble in verdict.troubles:
         ref = trouble.cause.object
         clock = clocks.get(ref) or rules.start_clock(
             trouble, now=now, previous_unknown=previous_unknown
         )
-        clocks[ref] = replace(clock, trouble=trouble, active=True, clear_for=ZERO, stopped=False)
-    return rules.apply_delays(
-        replace(before, clocks=clocks, involved_object=verdict.involved_object), now=now
-    )
+        clocks[ref] = clock.with_active_trouble(trouble)
+    after = replace(before, clocks=tuple(clocks.values()), involved_object=verdict.involved_object)
+    return rules.apply_delays(after, now=now)
 
 
 def _is_unchanged(state: FindingState, verdict: Verdict) -> bool:
@@ -244,18 +250,17 @@ def _is_unchanged(state: FindingState, verdict: Verdict) -> bool:
         return False
     if isinstance(verdict, Clear):
         return not state.troubles
-    reported = {trouble.cause.object: trouble for trouble in verdict.troubles}
-    known = {
-        ref: clock.trouble
-        for ref, clock in state.clocks.items()
-        if clock.active and not clock.stopped
-    }
-    stopped = sum(clock.stopped for clock in state.clocks.values()) if verdict.why_partial else 0
+    known = tuple([c.trouble for c in state.clocks if c.active and not c.stopped])
+    stopped = sum(clock.stopped for clock in state.clocks) if verdict.why_partial else 0
     return (
-        reported == known
+        (verdict.troubles == known or _by_object(verdict.troubles) == _by_object(known))
         and len(known) + stopped == len(state.clocks)
         and state.involved_object == verdict.involved_object
     )
+
+
+def _by_object(troubles: Iterable[Trouble]) -> Mapping[ObjectRef, Trouble]:
+    return {trouble.cause.object: trouble for trouble in troubles}
 
 
 def _end_unknown(state: FindingState, *, now: datetime, rules: HoldRules) -> FindingState:
@@ -270,21 +275,16 @@ def _end_unknown(state: FindingState, *, now: datetime, rules: HoldRules) -> Fin
 
 
 def _deactivate_clocks(state: FindingState) -> FindingState:
-    clocks = {
-        ref: replace(clock, active=False, stopped=False)
-        if clock.active or clock.stopped
-        else clock
-        for ref, clock in state.clocks.items()
-    }
-    return replace(state, clocks=clocks)
+    clocks = [
+        replace(clock, active=False, stopped=False) if clock.active or clock.stopped else clock
+        for clock in state.clocks
+    ]
+    return replace(state, clocks=tuple(clocks))
 
 
 def _stop_clocks(state: FindingState) -> FindingState:
     """
     Stop all clocks: what a partial verdict does not report may be what it could not evaluate.
     """
-    clocks = {
-        ref: clock if clock.stopped else replace(clock, stopped=True)
-        for ref, clock in state.clocks.items()
-    }
-    return replace(state, clocks=clocks)
+    clocks = [c if c.stopped else replace(c, stopped=True) for c in state.clocks]
+    return replace(state, clocks=tuple(clocks))

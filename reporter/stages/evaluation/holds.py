@@ -65,24 +65,24 @@ class HoldRules:
         """
         if state.why_unknown:
             return state
-        clocks = {
-            ref: replace(
+        clocks = [
+            replace(
                 clock,
                 # Once past its hold, trouble stays so until it settles, whatever its kind becomes:
                 # a crashing pod that starts anew has not recovered.
                 past_hold=clock.past_hold
                 or (clock.active and not clock.stopped and self.hold_left(clock, now=now) <= ZERO),
             )
-            for ref, clock in state.clocks.items()
+            for clock in state.clocks
             if clock.active or clock.stopped or clock.clear_for < self.settle(clock)
-        }
-        return replace(state, clocks=clocks) if clocks else None
+        ]
+        return replace(state, clocks=tuple(clocks)) if clocks else None
 
     def hold_left(self, clock: CauseClock, *, now: datetime) -> timedelta:
         """
         Return the rest of the hold; zero or less once it is over.
         """
-        left, created_at = self.hold(clock) - clock.time_in_kind(), clock.trouble.object_created_at
+        left, created_at = self.hold(clock) - clock.time_in_kind, clock.trouble.object_created_at
         if self._grace > ZERO and created_at is not None:
             # The later of grace and hold, never their sum. An object that claims to be created in
             # the future, by the clock of another machine, counts as created now.
@@ -117,7 +117,7 @@ class HoldRules:
         # A process that has just started did not see the trouble begin, so it believes the
         # condition's transition time, if that is sane. Later, the moment of seeing counts.
         if self.is_first_evaluation and since is not None and MIN_TRANSITION_TIME < since <= now:
-            return clock.with_time_in_kind(trouble.kind, now - since)
+            return replace(clock, time_in_kind=now - since)
         # Components that went down together with the API server need a moment to recover. What a
         # human declared (hold zero) does not recover by itself and is not held.
         if (
@@ -125,7 +125,7 @@ class HoldRules:
             and now - previous_unknown.since > LONG_UNKNOWN
             and hold > ZERO
         ):
-            return clock.with_time_in_kind(trouble.kind, min(ZERO, hold - self.delays.settle))
+            return replace(clock, time_in_kind=min(ZERO, hold - self.delays.settle))
         return clock
 
     def confirmed_settled_at(
@@ -155,16 +155,16 @@ class HoldRules:
                 return clock
             # May be negative, for a hold that is shorter than the settle.
             latest = self.hold(clock) - self.delays.settle
-            counted = min(clock.time_in_kind(), latest)
-            return replace(clock.with_time_in_kind(clock.trouble.kind, counted), past_hold=False)
+            counted = min(clock.time_in_kind, latest)
+            return replace(clock, time_in_kind=counted, past_hold=False)
 
-        return replace(state, clocks={ref: extend(clock) for ref, clock in state.clocks.items()})
+        return replace(state, clocks=tuple(map(extend, state.clocks)))
 
     def deadlines(self, state: FindingState) -> Iterable[datetime]:
         """
         Yield the moments at which time alone changes the state.
         """
-        for clock in state.clocks.values():
+        for clock in state.clocks:
             if clock.stopped:
                 continue
             if clock.active and not clock.past_hold:

@@ -8,6 +8,7 @@ CRDs default to conditions with status Unknown and lastTransitionTime 1970-01-01
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from sys import intern
 
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import Metadata
@@ -78,7 +79,8 @@ def describe_condition(condition: Condition) -> str:
     """
     Return a condition as ``Type=Status (Reason)``.
     """
-    return f"{condition.type}={condition.status} ({reason_text(condition)})"
+    # Kept for each finding: one text for all of an outage.
+    return intern(f"{condition.type}={condition.status} ({reason_text(condition)})")
 
 
 def with_condition(trouble: Trouble, condition: Condition | None, meta: Metadata) -> Trouble:

@@ -72,10 +72,16 @@ class CowMap(Generic[K, V]):
         return self.shards[hash(key) % SHARDS].get(key)
 
     def __setitem__(self, key: K, value: V) -> None:
-        self._writable_shard(key)[key] = value
+        number = hash(key) % SHARDS
+        if not self._own[number]:
+            self._copy_shard(number)
+        self.shards[number][key] = value
 
     def pop(self, key: K) -> V | None:
-        return self._writable_shard(key).pop(key, None)
+        number = hash(key) % SHARDS
+        if not self._own[number]:
+            self._copy_shard(number)
+        return self.shards[number].pop(key, None)
 
     def keys(self) -> Iterator[K]:
         for shard in self.shards:
@@ -84,9 +90,6 @@ class CowMap(Generic[K, V]):
     def __len__(self) -> int:
         return sum(map(len, self.shards))
 
-    def _writable_shard(self, key: K) -> dict[K, V]:
-        number = hash(key) % SHARDS
-        if not self._own[number]:
-            self.shards[number] = dict(self.shards[number])
-            self._own[number] = True
-        return self.shards[number]
+    def _copy_shard(self, number: int) -> None:
+        self.shards[number] = dict(self.shards[number])
+        self._own[number] = True

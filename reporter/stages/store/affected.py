@@ -20,25 +20,31 @@ def affected_subjects(
     """
     Yield the subjects whose probes may read the object, as it was or as it is.
     """
-    is_same = old is not None and new is not None and _identity(old) == _identity(new)
-    for each in (old, new):
+    has_same_identity = has_same_subjects = False
+    if old is not None and new is not None:
+        has_same_identity = _has_same_identity(old, new)
+        has_same_subjects = has_same_identity and _has_same_references(old, new)
+    # Most changes are of a status alone: the old version affects what the new one does.
+    for each in (new,) if has_same_subjects else (old, new):
         if each is not None:
             yield kind.affects(each)
-            if not is_same:
+            if not has_same_identity:
                 yield kind.affects_by_identity(each)
-            if kind.referrers:
-                yield from _subjects_of_referrers(kind, tables, each)
+            for resource, key_of in kind.referrers:
+                table = tables.get(resource)
+                if table is not None:
+                    yield from map(table.kind.affects, table.index.get(key_of(each)) or ())
 
 
-def _subjects_of_referrers(
-    kind: ResourceKind, tables: Mapping[str, Table], about: ApiObject
-) -> Iterator[Iterable[Subject]]:
-    for resource, key_of in kind.referrers:
-        table = tables.get(resource)
-        if table is not None:
-            for referrer in table.index.get(key_of(about)) or ():
-                yield table.kind.affects(referrer)
+def _has_same_identity(old: ApiObject, new: ApiObject) -> bool:
+    a, b = old.metadata, new.metadata
+    return a.labels == b.labels and a.deletion_timestamp == b.deletion_timestamp
 
 
-def _identity(about: ApiObject) -> object:
-    return (about.metadata.labels, about.metadata.deletion_timestamp)
+def _has_same_references(old: ApiObject, new: ApiObject) -> bool:
+    """
+    Compare what `ResourceKind.affects` and `referrers` may read besides name and labels.
+    """
+    return old.metadata.owner_references == new.metadata.owner_references and (
+        getattr(old, "spec", None) == getattr(new, "spec", None)
+    )

@@ -78,6 +78,8 @@ class SampleStore:
         """
         Forget the histories of earlier runs, and of scrapes that no longer select this pod.
         """
+        if not self._gists:
+            return
         for history_name in self._scrapes:
             history = self._histories.get(_history_key(pod, history_name))
             if history is not None and (

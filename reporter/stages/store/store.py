@@ -113,8 +113,8 @@ class Store:
         """
         name = (new.metadata.namespace, new.metadata.name)
         table = self._tables[kind.resource]
-        self._prepare_upsert(kind, name, new)
         old = table.objects.get(name)
+        self._prepare_upsert(kind, old, new)
         if table.upsert(name, new):
             self._mark_dirty(*affected_subjects(kind, self._tables, old=old, new=new))
 
@@ -131,7 +131,7 @@ class Store:
                 stored.append(each)
             else:
                 added[name] = each
-                self._prepare_upsert(kind, name, each)
+                self._prepare_upsert(kind, None, each)
         if added:
             table.insert(added)
             affected = (
@@ -141,17 +141,17 @@ class Store:
         for each in stored:
             self.upsert(kind, each)
 
-    def _prepare_upsert(self, kind: ResourceKind, name: NamespacedName, new: ApiObject) -> None:
+    def _prepare_upsert(self, kind: ResourceKind, old: ApiObject | None, new: ApiObject) -> None:
         """
         Update all but the table of the kind.
         """
         table = self._tables[kind.resource]
         if table.deleted_uids or self._undecodable:
-            ref = ObjectRef(kind.group_resource, *name)
+            ref = ObjectRef(kind.group_resource, new.metadata.namespace, new.metadata.name)
             if table.deleted_uids.pop(ref, None) is not None:
                 self._deleted_uids = None
             self._unmark_undecodable(ref)
-        self._history.on_upsert(table.objects.get(name), new)
+        self._history.on_upsert(old, new)
         if isinstance(new, Pod):
             self._samples.forget_if_outdated(new)
 

@@ -62,8 +62,10 @@ class Table:
             for key in {*self._index_func(each)}:
                 added.setdefault(key, []).append(each)
         for key, objects in added.items():
-            listed = (*(self.index.get(key) or ()), *objects)
-            self.index[key] = tuple(sorted(listed, key=_namespaced_name))
+            objects += self.index.get(key) or ()
+            if len(objects) > 1:
+                objects.sort(key=_namespaced_name)
+            self.index[key] = tuple(objects)
         self.subjects_token = object()
 
     def delete(self, name: NamespacedName) -> ApiObject | None:
@@ -92,7 +94,7 @@ class Table:
         # The index holds the objects, not their names: look-ups are more frequent than changes.
         old_keys = self._index_func(old) if old is not None else ()
         new_keys = self._index_func(new) if new is not None else ()
-        for key in {*old_keys, *new_keys}:
+        for key in new_keys if old_keys == new_keys else {*old_keys, *new_keys}:
             listed = self.index.get(key) or ()
             position = bisect_left(listed, name, key=_namespaced_name)
             inserted = (new,) if new is not None and key in new_keys else ()

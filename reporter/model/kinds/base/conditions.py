@@ -13,7 +13,13 @@ class Condition(InterningApiStruct, frozen=True):
     One condition; *status* is True, False or Unknown as text.
     """
 
-    interned_fields: ClassVar[tuple[str, ...]] = ("type", "status", "reason", "message")
+    interned_fields: ClassVar[tuple[str, ...]] = (
+        "type",
+        "status",
+        "reason",
+        "message",
+        "last_transition_time",
+    )
 
     type: str
     status: str

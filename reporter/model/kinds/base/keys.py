@@ -5,6 +5,8 @@ Kinds build their index from these functions and probes look up with them, so th
 Keys are plain strings: they are hashed for each changed object.
 """
 
+from sys import intern
+
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import CREATED_BY_LABEL, INFERENCE_SET_LABEL
 
@@ -66,7 +68,8 @@ def inference_set_keys(each: ApiObject) -> tuple[str, ...]:
     """
     meta = each.metadata
     name = meta.label(CREATED_BY_LABEL) or meta.label(INFERENCE_SET_LABEL)
-    return (inference_set_key(meta.namespace, name),) if name else ()
+    # Interned, as the indexes of several kinds have the same keys.
+    return (intern(inference_set_key(meta.namespace, name)),) if name else ()
 
 
 def parent_gateway_key(namespace: str, gateway: str) -> str:

@@ -18,11 +18,10 @@ class OwnerReference(InterningApiStruct, frozen=True):
     The object that owns this one; *controller* is true for at most one owner.
     """
 
-    interned_fields: ClassVar[tuple[str, ...]] = ("kind", "name", "uid")
+    interned_fields: ClassVar[tuple[str, ...]] = ("kind", "name")
 
     kind: str
     name: str
-    uid: str = ""
     controller: bool | None = None
 
 
@@ -31,7 +30,7 @@ class Metadata(InterningApiStruct, frozen=True):
     The read part of metav1.ObjectMeta.
     """
 
-    interned_fields: ClassVar[tuple[str, ...]] = ("namespace", "labels")
+    interned_fields: ClassVar[tuple[str, ...]] = ("namespace", "labels", "creation_timestamp")
 
     name: str
     namespace: str = ""

@@ -3,7 +3,7 @@ The subjects that an object belongs to, by its namespace, labels or name.
 """
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.objects import ApiObject, Metadata
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
 
@@ -48,25 +48,29 @@ def owning_inference_set(each: ApiObject) -> str:
     Return the name of the InferenceSet that an object is part of, by label or by its chart's naming.
     """
     meta = each.metadata
-    by_name = (
-        meta.name.removesuffix(ENDPOINT_PICKER_SUFFIX)
-        if meta.name.endswith(ENDPOINT_PICKER_SUFFIX)
-        else ""
-    )
+    # The first label decides for most objects; a full list asks this of each of them.
+    by_label = meta.label(CREATED_BY_LABEL) or meta.label(INFERENCE_SET_LABEL)
+    return by_label or _inference_set_of_picker(meta)
+
+
+def _inference_set_of_picker(meta: Metadata) -> str:
     by_pool = meta.label(POOL_NAME_LABEL).removesuffix(ENDPOINT_PICKER_SUFFIX)
-    return meta.label(CREATED_BY_LABEL) or meta.label(INFERENCE_SET_LABEL) or by_pool or by_name
+    if by_pool or not meta.name.endswith(ENDPOINT_PICKER_SUFFIX):
+        return by_pool
+    return meta.name.removesuffix(ENDPOINT_PICKER_SUFFIX)
 
 
-def possible_models_of(each: ApiObject, *suffixes: str) -> tuple[Subject, ...]:
+def possible_models_of(each: ApiObject, suffix: str) -> tuple[Subject, ...]:
     """
     Return the InferenceSets that may look the object up: by its labels, or by its name.
 
-    *suffixes*: those that charts add to an InferenceSet's name. All of the namespace without any.
+    *suffix*: what charts add to an InferenceSet's name. All of the namespace if none is named.
     """
-    name = each.metadata.name
-    by_name = {name.removesuffix(suffix) for suffix in suffixes if name.endswith(suffix)}
-    names = {owning_inference_set(each), *by_name} - {""}
-    return tuple(model_of(each, name) for name in sorted(names)) or (model_of(each, ""),)
+    owner, name = owning_inference_set(each), each.metadata.name
+    by_name = name.removesuffix(suffix) if name.endswith(suffix) else ""
+    if not owner or not by_name or by_name == owner:
+        return (model_of(each, owner or by_name),)
+    return (model_of(each, owner), model_of(each, by_name))
 
 
 def workload_subject(each: ApiObject) -> Subject:

@@ -46,7 +46,8 @@ class ResourceKind:
     *index_keys*: the keys under which an object is found other than by name; both functions take
     objects of *type*.
     *affects*: the subjects whose verdicts may depend on an object. A subject without a name stands
-    for every subject of its layer, in its namespace or everywhere.
+    for every subject of its layer, in its namespace or everywhere. Like the keys of *referrers*, it
+    reads only name, namespace, labels, owners and spec: other changes are not compared.
     *affects_by_identity*: those whose verdicts depend only on its existence, labels and deletion.
     *referrers*: where the objects are that refer to an object of this kind: their resource, and the
     key under which they are found. What they affect is affected, in any namespace.

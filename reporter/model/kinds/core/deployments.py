@@ -2,7 +2,6 @@
 Deployments.
 """
 
-from reporter.model.enums import Layer
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.base.keys import (
@@ -17,6 +16,7 @@ from reporter.model.kinds.base.ownership import (
     ALL_HARNESSES,
     ENDPOINT_PICKER_SUFFIX,
     GATEWAY_NAME_LABEL,
+    owning_inference_set,
     possible_models_of,
     workload_subject,
 )
@@ -74,18 +74,16 @@ def affects(deployment: Deployment) -> tuple[Subject, ...]:
     """
     Return the cluster or a Gateway's harness, or the models that may have it as endpoint picker.
     """
-    subject = workload_subject(deployment)
-    if subject.layer is not Layer.MODELDEPLOYMENT:
-        return (subject,)
-    return possible_models_of(deployment, ENDPOINT_PICKER_SUFFIX)
+    if owning_inference_set(deployment):
+        return possible_models_of(deployment, ENDPOINT_PICKER_SUFFIX)
+    return (workload_subject(deployment),)
 
 
 def affects_by_identity(deployment: Deployment) -> tuple[Subject, ...]:
     """
     Return every harness: their filters and policies refer to components of the control plane.
     """
-    subject = workload_subject(deployment)
-    return (ALL_HARNESSES,) if subject == CLUSTER_SUBJECT else ()
+    return (ALL_HARNESSES,) if workload_subject(deployment) is CLUSTER_SUBJECT else ()
 
 
 def _picker_key(deployment: Deployment) -> str:

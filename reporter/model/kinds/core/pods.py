@@ -3,6 +3,7 @@ Pods.
 """
 
 from datetime import timedelta
+from sys import intern
 from typing import ClassVar
 
 import msgspec
@@ -64,7 +65,7 @@ class PodStatus(InterningApiStruct, frozen=True):
     The status of a pod, its conditions reduced to KEPT_CONDITION_TYPES.
     """
 
-    interned_fields: ClassVar[tuple[str, ...]] = ("phase",)
+    interned_fields: ClassVar[tuple[str, ...]] = ("phase", "start_time")
 
     phase: str | None = ""
     reason: str | None = ""
@@ -138,7 +139,7 @@ def index_keys(pod: Pod) -> tuple[str, ...]:
     inference_set = meta.label(CREATED_BY_LABEL)
     return (
         *((workload_key(meta.namespace, owner),) if owner else ()),
-        *((inference_set_key(meta.namespace, inference_set),) if inference_set else ()),
+        *((intern(inference_set_key(meta.namespace, inference_set)),) if inference_set else ()),
     )
 
 

@@ -77,17 +77,16 @@ def affects(route: HTTPRoute) -> tuple[Subject, ...]:
     """
     Return the harness of the namespace, and the models of the route's labels, name and backends.
     """
-    namespace = route.metadata.namespace
-    backends = (
+    backends = [
         Subject(
             Layer.MODELDEPLOYMENT,
-            backend.namespace or namespace,
+            backend.namespace or route.metadata.namespace,
             backend.name.removesuffix(POOL_SUFFIX),
         )
         for rule in route.spec.rules or ()
         for backend in rule.backend_refs or ()
         if backend.name.endswith(POOL_SUFFIX)
-    )
+    ]
     return (harness_of(route), *possible_models_of(route, ROUTE_SUFFIX), *backends)
 
 

@@ -76,12 +76,12 @@ def find_workspace_error(workspace: Workspace) -> Condition | None:
     return None
 
 
-def last_workspace_error(before: Condition | None, workspace: Workspace) -> Condition | None:
+def is_error_open(workspace: Workspace) -> bool:
     """
-    Return the provisioning error of now, or the one of *before* while its outcome is open.
+    Return whether the outcome of an earlier provisioning error is still open.
 
-    It stays for as long as NodeClaimReady only reports waiting, because the next attempt may fail
-    in the same way.
+    It is while NodeClaimReady only reports waiting, because the next attempt may fail in the same
+    way, and the Workspace states no other error.
     """
     claim_ready = find_condition(workspace.status.conditions, NODE_CLAIM_READY)
     is_waiting = (
@@ -89,7 +89,7 @@ def last_workspace_error(before: Condition | None, workspace: Workspace) -> Cond
         and not is_condition_true(claim_ready)
         and (claim_ready.reason or "") in WAITING_REASONS
     )
-    return find_workspace_error(workspace) or (before if is_waiting else None)
+    return is_waiting and find_workspace_error(workspace) is None
 
 
 def nodes_ready(workspace: Workspace) -> bool:

@@ -5,6 +5,7 @@ One replica of an InferenceSet: a Workspace with its pods, and the changes it ma
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from sys import intern
 
 from msgspec import Struct, field
 
@@ -62,7 +63,8 @@ class ServingReplicas:
         """
         Return the code of a cause; an outage and a loss of some replicas are different causes.
         """
-        return code if self.is_out else f"{DEGRADED}.{code}"
+        # Kept for each finding, as the texts below are: an outage makes thousands of the same.
+        return code if self.is_out else intern(f"{DEGRADED}.{code}")
 
     def describe(self) -> str:
         """
@@ -73,7 +75,7 @@ class ServingReplicas:
         extent = "unavailable, " if self.is_out else "degraded, "
         verb = "is" if self.serving == 1 else "are"
         counts = f"{self.serving} of {self.wanted} {self.unit} {verb} ready: "
-        return counts if self.is_enough else extent + counts
+        return intern(counts if self.is_enough else extent + counts)
 
 
 class ModelReplica(Struct, frozen=True):

@@ -5,6 +5,7 @@ What is remembered of objects beside their newest version, also once they are de
 from collections.abc import Callable
 
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.core.pods import Pod
 from reporter.stages.store.history.labelled_deployments import LabelledDeployments
 from reporter.stages.store.history.pod_failures import PodFailures
 from reporter.stages.store.history.pod_restarts import PodRestarts
@@ -23,9 +24,12 @@ class History:
         self.labelled_deployments = LabelledDeployments()
 
     def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
-        self.pod_failures.on_upsert(new)
-        self.pod_restarts.on_upsert(old, new)
-        self.provisioning_errors.on_upsert(new)
+        # Called for each object of a list, most of which are pods.
+        if isinstance(new, Pod):
+            self.pod_failures.on_upsert(new)
+            self.pod_restarts.on_upsert(old, new)
+        else:
+            self.provisioning_errors.on_upsert(old, new)
 
     def on_delete(
         self, old: ApiObject, is_workspace_absent: Callable[[NamespacedName], bool]

@@ -28,9 +28,9 @@ class PodFailures:
         self._failures: CowMap[NamespacedName, FailedPods] = CowMap()
         self._names: dict[NamespacedName, None] = {}
 
-    def on_upsert(self, new: ApiObject) -> None:
+    def on_upsert(self, new: Pod) -> None:
         # Most stacks remember no failure, and most pods have none.
-        if not isinstance(new, Pod) or (new.status.phase != FAILED and not self._names):
+        if new.status.phase != FAILED and not self._names:
             return
         name = (new.metadata.namespace, new.metadata.name)
         before = self._failures.get(name)

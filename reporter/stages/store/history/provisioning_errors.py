@@ -9,21 +9,21 @@ from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.kaito.workspaces import Workspace
 from reporter.model.kinds.karpenter.node_claims import NodeClaim
 from reporter.stages.resources.kaito.node_claims import find_claim_error
-from reporter.stages.resources.kaito.nodes import last_workspace_error
+from reporter.stages.resources.kaito.nodes import find_workspace_error, is_error_open
 from reporter.stages.snapshot.cow_map import CowMap, FrozenMap
 
 
 class ProvisioningErrors:
     """
-    One condition for each Workspace with an error, by its name.
+    One condition for each Workspace with an error that it does not state itself, by its name.
     """
 
     def __init__(self) -> None:
         self._errors: CowMap[NamespacedName, Condition] = CowMap()
 
-    def on_upsert(self, new: ApiObject) -> None:
+    def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
         if isinstance(new, Workspace):
-            self._track(new)
+            self._track(old, new)
         elif isinstance(new, NodeClaim):
             self._record_claim(new)
 
@@ -38,17 +38,18 @@ class ProvisioningErrors:
         elif isinstance(old, NodeClaim) and is_workspace_absent(old.workspace):
             self._errors.pop(old.workspace)
 
-    def _track(self, workspace: Workspace) -> None:
+    def _track(self, old: ApiObject | None, new: Workspace) -> None:
         """
-        Update the error of a Workspace from its new version.
+        Update the error of a Workspace from its versions; one that it states itself is not kept twice.
         """
-        name = (workspace.metadata.namespace, workspace.metadata.name)
-        before = self._errors.get(name)
-        is_of_this = before is not None and not _is_older(before, workspace)
-        after = last_workspace_error(before if is_of_this else None, workspace)
-        if after is None and before is not None:
+        name = (new.metadata.namespace, new.metadata.name)
+        kept = self._errors.get(name)
+        before = kept or (find_workspace_error(old) if isinstance(old, Workspace) else None)
+        is_open = before is not None and not _is_older(before, new) and is_error_open(new)
+        after = before if is_open else None
+        if after is None and kept is not None:
             self._errors.pop(name)
-        elif after is not None and after != before:
+        elif after is not None and after != kept:
             self._errors[name] = after
 
     def _record_claim(self, claim: NodeClaim) -> None:

@@ -5,9 +5,10 @@ The last error of a Workspace, which stays reported while KAITO waits for its ne
 import pytest
 
 from reporter.model.enums import TroubleKind
+from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
-from reporter.stages.resources.kaito.nodes import last_workspace_error
-from tests.support.builders import an_observed_condition
+from reporter.stages.resources.kaito.nodes import is_error_open
+from reporter.stages.store.store import Store
 from tests.support.model_builders import QUOTA, a_model_store, a_workspace, delete_from_store
 from tests.support.model_verdicts import rendered_message, verdict_of
 from tests.support.probe_verdicts import only_trouble
@@ -55,9 +56,27 @@ def test_what_was_refused_is_forgotten_with_the_workspace():
 
 
 def test_a_workspace_that_serves_again_remembers_nothing():
-    error = an_observed_condition("NodeClaimReady", "False", "AllocationFailure")
-    assert last_workspace_error(error, a_workspace()) is None
-    assert (
-        last_workspace_error(error, a_workspace(changed_conditions={"NodeClaimReady": None}))
-        is None
-    )
+    assert not is_error_open(a_workspace())
+    assert not is_error_open(a_workspace(changed_conditions={"NodeClaimReady": None}))
+
+
+def test_an_error_is_kept_only_while_the_workspace_does_not_state_it():
+    store = a_model_store(*starting(REFUSED))
+    kept = [keys_of_errors(store)]
+    for reason in ("NodeClaimNotReady", "NodeClaimNotReady", "AllocationFailure"):
+        store.upsert(WORKSPACES, a_workspace(changed_conditions=claims(reason)))
+        kept.append(keys_of_errors(store))
+    name = (a_workspace().metadata.namespace, a_workspace().metadata.name)
+    assert kept == [[], [name], [name], []]
+
+
+def test_a_list_replaces_a_workspace_that_stated_its_error_without_forgetting_it():
+    store = a_model_store(*starting(REFUSED))
+    waiting = a_workspace(changed_conditions=claims("NodeClaimNotReady"))
+    store.replace(WORKSPACES, [waiting])
+    store.replace(WORKSPACES, [waiting])
+    assert only_trouble(verdict_of(REASON, store=store)).cause.code == "Quota"
+
+
+def keys_of_errors(store: Store) -> list[NamespacedName]:
+    return list(store.snapshot().provisioning_errors.keys())
