@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import yaml
 
+from reporter.kube.wire.decoding import decode_json
 from reporter.kube.wire.errors import ConfigurationError
 
 
@@ -22,6 +23,8 @@ LOG_START, LOG_END = "==== START logs for container", "==== END logs for contain
 The lines around the log of a container in the output of ``kubectl cluster-info dump``
 (staging/src/k8s.io/kubectl/pkg/cmd/clusterinfo/clusterinfo_dump.go).
 """
+
+_JSON = msgspec.json.Decoder(Any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,10 @@ def _read_text(source: str, raw: bytes) -> Iterator[Document | UnreadableFile]:
         return
     try:
         for content in yaml.load_all(text, Loader=_Loader):
-            yield Document(source, content)
+            if _has_aliases(content):
+                yield UnreadableFile(source, "it has YAML aliases, which no dump of objects has")
+            else:
+                yield Document(source, content)
     except (yaml.YAMLError, RecursionError, ValueError) as err:
         yield UnreadableFile(source, f"it is not YAML: {_first_line(err)}")
 
@@ -122,8 +128,8 @@ def _read_json(source: str, text: str) -> Iterator[Document | UnreadableFile]:
 
 def _decode_json(source: str, text: str) -> Document | UnreadableFile:
     try:
-        return Document(source, msgspec.json.decode(text))
-    except (msgspec.DecodeError, RecursionError) as err:
+        return Document(source, decode_json(_JSON, text.encode()))
+    except msgspec.DecodeError as err:
         return UnreadableFile(source, f"it is not JSON: {err}")
 
 
@@ -143,6 +149,22 @@ def _split_documents(text: str) -> Iterator[str]:
                 begun = []
     if begun:
         yield "\n".join(begun)
+
+
+def _has_aliases(content: Any) -> bool:
+    """
+    Return whether a part of the document stands in it twice; a few of those can make it endless.
+    """
+    seen: set[int] = set()
+    pending = [content]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, dict | list):
+            if id(each) in seen:
+                return True
+            seen.add(id(each))
+            pending.extend(each.values() if isinstance(each, dict) else each)
+    return False
 
 
 def _first_line(err: Exception) -> str:

@@ -22,6 +22,8 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 LIST = "List"
 CRDS = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
+TOO_DEEP = "nested too deep"
+
 GroupKind: TypeAlias = tuple[str, str]
 """
 API group, empty for core, and kind.
@@ -92,8 +94,8 @@ class Dump:
         Decode the objects of a kind, as a list of the API server is.
         """
         found = self.objects.get((kind.group, kind.kind), {}).values()
-        readable = [each.content for each in found if each.version in kind.versions]
-        decoded = decode_items(msgspec.json.encode(readable), kind)
+        readable = (_encode(each.content) for each in found if each.version in kind.versions)
+        decoded = decode_items(b"[" + b",".join(readable) + b"]", kind)
         objects, undecodable = decoded if decoded is not None else ((), ())
         return ListResult("", objects, undecodable)
 
@@ -221,6 +223,18 @@ def _served(crd: Object) -> Iterator[str]:
     for each in versions if isinstance(versions, list) else ():
         if isinstance(each, Mapping) and each.get("served") and _text(each.get("name")):
             yield _text(each["name"])
+
+
+def _encode(content: Object) -> bytes:
+    """
+    Encode an object as JSON; of one that is nested too deep for that, only what names it.
+    """
+    try:
+        return msgspec.json.encode(content)
+    except RecursionError:
+        return msgspec.json.encode(
+            {"metadata": content["metadata"], "spec": TOO_DEEP, "status": TOO_DEEP}
+        )
 
 
 def _group(api_version: str) -> str:
