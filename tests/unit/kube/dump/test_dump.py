@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from reporter.kube.dump.documents import Document, UnreadableFile
 from reporter.kube.dump.dump import Dump, collect, uncovered
 from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 
 
@@ -65,6 +65,7 @@ def test_of_two_copies_the_newer_one_counts_in_any_order():
     )
     for order in ([old, new], [new, old]):
         (pod,) = a_dump(*order).decode(PODS).objects
+        assert isinstance(pod, Pod)
         assert pod.spec.node_name == "new"
 
 
@@ -116,9 +117,10 @@ def test_namespaces_that_exist_and_of_which_nothing_was_dumped():
 
 
 def test_what_is_no_object_is_ignored_and_what_could_not_be_read_is_kept():
+    no_objects: list[object] = [None, [], "text", {}, {"kind": "Pod"}]
     dump = collect(
         [
-            *(Document("a", each) for each in (None, [], "text", {}, {"kind": "Pod"})),
+            *[Document("a", each) for each in no_objects],
             Document("a", {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "x"}}),
             Document("a", {"apiVersion": "v1", "kind": "PodList", "items": [None, "text", 3]}),
             UnreadableFile("b", "it is not UTF-8"),
