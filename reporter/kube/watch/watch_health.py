@@ -80,7 +80,7 @@ class WatchHealth:
         """
         Record a failed list or watch. *pause*: until the next try. *refused*: as in `NotSynced`.
         """
-        why = _describe_error(err)
+        why = describe_error(err)
         if pause > MENTIONED_PAUSE:
             why += f"; tried again after {pause.total_seconds():.0f} s"
         self.record_watch_end()
@@ -109,7 +109,10 @@ class WatchHealth:
             self._logged = summary
 
 
-def _describe_error(err: KubeError) -> str:
+def describe_error(err: KubeError) -> str:
+    """
+    Return why a kind cannot be read, with the permission that is missing.
+    """
     if isinstance(err, Refused) and err.missing_permission:
         return f"may not {err.missing_permission}"
     return err.why

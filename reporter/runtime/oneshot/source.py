@@ -1,0 +1,73 @@
+"""
+The observations of one moment, and their evaluation.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from reporter.kube.watch.watch_events import UndecodableObject
+from reporter.model.entries import Catalogue
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.runtime.inputs import scrape_config
+from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch
+from reporter.settings import Settings
+from reporter.stages.evaluation.clocks import Delays
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.pipeline import Evaluator
+from reporter.stages.probes import PROBES
+from reporter.stages.probes.specs import SPECS
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.snapshot.subjects import ALL_LAYERS
+from reporter.stages.store.samples import SampleStore
+from reporter.stages.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """
+    A cluster at one moment. *notes*: what was not read and why, for the user.
+    """
+
+    snapshot: Snapshot
+    at: datetime
+    notes: tuple[str, ...] = ()
+
+
+def make_store(settings: Settings, catalogue: Catalogue) -> Store:
+    """
+    Make an empty store for what the evaluated reasons read.
+    """
+    return Store(
+        kinds_to_watch(catalogue, SPECS, settings.sources),
+        crds_to_track(catalogue, SPECS, settings.sources),
+        SampleStore(scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)),
+    )
+
+
+def describe_undecodable(
+    kind: ResourceKind, undecodable: Iterable[UndecodableObject]
+) -> list[str]:
+    """
+    Describe the objects of a list that could not be decoded, for *notes*.
+    """
+    return [
+        f"{kind.group_resource} {'/'.join(filter(None, each.name))} cannot be decoded: {each.why}"
+        for each in undecodable
+    ]
+
+
+def evaluate_once(
+    observations: Observations, settings: Settings, catalogue: Catalogue
+) -> Evaluation:
+    """
+    Evaluate everything as the first pass of a process does: clocks start at the writers' times.
+    """
+    delays = Delays(grace=settings.startup_grace, settle=settings.settle)
+    evaluator = Evaluator(
+        catalogue,
+        PROBES,
+        settings.flag_texts,
+        EvaluationSettings(delays, emission=settings.emission, heartbeat=settings.heartbeat),
+    )
+    return evaluator.evaluate(Evaluation(), observations.snapshot, ALL_LAYERS, now=observations.at)
