@@ -210,7 +210,7 @@ def _tail(
     """
     parts = [f" And {omitted} more like it."] if omitted > 0 else []
     entry, limit = message_input.entry, truncation.max_reasons
-    remedy = _find_remedy(entry, shown[0]) if truncation.include_remedy and shown else ""
+    remedy = find_remedy(entry, shown[0]) if truncation.include_remedy and shown else ""
     if remedy:
         parts.append(f" {entry.owner.capitalize()}: {remedy}")
     if message_input.other_reasons:
@@ -222,7 +222,7 @@ def _tail(
     return "".join(parts)
 
 
-def _find_remedy(entry: CatalogueEntry, reported: ReportedTrouble) -> str:
+def find_remedy(entry: CatalogueEntry, reported: ReportedTrouble) -> str:
     """
     Return the remedy for the most specific part of the code ``<extent>.<cause of the pods>``.
     """
