@@ -247,7 +247,9 @@ class StatusDocument(StatusStruct, frozen=True, kw_only=True):
     evaluated_at: Annotated[
         datetime | None, Meta(description="Time of the last pass; null before the first.")
     ] = None
-    cluster: ClusterStatus
+    cluster: Annotated[
+        ClusterStatus | None, Meta(description="Left out if one namespace was asked for.")
+    ] = None
     namespaces: tuple[NamespaceStatus, ...] = ()
 
 

@@ -6,8 +6,11 @@ import dataclasses
 from collections.abc import Collection, Iterator
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from reporter.model.entries import CatalogueEntry
-from reporter.model.rollup.states import COUNTED_STATES, Mode, State
+from reporter.model.enums import Layer
+from reporter.model.rollup.states import COUNTED_STATES, Actionability, Mode, State
 from reporter.model.rollup.status import (
     MAX_CONTRIBUTING,
     SCHEMA_VERSION,
@@ -39,8 +42,11 @@ from reporter.stages.rollup.records import (
     Totals,
 )
 from reporter.stages.rollup.rules import RollUpRules
-from reporter.stages.rollup.subjects.totals import rank_causes
+from reporter.stages.rollup.subjects.standings import NOT_EVALUATED, NOT_LISTED
+from reporter.stages.rollup.subjects.totals import RankedCause, rank_causes
 
+
+NOT_STARTED = "No pass was finished yet."
 
 ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)
 
@@ -55,22 +61,27 @@ class StatusView:
     ) -> None:
         self.rollup, self._rules, self._now, self._mode = rollup, rules, now, mode
 
-    def document(self, *namespaces: NamespaceStatus) -> StatusDocument:
+    def document(
+        self, *namespaces: NamespaceStatus, cluster: ClusterStatus | None = None
+    ) -> StatusDocument:
         """
-        Return a document with these namespaces.
+        Return a document with these parts.
         """
         return StatusDocument(
             schema=SCHEMA_VERSION,
             mode=self._mode,
             evaluated_at=self.rollup.evaluated_at,
-            cluster=self.cluster(),
+            cluster=cluster,
             namespaces=namespaces,
         )
 
     def cluster(self) -> ClusterStatus:
         rollup = self.rollup
         if rollup.cluster is None:
-            return ClusterStatus(state=State.UNKNOWN)
+            return ClusterStatus(
+                state=State.UNKNOWN,
+                blocking=_unreadable(Layer.CLUSTER, NOT_EVALUATED, NOT_STARTED),
+            )
         standing = rollup.cluster.standing
         return ClusterStatus(
             state=standing.state,
@@ -88,20 +99,39 @@ class StatusView:
         """
         Yield the namespaces by name: those in one of the states, or with an InferenceSet in one.
         """
-        for name in sorted(self.rollup.namespaces):
+        for name in self.namespace_names(states):
             found = self.namespace(name, states)
-            if found is not None and (found.state in states or found.inference_sets):
+            if found is not None:
                 yield found
+
+    def namespace_names(self, states: Collection[State] = ANY_STATE) -> list[str]:
+        return [
+            name
+            for name, record in sorted(self.rollup.namespaces.items())
+            if record.standing.state in states
+            or any(number and state in states for state, number in record.totals.by_state.items())
+        ]
 
     def namespace(
         self, name: str, states: Collection[State] = ANY_STATE
     ) -> NamespaceStatus | None:
         """
         Return one namespace with its InferenceSets in one of the states; None if it is not there.
+
+        While namespaces cannot be listed, one that is not known is Unknown.
+        """
+        summary = self.namespace_summary(name)
+        if summary is None:
+            return None
+        return replace(summary, inference_sets=tuple(self.inference_sets(name, states)))
+
+    def namespace_summary(self, name: str) -> NamespaceStatus | None:
+        """
+        Return one namespace without its InferenceSets.
         """
         record = self.rollup.namespaces.get(name)
         if record is None:
-            return None
+            return self._unlisted_namespace(name)
         standing, totals = record.standing, record.totals
         others = rank_causes(record.groups)[1:]
         return NamespaceStatus(
@@ -111,28 +141,53 @@ class StatusView:
             available=record.available,
             package=record.package,
             blocking=self.blocking(standing),
-            contributing=tuple(
-                Contributing(
-                    reason=each.key.reason,
-                    code=each.key.code,
-                    state=_state_of_group(each.key.milder_than_failed),
-                    pointer=each.key.is_pointer,
-                    subjects=each.subjects,
-                )
-                for each in others[:MAX_CONTRIBUTING]
-            ),
+            contributing=tuple(map(_contributing, others[:MAX_CONTRIBUTING])),
             contributing_count=len(others),
             replicas=sum_replicas(totals),
             counts=Counts.of(totals.by_state),
             harness=self._harness(record),
-            inference_sets=tuple(
-                self.inference_set(each, found)
-                for each, found in sorted(record.sets.items())
-                if found.standing.state in states
-            ),
         )
 
-    def inference_set(self, name: str, record: SetRecord) -> InferenceSetStatus:
+    def inference_sets(
+        self, namespace: str, states: Collection[State] = ANY_STATE
+    ) -> Iterator[InferenceSetStatus]:
+        """
+        Yield the InferenceSets of a namespace in one of the states, by name.
+        """
+        record = self.rollup.namespaces.get(namespace)
+        for name, each in sorted(record.sets.items()) if record is not None else ():
+            if each.standing.state in states:
+                yield self._inference_set(name, each)
+
+    def inference_set(self, namespace: str, name: str) -> InferenceSetStatus | None:
+        """
+        Return one InferenceSet; None if it is not there, Unknown while that cannot be known.
+        """
+        record = self.rollup.namespaces.get(namespace)
+        if record is not None and name in record.sets:
+            return self._inference_set(name, record.sets[name])
+        why = self._why_unlisted(Layer.MODELDEPLOYMENT)
+        if not why:
+            return None
+        blocking = _unreadable(Layer.MODELDEPLOYMENT, NOT_LISTED, why)
+        return InferenceSetStatus(name=name, state=State.UNKNOWN, blocking=blocking)
+
+    def _unlisted_namespace(self, name: str) -> NamespaceStatus | None:
+        why = self._why_unlisted(Layer.MODELHARNESS)
+        if not why:
+            return None
+        blocking = _unreadable(Layer.MODELHARNESS, NOT_LISTED, why)
+        return NamespaceStatus(name=name, state=State.UNKNOWN, blocking=blocking)
+
+    def _why_unlisted(self, layer: Layer) -> str:
+        """
+        Return why subjects may exist that are not known; empty if all are known.
+        """
+        if self.rollup.cluster is None:
+            return NOT_STARTED
+        return self.rollup.evaluation.known_subjects.unknown_layers.get(layer, "")
+
+    def _inference_set(self, name: str, record: SetRecord) -> InferenceSetStatus:
         standing, facts = record.standing, record.facts
         return InferenceSetStatus(
             name=name,
@@ -192,6 +247,20 @@ class StatusView:
         troubles = tuple(ReportedTrouble(each.trouble, ZERO) for each in clocks)
         first = min(troubles, key=lambda each: (not each.trouble.is_out, each.trouble.cause))
         return _message(entry, blocker.key, troubles), find_remedy(entry, first)
+
+
+def _contributing(cause: RankedCause) -> Contributing:
+    return Contributing(
+        reason=cause.key.reason,
+        code=cause.key.code,
+        state=_state_of_group(cause.key.milder_than_failed),
+        pointer=cause.key.is_pointer,
+        subjects=cause.subjects,
+    )
+
+
+def _unreadable(layer: Layer, code: str, why: str) -> Blocking:
+    return Blocking(code=code, layer=layer, message=why, actionability=Actionability.TRANSIENT)
 
 
 def _shown_clocks(state: FindingState) -> tuple[CauseClock, ...]:
