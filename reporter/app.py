@@ -26,6 +26,7 @@ from reporter.runtime.http.closed_log import ClosedConnectionLog
 from reporter.runtime.http.health import Health
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.runtime.http.status_page import ProcessInfo, StatusPage
+from reporter.runtime.http.status_v1 import StatusV1
 from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.permissions import check_permissions, permissions_for
@@ -38,6 +39,7 @@ from reporter.runtime.process.clock import Clock, monotonic_seconds
 from reporter.runtime.process.heap import trim_heap_after
 from reporter.runtime.process.open_files import raise_open_files_limit
 from reporter.runtime.process.signals import on_stop_signal
+from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.settings import Settings
 from reporter.sinks.log_format import configure_logging, one_line
 from reporter.sinks.metrics import Metrics, WatchReport
@@ -48,6 +50,7 @@ from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
+from reporter.stages.rollup.rules import RollUpRules
 
 
 logger = logging.getLogger("reporter")
@@ -140,6 +143,8 @@ class Reporter:
             catalogue, evaluation_settings, clock, involved_for=involved_for
         )
         self._history = StateHistory(clock.now, self._is_leader)
+        rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
+        self._rollup = RollUpKeeper(rules, self._announcements, clock.now)
         self._controller = Controller(
             self._store,
             Evaluator(catalogue, PROBES, settings.flag_texts, evaluation_settings),
@@ -148,6 +153,7 @@ class Reporter:
             resync=settings.resync,
             observers=(self.metrics, self._history, StateLog(self._is_leader)),
         )
+        self._controller.add_follower(self._rollup)
 
     def _wire_output(self) -> None:
         settings = self._settings
@@ -184,6 +190,11 @@ class Reporter:
                 self._health.why_not_live,
                 self._health.why_not_ready,
                 self._health.describe_limits,
+                StatusV1(
+                    self._rollup.view,
+                    self._rollup.next_change,
+                    process=self._identity.rpartition("_")[2],
+                ).routes(),
             ),
             metrics=settings.metrics_bind_address,
             health=settings.health_probe_bind_address,

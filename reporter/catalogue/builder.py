@@ -64,6 +64,7 @@ def _build_entry(draft: Draft) -> CatalogueEntry:
         parameters=draft.parameters,
         holds=build_holds(entry.hold),
         settle=None if entry.settle is UNSET else parse_duration(entry.settle),
+        window=None if entry.window is UNSET else parse_duration(entry.window),
         waits_for_grace=entry.grace,
         remedies=MappingProxyType(remedies),
         enabled=draft.enabled,

@@ -170,6 +170,13 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
             description="How long it must be clear before the finding ends. Absent: --settle-seconds."
         ),
     ] = UNSET
+    window: Annotated[
+        OptionalKey[SettleDuration],
+        Meta(
+            description="How long it may be Unknown or settling before the status calls its subject stalled. "
+            "Absent: 5m in layer cluster, 15m in modelharness, 30m in modeldeployment."
+        ),
+    ] = UNSET
     grace: Annotated[
         bool,
         Meta(
@@ -228,6 +235,7 @@ class Override(CatalogueStruct, frozen=True, kw_only=True):
     rank: Annotated[OptionalKey[Rank], Meta(description="Another rank.")] = UNSET
     hold: Annotated[OptionalKey[Hold], Meta(description="Other holds.")] = UNSET
     settle: Annotated[OptionalKey[SettleDuration], Meta(description="Another settle.")] = UNSET
+    window: Annotated[OptionalKey[SettleDuration], Meta(description="Another window.")] = UNSET
     parameters: Annotated[
         OptionalKey[dict[str, Any]], Meta(description="Other parameters of its probe.")
     ] = UNSET

@@ -160,6 +160,8 @@ class CatalogueEntry:
 
     *rank*: 0 is the highest of its layer; None for orthogonal reasons and for the layer's Ready.
     *settle*: the time that Clear must last; None is ``--settle-seconds``.
+    *window*: the time that the reason may be Unknown or settling before its subject counts as stalled;
+    None is that of the layer.
     *waits_for_grace*: trouble with a young or just missing object waits for the startup grace.
     *remedies*: by cause code, with ``default``.
     """
@@ -175,6 +177,7 @@ class CatalogueEntry:
     parameters: Any = None
     holds: HoldDurations = HoldDurations()
     settle: timedelta | None = None
+    window: timedelta | None = None
     waits_for_grace: bool = True
     remedies: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP)
     enabled: bool = True

@@ -6,7 +6,12 @@ import pytest
 import yaml
 
 from reporter.model.enums import EventType
-from tests.support.cases.case_replay import CaseReplay, expected_lines, matches_line
+from tests.support.cases.case_replay import (
+    CaseReplay,
+    expected_lines,
+    expected_statuses,
+    matches_line,
+)
 from tests.support.cases.healthy_stack import CASES
 from tests.support.cases.step_orders import ORDERS, has_fixed_order, reordered
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
@@ -35,6 +40,18 @@ def test_announces_what_the_case_expects(name, order):
     agree = len(wanted) == len(story.announced) and all(map(matches_line, story.announced, wanted))
     assert agree, _difference(case, wanted, story.announced)
     assert story.notes == sorted(case.get("notes", [])), case["why"]
+    if order == ORDERS[0]:
+        assert _pinned(case, story) == expected_statuses(case), case["why"]
+
+
+def _pinned(case, story):
+    """
+    Return the lines of the status that the case pins.
+    """
+    return {
+        at: {subject: story.statuses.get(at, {}).get(subject) for subject in lines}
+        for at, lines in expected_statuses(case).items()
+    }
 
 
 def _difference(case, wanted, announced) -> str:

@@ -21,6 +21,7 @@ WARNING_ONLY_KEYS = (
     "orthogonal",
     "hold",
     "settle",
+    "window",
     "remedy",
     "runbook",
     "suppresses",

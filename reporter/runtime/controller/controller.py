@@ -16,6 +16,7 @@ from typing import NoReturn, Protocol
 from reporter.model.observations import NotSynced
 from reporter.model.subjects import Subject
 from reporter.runtime.announcing.announcements import Announcements
+from reporter.runtime.controller.finished_pass import FinishedPass, PassFollower
 from reporter.runtime.controller.pass_cuts import PassCuts
 from reporter.runtime.process.clock import Clock
 from reporter.stages.evaluation.evaluation import Evaluation
@@ -94,12 +95,19 @@ class Controller:
         self._store, self._evaluator, self._clock = store, evaluator, clock
         self._announcements = announcements
         self._resync, self._observers = resync, tuple(observers)
+        self._followers: list[PassFollower] = []
         self._loop_time = asyncio.get_running_loop().time
         self._changed = asyncio.Event()
         self._snapshot = store.snapshot()
         self._pass_started_at: datetime | None = None
         store.subscribe(self._changed.set)
         announcements.subscribe(self._changed.set)
+
+    def add_follower(self, follower: PassFollower) -> None:
+        """
+        Hand each pass to *follower*, after the observers.
+        """
+        self._followers.append(follower)
 
     @property
     def has_synced(self) -> bool:
@@ -208,7 +216,8 @@ class Controller:
         announced = self._announcements.announced
         after = yield from evaluator.finish(before, plan, progress, announced=announced)
         yield
-        yield from self._commit(part, before, after)
+        looked_at = frozenset(plan.subjects[: progress.evaluated])
+        yield from self._commit(part, before, after, looked_at)
         return plan.still_waiting(progress, waiting)
 
     def _is_cut(self, cuts: PassCuts) -> bool:
@@ -218,7 +227,13 @@ class Controller:
         cuts.cut(self._loop_time())
         return True
 
-    def _commit(self, part: PassInput, before: Evaluation, after: Evaluation) -> Iterator[None]:
+    def _commit(
+        self,
+        part: PassInput,
+        before: Evaluation,
+        after: Evaluation,
+        looked_at: frozenset[Subject],
+    ) -> Iterator[None]:
         self._snapshot, self.evaluation = part.snapshot, after
         self._announcements.update(after, part.snapshot, now=part.now)
         self.pass_times.finished, self.pass_times.finished_at = self._loop_time(), part.now
@@ -227,6 +242,10 @@ class Controller:
             yield
             took = timedelta(seconds=self._loop_time() - part.started)
             observer.on_pass(before, after, took)
+        finished = FinishedPass(before, after, part.snapshot, looked_at, part.dirty, part.now)
+        for follower in self._followers:
+            yield
+            yield from follower.follow(finished)
 
     def _has_kind_become_unknown(self, part: PassInput) -> bool:
         """

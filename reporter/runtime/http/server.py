@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
@@ -33,7 +33,8 @@ class Pages:
     The functions that render each page.
 
     *status* returns the page in parts. *livez* and *readyz* return why not, or an empty text.
-    *limits* returns lines to add to a *readyz* that is ok.
+    *limits* returns lines to add to a *readyz* that is ok. *status_v1*: handlers by path, which are
+    served where the status page is.
     """
 
     metrics: Callable[[], bytes]
@@ -41,6 +42,7 @@ class Pages:
     livez: Callable[[], str]
     readyz: Callable[[], str]
     limits: Callable[[], str] = lambda: ""
+    status_v1: Mapping[str, Handler] = field(default_factory=dict)
 
 
 class HttpServer:
@@ -72,7 +74,7 @@ class HttpServer:
         """
         if self._metrics is not None:
             await self._serve(self._metrics, {"/metrics": self._show_metrics})
-        status: dict[str, Handler] = {"/status": self._show_status}
+        status: dict[str, Handler] = {"/status": self._show_status, **self._pages.status_v1}
         if self._health is not None:
             routes: dict[str, Handler] = {
                 "/livez": self._show_livez,

@@ -202,7 +202,7 @@ def _fill_template(message_input: MessageInput, fields: Mapping[str, str], forei
     return template.format_map({**_names(message_input), **fields, "foreign": foreign})
 
 
-def _fill_remedy(message_input: MessageInput, reported: ReportedTrouble) -> str:
+def fill_remedy(message_input: MessageInput, reported: ReportedTrouble) -> str:
     """
     Return the remedy with the names of the first trouble, so that its commands can be copied.
     """
@@ -222,7 +222,7 @@ def _tail(
     """
     parts = [f" And {omitted} more like it."] if omitted > 0 else []
     entry, limit = message_input.entry, truncation.max_reasons
-    remedy = _fill_remedy(message_input, shown[0]) if truncation.include_remedy and shown else ""
+    remedy = fill_remedy(message_input, shown[0]) if truncation.include_remedy and shown else ""
     if remedy:
         parts.append(f" {entry.owner.capitalize()}: {remedy}")
     if message_input.other_reasons:

@@ -16,6 +16,10 @@ from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
+from reporter.stages.rollup.document import StatusView
+from reporter.stages.rollup.fold import fold
+from reporter.stages.rollup.records import RollUp
+from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
@@ -24,13 +28,26 @@ from tests.support.cases.case_catalogue import case_catalogue
 from tests.support.cases.healthy_stack import HEALTHY_STACK
 from tests.support.cases.metrics_pages import MetricsPages
 from tests.support.cases.objects import CaseObjects, healthy_pods
+from tests.support.cases.statuses import status_lines
 from tests.support.cases.syntax import apply_merge_patch, parse_duration
 from tests.support.catalogue_fixture import DEFAULT_FLAGS
 from tests.support.replay import Replay
 
 
 KEYS = frozenset(
-    {"why", "of", "flags", "overlay", "given", "story", "announced", "until", "notes", "real"}
+    {
+        "why",
+        "of",
+        "flags",
+        "overlay",
+        "given",
+        "story",
+        "announced",
+        "status",
+        "until",
+        "notes",
+        "real",
+    }
 )
 STEP = frozenset({"at", "what", "change", "pages", "crds", "discovery", "watch", "restart"})
 OBSERVE_AFTER_LAST_STEP = timedelta(minutes=15)
@@ -49,10 +66,14 @@ class CaseReplay(Replay):
         self.case, self.world = case, CaseObjects()
         self.crds = dict(HEALTHY_STACK["crds"])
         self.discovery: Mapping = {}
+        self.rollup = RollUp()
+        self.statuses: dict = {}
         super().__init__(case_catalogue(case), EvaluationSettings(heartbeat=timedelta(days=2)))
 
     def __post_init__(self):
         flags = {**DEFAULT_FLAGS, **self.case.get("flags", {})}
+        self.rollup_rules = RollUpRules(self.catalogue, flags, self.settings.delays.grace)
+        self._status_at = [NOON + parse_duration(at) for at in self.case.get("status") or {}]
         self.evaluator = Evaluator(self.catalogue, PROBES, flags, self.settings)
         self.subjects = ALL_LAYERS
         self._kinds = kinds_to_watch(
@@ -87,9 +108,49 @@ class CaseReplay(Replay):
         self._advance_until(
             NOON + (parse_duration(until) if until else last + OBSERVE_AFTER_LAST_STEP)
         )
+        if self.now in self._status_at:
+            self._note_status()
+        return self
+
+    def run_pass(self) -> "CaseReplay":
+        super().run_pass()
+        self.rollup = fold(self.rollup, self.rollup_input(), self.rollup_rules)
+        return self
+
+    def rollup_input(self) -> RollUpInput:
+        """
+        Return what the last pass hands to the roll-up; every pass of a case looks at all subjects.
+        """
+        episodes = self.announcement_state.episodes.items()
+        return RollUpInput(
+            self.evaluation,
+            self.store.snapshot(),
+            looked_at=self.evaluation.subjects,
+            dirty=self.store.take_dirty(),
+            now=self.now,
+            episodes={key: each.event.episode_start for key, each in episodes},
+        )
+
+    def restart(self, *, back_after: float = 0.0) -> "CaseReplay":
+        self.rollup = RollUp()
+        super().restart(back_after=back_after)
         return self
 
     def _advance_until(self, end: datetime) -> None:
+        """
+        Advance to the end, and note the status at each time that the case pins.
+        """
+        for moment in sorted(self._status_at):
+            if self.now <= moment < end:
+                self._advance_without_status(moment)
+                self._note_status()
+        self._advance_without_status(end)
+
+    def _note_status(self) -> None:
+        view = StatusView(self.rollup, self.rollup_rules, now=self.now)
+        self.statuses[_since_start(self.now)] = status_lines(view)
+
+    def _advance_without_status(self, end: datetime) -> None:
         """
         Advance to the end. A sample due at the end is taken after the change of the next step.
         """
@@ -215,6 +276,14 @@ def expected_lines(case: Mapping) -> list[str]:
     Return the expected announcements as lines with their time.
     """
     return [f"{_since_start(NOON + at)} {line}" for at, line in expected_announcements(case)]
+
+
+def expected_statuses(case: Mapping) -> Mapping[str, Mapping[str, str]]:
+    """
+    Return the lines of the status that a case expects, by time since the start and subject.
+    """
+    statuses = case.get("status") or {}
+    return {_since_start(NOON + parse_duration(at)): lines for at, lines in statuses.items()}
 
 
 def matches_line(line: str, expected_: str) -> bool:

@@ -20,9 +20,22 @@ class InferenceSetSpec(ApiStruct, frozen=True):
     node_count_limit: int | None = 0
 
 
+class AutoUpgradeStatus(ApiStruct, frozen=True):
+    """
+    *num_drifted_workspaces*: replicas that are not of the newest version of KAITO's base image.
+    """
+
+    num_drifted_workspaces: int | None = 0
+
+
 class InferenceSetStatus(ApiStruct, frozen=True):
+    """
+    *auto_upgrade*: None where KAITO does not report versions of replicas.
+    """
+
     replicas: int = 0
     ready_replicas: int = 0
+    auto_upgrade: AutoUpgradeStatus | None = None
     conditions: tuple[Condition, ...] | None = ()
 
 

@@ -1,0 +1,3 @@
+"""
+The roll-up status: what is, beside the Events about what went wrong.
+"""

@@ -1,0 +1,87 @@
+"""
+The states of a roll-up, and the closed sets beside them.
+"""
+
+from enum import StrEnum, unique
+
+from reporter.model.enums import Owner
+
+
+@unique
+class State(StrEnum):
+    """
+    The state of a subject, the worst last but for the two that are no answer about its health.
+    """
+
+    CURRENT = "Current"
+    IN_PROGRESS = "InProgress"
+    UNKNOWN = "Unknown"
+    FAILED = "Failed"
+    TERMINATING = "Terminating"
+    NOT_FOUND = "NotFound"
+
+    @property
+    def severity(self) -> int:
+        """
+        The order in which one state makes that of a namespace; TERMINATING ones never do.
+        """
+        return _SEVERITY[self]
+
+
+_SEVERITY = {state: number for number, state in enumerate(State)}
+
+COUNTED_STATES = (
+    State.CURRENT,
+    State.IN_PROGRESS,
+    State.UNKNOWN,
+    State.FAILED,
+    State.TERMINATING,
+)
+"""
+The states that a subject which exists may have.
+"""
+
+
+@unique
+class Actionability(StrEnum):
+    """
+    Who must act; TRANSIENT: nobody yet, it may still end by itself.
+    """
+
+    TRANSIENT = "transient"
+    USER = "user"
+    PLATFORM = "platform"
+
+    @classmethod
+    def of_owner(cls, owner: Owner) -> "Actionability":
+        return cls.USER if owner is Owner.USER else cls.PLATFORM
+
+
+@unique
+class SinceFrom(StrEnum):
+    """
+    The source of a time: the writer of a condition, the Event of the episode, or this process.
+    """
+
+    WRITER = "writer"
+    EPISODE = "episode"
+    PROCESS = "process"
+
+
+@unique
+class Pattern(StrEnum):
+    """
+    A known shape of trouble without a culprit.
+    """
+
+    NO_TERMINAL_STATE_REPORTED = "NoTerminalStateReported"
+
+
+@unique
+class Mode(StrEnum):
+    """
+    How the status was made: by a process that watches, or from one reading.
+    """
+
+    WATCHING = "watching"
+    ONE_SHOT = "oneShot"

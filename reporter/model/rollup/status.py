@@ -1,0 +1,264 @@
+"""
+The roll-up status as published: one answer for an InferenceSet, a namespace and the cluster.
+
+These structs are the JSON of ``/status/v1``, and its JSON Schema is made from them. Keys are only added
+in v1. A key with its default value is left out.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from reporter.model.enums import Layer
+from reporter.model.rollup.states import Actionability, Mode, Pattern, SinceFrom, State
+
+
+SCHEMA_VERSION = "v1"
+
+MAX_CONTRIBUTING = 10
+"""
+The causes that are named beside the blocking one.
+"""
+
+
+class StatusStruct(
+    Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True
+): ...
+
+
+class Replicas(StatusStruct, frozen=True, kw_only=True):
+    """
+    The progress of a workload; null where nobody reports it.
+    """
+
+    desired: Annotated[int, Meta(description="Replicas of the spec.")]
+    updated: Annotated[
+        int | None,
+        Meta(description="Replicas of the newest revision; null if it is not reported."),
+    ] = None
+    ready: Annotated[int | None, Meta(description="Replicas that serve; null if unknown.")] = None
+
+
+class Blocking(StatusStruct, frozen=True, kw_only=True):
+    """
+    What keeps a subject from being Current: the cause, and not what merely follows from it.
+    """
+
+    reason: Annotated[
+        str,
+        Meta(description="Reason of the catalogue; empty if there is progress without trouble."),
+    ] = ""
+    code: Annotated[str, Meta(description="Cause code of the reason.")]
+    layer: Annotated[Layer, Meta(description="Layer of the reason.")]
+    object: Annotated[
+        str, Meta(description="Object of the cause, `resource.group namespace/name`.")
+    ] = ""
+    message: Annotated[str, Meta(description="What is wrong and where.")] = ""
+    remedy: Annotated[str, Meta(description="What to do.")] = ""
+    actionability: Annotated[
+        Actionability, Meta(description="Who must act; `transient`: nobody yet.")
+    ]
+    pointer: Annotated[
+        bool,
+        Meta(description="The cause is upstream: the subject's own findings only follow from it."),
+    ] = False
+    via: Annotated[
+        tuple[str, ...],
+        Meta(description="The subject's own reason and those between it and the cause."),
+    ] = ()
+    held: Annotated[
+        bool, Meta(description="The trouble has not outlived its hold: it may be a normal change.")
+    ] = False
+    since: Annotated[datetime | None, Meta(description="Since when this has been so.")] = None
+    since_from: Annotated[SinceFrom | None, Meta(description="Who reports that time.")] = None
+    in_state_seconds: Annotated[
+        int, Meta(description="Seconds since then; of no account for the ETag.")
+    ] = 0
+    window_seconds: Annotated[
+        int, Meta(description="How long this may take before it counts as stalled.")
+    ] = 0
+    stalled: Annotated[bool, Meta(description="It has taken longer than its window.")] = False
+    pattern: Annotated[
+        Pattern | None,
+        Meta(description="Set if it is stalled and no writer names a culprit."),
+    ] = None
+
+
+class Contributing(StatusStruct, frozen=True, kw_only=True):
+    """
+    A further cause in a namespace, with the number of subjects that it blocks.
+    """
+
+    reason: str = ""
+    code: str
+    state: State
+    pointer: bool = False
+    subjects: int
+
+
+class InferenceSetStatus(StatusStruct, frozen=True, kw_only=True):
+    """
+    The status of one InferenceSet.
+    """
+
+    name: str
+    state: State
+    last_known: Annotated[
+        State | None, Meta(description="The state before it became Unknown, if one was known.")
+    ] = None
+    available: Annotated[
+        bool | None,
+        Meta(description="A replica serves and its route is not out; null if unknown."),
+    ] = None
+    paused: Annotated[bool, Meta(description="Scaled to zero on purpose.")] = False
+    observed_generation: Annotated[
+        int | None, Meta(description="Generation that KAITO has acted on; null if not reported.")
+    ] = None
+    generation: int | None = None
+    replicas: Replicas | None = None
+    blocking: Blocking | None = None
+
+
+class HarnessStatus(StatusStruct, frozen=True, kw_only=True):
+    """
+    The status of the Gateway of a namespace and of what belongs to it.
+    """
+
+    state: State
+    last_known: State | None = None
+    blocking: Blocking | None = None
+
+
+class Package(StatusStruct, frozen=True, kw_only=True):
+    """
+    The package that a namespace was made from.
+    """
+
+    name: str
+    revision: str = ""
+
+
+class Counts(StatusStruct, frozen=True, kw_only=True):
+    """
+    A number of subjects by state.
+    """
+
+    current: int = 0
+    in_progress: int = 0
+    unknown: int = 0
+    failed: int = 0
+    terminating: int = 0
+
+    @classmethod
+    def of(cls, numbers: Mapping[State, int]) -> "Counts":
+        return cls(**{_COUNT_KEYS[state]: number for state, number in numbers.items() if number})
+
+    def by_state(self) -> Mapping[State, int]:
+        return {state: getattr(self, key) for state, key in _COUNT_KEYS.items()}
+
+
+_COUNT_KEYS: Mapping[State, str] = MappingProxyType(
+    {
+        State.CURRENT: "current",
+        State.IN_PROGRESS: "in_progress",
+        State.UNKNOWN: "unknown",
+        State.FAILED: "failed",
+        State.TERMINATING: "terminating",
+    }
+)
+
+
+class NamespaceStatus(StatusStruct, frozen=True, kw_only=True):
+    """
+    The status of a workload namespace: the worst of its harness and its InferenceSets.
+    """
+
+    name: str
+    state: State
+    last_known: State | None = None
+    available: Annotated[
+        bool | None, Meta(description="Any InferenceSet is available; null if unknown.")
+    ] = None
+    package: Package | None = None
+    blocking: Blocking | None = None
+    contributing: Annotated[
+        tuple[Contributing, ...],
+        Meta(description="Further causes, at most ten, most important first."),
+    ] = ()
+    contributing_count: Annotated[int, Meta(description="The number of all further causes.")] = 0
+    replicas: Annotated[Replicas | None, Meta(description="Sums over the InferenceSets.")] = None
+    counts: Annotated[Counts, Meta(description="InferenceSets by state.")] = Counts()
+    harness: HarnessStatus | None = None
+    inference_sets: tuple[InferenceSetStatus, ...] = ()
+
+
+class ComponentStatus(StatusStruct, frozen=True, kw_only=True):
+    """
+    The status of a Deployment of the control plane.
+    """
+
+    namespace: str
+    name: str
+    reason: Annotated[str, Meta(description="The reason that is about it.")]
+    state: State
+    replicas: Replicas | None = None
+    observed_generation: int | None = None
+    generation: int | None = None
+
+
+class ClusterCounts(StatusStruct, frozen=True, kw_only=True):
+    namespaces: Counts = Counts()
+    inference_sets: Counts = Counts()
+
+
+class UnlistedLayer(StatusStruct, frozen=True, kw_only=True):
+    """
+    A layer whose subjects are not all known: there may be more than are shown, in any state.
+    """
+
+    layer: Layer
+    why: str
+    state: State = State.UNKNOWN
+
+
+class ClusterStatus(StatusStruct, frozen=True, kw_only=True):
+    """
+    The status of the control plane, with counts of the rest: one failing model fails no cluster.
+    """
+
+    state: State
+    last_known: State | None = None
+    blocking: Blocking | None = None
+    components: tuple[ComponentStatus, ...] = ()
+    counts: ClusterCounts = ClusterCounts()
+    unlisted_layers: tuple[UnlistedLayer, ...] = ()
+
+
+class StatusDocument(StatusStruct, frozen=True, kw_only=True):
+    """
+    The answer of ``/status/v1``, and of its paths for one namespace or InferenceSet.
+    """
+
+    schema: Annotated[str, Meta(description="Always `v1`; keys are only added to it.")]
+    mode: Mode = Mode.WATCHING
+    evaluated_at: Annotated[
+        datetime | None, Meta(description="Time of the last pass; null before the first.")
+    ] = None
+    cluster: Annotated[
+        ClusterStatus | None, Meta(description="Left out if one namespace was asked for.")
+    ] = None
+    namespaces: tuple[NamespaceStatus, ...] = ()
+
+
+class StatusError(StatusStruct, frozen=True, kw_only=True):
+    """
+    The answer to a request that cannot be met, with what to do.
+    """
+
+    schema: str
+    state: State | None = None
+    error: str
+    remedy: str

@@ -1,0 +1,75 @@
+"""
+The roll-up of this process: folded after each pass, and shown in between.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from reporter.runtime.announcing.announcements import Announcements
+from reporter.runtime.controller.finished_pass import FinishedPass
+from reporter.stages.rollup.document import StatusView
+from reporter.stages.rollup.fold import fold_steps
+from reporter.stages.rollup.records import RollUp
+from reporter.stages.rollup.rules import RollUpInput, RollUpRules
+
+
+logger = logging.getLogger(__name__)
+
+
+class RollUpKeeper:
+    """
+    Owns the roll-up; nobody else changes it.
+    """
+
+    def __init__(
+        self, rules: RollUpRules, announcements: Announcements, now: Callable[[], datetime]
+    ) -> None:
+        self.rollup = RollUp()
+        self._rules, self._announcements, self._now = rules, announcements, now
+        self._changed = asyncio.Event()
+        self._failed = False
+
+    def view(self) -> StatusView:
+        """
+        Return the roll-up as of this moment, which later passes do not change.
+        """
+        return StatusView(self.rollup, self._rules, now=self._now())
+
+    async def next_change(self) -> None:
+        """
+        Wait until the content of the roll-up has changed.
+        """
+        await self._changed.wait()
+
+    def follow(self, finished: FinishedPass) -> Iterator[None]:
+        """
+        Fold a pass. Yields where other tasks may run.
+        """
+        before = self.rollup
+        try:
+            after = yield from fold_steps(before, self._input(finished), self._rules)
+        except Exception:
+            # The status is a view of the findings: a fault of it must not end the announcing of
+            # them. Without a roll-up all is Unknown, and the next full pass makes another one.
+            if not self._failed:
+                logger.exception("the status cannot be rolled up; /status/v1 is Unknown")
+            self._failed, after = True, RollUp(revision=before.revision + 1)
+        else:
+            self._failed = False
+        self.rollup = after
+        if after.revision != before.revision:
+            changed, self._changed = self._changed, asyncio.Event()
+            changed.set()
+
+    def _input(self, finished: FinishedPass) -> RollUpInput:
+        episodes = self._announcements.state.episodes
+        return RollUpInput(
+            finished.after,
+            finished.snapshot,
+            looked_at=finished.looked_at,
+            dirty=finished.dirty,
+            now=finished.now,
+            episodes={key: each.event.episode_start for key, each in episodes.items()},
+        )

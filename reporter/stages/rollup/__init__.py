@@ -1,0 +1,3 @@
+"""
+The roll-up status: from an Evaluation and its snapshot to one answer for each subject.
+"""

@@ -1,0 +1,3 @@
+"""
+Find what blocks a subject, since when, and who must act.
+"""

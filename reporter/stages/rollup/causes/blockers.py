@@ -1,0 +1,172 @@
+"""
+Find what blocks a subject: the cause at the end of the chain of suppressions.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from reporter.model.enums import Layer, Reason, TroubleKind
+from reporter.model.rollup.states import Actionability, Pattern, SinceFrom
+from reporter.model.subjects import FindingKey
+from reporter.stages.evaluation.clocks import CauseClock, FindingState
+from reporter.stages.rollup.causes.since import Since, kind_since, since_of
+from reporter.stages.rollup.records import Blocker
+from reporter.stages.rollup.rules import RollUpInput, RollUpRules
+
+
+UNKNOWN, SETTLING, RECOVERING = "Unknown", "Settling", "Recovering"
+"""
+Codes where no trouble has one: the reason cannot be evaluated; its trouble has just ended; the cause
+has ended, and what follows from it has yet to catch up.
+"""
+
+
+class BlockerFinder:
+    """
+    Finds the blockers of one fold. Many subjects share a cause, so answers are kept.
+    """
+
+    def __init__(self, given: RollUpInput, rules: RollUpRules) -> None:
+        self._evaluation, self._now, self._episodes = given.evaluation, given.now, given.episodes
+        self._rules = rules
+        self._causes: dict[FindingKey, Blocker] = {}
+        self._pointers: dict[tuple[FindingKey, tuple[Reason, ...]], Blocker] = {}
+
+    def find(self, key: FindingKey) -> Blocker:
+        """
+        Return the cause of a finding: itself, or the root of what suppresses it.
+        """
+        suppressed_by = self._evaluation.suppressions.suppressed_by
+        if key not in suppressed_by:
+            return self._cause(key)
+        path = _path_to_root(key, suppressed_by, self._rules)
+        root, via = path[-1], tuple(dict.fromkeys(each.reason for each in path[:-1]))
+        found = self._pointers.get((root, via))
+        if found is None:
+            found = self._pointers[root, via] = replace(self._cause(root), via=via)
+        return found
+
+    def without_finding(self, layer: Layer, code: str, why: str, *, since: datetime) -> Blocker:
+        """
+        Return the blocker of a subject without a finding: in progress, or not evaluated.
+        """
+        return self._quiet(None, layer, code, why, Since(since, SinceFrom.PROCESS))
+
+    def _cause(self, key: FindingKey) -> Blocker:
+        found = self._causes.get(key)
+        if found is None:
+            found = self._causes[key] = self._make_cause(key)
+        return found
+
+    def _make_cause(self, key: FindingKey) -> Blocker:
+        gate, layer = self._evaluation.gate, key.subject.layer
+        state = gate.finding_states.get(key)
+        if state is not None and not state.why_unknown:
+            clocks = state.announceable or tuple(c for c in state.clocks if c.active)
+            return self._trouble(key, state, clocks) if clocks else self._settling(key, state)
+        if state is not None:
+            since = state.unknown_since or self._now
+            return self._quiet(key, layer, UNKNOWN, state.why_unknown, _seen(since))
+        unknown = gate.unknown_states.get(key)
+        if unknown is not None:
+            return self._quiet(key, layer, UNKNOWN, unknown.why, _seen(unknown.since))
+        outage = self._evaluation.suppressions.outages.get(key)
+        ended = outage.as_of - outage.recovered_for if outage is not None else self._now
+        why = "The cause has ended; what follows from it has yet to recover."
+        return self._quiet(key, layer, RECOVERING, why, _seen(ended))
+
+    def _settling(self, key: FindingKey, state: FindingState) -> Blocker:
+        why = "The trouble has ended, and has yet to stay away for the settle."
+        ended = state.as_of - max(clock.clear_for for clock in state.clocks)
+        return self._quiet(key, key.subject.layer, SETTLING, why, _seen(ended))
+
+    def _trouble(
+        self, key: FindingKey, state: FindingState, clocks: tuple[CauseClock, ...]
+    ) -> Blocker:
+        rules, now = self._rules, self._now
+        # The same order as in the message, whose first sentence is about this trouble.
+        clock = min(clocks, key=lambda each: (not each.trouble.is_out, each.trouble.cause))
+        trouble, held = clock.trouble, not state.announceable
+        since, window = (
+            since_of(key, state, clock, self._episodes, now=now),
+            rules.finding_window(key),
+        )
+        is_starting = trouble.kind is TroubleKind.STARTING
+        # What starts anew after trouble of another kind may take its time again.
+        begun = kind_since(state, clock) if is_starting else since.moment
+        is_over = now - begun >= window
+        stalled = is_over and not held
+        transient = held or (is_starting and not is_over)
+        return Blocker(
+            key=key,
+            code=trouble.cause.code,
+            object=trouble.cause.object,
+            layer=key.subject.layer,
+            held=held,
+            since=since.moment,
+            since_from=since.source,
+            window=window,
+            actionability=Actionability.TRANSIENT if transient else self._owner(key),
+            stalled=stalled,
+            pattern=_pattern(stalled=stalled and is_starting),
+            deadline=None if is_over or held else begun + window,
+        )
+
+    def _quiet(
+        self, key: FindingKey | None, layer: Layer, code: str, why: str, since: Since
+    ) -> Blocker:
+        """
+        Return a blocker of which no writer says what is wrong.
+        """
+        window = self._rules.quiet_window(layer, key)
+        stalled = self._now - since.moment >= window
+        return Blocker(
+            key=key,
+            code=code,
+            layer=layer,
+            why=why,
+            since=since.moment,
+            since_from=since.source,
+            window=window,
+            actionability=self._owner(key) if stalled else Actionability.TRANSIENT,
+            stalled=stalled,
+            pattern=_pattern(stalled=stalled),
+            deadline=None if stalled else since.moment + window,
+        )
+
+    def _owner(self, key: FindingKey | None) -> Actionability:
+        if key is None:
+            return Actionability.PLATFORM
+        return Actionability.of_owner(self._rules.entry(key).owner)
+
+
+def _seen(moment: datetime) -> Since:
+    return Since(moment, SinceFrom.PROCESS)
+
+
+def _pattern(*, stalled: bool) -> Pattern | None:
+    return Pattern.NO_TERMINAL_STATE_REPORTED if stalled else None
+
+
+def _path_to_root(
+    key: FindingKey,
+    suppressed_by: Mapping[FindingKey, tuple[FindingKey, ...]],
+    rules: RollUpRules,
+) -> tuple[FindingKey, ...]:
+    """
+    Return the way from a suppressed key to its root: of all roots the most important one.
+
+    The catalogue refuses cycles, and suppressions only lead upstream.
+    """
+    paths: dict[FindingKey, tuple[FindingKey, ...]] = {}
+    left: list[tuple[FindingKey, ...]] = [(key,)]
+    while left:
+        path = left.pop(0)
+        sources = suppressed_by.get(path[-1], ())
+        if not sources:
+            paths.setdefault(path[-1], path)
+        left += [(*path, source) for source in sources if source not in path]
+    root = min(paths, key=lambda each: (each.subject.layer.order, rules.rank(each), each))
+    return paths[root]

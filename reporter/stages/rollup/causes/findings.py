@@ -1,0 +1,68 @@
+"""
+The ranked findings of each subject, by what they mean for its state.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
+from typing import NamedTuple
+
+from reporter.model.subjects import FindingKey, Subject
+from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.rollup.rules import RollUpRules
+
+
+class SubjectFindings(NamedTuple):
+    """
+    The ranked keys of one subject that are not clear, the most important first.
+
+    *failed*: outlived their hold and can be judged now. *held*: trouble within its hold.
+    *settling*: trouble that is absent, but has not settled.
+    """
+
+    failed: tuple[FindingKey, ...] = ()
+    unknown: tuple[FindingKey, ...] = ()
+    held: tuple[FindingKey, ...] = ()
+    settling: tuple[FindingKey, ...] = ()
+
+
+NO_FINDINGS = SubjectFindings()
+
+
+def collect_findings(
+    evaluation: Evaluation, subjects: Collection[Subject], rules: RollUpRules
+) -> Mapping[Subject, SubjectFindings]:
+    """
+    Return the findings of those *subjects* that have any.
+    """
+    keys: defaultdict[Subject, set[FindingKey]] = defaultdict(set)
+    gate = evaluation.gate
+    for key in chain(gate.finding_states, gate.unknown_states):
+        if key.subject in subjects and not rules.entry(key).orthogonal:
+            keys[key.subject].add(key)
+    return {subject: _sort_findings(each, evaluation, rules) for subject, each in keys.items()}
+
+
+def _sort_findings(
+    keys: Iterable[FindingKey], evaluation: Evaluation, rules: RollUpRules
+) -> SubjectFindings:
+    suppressed_by = evaluation.suppressions.suppressed_by
+
+    def order(key: FindingKey) -> tuple[bool, int, FindingKey]:
+        # A subject's own cause comes before one that it only points at.
+        return (key in suppressed_by, rules.rank(key), key)
+
+    found: SubjectFindings = SubjectFindings()
+    lists: dict[str, list[FindingKey]] = {name: [] for name in found._fields}
+    for key in sorted(keys, key=order):
+        lists[_class_of(key, evaluation)].append(key)
+    return SubjectFindings(**{name: tuple(each) for name, each in lists.items()})
+
+
+def _class_of(key: FindingKey, evaluation: Evaluation) -> str:
+    state = evaluation.gate.finding_states.get(key)
+    if state is None or state.why_unknown:
+        return "unknown"
+    if state.announceable:
+        return "failed"
+    return "held" if state.troubles else "settling"

@@ -1,0 +1,63 @@
+"""
+Since when something has been so, and who reports that.
+
+A writer's time counts only if it is sane: not missing, not 1970, not in the future. Nor does the age
+of an object count, which some conditions carry in place of a time: an old object may break today.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from reporter.model.rollup.states import SinceFrom
+from reporter.model.subjects import FindingKey
+from reporter.model.verdicts import Trouble
+from reporter.stages.evaluation.clocks import ZERO, CauseClock, FindingState
+from reporter.stages.evaluation.holds import MIN_TRANSITION_TIME
+
+
+class Since(NamedTuple):
+    moment: datetime
+    source: SinceFrom
+
+
+def since_of(
+    key: FindingKey,
+    state: FindingState,
+    clock: CauseClock,
+    episodes: Mapping[FindingKey, datetime],
+    *,
+    now: datetime,
+) -> Since:
+    """
+    Return since when the trouble of *clock* has existed.
+
+    Without a sane time of its writer that is the start of the episode, or when this process first saw
+    the trouble, whichever is earlier: a process that was restarted has seen less.
+    """
+    written = clock.trouble.since
+    if written is not None and is_sane(written, clock.trouble, now=now):
+        return Since(written, SinceFrom.WRITER)
+    seen, episode = seen_since(state, clock), episodes.get(key)
+    if episode is not None and episode < seen:
+        return Since(episode, SinceFrom.EPISODE)
+    return Since(seen, SinceFrom.PROCESS)
+
+
+def is_sane(moment: datetime, trouble: Trouble, *, now: datetime) -> bool:
+    return MIN_TRANSITION_TIME < moment <= now and moment != trouble.object_created_at
+
+
+def seen_since(state: FindingState, clock: CauseClock) -> datetime:
+    """
+    Return when this process saw the trouble begin, by the time that it has seen it.
+    """
+    spans = (clock.time_in_kind, *(span for _, span in clock.time_in_others))
+    return state.as_of - sum((max(span, ZERO) for span in spans), ZERO)
+
+
+def kind_since(state: FindingState, clock: CauseClock) -> datetime:
+    """
+    Return since when the trouble has been of its present kind.
+    """
+    return state.as_of - max(clock.time_in_kind, ZERO)

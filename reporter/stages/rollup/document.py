@@ -1,0 +1,290 @@
+"""
+Render the roll-up as published: texts, ages and sums, of as much of it as was asked for.
+"""
+
+import dataclasses
+from collections.abc import Collection, Iterator
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from reporter.model.enums import Layer
+from reporter.model.rollup.states import COUNTED_STATES, Actionability, Mode, State
+from reporter.model.rollup.status import (
+    MAX_CONTRIBUTING,
+    SCHEMA_VERSION,
+    Blocking,
+    ClusterCounts,
+    ClusterStatus,
+    Contributing,
+    Counts,
+    HarnessStatus,
+    InferenceSetStatus,
+    NamespaceStatus,
+    Replicas,
+    StatusDocument,
+)
+from reporter.stages.announcing.message import (
+    MessageInput,
+    ReportedTrouble,
+    fill_remedy,
+    render_message,
+)
+from reporter.stages.evaluation.clocks import ZERO, CauseClock, FindingState
+from reporter.stages.rollup.records import (
+    Blocker,
+    NamespaceRecord,
+    RollUp,
+    SetRecord,
+    Standing,
+    Totals,
+)
+from reporter.stages.rollup.rules import RollUpRules
+from reporter.stages.rollup.subjects.standings import NOT_EVALUATED, NOT_LISTED
+from reporter.stages.rollup.subjects.totals import RankedCause, rank_causes
+
+
+NOT_STARTED = "No pass was finished yet."
+
+ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)
+
+
+class StatusView:
+    """
+    The roll-up at one moment, with *now* for ages. Rendering it changes nothing.
+    """
+
+    def __init__(
+        self, rollup: RollUp, rules: RollUpRules, *, now: datetime, mode: Mode = Mode.WATCHING
+    ) -> None:
+        self.rollup, self._rules, self._now, self._mode = rollup, rules, now, mode
+
+    def document(
+        self, *namespaces: NamespaceStatus, cluster: ClusterStatus | None = None
+    ) -> StatusDocument:
+        """
+        Return a document with these parts.
+        """
+        return StatusDocument(
+            schema=SCHEMA_VERSION,
+            mode=self._mode,
+            evaluated_at=self.rollup.evaluated_at,
+            cluster=cluster,
+            namespaces=namespaces,
+        )
+
+    def cluster(self) -> ClusterStatus:
+        rollup = self.rollup
+        if rollup.cluster is None:
+            return ClusterStatus(
+                state=State.UNKNOWN,
+                blocking=_unreadable(Layer.CLUSTER, NOT_EVALUATED, NOT_STARTED),
+            )
+        standing = rollup.cluster.standing
+        return ClusterStatus(
+            state=standing.state,
+            last_known=standing.last_known,
+            blocking=self.blocking(standing),
+            components=rollup.cluster.components,
+            counts=ClusterCounts(
+                namespaces=Counts.of(rollup.namespace_counts),
+                inference_sets=Counts.of(rollup.set_counts),
+            ),
+            unlisted_layers=rollup.cluster.unlisted,
+        )
+
+    def namespaces(self, states: Collection[State] = ANY_STATE) -> Iterator[NamespaceStatus]:
+        """
+        Yield the namespaces by name: those in one of the states, or with an InferenceSet in one.
+        """
+        for name in self.namespace_names(states):
+            found = self.namespace(name, states)
+            if found is not None:
+                yield found
+
+    def namespace_names(self, states: Collection[State] = ANY_STATE) -> list[str]:
+        return [
+            name
+            for name, record in sorted(self.rollup.namespaces.items())
+            if record.standing.state in states
+            or any(number and state in states for state, number in record.totals.by_state.items())
+        ]
+
+    def namespace(
+        self, name: str, states: Collection[State] = ANY_STATE
+    ) -> NamespaceStatus | None:
+        """
+        Return one namespace with its InferenceSets in one of the states; None if it is not there.
+
+        While namespaces cannot be listed, one that is not known is Unknown.
+        """
+        summary = self.namespace_summary(name)
+        if summary is None:
+            return None
+        return replace(summary, inference_sets=tuple(self.inference_sets(name, states)))
+
+    def namespace_summary(self, name: str) -> NamespaceStatus | None:
+        """
+        Return one namespace without its InferenceSets.
+        """
+        record = self.rollup.namespaces.get(name)
+        if record is None:
+            return self._unlisted_namespace(name)
+        standing, totals = record.standing, record.totals
+        others = rank_causes(record.groups)[1:]
+        return NamespaceStatus(
+            name=name,
+            state=standing.state,
+            last_known=standing.last_known,
+            available=record.available,
+            package=record.package,
+            blocking=self.blocking(standing),
+            contributing=tuple(map(_contributing, others[:MAX_CONTRIBUTING])),
+            contributing_count=len(others),
+            replicas=sum_replicas(totals),
+            counts=Counts.of(totals.by_state),
+            harness=self._harness(record),
+        )
+
+    def inference_sets(
+        self, namespace: str, states: Collection[State] = ANY_STATE
+    ) -> Iterator[InferenceSetStatus]:
+        """
+        Yield the InferenceSets of a namespace in one of the states, by name.
+        """
+        record = self.rollup.namespaces.get(namespace)
+        for name, each in sorted(record.sets.items()) if record is not None else ():
+            if each.standing.state in states:
+                yield self._inference_set(name, each)
+
+    def inference_set(self, namespace: str, name: str) -> InferenceSetStatus | None:
+        """
+        Return one InferenceSet; None if it is not there, Unknown while that cannot be known.
+        """
+        record = self.rollup.namespaces.get(namespace)
+        if record is not None and name in record.sets:
+            return self._inference_set(name, record.sets[name])
+        why = self._why_unlisted(Layer.MODELDEPLOYMENT)
+        if not why:
+            return None
+        blocking = _unreadable(Layer.MODELDEPLOYMENT, NOT_LISTED, why)
+        return InferenceSetStatus(name=name, state=State.UNKNOWN, blocking=blocking)
+
+    def _unlisted_namespace(self, name: str) -> NamespaceStatus | None:
+        why = self._why_unlisted(Layer.MODELHARNESS)
+        if not why:
+            return None
+        blocking = _unreadable(Layer.MODELHARNESS, NOT_LISTED, why)
+        return NamespaceStatus(name=name, state=State.UNKNOWN, blocking=blocking)
+
+    def _why_unlisted(self, layer: Layer) -> str:
+        """
+        Return why subjects may exist that are not known; empty if all are known.
+        """
+        if self.rollup.cluster is None:
+            return NOT_STARTED
+        return self.rollup.evaluation.known_subjects.unknown_layers.get(layer, "")
+
+    def _inference_set(self, name: str, record: SetRecord) -> InferenceSetStatus:
+        standing, facts = record.standing, record.facts
+        return InferenceSetStatus(
+            name=name,
+            state=standing.state,
+            last_known=standing.last_known,
+            available=record.available,
+            paused=facts.is_paused if facts is not None else False,
+            observed_generation=facts.observed_generation if facts is not None else None,
+            generation=facts.generation if facts is not None else None,
+            replicas=facts.replicas if facts is not None else None,
+            blocking=self.blocking(standing),
+        )
+
+    def _harness(self, record: NamespaceRecord) -> HarnessStatus:
+        harness = record.harness
+        return HarnessStatus(
+            state=harness.state, last_known=harness.last_known, blocking=self.blocking(harness)
+        )
+
+    # ------------------------------------------------------------ what blocks
+
+    def blocking(self, standing: Standing) -> Blocking | None:
+        blocker = standing.blocker
+        if blocker is None:
+            return None
+        message, remedy = self._texts(blocker)
+        return Blocking(
+            reason=blocker.reason,
+            code=blocker.code,
+            layer=blocker.layer,
+            object=str(blocker.object) if blocker.object is not None else "",
+            message=message,
+            remedy=remedy,
+            actionability=blocker.actionability,
+            pointer=blocker.is_pointer,
+            via=blocker.via,
+            held=blocker.held,
+            since=blocker.since,
+            since_from=blocker.since_from,
+            in_state_seconds=max(int((self._now - blocker.since).total_seconds()), 0),
+            window_seconds=int(blocker.window.total_seconds()),
+            stalled=blocker.stalled,
+            pattern=blocker.pattern,
+        )
+
+    def _texts(self, blocker: Blocker) -> tuple[str, str]:
+        """
+        Return what is wrong and what to do, as the Event says it, without its suffixes.
+        """
+        if blocker.key is None or blocker.why:
+            return blocker.why, ""
+        state = self.rollup.evaluation.finding_state_of(blocker.key)
+        entry = self._rules.entry(blocker.key)
+        clocks = _shown_clocks(state) if state is not None else ()
+        if not clocks:
+            return "", ""
+        troubles = tuple(ReportedTrouble(each.trouble, ZERO) for each in clocks)
+        first = min(troubles, key=lambda each: (not each.trouble.is_out, each.trouble.cause))
+        whole = MessageInput(entry, blocker.key.subject, troubles)
+        return _message(whole), fill_remedy(whole, first)
+
+
+def _contributing(cause: RankedCause) -> Contributing:
+    return Contributing(
+        reason=cause.key.reason,
+        code=cause.key.code,
+        state=_state_of_group(cause.key.milder_than_failed),
+        pointer=cause.key.is_pointer,
+        subjects=cause.subjects,
+    )
+
+
+def _unreadable(layer: Layer, code: str, why: str) -> Blocking:
+    return Blocking(code=code, layer=layer, message=why, actionability=Actionability.TRANSIENT)
+
+
+def _shown_clocks(state: FindingState) -> tuple[CauseClock, ...]:
+    return state.announceable or tuple(each for each in state.clocks if each.active)
+
+
+def _message(whole: MessageInput) -> str:
+    """
+    Render the text without the remedy, which has a key of its own.
+    """
+    entry = dataclasses.replace(whole.entry, remedies={})
+    return render_message(dataclasses.replace(whole, entry=entry))
+
+
+def _state_of_group(milder_than_failed: int) -> State:
+    severity = State.FAILED.severity - milder_than_failed
+    return next(state for state in State if state.severity == severity)
+
+
+def sum_replicas(totals: Totals) -> Replicas:
+    """
+    Return the sums over the InferenceSets; None where one of them does not report.
+    """
+    return Replicas(
+        desired=totals.desired,
+        updated=None if totals.updated_unreported else totals.updated,
+        ready=None if totals.ready_unreported else totals.ready,
+    )

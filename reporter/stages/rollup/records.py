@@ -1,0 +1,209 @@
+"""
+The roll-up as the fold keeps it: records of each subject, without the texts that are only rendered.
+
+All are frozen; what did not change remains the same object from pass to pass.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from reporter.model.enums import Layer, Reason
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.kaito.inference_sets import InferenceSet
+from reporter.model.kinds.kaito.workspaces import Workspace
+from reporter.model.rollup.states import COUNTED_STATES, Actionability, Pattern, SinceFrom, State
+from reporter.model.rollup.status import ComponentStatus, Package, Replicas, UnlistedLayer
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import ObjectRef
+from reporter.stages.evaluation.evaluation import Evaluation
+
+
+class Blocker(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    What keeps a subject from being Current.
+
+    *key*: the cause's finding; None if there is progress without trouble, or nothing was evaluated.
+    *via*: the subject's own reason and those between it and the cause, if the cause is upstream.
+    *why*: a text of its own, where no trouble has one. *window*: how long it may take.
+    *deadline*: when time alone makes it stalled; None if it is, or has to outlive a hold first.
+    """
+
+    code: str
+    layer: Layer
+    since: datetime
+    since_from: SinceFrom
+    window: timedelta
+    actionability: Actionability
+    key: FindingKey | None = None
+    object: ObjectRef | None = None
+    why: str = ""
+    held: bool = False
+    stalled: bool = False
+    pattern: Pattern | None = None
+    via: tuple[Reason, ...] = ()
+    deadline: datetime | None = None
+
+    @property
+    def reason(self) -> str:
+        return self.key.reason if self.key is not None else ""
+
+    @property
+    def is_pointer(self) -> bool:
+        return bool(self.via)
+
+
+class Standing(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    The state of one subject.
+
+    *since*: when this process saw the state begin. *last_known*: the state before an Unknown one.
+    """
+
+    state: State
+    since: datetime
+    last_known: State | None = None
+    blocker: Blocker | None = None
+
+
+class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    The progress of an InferenceSet, with the objects that it was counted from.
+    """
+
+    inference_set: InferenceSet | None
+    workspaces: tuple[Workspace, ...] | None
+    pods: tuple[Pod, ...] | None
+    replicas: Replicas | None = None
+    observed_generation: int | None = None
+    generation: int | None = None
+    is_stale: bool = False
+
+    @property
+    def is_paused(self) -> bool:
+        return self.replicas is not None and self.replicas.desired == 0
+
+
+class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    One InferenceSet.
+
+    *is_evaluated*: False for a new one that the pass has not reached yet.
+    *is_cut_off*: what its route depends on is out.
+    *revision*: that of the roll-up in which the record last changed.
+    """
+
+    standing: Standing
+    facts: SetFacts | None = None
+    available: bool | None = None
+    is_evaluated: bool = True
+    is_cut_off: bool = False
+    revision: int = 0
+
+
+class GroupKey(Struct, frozen=True, order=True, gc=False):
+    """
+    What the blockers of a namespace have in common, ordered by importance.
+    """
+
+    milder_than_failed: int
+    is_pointer: bool
+    layer: int
+    rank: int
+    reason: str
+    code: str
+
+
+class Totals(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    Sums over the InferenceSets of a namespace, kept by difference.
+
+    *available*, *maybe_available*: how many are, and of how many it is not known.
+    *unreported*: of how many sets the replicas updated, and those ready, are not known.
+    """
+
+    counts: tuple[int, ...] = (0,) * len(COUNTED_STATES)
+    available: int = 0
+    maybe_available: int = 0
+    desired: int = 0
+    updated: int = 0
+    ready: int = 0
+    updated_unreported: int = 0
+    ready_unreported: int = 0
+
+    @property
+    def by_state(self) -> Mapping[State, int]:
+        return dict(zip(COUNTED_STATES, self.counts, strict=True))
+
+
+Group = Mapping[str, Blocker]
+"""
+Blockers by name of the InferenceSet; "" is the harness.
+"""
+
+NO_SETS: Mapping[str, SetRecord] = MappingProxyType({})
+NO_GROUPS: Mapping[GroupKey, Group] = MappingProxyType({})
+
+
+class NamespaceRecord(Struct, frozen=True, kw_only=True):
+    """
+    One workload namespace. *standing*: the worst of its harness and sets.
+    """
+
+    standing: Standing
+    harness: Standing
+    sets: Mapping[str, SetRecord] = NO_SETS
+    totals: Totals = Totals()
+    groups: Mapping[GroupKey, Group] = NO_GROUPS
+    package: Package | None = None
+    is_evaluated: bool = True
+    revision: int = 0
+
+    @property
+    def available(self) -> bool | None:
+        if self.totals.available:
+            return True
+        unknown = self.totals.maybe_available or self.standing.state is State.UNKNOWN
+        return None if unknown else False
+
+
+class ClusterRecord(Struct, frozen=True, kw_only=True):
+    """
+    The control plane, and the layers whose subjects are not all known.
+    """
+
+    standing: Standing
+    components: tuple[ComponentStatus, ...] = ()
+    unlisted: tuple[UnlistedLayer, ...] = ()
+
+
+NO_COUNTS: Mapping[State, int] = MappingProxyType(dict.fromkeys(COUNTED_STATES, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class RollUp:
+    """
+    The roll-up after one pass; of *evaluation*, from which texts are rendered.
+
+    *cluster*: None before the first pass. *set_counts*, *namespace_counts*: subjects by state.
+    *terminating*: subjects that are being deleted. *episodes*: since when each key is announced.
+    *deadlines*: when time alone changes the record of a subject. *revision*: changes with the content.
+    """
+
+    evaluation: Evaluation = field(default_factory=Evaluation)
+    cluster: ClusterRecord | None = None
+    namespaces: Mapping[str, NamespaceRecord] = field(default_factory=dict)
+    set_counts: Mapping[State, int] = field(default_factory=lambda: NO_COUNTS)
+    namespace_counts: Mapping[State, int] = field(default_factory=lambda: NO_COUNTS)
+    terminating: frozenset[Subject] = frozenset()
+    episodes: Mapping[FindingKey, datetime] = field(default_factory=dict)
+    deadlines: Mapping[Subject, datetime] = field(default_factory=dict)
+    next_deadline: datetime | None = None
+    revision: int = 0
+
+    @property
+    def evaluated_at(self) -> datetime | None:
+        return self.evaluation.evaluated_at

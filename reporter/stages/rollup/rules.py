@@ -1,0 +1,83 @@
+"""
+The rules of the roll-up that do not change while a process runs, and the input of one fold.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from reporter.model.entries import Catalogue, CatalogueEntry
+from reporter.model.enums import Layer, Reason, TroubleKind
+from reporter.model.subjects import FindingKey, Subject
+from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.snapshot.snapshot import Snapshot
+
+
+LAYER_WINDOWS: Mapping[Layer, timedelta] = {
+    Layer.CLUSTER: timedelta(minutes=5),
+    Layer.MODELHARNESS: timedelta(minutes=15),
+    Layer.MODELDEPLOYMENT: timedelta(minutes=30),
+}
+"""
+How long something may be Unknown, or in progress without trouble, unless its entry has a window.
+"""
+
+ROUTE_PROBE = "route"
+"""
+The probe whose trouble makes an InferenceSet unavailable although its replicas serve.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RollUpRules:
+    """
+    *flags* holds the flags by name, for components whose place they give. *grace*: the startup grace.
+    """
+
+    catalogue: Catalogue
+    flags: Mapping[str, str]
+    grace: timedelta = timedelta(seconds=60)
+
+    def entry(self, key: FindingKey) -> CatalogueEntry:
+        return self.catalogue[key.reason]
+
+    def rank(self, key: FindingKey) -> int:
+        return self.entry(key).rank or 0
+
+    @property
+    def route_reasons(self) -> frozenset[Reason]:
+        """
+        The reasons without a finding of which the route of an InferenceSet works.
+        """
+        entries = self.catalogue.entries.values()
+        return frozenset(each.reason for each in entries if each.probe == ROUTE_PROBE)
+
+    def finding_window(self, key: FindingKey) -> timedelta:
+        """
+        Return how long a normal start or change may take.
+        """
+        return self.entry(key).holds.for_kind(TroubleKind.STARTING, grace=self.grace)
+
+    def quiet_window(self, layer: Layer, key: FindingKey | None = None) -> timedelta:
+        """
+        Return how long something may be Unknown or in progress without trouble.
+        """
+        window = self.entry(key).window if key is not None else None
+        return LAYER_WINDOWS[layer] if window is None else window
+
+
+@dataclass(frozen=True, slots=True)
+class RollUpInput:
+    """
+    One pass.
+
+    *looked_at*: the subjects whose probes ran in it. *dirty*: those of objects that changed, also if
+    they do not exist or were not reached. *episodes*: since when each key is announced.
+    """
+
+    evaluation: Evaluation
+    snapshot: Snapshot
+    looked_at: frozenset[Subject]
+    dirty: frozenset[Subject]
+    now: datetime
+    episodes: Mapping[FindingKey, datetime]

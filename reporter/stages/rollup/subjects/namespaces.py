@@ -1,0 +1,175 @@
+"""
+The roll-up of one namespace: its harness, its InferenceSets, and the worst of them.
+"""
+
+import re
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from reporter.model.enums import Layer
+from reporter.model.kinds.gateway_api.gateways import GATEWAYS
+from reporter.model.rollup.states import State
+from reporter.model.rollup.status import Package
+from reporter.model.subjects import Subject
+from reporter.stages.resources.gateway.gateways import find_gateways
+from reporter.stages.rollup.causes.blockers import BlockerFinder
+from reporter.stages.rollup.causes.findings import SubjectFindings
+from reporter.stages.rollup.records import (
+    NO_SETS,
+    Group,
+    GroupKey,
+    NamespaceRecord,
+    SetRecord,
+    Standing,
+    Totals,
+)
+from reporter.stages.rollup.rules import RollUpInput, RollUpRules
+from reporter.stages.rollup.subjects.sets import SetRollUp, is_same
+from reporter.stages.rollup.subjects.standings import (
+    NOT_EVALUATED,
+    NOT_LISTED,
+    Facts,
+    Remark,
+    enter_state,
+    make_standing,
+)
+from reporter.stages.rollup.subjects.totals import (
+    GroupsDraft,
+    add_record,
+    first_blocker,
+    worst_state,
+)
+
+
+CHART_LABEL = "helm.sh/chart"
+"""
+Set by charts to ``<name>-<version>`` (Helm, chart best practices, labels).
+"""
+
+_CHART = re.compile(r"(?P<name>.+?)-(?P<revision>v?\d+\..*)")
+
+
+class NamespaceRollUp:
+    """
+    The next record of a namespace, while its subjects are rolled up.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        before: NamespaceRecord | None,
+        given: RollUpInput,
+        rules: RollUpRules,
+        blockers: BlockerFinder,
+        *,
+        revision: int,
+    ) -> None:
+        self._name, self._before, self._given = name, before, given
+        self._blockers, self._revision = blockers, revision
+        self._harness = before.harness if before is not None else None
+        self._package = before.package if before is not None else None
+        self._is_evaluated = before.is_evaluated if before is not None else False
+        self._sets: Mapping[str, SetRecord] = before.sets if before is not None else NO_SETS
+        self._new_sets: dict[str, SetRecord] | None = None
+        self._totals = before.totals if before is not None else Totals()
+        self._groups = GroupsDraft(before.groups if before is not None else {}, rules)
+        self._changed = before is None
+
+    def update_harness(
+        self, subject: Subject, found: SubjectFindings, *, is_terminating: bool
+    ) -> None:
+        given, before = self._given, self._harness
+        self._is_evaluated |= subject in given.looked_at
+        facts = Facts(is_terminating=is_terminating, unknown=self._why_unknown())
+        after = make_standing(before, subject, found, facts, self._blockers, now=given.now)
+        package = find_package(given, self._name)
+        if after is before and package == self._package:
+            return
+        self._groups.replace("", before, after)
+        self._harness, self._package, self._changed = after, package, True
+
+    def _why_unknown(self) -> Remark | None:
+        why = self._given.evaluation.known_subjects.unknown_layers.get(Layer.MODELHARNESS, "")
+        if why:
+            return Remark(NOT_LISTED, why)
+        if not self._is_evaluated:
+            return Remark(NOT_EVALUATED, "It has not been evaluated yet.")
+        return None
+
+    def update_set(self, subject: Subject, found: SubjectFindings, sets: SetRollUp) -> None:
+        name, before = subject.name, self._sets.get(subject.name)
+        after = sets.update(before, subject, found)
+        if after is before:
+            return
+        if before is not None and is_same(before, after):
+            self._writable_sets()[name] = after
+            return
+        after = replace(after, revision=self._revision)
+        self._put_set(name, before, after)
+        self._writable_sets()[name] = after
+
+    def remove_set(self, name: str) -> None:
+        before = self._sets.get(name)
+        if before is not None:
+            self._put_set(name, before, None)
+            del self._writable_sets()[name]
+
+    def _put_set(self, name: str, before: SetRecord | None, after: SetRecord | None) -> None:
+        self._totals = add_record(add_record(self._totals, before, -1), after)
+        self._groups.replace(
+            name,
+            before.standing if before is not None else None,
+            after.standing if after is not None else None,
+        )
+        self._changed = True
+
+    def _writable_sets(self) -> dict[str, SetRecord]:
+        if self._new_sets is None:
+            self._new_sets = dict(self._sets)
+            self._sets = self._new_sets
+        return self._new_sets
+
+    def finish(self) -> NamespaceRecord | None:
+        """
+        Return the record; the one before if nothing has changed, None for a namespace without a harness.
+        """
+        before, harness = self._before, self._harness
+        if harness is None:
+            return before
+        if not self._changed and before is not None:
+            return before if self._new_sets is None else replace(before, sets=self._new_sets)
+        groups = self._groups.finish()
+        return NamespaceRecord(
+            standing=self._make_standing(harness, groups),
+            harness=harness,
+            sets=self._sets,
+            totals=self._totals,
+            groups=groups,
+            package=self._package,
+            is_evaluated=self._is_evaluated,
+            revision=self._revision,
+        )
+
+    def _make_standing(self, harness: Standing, groups: Mapping[GroupKey, Group]) -> Standing:
+        is_ending = harness.state is State.TERMINATING
+        state = harness.state if is_ending else worst_state(harness, self._totals)
+        before = self._before.standing if self._before is not None else None
+        standing = enter_state(before, state, now=self._given.now)
+        return replace(standing, blocker=None if is_ending else first_blocker(groups))
+
+
+def find_package(given: RollUpInput, namespace: str) -> Package | None:
+    """
+    Return the chart of the namespace's harness and its version, from the labels of its Gateway.
+    """
+    if GATEWAYS.resource not in given.snapshot.tables:
+        return None
+    labels = (
+        gateway.metadata.label(CHART_LABEL) for gateway in find_gateways(given.snapshot, namespace)
+    )
+    label = min((each for each in labels if each), default="")
+    match = _CHART.fullmatch(label)
+    if match is not None:
+        return Package(name=match["name"], revision=match["revision"])
+    return Package(name=label) if label else None

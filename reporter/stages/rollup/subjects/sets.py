@@ -1,0 +1,172 @@
+"""
+The roll-up of one InferenceSet.
+"""
+
+from msgspec.structs import replace
+
+from reporter.model.enums import Layer
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.model.rollup.states import State
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import ObjectRef
+from reporter.stages.rollup.causes.blockers import BlockerFinder
+from reporter.stages.rollup.causes.findings import NO_FINDINGS, SubjectFindings
+from reporter.stages.rollup.records import SetFacts, SetRecord
+from reporter.stages.rollup.rules import RollUpInput, RollUpRules
+from reporter.stages.rollup.subjects.progress import count_progress
+from reporter.stages.rollup.subjects.standings import (
+    NOT_EVALUATED,
+    NOT_LISTED,
+    SCALING,
+    STALE,
+    UNDECODABLE,
+    UPDATING,
+    Facts,
+    Remark,
+    make_standing,
+)
+
+
+class SetRollUp:
+    """
+    Rolls up the InferenceSets of one fold.
+
+    *cut_off*: the namespaces without a working Gateway. *terminating*: subjects being deleted.
+    """
+
+    def __init__(
+        self,
+        given: RollUpInput,
+        rules: RollUpRules,
+        blockers: BlockerFinder,
+        *,
+        cut_off: frozenset[str],
+        terminating: frozenset[Subject],
+    ) -> None:
+        self._given, self._blockers = given, blockers
+        self._cut_off, self._terminating = cut_off, terminating
+        self._routes = rules.route_reasons
+        self._why_unlisted = given.evaluation.known_subjects.unknown_layers.get(
+            Layer.MODELDEPLOYMENT, ""
+        ) or _why_uncounted(given)
+
+    def update(
+        self, before: SetRecord | None, subject: Subject, found: SubjectFindings
+    ) -> SetRecord:
+        """
+        Return the record of an InferenceSet; *before* itself if nothing has changed.
+        """
+        given = self._given
+        old_facts = before.facts if before is not None else None
+        facts = count_progress(given.snapshot, subject, old_facts)
+        is_cut_off = subject.namespace in self._cut_off
+        if (
+            before is not None
+            and facts is old_facts
+            and found is NO_FINDINGS
+            and before.standing.state is State.CURRENT
+            and before.is_cut_off == is_cut_off
+            and not self._why_unlisted
+            and subject not in self._terminating
+            and not given.snapshot.undecodable
+        ):
+            return before
+        is_evaluated = subject in given.looked_at or (before is not None and before.is_evaluated)
+        standing = make_standing(
+            before.standing if before is not None else None,
+            subject,
+            found,
+            self._facts_of(subject, facts, is_evaluated=is_evaluated),
+            self._blockers,
+            now=given.now,
+        )
+        return SetRecord(
+            standing=standing,
+            facts=facts,
+            available=self._is_available(standing.state, facts, found, is_cut_off=is_cut_off),
+            is_evaluated=is_evaluated,
+            is_cut_off=is_cut_off,
+            revision=before.revision if before is not None else 0,
+        )
+
+    def _facts_of(self, subject: Subject, facts: SetFacts, *, is_evaluated: bool) -> Facts:
+        if subject in self._terminating:
+            return Facts(is_terminating=True)
+        return Facts(
+            unknown=self._why_unknown(subject, facts, is_evaluated=is_evaluated),
+            progress=describe_progress(facts),
+        )
+
+    def _why_unknown(
+        self, subject: Subject, facts: SetFacts, *, is_evaluated: bool
+    ) -> Remark | None:
+        ref = ObjectRef(INFERENCE_SETS.group_resource, subject.namespace, subject.name)
+        if self._why_unlisted:
+            return Remark(NOT_LISTED, self._why_unlisted)
+        if ref in self._given.snapshot.undecodable:
+            why = f"InferenceSet {subject.namespace}/{subject.name} could not be decoded"
+            return Remark(UNDECODABLE, why)
+        if facts.replicas is None or not is_evaluated:
+            return Remark(NOT_EVALUATED, "It has not been evaluated yet.")
+        return None
+
+    def _is_available(
+        self, state: State, facts: SetFacts, found: SubjectFindings, *, is_cut_off: bool
+    ) -> bool | None:
+        if state is State.UNKNOWN or facts.replicas is None or facts.replicas.ready is None:
+            return None
+        if is_cut_off or any(self._is_route_out(key) for key in found.failed + found.held):
+            return False
+        if facts.replicas.ready == 0:
+            return None if found.unknown else False
+        return None if found.unknown else True
+
+    def _is_route_out(self, key: FindingKey) -> bool:
+        state = self._given.evaluation.gate.finding_states.get(key)
+        return (
+            key.reason in self._routes
+            and state is not None
+            and any(trouble.is_out for trouble in state.troubles)
+        )
+
+
+def _why_uncounted(given: RollUpInput) -> str:
+    """
+    Return why replicas cannot be counted now; empty if they can.
+    """
+    watched = (kind for kind in (WORKSPACES, PODS) if kind.resource in given.snapshot.tables)
+    whys = (given.snapshot.why_unknown(kind, now=given.now) for kind in watched)
+    return next((why for why in whys if why), "")
+
+
+def is_same(before: SetRecord, after: SetRecord) -> bool:
+    """
+    Return whether nothing but the objects that were counted has changed.
+    """
+    return replace(after, facts=before.facts) == before and _shown(before) == _shown(after)
+
+
+def _shown(record: SetRecord) -> object:
+    facts = record.facts
+    if facts is None:
+        return None
+    return (facts.replicas, facts.observed_generation, facts.generation, facts.is_stale)
+
+
+def describe_progress(facts: SetFacts) -> Remark | None:
+    """
+    Return what is not as wanted yet; None if everything is.
+    """
+    replicas = facts.replicas
+    if replicas is None:
+        return None
+    if facts.is_stale:
+        why = f"KAITO has acted on generation {facts.observed_generation} of {facts.generation}."
+        return Remark(STALE, why)
+    if replicas.ready is not None and replicas.ready < replicas.desired:
+        return Remark(SCALING, f"{replicas.ready} of {replicas.desired} replicas are ready.")
+    if replicas.updated is not None and replicas.updated < replicas.desired:
+        return Remark(UPDATING, f"{replicas.updated} of {replicas.desired} replicas are updated.")
+    return None
