@@ -22,6 +22,7 @@ from reporter.model.verdicts import Active, Clear, Paused, Unknown, Verdict
 from reporter.stages.evaluation.clocks import (
     READ_BACK_WINDOW,
     ZERO,
+    CauseClock,
     Delays,
     FindingState,
     Gate,
@@ -221,8 +222,10 @@ def _activate(
         if state
         else FindingState({}, verdict.involved_object, now)
     )
-    stops = bool(verdict.why_partial)
-    clocks = dict((_stop_clocks(before) if stops else _deactivate_clocks(before)).clocks)
+    clocks = {
+        ref: _stop(clock) if verdict.leaves_open(ref) else _deactivate(clock)
+        for ref, clock in before.clocks.items()
+    }
     for trouble in verdict.troubles:
         ref = trouble.cause.object
         clock = clocks.get(ref) or rules.start_clock(
@@ -250,10 +253,12 @@ def _is_unchanged(state: FindingState, verdict: Verdict) -> bool:
         for ref, clock in state.clocks.items()
         if clock.active and not clock.stopped
     }
-    stopped = sum(clock.stopped for clock in state.clocks.values()) if verdict.why_partial else 0
     return (
         reported == known
-        and len(known) + stopped == len(state.clocks)
+        and all(
+            ref in known or (clock.stopped and verdict.leaves_open(ref))
+            for ref, clock in state.clocks.items()
+        )
         and state.involved_object == verdict.involved_object
     )
 
@@ -270,21 +275,17 @@ def _end_unknown(state: FindingState, *, now: datetime, rules: HoldRules) -> Fin
 
 
 def _deactivate_clocks(state: FindingState) -> FindingState:
-    clocks = {
-        ref: replace(clock, active=False, stopped=False)
-        if clock.active or clock.stopped
-        else clock
-        for ref, clock in state.clocks.items()
-    }
-    return replace(state, clocks=clocks)
+    return replace(state, clocks={ref: _deactivate(clock) for ref, clock in state.clocks.items()})
 
 
-def _stop_clocks(state: FindingState) -> FindingState:
+def _deactivate(clock: CauseClock) -> CauseClock:
+    if clock.active or clock.stopped:
+        return replace(clock, active=False, stopped=False)
+    return clock
+
+
+def _stop(clock: CauseClock) -> CauseClock:
     """
-    Stop all clocks: what a partial verdict does not report may be what it could not evaluate.
+    Stop the clock of an object that a partial verdict does not report and could not evaluate.
     """
-    clocks = {
-        ref: clock if clock.stopped else replace(clock, stopped=True)
-        for ref, clock in state.clocks.items()
-    }
-    return replace(state, clocks=clocks)
+    return clock if clock.stopped else replace(clock, stopped=True)

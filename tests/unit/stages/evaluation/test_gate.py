@@ -136,3 +136,31 @@ def test_a_partial_verdict_that_repeats_itself_changes_nothing():
     before = replay.gate
     replay.observe(seconds(90), partial(OTHER))
     assert replay.gate.finding_states[KEY] is before.finding_states[KEY]
+
+
+def partial_about(open_trouble, *troubles):
+    return replace(partial(*troubles), open_objects=frozenset({open_trouble.cause.object}))
+
+
+def test_what_a_partial_verdict_could_evaluate_and_does_not_report_settles():
+    well, unknown = a_trouble("well"), a_trouble("unknown")
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, well, unknown, OTHER))
+    replay.observe(seconds(40), partial_about(unknown, OTHER))
+    state = replay.finding_state
+    assert set(state.troubles) == {unknown, OTHER}
+    assert [c.trouble for c in state.clocks.values() if c.stopped] == [unknown]
+    state = replay.advance(seconds(71)).finding_state
+    assert set(state.clocks) == {unknown.cause.object, OTHER.cause.object}
+    before = replay.gate.finding_states[KEY]
+    replay.observe(seconds(90), partial_about(unknown, OTHER))
+    assert replay.gate.finding_states[KEY] is before
+
+
+def test_an_object_that_a_later_partial_verdict_could_evaluate_no_longer_stands_still():
+    one, two = a_trouble("one"), a_trouble("two")
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, one, two, OTHER))
+    replay.observe(seconds(40), partial_about(one, OTHER))
+    replay.observe(seconds(60), partial_about(two, OTHER))
+    state = replay.finding_state
+    assert [ref for ref, clock in state.clocks.items() if clock.stopped] == [two.cause.object]
+    assert set(state.troubles) == {OTHER}
