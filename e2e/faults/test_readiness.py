@@ -111,7 +111,7 @@ def test_reporter_does_not_wait_for_a_kind_whose_conversion_webhook_is_broken(
     proxy: FaultProxy, reporter: ReporterProcess, stack: ControlPlane
 ) -> None:
     with proxy.with_rule(
-        ProxyRule(r"/inferencesets\?", answer=StubAnswer(500, NOT_CONVERTED, JSON))
+        ProxyRule(r"/inferencesets(\?|$)", answer=StubAnswer(500, NOT_CONVERTED, JSON))
     ):
         reporter.start(ready=False, leading=False)
         reporter.until_ready(within=LATER + PROMPT_TIMEOUT)

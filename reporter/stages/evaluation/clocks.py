@@ -45,7 +45,8 @@ class CauseClock(Struct, frozen=True, gc=False):
     *time_by_kind*: how long the trouble was seen, by kind of trouble.
     *clear_for*: how long the trouble has been absent.
     *past_hold*: the trouble outlived its hold. This remains true until the trouble settles.
-    *stopped*: the object could not be evaluated, although others of its key could; nothing changes.
+    *stopped_since*: since when the object cannot be evaluated, although others of its key can;
+    nothing changes meanwhile. None if it can.
     """
 
     trouble: Trouble
@@ -53,7 +54,11 @@ class CauseClock(Struct, frozen=True, gc=False):
     time_by_kind: tuple[tuple[TroubleKind, timedelta], ...] = ()
     clear_for: timedelta = ZERO
     past_hold: bool = False
-    stopped: bool = False
+    stopped_since: datetime | None = None
+
+    @property
+    def stopped(self) -> bool:
+        return self.stopped_since is not None
 
     def time_in_kind(self) -> timedelta:
         """

@@ -199,7 +199,8 @@ def _apply_verdict(
             return state and replace(state, why_unknown=why, unknown_since=since)
         case Clear():
             return state and rules.apply_delays(
-                _deactivate_clocks(_end_unknown(state, now=now, rules=rules)), now=now
+                _activate_none(_end_unknown(state, now=now, rules=rules), now=now, rules=rules),
+                now=now,
             )
         case Paused():
             return None
@@ -223,15 +224,20 @@ def _activate(
         else FindingState({}, verdict.involved_object, now)
     )
     clocks = {
-        ref: _stop(clock) if verdict.leaves_open(ref) else _deactivate(clock)
+        ref: _stop(clock, now=now)
+        if verdict.leaves_open(ref)
+        else _deactivate(rules.resumed(clock, now=now))
         for ref, clock in before.clocks.items()
     }
     for trouble in verdict.troubles:
         ref = trouble.cause.object
-        clock = clocks.get(ref) or rules.start_clock(
-            trouble, now=now, previous_unknown=previous_unknown
+        known = before.clocks.get(ref)
+        clock = (
+            rules.resumed(known, now=now)
+            if known is not None
+            else rules.start_clock(trouble, now=now, previous_unknown=previous_unknown)
         )
-        clocks[ref] = replace(clock, trouble=trouble, active=True, clear_for=ZERO, stopped=False)
+        clocks[ref] = replace(clock, trouble=trouble, active=True, clear_for=ZERO)
     return rules.apply_delays(
         replace(before, clocks=clocks, involved_object=verdict.involved_object), now=now
     )
@@ -274,18 +280,19 @@ def _end_unknown(state: FindingState, *, now: datetime, rules: HoldRules) -> Fin
     return known
 
 
-def _deactivate_clocks(state: FindingState) -> FindingState:
-    return replace(state, clocks={ref: _deactivate(clock) for ref, clock in state.clocks.items()})
+def _activate_none(state: FindingState, *, now: datetime, rules: HoldRules) -> FindingState:
+    clocks = {
+        ref: _deactivate(rules.resumed(clock, now=now)) for ref, clock in state.clocks.items()
+    }
+    return replace(state, clocks=clocks)
 
 
 def _deactivate(clock: CauseClock) -> CauseClock:
-    if clock.active or clock.stopped:
-        return replace(clock, active=False, stopped=False)
-    return clock
+    return replace(clock, active=False) if clock.active else clock
 
 
-def _stop(clock: CauseClock) -> CauseClock:
+def _stop(clock: CauseClock, *, now: datetime) -> CauseClock:
     """
     Stop the clock of an object that a partial verdict does not report and could not evaluate.
     """
-    return clock if clock.stopped else replace(clock, stopped=True)
+    return clock if clock.stopped else replace(clock, stopped_since=now)

@@ -149,16 +149,28 @@ class HoldRules:
 
         *include_past_hold*: hold what already outlived its hold again as well.
         """
+        clocks = {
+            ref: clock if clock.past_hold and not include_past_hold else self._extended(clock)
+            for ref, clock in state.clocks.items()
+        }
+        return replace(state, clocks=clocks)
 
-        def extend(clock: CauseClock) -> CauseClock:
-            if clock.past_hold and not include_past_hold:
-                return clock
-            # May be negative, for a hold that is shorter than the settle.
-            latest = self.hold(clock) - self.delays.settle
-            counted = min(clock.time_in_kind(), latest)
-            return replace(clock.with_time_in_kind(clock.trouble.kind, counted), past_hold=False)
+    def resumed(self, clock: CauseClock, *, now: datetime) -> CauseClock:
+        """
+        Return the clock of an object that can be evaluated again; see LONG_UNKNOWN.
+        """
+        since = clock.stopped_since
+        if since is None:
+            return clock
+        known = replace(clock, stopped_since=None)
+        is_long = now - since > LONG_UNKNOWN
+        return self._extended(known) if is_long and not clock.past_hold else known
 
-        return replace(state, clocks={ref: extend(clock) for ref, clock in state.clocks.items()})
+    def _extended(self, clock: CauseClock) -> CauseClock:
+        # May be negative, for a hold that is shorter than the settle.
+        latest = self.hold(clock) - self.delays.settle
+        counted = min(clock.time_in_kind(), latest)
+        return replace(clock.with_time_in_kind(clock.trouble.kind, counted), past_hold=False)
 
     def deadlines(self, state: FindingState) -> Iterable[datetime]:
         """

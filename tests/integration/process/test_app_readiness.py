@@ -54,7 +54,7 @@ async def test_it_does_not_wait_for_a_kind_that_the_api_server_keeps_failing(
     server: EmbeddedServer, tmp_path: Path
 ):
     failed = status_response(500, "InternalError", "conversion webhook failed: refused")
-    server.faults.add(failed, method="GET", path=r"^/apis/kaito.sh/\w+/inferencesets\?")
+    server.faults.add(failed, method="GET", path=r"^/apis/kaito.sh/\w+/inferencesets(\?|$)")
     flags = ("--leader-elect=false", "--resync-seconds=1")
     async with running_reporter(server, tmp_path, *flags) as reporter:
         await reporter.wait_ready()
