@@ -62,7 +62,9 @@ def render_unknown_reasons() -> str:
             f"`{kind.group_resource}`",
             _reason_cell(reasons_unknown_without(kind, catalogue, SPECS)),
             _reason_cell(reasons_partly_unknown_without(kind, catalogue, SPECS)),
-            _reason_cell(reasons_with_less_detail_without(kind, catalogue, SPECS, DetailSource)),
+            _reason_cell(
+                reasons_with_less_detail_without(kind, catalogue, SPECS, frozenset(DetailSource))
+            ),
         )
         for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS)
     )

@@ -70,9 +70,11 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     workspaces = find_workspaces(snapshot, subject)
     pods = find_model_pods(snapshot, subject)
     replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
+    results = [_evaluate_replica(snapshot, request, replica) for replica in replicas]
     results = [
-        limit_to(_evaluate_replica(snapshot, request, each), workspace_ref(each.workspace))
-        for each in replicas
+        # Most results are None, for which no reference is built.
+        result and limit_to(result, workspace_ref(replica.workspace))
+        for result, replica in zip(results, replicas, strict=True)
     ]
     if not any(isinstance(each, Trouble) for each in results) or snapshot.why_not_synced(PODS):
         return results
