@@ -109,4 +109,4 @@ def confirm_unserved(
             refused=True,
         )
     why = "answered with 404 Not Found, though discovery lists it"
-    return NotSynced(why) if contradicted else state
+    return NotSynced(why, failing=True) if contradicted else state

@@ -101,6 +101,25 @@ async def test_ready_does_not_wait_for_a_kind_that_fails_while_others_are_listed
     assert reporter._health.describe_limits() == f"not read: {routes}: conversion webhook failed"
 
 
+async def test_ready_does_not_wait_for_a_kind_that_discovery_lists_and_the_server_answers_with_404(
+    reporter: Reporter,
+):
+    served = DiscoveryResult({INFERENCE_SETS.group_resource: INFERENCE_SETS.versions})
+    reporter._store.record_discovery(served, now=Clock().now())
+    reporter._store.set_watch_state(INFERENCE_SETS, NotServed())
+    reporter._store.record_discovery(served, now=Clock().now())
+    for kind in reporter._store.kinds:
+        if kind is not INFERENCE_SETS:
+            reporter._store.set_watch_state(kind, NotSynced("HTTP 407: proxy"))
+    assert INFERENCE_SETS.group_resource in reporter._health.why_not_ready()
+    for kind in reporter._store.kinds:
+        if kind is not INFERENCE_SETS:
+            reporter._store.set_watch_state(kind, Watching())
+    reporter._controller.run_pass(full=True)
+    assert reporter._health.why_not_ready() == ""
+    assert "though discovery lists it" in reporter._health.describe_limits()
+
+
 async def test_the_status_shows_what_a_kind_that_cannot_be_read_costs(reporter: Reporter):
     mark_all_watched(reporter)
     assert json.loads("".join(reporter._status_page.render()))["unread"] == {}
