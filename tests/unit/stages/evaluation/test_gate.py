@@ -116,9 +116,9 @@ def test_what_a_partial_verdict_does_not_report_keeps_its_state_and_its_clock_st
     assert names == [OTHER]
     both = a_trouble(kind=TroubleKind.LOST), OTHER
     assert len(replay.finding_state.troubles) == 2
-    replay.observe(seconds(300), an_active_verdict(KEY, *both))
-    assert len(replay.advance(seconds(309)).finding_state.announceable) == 1
-    assert len(replay.advance(seconds(310)).finding_state.announceable) == 2
+    replay.observe(seconds(50), an_active_verdict(KEY, *both))
+    assert len(replay.advance(seconds(59)).finding_state.announceable) == 1
+    assert len(replay.advance(seconds(60)).finding_state.announceable) == 2
 
 
 def test_what_a_partial_verdict_does_not_report_does_not_settle():
@@ -137,3 +137,80 @@ def test_a_partial_verdict_that_repeats_itself_changes_nothing():
     before = replay.gate
     replay.observe(seconds(90), partial(OTHER))
     assert replay.gate.finding_states[KEY] is before.finding_states[KEY]
+
+
+def partial_about(open_trouble, *troubles):
+    return replace(partial(*troubles), open_objects=frozenset({open_trouble.cause.object}))
+
+
+def test_what_a_partial_verdict_could_evaluate_and_does_not_report_settles():
+    well, unknown = a_trouble("well"), a_trouble("unknown")
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, well, unknown, OTHER))
+    replay.observe(seconds(40), partial_about(unknown, OTHER))
+    state = replay.finding_state
+    assert set(state.troubles) == {unknown, OTHER}
+    assert [c.trouble for c in state.clocks.values() if c.stopped] == [unknown]
+    state = replay.advance(seconds(71)).finding_state
+    assert set(state.clocks) == {unknown.cause.object, OTHER.cause.object}
+    before = replay.gate.finding_states[KEY]
+    replay.observe(seconds(90), partial_about(unknown, OTHER))
+    assert replay.gate.finding_states[KEY] is before
+
+
+def test_an_object_that_a_later_partial_verdict_could_evaluate_no_longer_stands_still():
+    one, two = a_trouble("one"), a_trouble("two")
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, one, two, OTHER))
+    replay.observe(seconds(40), partial_about(one, OTHER))
+    replay.observe(seconds(60), partial_about(two, OTHER))
+    state = replay.finding_state
+    assert [ref for ref, clock in state.clocks.items() if clock.stopped] == [two.cause.object]
+    assert set(state.troubles) == {OTHER}
+
+
+ANY_LENGTH = (1, 29, 31, 3600, 86400)
+
+
+@pytest.mark.parametrize("unknown", ANY_LENGTH)
+def test_settling_goes_on_where_it_was_after_unknown_of_any_length(unknown):
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
+    replay.observe(seconds(1), Clear(KEY)).observe(seconds(21), Unknown(KEY, "forbidden"))
+    replay.observe(seconds(21 + unknown), Clear(KEY))
+    assert replay.advance(seconds(21 + unknown + 9)).finding_state is not None
+    assert replay.advance(seconds(21 + unknown + 10)).finding_state is None
+
+
+@pytest.mark.parametrize("unknown", ANY_LENGTH)
+def test_a_finding_stays_one_through_unknown_of_any_length(unknown):
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
+    replay.advance(seconds(40)).observe(seconds(40), Unknown(KEY, "forbidden"))
+    assert replay.advance(seconds(40 + unknown)).past_hold
+    replay.observe(seconds(40 + unknown), an_active_verdict(KEY, lost))
+    assert replay.finding_state.announceable
+
+
+@pytest.mark.parametrize("unknown", ANY_LENGTH)
+def test_an_unfinished_hold_goes_on_after_unknown_of_any_length(unknown):
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
+    replay.observe(seconds(20), Unknown(KEY, "forbidden"))
+    replay.observe(seconds(20 + unknown), an_active_verdict(KEY, lost))
+    left = 10 if unknown <= 30 else 30
+    assert not replay.advance(seconds(20 + unknown + left - 1)).past_hold
+    assert replay.advance(seconds(20 + unknown + left)).past_hold
+
+
+@pytest.mark.parametrize("unknown", ANY_LENGTH)
+def test_an_unfinished_hold_of_an_object_goes_on_in_the_same_way_after_partial_verdicts(unknown):
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
+    replay.observe(seconds(20), partial(OTHER))
+    replay.observe(seconds(20 + unknown), an_active_verdict(KEY, lost, OTHER))
+    left = 10 if unknown <= 30 else 30
+    ref = lost.cause.object
+
+    def is_announceable(at):
+        return replay.advance(seconds(20 + unknown + at)).finding_state.clocks[ref].past_hold
+
+    assert not is_announceable(left - 1)
+    assert is_announceable(left)
