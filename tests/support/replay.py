@@ -111,9 +111,7 @@ class Replay:
         return deadline
 
     def _next_deadline(self):
-        deadlines = [
-            self.evaluator.next_deadline(self.evaluation, self.store.snapshot(), now=self.now)
-        ]
+        deadlines = [self.evaluator.next_deadline(self.evaluation, self.snapshot, now=self.now)]
         if self.announcing:
             deadlines += [write.due_at for write in self.context.pending_writes(now=self.now)]
         deadlines.append(
@@ -130,9 +128,10 @@ class Replay:
         )
 
     def run_pass(self) -> Self:
+        self.snapshot = self.store.snapshot()
         self.evaluation = self.evaluator.evaluate(
             self.evaluation,
-            self.store.snapshot(),
+            self.snapshot,
             self.subjects,
             now=self.now,
             announced=frozenset(self.announcement_state.episodes),
