@@ -2,6 +2,7 @@
 Replay verdicts through time in the pure core, and record what is announced.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Self
@@ -63,8 +64,7 @@ class Replay:
         self.run_pass()
 
     def _run_probe(self, _, request) -> list[Verdict]:
-        pair = request.subject, request.reason
-        verdicts = {k: v for k, v in self.verdicts.items() if (k.subject, k.reason) == pair}
+        verdicts = self._verdicts_of.get((request.subject, request.reason), {})
         return [
             Unknown(key, verdict) if isinstance(verdict, str) else verdict
             for key, verdict in verdicts.items()
@@ -129,6 +129,9 @@ class Replay:
 
     def run_pass(self) -> Self:
         self.snapshot = self.store.snapshot()
+        self._verdicts_of = defaultdict(dict)
+        for key, verdict in self.verdicts.items():
+            self._verdicts_of[key.subject, key.reason][key] = verdict
         self.evaluation = self.evaluator.evaluate(
             self.evaluation,
             self.snapshot,
