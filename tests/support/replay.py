@@ -129,7 +129,7 @@ class Replay:
 
     def run_pass(self) -> Self:
         self.snapshot = self.store.snapshot()
-        self._verdicts_of = defaultdict(dict)
+        self._verdicts_of: dict = defaultdict(dict)
         for key, verdict in self.verdicts.items():
             self._verdicts_of[key.subject, key.reason][key] = verdict
         self.evaluation = self.evaluator.evaluate(
