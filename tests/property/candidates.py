@@ -15,7 +15,7 @@ from reporter.kube.wire.errors import Conflict, NotFound, Unreachable
 from reporter.model.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.rules import LeaseTiming
-from tests.simulation.virtual_clock import VirtualClock, VirtualEventLoop
+from tests.support.virtual_clock import VirtualClock, VirtualEventLoop
 
 
 TIMING = LeaseTiming()
