@@ -4,22 +4,18 @@ The case files of ``tests/cases`` that are marked as real.
 
 from typing import Any
 
-import yaml
-
 from e2e.controlplane import ControlPlane
 from e2e.support.cases.cluster_objects import CaseClusterObjects
 from e2e.support.cases.cluster_replay import ClusterCaseReplay, differences, line
 from e2e.support.events import Event
 from reporter.model.enums import Layer, Reason
+from tests.support.cases.case_files import read_cases
 from tests.support.cases.case_replay import expected_announcements
-from tests.support.cases.healthy_stack import CASES
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 REAL_CASES: dict[str, Any] = {
-    file.stem: case
-    for file in sorted(CASES.glob("*.yaml"))
-    if (case := yaml.safe_load(file.read_text("utf-8"))).get("real")
+    name: case for name, case in read_cases().items() if case.get("real")
 }
 
 

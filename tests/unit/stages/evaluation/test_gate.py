@@ -149,9 +149,9 @@ def test_what_a_partial_verdict_could_evaluate_and_does_not_report_settles():
     replay.observe(seconds(40), partial_about(unknown, OTHER))
     state = replay.finding_state
     assert set(state.troubles) == {unknown, OTHER}
-    assert [c.trouble for c in state.clocks.values() if c.stopped] == [unknown]
+    assert [c.trouble for c in state.clocks if c.stopped] == [unknown]
     state = replay.advance(seconds(71)).finding_state
-    assert set(state.clocks) == {unknown.cause.object, OTHER.cause.object}
+    assert {c.object for c in state.clocks} == {unknown.cause.object, OTHER.cause.object}
     before = replay.gate.finding_states[KEY]
     replay.observe(seconds(90), partial_about(unknown, OTHER))
     assert replay.gate.finding_states[KEY] is before
@@ -163,7 +163,7 @@ def test_an_object_that_a_later_partial_verdict_could_evaluate_no_longer_stands_
     replay.observe(seconds(40), partial_about(one, OTHER))
     replay.observe(seconds(60), partial_about(two, OTHER))
     state = replay.finding_state
-    assert [ref for ref, clock in state.clocks.items() if clock.stopped] == [two.cause.object]
+    assert [clock.object for clock in state.clocks if clock.stopped] == [two.cause.object]
     assert set(state.troubles) == {OTHER}
 
 
@@ -210,7 +210,8 @@ def test_an_unfinished_hold_of_an_object_goes_on_in_the_same_way_after_partial_v
     ref = lost.cause.object
 
     def is_announceable(at):
-        return replay.advance(seconds(20 + unknown + at)).finding_state.clocks[ref].past_hold
+        state = replay.advance(seconds(20 + unknown + at)).finding_state
+        return next(clock for clock in state.clocks if clock.object == ref).past_hold
 
     assert not is_announceable(left - 1)
     assert is_announceable(left)
