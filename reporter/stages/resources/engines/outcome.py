@@ -30,6 +30,7 @@ EngineOutcome: TypeAlias = EngineTrouble | EngineUnknown | None
 
 NOT_LONG_ENOUGH = EngineUnknown("it was not observed for as long as the window yet")
 NO_REQUESTS = EngineUnknown("its page does not tell its requests")
+NO_PROGRESS_COUNTERS = EngineUnknown("its page has no counter of its progress")
 
 
 def gist_of(outcome: EngineOutcome) -> str:

@@ -108,7 +108,7 @@ def build_scrape(
     keeper = EngineKeeper(
         columns,
         retention=timedelta(seconds=max(check.rules.window, pages * interval)),
-        max_gap=timedelta(seconds=2 * interval) + SCRAPE_TOLERANCE,
+        max_gap=max_gap(parameters, flags),
     )
     families = dict.fromkeys(name for column in columns for name in column.families)
     return Scrape(
@@ -119,6 +119,13 @@ def build_scrape(
         gist=check.gist,
         history=history_name(port),
     )
+
+
+def max_gap(parameters: EngineParameters, flags: Mapping[str, str]) -> timedelta:
+    """
+    Return the longest distance of two pages between which a pod counts as observed.
+    """
+    return timedelta(seconds=2 * float(flags[parameters.interval_flag])) + SCRAPE_TOLERANCE
 
 
 def history_name(port: int) -> str:

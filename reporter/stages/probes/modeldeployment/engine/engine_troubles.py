@@ -148,14 +148,24 @@ def _place(pod: str, engines: Sequence[str]) -> str:
     return f"engine{'s' if len(names) > 1 else ''} {shown} of pod {pod}"
 
 
+def has_trouble(pods: Iterable[PodEngines]) -> bool:
+    return any(_troubled(each) for each in pods)
+
+
+def find_pod_engines_of(
+    snapshot: Snapshot, request: ProbeRequest, check: EngineCheck
+) -> Sequence[PodEngines]:
+    port = int(request.flags[request.parameters.port_flag])
+    return list(find_pod_engines(snapshot, request.subject, check, port=port))
+
+
 def evaluate_orthogonal(
     snapshot: Snapshot, request: ProbeRequest, check: EngineCheck, text: TroubleText
 ) -> Iterable[Verdict]:
     """
     Evaluate a check whose trouble does not depend on how many engines have it.
     """
-    port = int(request.flags[request.parameters.port_flag])
-    pods = find_pod_engines(snapshot, request.subject, check, port=port)
+    pods = find_pod_engines_of(snapshot, request, check)
     return [to_verdict(snapshot, request.key(), engine_results(pods, text))]
 
 
