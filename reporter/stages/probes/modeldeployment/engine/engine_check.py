@@ -12,13 +12,14 @@ from msgspec import Meta, Struct, field
 from reporter.model.kinds.base.keys import inference_set_key
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.metrics.columns import Column
-from reporter.model.metrics.engine_keeper import EngineKeeper
+from reporter.model.metrics.engine_keeper import MAX_ENGINES, EngineKeeper
+from reporter.model.metrics.page_rows import POD_ROW
 from reporter.model.metrics.samples import ScrapeHistory
 from reporter.model.metrics.scrapes import Scrape
 from reporter.model.subjects import Subject
 from reporter.stages.resources.downloads import SCRAPE_TOLERANCE
 from reporter.stages.resources.engines.families import EngineFamilies
-from reporter.stages.resources.engines.outcome import EngineOutcome, gist_of
+from reporter.stages.resources.engines.outcome import EngineOutcome, EngineUnknown, gist_of
 from reporter.stages.resources.engines.view import EngineView, engine_views
 from reporter.stages.snapshot.loading import is_serving
 from reporter.stages.snapshot.scrape_targets import READY
@@ -28,6 +29,9 @@ from reporter.stages.snapshot.snapshot import Snapshot
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, extra={"is": "a number of seconds above 0"})]
 Count: TypeAlias = Annotated[float, Meta(ge=0, extra={"is": "a number, 0 or more"})]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"is": "a share from 0 to 1"})]
+
+
+TOO_MANY_ENGINES = EngineUnknown(f"its page has more than {MAX_ENGINES} engines")
 
 
 class EngineParameters(
@@ -73,7 +77,8 @@ class EngineCheck:
         if history.engines is None:
             return ()
         views = engine_views(history.engines, self.marks)
-        return tuple((view.name, self.evaluate(view, self.rules)) for view in views)
+        found = tuple((view.name, self.evaluate(view, self.rules)) for view in views)
+        return (*found, (POD_ROW, TOO_MANY_ENGINES)) if history.engines.left_out else found
 
     def gist(self, history: ScrapeHistory) -> object:
         """
