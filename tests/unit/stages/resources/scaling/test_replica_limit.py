@@ -19,7 +19,9 @@ ANNOTATED = "it has 1 of at most 4 replicas"
 
 def text(inference_set, *objects, unwatched=(), **changes):
     store = a_store(a_team(), inference_set, *objects, **changes)
-    return describe_replica_limit(store.snapshot(), inference_set, dict.fromkeys(unwatched, "lost"))
+    return describe_replica_limit(
+        store.snapshot(), inference_set, dict.fromkeys(unwatched, "lost")
+    )
 
 
 @pytest.mark.parametrize(
