@@ -30,9 +30,11 @@ class Inconclusive:
 
     Typical reasons: a status older than its spec, an object that could not be decoded, a kind that
     was not listed yet.
+    *is_brief*: a few more observations will show the state.
     """
 
     why: str
+    is_brief: bool = False
 
 
 CheckResult: TypeAlias = Trouble | Inconclusive
@@ -58,9 +60,10 @@ def to_verdict(
     if not found:
         return Clear(key)
     troubles = [each for each in found if isinstance(each, Trouble)]
-    why = next((each.why for each in found if isinstance(each, Inconclusive)), "")
+    inconclusive = [each for each in found if isinstance(each, Inconclusive)]
+    why = inconclusive[0].why if inconclusive else ""
     if not troubles:
-        return Unknown(key, why)
+        return Unknown(key, why, any(each.is_brief for each in inconclusive))
     ordered = tuple(sorted(troubles, key=lambda trouble: trouble.cause))
     involved = involved_namespace(snapshot, key.subject.namespace)
     return Active(key, ordered, involved, partial_notes(why), why)

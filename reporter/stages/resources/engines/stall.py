@@ -71,7 +71,8 @@ def evaluate_stall(engine: EngineView, rules: StallRules) -> EngineOutcome:
         numbers = {"lasted": lasted, "running": running or 0.0, "waiting": waiting or 0.0}
         return EngineTrouble(STALLED if traffic else NO_TRAFFIC, numbers)
     # An earlier page shows that it worked or was idle, so it is well until the window is full.
-    return None if since > engine.series.first_at else NOT_LONG_ENOUGH
+    worked = since > engine.series.first_at or engine.has_increased(columns.progress)
+    return None if worked else NOT_LONG_ENOUGH
 
 
 def _busy_since(engine: EngineView, columns: EngineColumns) -> float:

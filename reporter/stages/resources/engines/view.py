@@ -113,6 +113,13 @@ class EngineView:
         found = (newest[i] - before[i] for i in map(self._index, columns))
         return Increase(self.now - at, tuple(_number(each) or 0.0 for each in found))
 
+    def has_increased(self, columns: Iterable[Column]) -> bool:
+        """
+        Return whether one of these is higher than on the oldest page, also after gaps.
+        """
+        oldest, newest = self.series.rows[0], self.series.rows[-1]
+        return any(newest[i] > oldest[i] for i in map(self._index, columns))
+
     def _row_before(self, seconds: float) -> tuple[float, "array[float]"]:
         oldest = self.series.times[0], self.series.rows[0]
         old_enough = (each for each in self.series.newest_first() if self.now - each[0] >= seconds)

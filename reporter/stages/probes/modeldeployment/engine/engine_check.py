@@ -31,6 +31,8 @@ Count: TypeAlias = Annotated[float, Meta(ge=0, extra={"is": "a number, 0 or more
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"is": "a share from 0 to 1"})]
 
 
+NOT_READ_YET = EngineUnknown("its page was not read yet", is_brief=True)
+NO_MODEL_SERVER = EngineUnknown("its page has none of the metrics of a model server")
 TOO_MANY_ENGINES = EngineUnknown(f"its page has more than {MAX_ENGINES} engines")
 
 
@@ -91,12 +93,12 @@ class EngineCheck:
 @dataclass(frozen=True, slots=True)
 class PodEngines:
     """
-    A Ready pod and its engines; *why_unknown*: why none of them can be evaluated now.
+    A Ready pod and its engines; *unknown*: why none of them can be evaluated now.
     """
 
     pod: Pod
     outcomes: tuple[tuple[str, EngineOutcome], ...] = ()
-    why_unknown: str = ""
+    unknown: EngineUnknown | None = None
 
 
 def build_scrape(
@@ -147,10 +149,9 @@ def find_pod_engines(
     for pod in filter(is_serving, snapshot.by_index(PODS, Pod, key)):
         history = snapshot.scrape_history(pod, history_name(port))
         if history is None:
-            yield PodEngines(pod, why_unknown="its page was not read yet")
+            yield PodEngines(pod, unknown=NOT_READ_YET)
         elif history.last_failure is not None:
-            yield PodEngines(pod, why_unknown=history.last_failure.why)
+            yield PodEngines(pod, unknown=EngineUnknown(history.last_failure.why))
         else:
             outcomes = check.outcomes(history)
-            why = "" if outcomes else "its page has none of the metrics of a model server"
-            yield PodEngines(pod, outcomes, why)
+            yield PodEngines(pod, outcomes, unknown=None if outcomes else NO_MODEL_SERVER)

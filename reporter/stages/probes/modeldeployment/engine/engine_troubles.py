@@ -97,14 +97,18 @@ def engine_results(
     """
     for each in pods:
         name = each.pod.metadata.name
-        if each.why_unknown:
-            yield Inconclusive(f"pod {name}: {each.why_unknown}")
+        if each.unknown is not None:
+            yield _inconclusive(f"pod {name}", each.unknown)
             continue
         if _troubled(each):
             yield _pod_trouble(each, text, extent)
         for engine, outcome in each.outcomes:
             if isinstance(outcome, EngineUnknown):
-                yield Inconclusive(f"{_place(name, [engine])}: {outcome.why}")
+                yield _inconclusive(_place(name, [engine]), outcome)
+
+
+def _inconclusive(place: str, unknown: EngineUnknown) -> Inconclusive:
+    return Inconclusive(f"{place}: {unknown.why}", unknown.is_brief)
 
 
 def _pod_trouble(found: PodEngines, text: TroubleText, extent: Extent | None) -> Trouble:

@@ -122,6 +122,19 @@ def test_a_gap_counts_as_nothing():
     assert isinstance(verdict(*before, *after, *more), Active)
 
 
+def test_progress_across_gaps_is_progress():
+    pages = [(n * 60, a_page(running=3, steps=n, tokens=n)) for n in range(3)]
+    assert isinstance(verdict(*pages), Clear)
+    assert isinstance(verdict(*pages[:1]), Unknown)
+
+
+def test_what_more_pages_will_show_is_brief_and_a_page_that_fails_is_not():
+    assert verdict(*hung(end=90, worked=False)).is_brief
+    assert verdict().is_brief
+    assert not verdict(*hung(), (150, "timeout")).is_brief
+    assert not verdict((0, a_page(running=3, finished=4))).is_brief
+
+
 @pytest.mark.parametrize("jump", [-7200, 7200])
 def test_a_clock_that_jumps_counts_as_nothing(jump):
     pages = list(hung(end=61))
