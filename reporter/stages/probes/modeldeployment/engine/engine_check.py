@@ -31,7 +31,8 @@ Count: TypeAlias = Annotated[float, Meta(ge=0, extra={"is": "a number, 0 or more
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"is": "a share from 0 to 1"})]
 
 
-NOT_READ_YET = EngineUnknown("its page was not read yet", is_brief=True)
+# Not brief: a pod without an address is never read.
+NOT_READ_YET = EngineUnknown("its page was not read yet")
 NO_MODEL_SERVER = EngineUnknown("its page has none of the metrics of a model server")
 TOO_MANY_ENGINES = EngineUnknown(f"its page has more than {MAX_ENGINES} engines")
 
