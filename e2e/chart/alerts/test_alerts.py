@@ -195,8 +195,8 @@ def test_one_alert_stands_for_all_namespaces_while_no_page_can_be_read(
         name = {"alertname": "ProductionStackReasonUnknown"}
         return [{**found, **name, **labels, "reason": each} for each in sorted(READ_FROM_PAGES)]
 
-    name = {"alertname": "ProductionStackMetricsPagesUnreadable", "cluster": "west"}
-    west = [{**found, **name}] if unreadable else unknown("west")
+    one = {"alertname": "ProductionStackMetricsPagesUnreadable", "cluster": "west"}
+    west = [{**found, **one, "outcome": "read"}] if unreadable else unknown("west")
     firing: dict[int, list[Alert]] = {50: [], LASTS - 1: [*unknown("east"), *west]}
     assert firing_errors(rules, series, firing, tmp_path) == ""
 
