@@ -136,6 +136,7 @@ class Reporter:
             Delays(grace=settings.startup_grace, settle=settings.settle),
             emission=settings.emission,
             heartbeat=settings.heartbeat,
+            unchecked=frozenset(find_idle_reasons(catalogue, SPECS, settings.flag_texts)),
         )
         involved_for = partial(involved_namespace, settings.release_namespace)
         self._announcements = Announcements(

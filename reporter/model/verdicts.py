@@ -116,10 +116,13 @@ class Clear(Struct, frozen=True, gc=False):
 class Unknown(Struct, frozen=True, gc=False):
     """
     The probe could not evaluate, for the reason *why*. Nothing is raised and nothing is cleared.
+
+    *is_brief*: a few more observations will show the state, so nobody needs to act.
     """
 
     key: FindingKey
     why: str
+    is_brief: bool = False
 
 
 class Paused(Struct, frozen=True, gc=False):

@@ -156,10 +156,13 @@ class FindingState(Struct, frozen=True, gc=False):
 class UnknownState(Struct, frozen=True, gc=False):
     """
     The reason why a key without known trouble cannot be evaluated, and since when.
+
+    *is_brief*: as of the verdict.
     """
 
     why: str
     since: datetime
+    is_brief: bool = False
 
 
 class Gate(Struct, frozen=True):

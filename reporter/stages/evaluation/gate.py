@@ -113,9 +113,9 @@ def _continue_unknown(
     """
     Return the same object while the cause of Unknown stays the same.
     """
-    if before is None:
-        return UnknownState(verdict.why, now)
-    return before if before.why == verdict.why else UnknownState(verdict.why, before.since)
+    since = now if before is None else before.since
+    after = UnknownState(verdict.why, since, verdict.is_brief)
+    return before if before is not None and before == after else after
 
 
 def advance_clocks(gate: Gate, *, now: datetime, entry_of: EntryLookup, delays: Delays) -> Gate:

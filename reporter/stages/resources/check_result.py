@@ -31,10 +31,12 @@ class Inconclusive:
     Typical reasons: a status older than its spec, an object that could not be decoded, a kind that
     was not listed yet.
     *objects*: the cause objects whose trouble it leaves open; of every object if empty.
+    *is_brief*: a few more observations will show the state.
     """
 
     why: str
     objects: frozenset[ObjectRef] = frozenset()
+    is_brief: bool = False
 
 
 CheckResult: TypeAlias = Trouble | Inconclusive
@@ -63,7 +65,7 @@ def to_verdict(
     inconclusive = [each for each in found if isinstance(each, Inconclusive)]
     why = inconclusive[0].why if inconclusive else ""
     if not troubles:
-        return Unknown(key, why)
+        return Unknown(key, why, any(each.is_brief for each in inconclusive))
     ordered = tuple(sorted(troubles, key=lambda trouble: trouble.cause))
     involved = involved_namespace(snapshot, key.subject.namespace)
     return Active(key, ordered, involved, partial_notes(why), why, open_objects(inconclusive))

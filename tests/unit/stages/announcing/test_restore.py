@@ -23,6 +23,33 @@ def test_a_restart_writes_nothing_and_continues_the_count():
     assert len({r.episode_start for r in replay.writes}) == 1
 
 
+def test_an_episode_of_a_reason_that_is_no_longer_checked_ends_without_a_ready():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    replay.settings = replace(replay.settings, unchecked=frozenset({BBR.reason}))
+    replay.set_clear(BBR).restart(back_after=20).advance(600)
+    assert replay.new_writes == ["clusterBBR x1"]
+
+
+def test_an_episode_of_a_reason_that_an_overlay_switches_off_ends_without_a_ready():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    entries = {
+        reason: replace(entry, enabled=entry.enabled and reason != BBR.reason)
+        for reason, entry in replay.catalogue.entries.items()
+    }
+    replay.catalogue = replace(replay.catalogue, entries=entries)
+    replay.set_clear(BBR).restart(back_after=20).advance(600)
+    assert replay.new_writes == ["clusterBBR x1"]
+
+
+def test_a_restored_episode_that_was_unknown_settles_before_its_ready():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    replay.set_unknown(BBR).restart(back_after=20).advance(600)
+    assert replay.new_writes == ["clusterBBR x1"]
+    replay.set_clear(BBR)
+    assert replay.advance(29).new_writes == []
+    assert replay.advance(2).new_writes == ["clusterReady x1"]
+
+
 def test_a_restart_writes_nothing_although_admission_removed_the_digest():
     replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
     replay.writes[-1] = replace(replay.writes[-1], content_digest="")
