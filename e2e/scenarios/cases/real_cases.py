@@ -61,12 +61,16 @@ def _first_layer(name: str, case: Any) -> Layer:
     return DEFAULT_CATALOGUE[Reason(first.split()[1])].layer
 
 
-def replay_case(plane: ControlPlane, objects: CaseClusterObjects, name: str) -> list[Event]:
+def replay_case(
+    plane: ControlPlane, objects: CaseClusterObjects, name: str, *, grant: bool = True
+) -> list[Event]:
     """
     Replay a case, assert that exactly its announcements were written, and return them.
+
+    *grant*: False for an API server without RBAC.
     """
     case = REAL_CASES[name]
-    written = ClusterCaseReplay(plane, objects, case).run()
+    written = ClusterCaseReplay(plane, objects, case, grant).run()
     found = differences(written, case)
     assert not found, "\n".join([case["why"], *found, "", "written was", *map(line, written)])
     assert len({each.version for each in written}) == len(written)

@@ -33,7 +33,10 @@ def test_every_case_is_played() -> None:
     [
         ({"story": [], "announced": {}}, "announces nothing"),
         (
-            {"story": [{"at": "1m", "restart": "5s"}], "announced": {"1m": "Warning clusterReady"}},
+            {
+                "story": [{"at": "1m", "restart": "5s"}],
+                "announced": {"1m": "Warning clusterReady"},
+            },
             r"core only \(restart\)",
         ),
     ],

@@ -133,9 +133,14 @@ def _brief(entry: CatalogueEntry) -> dict[str, str]:
 
 @dataclass
 class ClusterCaseReplay:
+    """
+    *grant*: False for an API server without RBAC.
+    """
+
     plane: ControlPlane
     objects: CaseClusterObjects
     case: Case
+    grant: bool = True
 
     def run(self) -> list[Event]:
         """
@@ -151,7 +156,8 @@ class ClusterCaseReplay:
             events.clear(client)
             start = self._version()
             program = SCRAPING if pages.addresses else {}
-            with ReporterProcess(self.plane, *FLAGS, brief, *flags, **program) as reporter:
+            arguments = (*FLAGS, brief, *flags)
+            with ReporterProcess(self.plane, *arguments, grant=self.grant, **program) as reporter:
                 time.sleep(GRACE)
                 for step, lines in self._steps():
                     self._take(reporter, pages, step, lines)
