@@ -9,7 +9,7 @@ import pytest
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Clear, Unknown
 from reporter.stages.evaluation.clocks import UnknownState
-from reporter.stages.evaluation.gate import forget_keys
+from reporter.stages.evaluation.gate import forget_keys, next_gate_deadline
 from tests.support.builders import NOON, a_trouble, an_active_verdict
 from tests.unit.stages.evaluation.gate_replay import KEY, GateReplay, seconds
 
@@ -25,6 +25,11 @@ def test_the_time_of_settling_is_kept_for_an_hour_unless_the_subject_is_deleted(
     assert replay.observe(seconds(32), Clear(KEY)).advance(seconds(3600)).gate.settled_at
     assert not forget_keys(replay.gate, lambda key: key == KEY).settled_at
     assert not replay.advance(seconds(3631)).gate.settled_at
+
+
+def test_trouble_that_lasts_has_no_time_of_settling():
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY)).advance(seconds(90))
+    assert replay.gate.settled_at == {}
 
 
 def test_unknown_keeps_the_state_and_stops_the_clock():
@@ -47,6 +52,29 @@ def test_after_long_unknown_an_unfinished_hold_has_the_settle_left():
     replay.observe(seconds(100), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST)))
     assert not replay.advance(seconds(129)).past_hold
     assert replay.advance(seconds(130)).past_hold
+
+
+def test_unknown_of_half_a_minute_leaves_the_hold_as_it_is():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).observe(seconds(20), Unknown(KEY, "forbidden"))
+    replay.observe(seconds(50), lost)
+    assert not replay.advance(seconds(59)).past_hold
+    assert replay.advance(seconds(60)).past_hold
+
+
+def test_each_time_of_unknown_counts_by_itself():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost)
+    for at in (10, 50):
+        replay.observe(seconds(at), Unknown(KEY, "forbidden")).observe(seconds(at + 25), lost)
+    assert not replay.advance(seconds(79)).past_hold
+    assert replay.advance(seconds(80)).past_hold
+
+
+def test_a_key_that_is_unknown_has_no_deadline():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).observe(seconds(20), Unknown(KEY, "forbidden"))
+    assert next_gate_deadline(replay.gate, **replay.rules) is None
 
 
 def test_unknown_stops_the_clock_of_settling_too():
@@ -128,6 +156,16 @@ def test_what_a_partial_verdict_does_not_report_does_not_settle():
     replay.observe(seconds(901), an_active_verdict(KEY, OTHER))
     assert a_trouble() not in replay.finding_state.troubles
     assert list(replay.advance(seconds(932)).finding_state.clocks) == [OTHER.cause.object]
+
+
+def test_what_a_partial_verdict_reports_outlives_its_hold():
+    replay = GateReplay().observe(
+        seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST), OTHER)
+    )
+    replay.observe(seconds(10), partial(OTHER))
+    assert replay.advance(seconds(29)).finding_state.announceable == ()
+    clocks = replay.advance(seconds(30)).finding_state.announceable
+    assert [clock.trouble for clock in clocks] == [OTHER]
 
 
 def test_a_partial_verdict_that_repeats_itself_changes_nothing():

@@ -9,7 +9,12 @@ from msgspec.structs import replace
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Active, Clear, InvolvedObject, Unknown
 from reporter.stages.evaluation.clocks import EMPTY_GATE, Delays
-from reporter.stages.evaluation.gate import apply_verdicts, extend_holds, next_gate_deadline
+from reporter.stages.evaluation.gate import (
+    advance_clocks,
+    apply_verdicts,
+    extend_holds,
+    next_gate_deadline,
+)
 from tests.support.builders import NOON, a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 
 
@@ -75,3 +80,16 @@ def test_no_hold_is_extended_without_keys():
     gate = replace(KNOWN)
     extended = extend_holds(gate, (), now=NOON, entry_of=CATALOGUE.__getitem__, delays=Delays())
     assert extended is gate
+
+
+def test_each_step_leaves_the_gate_that_it_is_given_as_it_is():
+    rules = {"entry_of": CATALOGUE.__getitem__, "delays": Delays()}
+    failed = an_active_verdict(KEDA, a_trouble("keda", TroubleKind.FAILED))
+    settled = advance_clocks(
+        after(after(KNOWN, LOST, failed), Clear(BBR)), now=NOON + timedelta(seconds=30), **rules
+    )
+    parts = [dict(each) for each in (settled.finding_states, settled.settled_at)]
+    assert [part.keys() for part in parts] == [{KEDA}, {BBR}]
+    after(settled, LOST, seconds=31)
+    extend_holds(settled, [KEDA], now=NOON + timedelta(seconds=31), **rules)
+    assert [settled.finding_states, settled.settled_at] == parts
