@@ -9,7 +9,7 @@ clear resets it, so flapping trouble is announced and not hidden. The clocks of 
 while it is Unknown.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,10 +18,11 @@ from msgspec.structs import replace
 from reporter.model.entries import CatalogueEntry
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey
-from reporter.model.verdicts import Active, Clear, Paused, Unknown, Verdict
+from reporter.model.verdicts import Active, Clear, ObjectRef, Paused, Unknown, Verdict
 from reporter.stages.evaluation.clocks import (
     READ_BACK_WINDOW,
     ZERO,
+    CauseClock,
     Delays,
     FindingState,
     Gate,
@@ -197,8 +198,11 @@ def _apply_verdict(
             since = now if state is None else state.unknown_since or now
             return state and replace(state, why_unknown=why, unknown_since=since)
         case Clear():
-            return state and rules.apply_delays(
-                _deactivate_clocks(_end_unknown(state, now=now, rules=rules)), now=now
+            if state is None:
+                return None
+            known = _end_unknown(state, now=now, rules=rules)
+            return rules.apply_delays(
+                replace(known, clocks=_deactivate_clocks(known.clocks)), now=now
             )
         case Paused():
             return None
@@ -221,8 +225,7 @@ def _activate(
         if state
         else FindingState({}, verdict.involved_object, now)
     )
-    stops = bool(verdict.why_partial)
-    clocks = dict((_stop_clocks(before) if stops else _deactivate_clocks(before)).clocks)
+    clocks = (_stop_clocks if verdict.why_partial else _deactivate_clocks)(before.clocks)
     for trouble in verdict.troubles:
         ref = trouble.cause.object
         clock = clocks.get(ref) or rules.start_clock(
@@ -269,22 +272,20 @@ def _end_unknown(state: FindingState, *, now: datetime, rules: HoldRules) -> Fin
     return known
 
 
-def _deactivate_clocks(state: FindingState) -> FindingState:
-    clocks = {
+def _deactivate_clocks(clocks: Mapping[ObjectRef, CauseClock]) -> dict[ObjectRef, CauseClock]:
+    return {
         ref: replace(clock, active=False, stopped=False)
         if clock.active or clock.stopped
         else clock
-        for ref, clock in state.clocks.items()
+        for ref, clock in clocks.items()
     }
-    return replace(state, clocks=clocks)
 
 
-def _stop_clocks(state: FindingState) -> FindingState:
+def _stop_clocks(clocks: Mapping[ObjectRef, CauseClock]) -> dict[ObjectRef, CauseClock]:
     """
     Stop all clocks: what a partial verdict does not report may be what it could not evaluate.
     """
-    clocks = {
+    return {
         ref: clock if clock.stopped else replace(clock, stopped=True)
-        for ref, clock in state.clocks.items()
+        for ref, clock in clocks.items()
     }
-    return replace(state, clocks=clocks)

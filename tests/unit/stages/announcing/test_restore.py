@@ -11,7 +11,14 @@ from reporter.model.enums import TroubleKind
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.episodes import next_episode_deadline
 from reporter.stages.evaluation.evaluation import Evaluation
-from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
+from tests.support.builders import (
+    NOON,
+    a_catalogue,
+    a_key,
+    a_trouble,
+    an_active_verdict,
+    an_entry,
+)
 from tests.support.replay import Replay
 from tests.support.replay_builders import BBR, ISTIO, cluster_replay
 
@@ -157,3 +164,16 @@ def test_a_restored_orthogonal_finding_has_a_deadline_at_which_it_ends():
         == replay.now + settle
     )
     assert replay.advance(settle + timedelta(seconds=1)).announcement_state.episodes == {}
+
+
+@pytest.mark.parametrize(("last_write", "episodes"), [(0, 2), (1, 1)])
+def test_trouble_that_settled_within_the_settle_after_the_last_write_is_not_new_at_a_takeover(
+    last_write, episodes
+):
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR), an_active_verdict(ISTIO))
+    written = replay.writes.pop()
+    assert (written.key, written.last_timestamp) == (ISTIO, NOON)
+    replay.writes.append(replace(written, last_timestamp=NOON + timedelta(seconds=last_write)))
+    replay.announcing = False
+    replay.set_clear(ISTIO).advance(100).set_verdicts(an_active_verdict(ISTIO)).take_over()
+    assert len({r.episode_start for r in replay.writes if r.key == ISTIO}) == episodes

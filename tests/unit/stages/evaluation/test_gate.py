@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Clear, Unknown
+from reporter.model.verdicts import Clear, Paused, Unknown
 from reporter.stages.evaluation.clocks import UnknownState
 from reporter.stages.evaluation.gate import forget_keys, next_gate_deadline
 from tests.support.builders import NOON, a_trouble, an_active_verdict
@@ -30,6 +30,21 @@ def test_the_time_of_settling_is_kept_for_an_hour_unless_the_subject_is_deleted(
 def test_trouble_that_lasts_has_no_time_of_settling():
     replay = GateReplay().observe(seconds(0), an_active_verdict(KEY)).advance(seconds(90))
     assert replay.gate.settled_at == {}
+
+
+def test_a_verdict_that_finds_the_trouble_settled_ends_it():
+    replay = (
+        GateReplay().observe(seconds(0), an_active_verdict(KEY)).observe(seconds(1), Clear(KEY))
+    )
+    assert replay.observe(seconds(30), Clear(KEY)).finding_state is not None
+    assert replay.observe(seconds(31), Clear(KEY)).finding_state is None
+    assert replay.gate.settled_at == {KEY: NOON + seconds(31)}
+
+
+def test_what_is_paused_ends_at_once():
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY))
+    assert replay.observe(seconds(1), Paused(KEY)).finding_state is None
+    assert replay.gate.settled_at == {KEY: NOON + seconds(1)}
 
 
 def test_unknown_keeps_the_state_and_stops_the_clock():
@@ -60,6 +75,16 @@ def test_unknown_of_half_a_minute_leaves_the_hold_as_it_is():
     replay.observe(seconds(50), lost)
     assert not replay.advance(seconds(59)).past_hold
     assert replay.advance(seconds(60)).past_hold
+
+
+def test_unknown_for_another_cause_goes_on():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).observe(seconds(20), Unknown(KEY, "forbidden"))
+    replay.observe(seconds(40), Unknown(KEY, "watch lost"))
+    assert replay.finding_state.why_unknown == "watch lost"
+    replay.observe(seconds(51), lost)
+    assert not replay.advance(seconds(80)).past_hold
+    assert replay.advance(seconds(81)).past_hold
 
 
 def test_each_time_of_unknown_counts_by_itself():
