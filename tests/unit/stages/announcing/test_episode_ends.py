@@ -7,12 +7,14 @@ from datetime import timedelta
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT
 from reporter.stages.announcing.episodes import next_episode_deadline
+from reporter.stages.announcing.grouping import group_key
 from reporter.stages.evaluation.clocks import ZERO, Delays
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 from tests.support.builders import a_catalogue, a_key, an_active_verdict, an_entry
 from tests.support.replay import Replay
 from tests.support.replay_builders import (
     BBR,
+    MODELS,
     PODS,
     ROUTE,
     all_of,
@@ -106,3 +108,35 @@ def test_after_the_end_of_a_group_that_was_read_back_one_alone_has_an_event_of_i
     assert replay.new_writes == [f"{PODS.reason} x1"]
     replay.set_verdicts(*all_of(subjects[:1]))
     assert [record.key for record in replay.writes[1:]] == keys(subjects[:1])
+
+
+def test_a_group_goes_on_when_those_left_have_a_ready_of_their_own_to_come():
+    subjects = sets(11)
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects[:10]))
+    replay.set_verdicts(*all_of(subjects[10:]))
+    assert [record.key for record in replay.writes] == [*keys(subjects[:10]), group_key(PODS)]
+    del replay.verdicts[keys(subjects)[10]]
+    replay.subjects -= {subjects[10]}
+    replay.run_pass().advance(400)
+    assert {record.key for record in replay.writes[11:]} == {group_key(PODS)}
+
+
+class ThrottledReplay(Replay):
+    """
+    Writes nothing while *throttled*.
+    """
+
+    throttled = True
+
+    def write_pending(self, outcome=None) -> None:
+        if not self.throttled:
+            super().write_pending(outcome)
+
+
+def test_a_group_whose_event_is_still_due_lasts_until_its_last_member_is_clear():
+    subjects = sets(12)
+    replay = ThrottledReplay(a_catalogue(*MODELS), subjects=frozenset(subjects))
+    replay.set_verdicts(*all_of(subjects)).set_clear(*keys(subjects[3:]))
+    replay.now += SETTLE
+    replay.run_pass().throttled = False
+    assert [record.key for record in replay.run_pass().writes] == [group_key(PODS)]

@@ -4,7 +4,7 @@ Episodes from their first announcement to their Ready Event.
 
 from datetime import timedelta
 
-from reporter.model.enums import TroubleKind
+from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT
 from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 from tests.support.replay import Replay
@@ -20,7 +20,6 @@ from tests.support.replay_builders import (
     out,
     sets,
     stack_replay,
-    team_replay,
 )
 
 
@@ -93,7 +92,9 @@ def test_an_orthogonal_finding_holds_no_ready_back():
 
 def test_a_ready_goes_before_the_trouble_of_others_of_its_layer():
     well, ill = sets(2)[::-1]
-    replay = team_replay(well, ill).set_verdicts(*all_of([well])).set_clear(*keys([well]))
+    highest = an_entry(PODS.reason, 0, layer=Layer.MODELDEPLOYMENT)
+    replay = Replay(a_catalogue(highest), subjects=frozenset({well, ill}))
+    replay.set_verdicts(*all_of([well])).set_clear(*keys([well]))
     replay.advance(29)
     replay.verdicts |= {each.key: each for each in all_of([ill])}
     assert replay.advance(1).new_writes == [

@@ -193,6 +193,15 @@ def test_what_a_partial_verdict_reports_outlives_its_hold():
     assert [clock.trouble for clock in clocks] == [OTHER]
 
 
+def test_what_settled_before_a_partial_verdict_settles_on_after_it():
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost, OTHER))
+    replay.observe(seconds(10), an_active_verdict(KEY, OTHER)).observe(seconds(20), partial(OTHER))
+    replay.observe(seconds(50), an_active_verdict(KEY, OTHER))
+    assert len(replay.advance(seconds(69)).finding_state.clocks) == 2
+    assert list(replay.advance(seconds(70)).finding_state.clocks) == [OTHER.cause.object]
+
+
 def test_a_partial_verdict_that_repeats_itself_changes_nothing():
     replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
     replay.observe(seconds(10), partial(OTHER)).advance(seconds(60))
