@@ -42,6 +42,7 @@ def test_a_clear_verdict_for_a_clear_key_changes_nothing():
 
 def test_a_reason_that_is_evaluated_for_the_first_time_is_remembered():
     assert KNOWN.evaluated_reasons == {BBR.reason, KEDA.reason}
+    assert KNOWN.finding_states is EMPTY_GATE.finding_states
     assert after(EMPTY_GATE, Unknown(BBR, "forbidden")).evaluated_reasons == frozenset()
 
 
@@ -84,12 +85,13 @@ def test_no_hold_is_extended_without_keys():
 
 def test_each_step_leaves_the_gate_that_it_is_given_as_it_is():
     rules = {"entry_of": CATALOGUE.__getitem__, "delays": Delays()}
+    item = a_key("clusterKeda", item="other")
     failed = an_active_verdict(KEDA, a_trouble("keda", TroubleKind.FAILED))
-    settled = advance_clocks(
-        after(after(KNOWN, LOST, failed), Clear(BBR)), now=NOON + timedelta(seconds=30), **rules
-    )
-    parts = [dict(each) for each in (settled.finding_states, settled.settled_at)]
-    assert [part.keys() for part in parts] == [{KEDA}, {BBR}]
-    after(settled, LOST, seconds=31)
-    extend_holds(settled, [KEDA], now=NOON + timedelta(seconds=31), **rules)
-    assert [settled.finding_states, settled.settled_at] == parts
+    gate = after(after(KNOWN, LOST, failed, Unknown(item, "forbidden")), Clear(BBR))
+    gate = advance_clocks(gate, now=NOON + timedelta(seconds=30), **rules)
+    parts = (gate.finding_states, gate.unknown_states, gate.settled_at)
+    copies = [dict(each) for each in parts]
+    assert [each.keys() for each in parts] == [{KEDA}, {item}, {BBR}]
+    after(gate, LOST, Clear(item), seconds=31)
+    extend_holds(gate, [KEDA], now=NOON + timedelta(seconds=31), **rules)
+    assert list(parts) == copies
