@@ -116,7 +116,7 @@ def test_a_start_beside_trouble_that_is_held_for_longer_is_decided_anew_too():
     assert "(no progress for " in replay.last_message
 
 
-def test_a_suffix_is_taken_back_when_what_was_suppressed_is_clear():
+def test_a_suffix_is_taken_back_when_what_was_suppressed_is_deleted():
     target = an_entry("harness", 2, layer=Layer.MODELHARNESS)
     entries = (an_entry("clusterBBR", 10), an_entry("clusterKeda", 20), target)
     catalogue = a_catalogue(*entries, rows=(a_suppression("clusterBBR", "harness"),))
@@ -126,7 +126,9 @@ def test_a_suffix_is_taken_back_when_what_was_suppressed_is_clear():
     replay.set_verdicts(an_active_verdict(a_key("harness", TEAM))).advance(5)
     assert "(suppressing downstream reasons: " in replay.last_message
     assert replay.new_writes == ["clusterBBR x1", "clusterBBR x2"]
-    replay.set_clear(a_key("harness", TEAM)).advance(60)
+    replay.verdicts.pop(a_key("harness", TEAM))
+    replay.subjects = frozenset({CLUSTER_SUBJECT})
+    replay.run_pass().advance(60)
     assert replay.new_writes == ["clusterBBR x3"]
     assert "(suppressing downstream reasons: " not in replay.last_message
 
