@@ -77,6 +77,22 @@ def test_unknown_of_half_a_minute_leaves_the_hold_as_it_is():
     assert replay.advance(seconds(60)).past_hold
 
 
+def test_long_unknown_holds_no_trouble_again_that_outlived_its_hold():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).advance(seconds(30))
+    assert replay.observe(seconds(40), Unknown(KEY, "forbidden")).past_hold
+    assert replay.observe(seconds(100), lost).past_hold
+
+
+def test_the_grace_of_an_object_that_grows_old_while_unknown_is_not_over():
+    trouble = a_trouble(object_created_at=NOON - seconds(10))
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, trouble))
+    for at in (20, 45, 60):
+        replay.observe(seconds(at), Unknown(KEY, "forbidden"))
+    assert replay.advance(seconds(61)).finding_state.troubles == (trouble,)
+    assert not replay.past_hold
+
+
 def test_unknown_for_another_cause_goes_on():
     lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
     replay = GateReplay().observe(seconds(0), lost).observe(seconds(20), Unknown(KEY, "forbidden"))
@@ -115,7 +131,7 @@ def test_a_key_that_was_never_known_is_unknown_and_not_clear():
     assert replay.observe(seconds(1), Clear(KEY)).gate.unknown_states == {}
 
 
-@pytest.mark.parametrize(("unknown", "left"), [(20, 15), (31, 30)])
+@pytest.mark.parametrize(("unknown", "left"), [(30, 15), (31, 30)])
 def test_trouble_found_after_long_unknown_has_the_settle_to_recover(unknown, left):
     replay = GateReplay().observe(seconds(0), Unknown(KEY, "forbidden"))
     replay.observe(seconds(unknown), an_active_verdict(KEY, a_trouble(kind=TroubleKind.FAILED)))
@@ -191,6 +207,13 @@ def test_what_a_partial_verdict_reports_outlives_its_hold():
     assert replay.advance(seconds(29)).finding_state.announceable == ()
     clocks = replay.advance(seconds(30)).finding_state.announceable
     assert [clock.trouble for clock in clocks] == [OTHER]
+
+
+def test_what_a_partial_verdict_does_not_report_has_no_deadline():
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
+    replay.observe(seconds(10), partial(OTHER))
+    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(40)
 
 
 def test_what_settled_before_a_partial_verdict_settles_on_after_it():

@@ -44,9 +44,9 @@ def test_each_kind_of_trouble_has_its_hold(kind, hold):
 
 def test_the_next_deadline_is_the_end_of_the_hold():
     replay = GateReplay().observe(
-        seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+        seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.STARTING))
     )
-    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(30)
+    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(60)
 
 
 def test_trouble_with_a_young_object_waits_until_it_is_as_old_as_the_grace():
@@ -119,6 +119,13 @@ def test_a_crash_settles_after_ten_minutes():
     replay.observe(seconds(1), Clear(KEY))
     assert replay.advance(seconds(600)).finding_state is not None
     assert replay.advance(seconds(601)).finding_state is None
+
+
+def test_a_reason_with_a_settle_of_its_own_ends_after_that():
+    replay = GateReplay(an_entry("clusterThing", settle=MINUTE))
+    replay.observe(seconds(0), an_active_verdict(KEY)).observe(seconds(1), Clear(KEY))
+    assert replay.advance(seconds(60)).finding_state is not None
+    assert replay.advance(seconds(61)).finding_state is None
 
 
 def test_trouble_past_its_hold_stays_so_whatever_its_kind_becomes():
