@@ -3,7 +3,15 @@ What became untrue or early between scheduling and sending is not composed.
 """
 
 from tests.support.builders import a_key, an_active_verdict
-from tests.support.replay_builders import BBR, ISTIO, cluster_replay
+from tests.support.replay_builders import (
+    BBR,
+    ISTIO,
+    all_of,
+    cluster_replay,
+    keys,
+    sets,
+    team_replay,
+)
 
 
 READY = a_key("clusterReady")
@@ -31,3 +39,9 @@ def test_a_ready_that_is_not_owed_has_no_event():
     assert replay.context.compose_event(READY, now=replay.now) is None
     replay.set_verdicts(an_active_verdict(BBR))
     assert replay.context.compose_event(READY, now=replay.now) is None
+
+
+def test_a_key_that_is_in_a_group_by_now_has_no_event():
+    subjects = sets(11)
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects))
+    assert replay.context.compose_event(keys(subjects)[0], now=replay.now) is None

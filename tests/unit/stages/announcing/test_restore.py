@@ -20,7 +20,15 @@ from tests.support.builders import (
     an_entry,
 )
 from tests.support.replay import Replay
-from tests.support.replay_builders import BBR, ISTIO, cluster_replay
+from tests.support.replay_builders import (
+    BBR,
+    ISTIO,
+    all_of,
+    cluster_replay,
+    keys,
+    sets,
+    team_replay,
+)
 
 
 def test_a_restart_writes_nothing_and_continues_the_count():
@@ -177,3 +185,12 @@ def test_trouble_that_settled_within_the_settle_after_the_last_write_is_not_new_
     replay.announcing = False
     replay.set_clear(ISTIO).advance(100).set_verdicts(an_active_verdict(ISTIO)).take_over()
     assert len({r.episode_start for r in replay.writes if r.key == ISTIO}) == episodes
+
+
+def test_a_ready_does_not_wait_for_others_because_another_namespace_has_a_group_read_back():
+    well, ill = sets(2)
+    many = sets(12, "team-b")
+    replay = team_replay(well, ill, *many).set_verdicts(*all_of([well, ill, *many]))
+    replay.restart(back_after=5).set_clear(*keys([well])).advance(40)
+    ready = [each.key.subject for each in replay.writes if each.key.reason == "inferencesetReady"]
+    assert ready == [well]

@@ -169,6 +169,15 @@ def test_a_clock_that_is_set_back_takes_no_time_away():
     assert replay.advance(seconds(-3600)).past_hold
 
 
+def test_a_clock_that_is_set_back_takes_no_time_of_an_unfinished_hold_away():
+    replay = GateReplay()
+    for at, code in ((0, "One"), (20, "Two"), (-3600, "Three")):
+        trouble = a_trouble(kind=TroubleKind.LOST, code=code)
+        replay.observe(seconds(at), an_active_verdict(KEY, trouble))
+    (clock,) = replay.finding_state.clocks.values()
+    assert (clock.trouble.cause.code, clock.time_in_kind()) == ("Three", seconds(20))
+
+
 OTHER = a_trouble("other", kind=TroubleKind.LOST)
 
 
@@ -214,6 +223,15 @@ def test_what_a_partial_verdict_does_not_report_has_no_deadline():
     replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
     replay.observe(seconds(10), partial(OTHER))
     assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(40)
+
+
+def test_what_a_partial_verdict_does_not_report_outlives_no_grace():
+    young = a_trouble(object_created_at=NOON - seconds(10))
+    start = a_trouble("other", kind=TroubleKind.STARTING)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, young))
+    replay.observe(seconds(10), partial(start))
+    clocks = replay.advance(seconds(70)).finding_state.announceable
+    assert [clock.trouble for clock in clocks] == [start]
 
 
 def test_what_settled_before_a_partial_verdict_settles_on_after_it():

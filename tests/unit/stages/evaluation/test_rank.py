@@ -59,6 +59,26 @@ def test_a_crash_that_has_been_over_for_the_settle_outranks_nobody():
     assert replay.advance(1).new_writes == ["clusterBBR x1"]
 
 
+def test_a_reason_outranks_until_its_last_trouble_has_been_over_for_the_settle():
+    first, last = a_trouble("one", is_crash=True), a_trouble("two", is_crash=True)
+    replay = cluster_replay().set_verdicts(
+        an_active_verdict(ISTIO, first, last), an_active_verdict(BBR)
+    )
+    replay.set_verdicts(an_active_verdict(ISTIO, last)).advance(20).set_clear(ISTIO)
+    assert replay.advance(29).new_writes == ["clusterIstio x1", "clusterIstio x2"]
+    assert replay.advance(1).new_writes == ["clusterBBR x1"]
+
+
+def test_trouble_that_was_held_until_its_end_prolongs_no_rank():
+    crash, start = a_trouble("one", is_crash=True), a_trouble("two", TroubleKind.STARTING)
+    replay = cluster_replay().set_verdicts(
+        an_active_verdict(ISTIO, crash, start), an_active_verdict(BBR)
+    )
+    replay.set_verdicts(an_active_verdict(ISTIO, start)).advance(20).set_clear(ISTIO)
+    assert replay.advance(9).new_writes == ["clusterIstio x1"]
+    assert replay.advance(1).new_writes == ["clusterBBR x1"]
+
+
 def test_a_settle_of_zero_ends_a_finding_that_is_clear_and_hides_none_that_lasts():
     replay = cluster_replay(settings=EvaluationSettings(delays=Delays(settle=ZERO)))
     assert replay.set_verdicts(an_active_verdict(BBR)).new_writes == ["clusterBBR x1"]
