@@ -23,6 +23,15 @@ def test_a_key_that_is_clear_or_outranked_by_now_has_no_event():
     assert replay.context.pending_write(BBR, now=replay.now) is None
     replay.set_clear(BBR, ISTIO)
     assert replay.context.compose_event(ISTIO, now=replay.now) is None
+    replay.advance(60)
+    assert replay.evaluation.finding_state_of(ISTIO) is None
+    assert replay.context.compose_event(ISTIO, now=replay.now) is None
+
+
+def test_a_key_that_is_unknown_by_now_has_no_event():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).set_unknown(BBR).advance(400)
+    assert replay.context.pending_write(BBR, now=replay.now) is None
+    assert replay.context.compose_event(BBR, now=replay.now) is None
 
 
 def test_a_heartbeat_has_no_event_before_it_is_due():

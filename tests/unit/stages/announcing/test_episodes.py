@@ -6,6 +6,8 @@ from datetime import timedelta
 
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT
+from reporter.stages.announcing.eligibility import is_muted
+from reporter.stages.announcing.grouping import group_key
 from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 from tests.support.replay import Replay
 from tests.support.replay_builders import (
@@ -20,6 +22,7 @@ from tests.support.replay_builders import (
     out,
     sets,
     stack_replay,
+    team_replay,
 )
 
 
@@ -68,6 +71,21 @@ def test_flapping_within_the_settle_is_one_episode_and_no_rewrite():
     for _ in range(6):
         replay.set_clear(BBR).advance(20).set_verdicts(an_active_verdict(BBR)).advance(20)
     assert replay.new_writes == ["clusterBBR x1"]
+
+
+def test_a_crash_that_returns_within_its_settle_is_no_rewrite():
+    crash = an_active_verdict(BBR, a_trouble(is_crash=True))
+    replay = cluster_replay().set_verdicts(crash).set_clear(BBR).advance(100)
+    assert replay.evaluation.rankings == {}
+    assert replay.set_verdicts(crash).advance(20).new_writes == ["clusterBBR x1"]
+
+
+def test_a_group_is_muted_while_one_of_its_members_is_outranked():
+    subjects = sets(12)
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects, ROUTE.reason))
+    assert not is_muted(group_key(ROUTE), replay.announcement_state, replay.evaluation)
+    replay.set_verdicts(*all_of(subjects[:1]))
+    assert is_muted(group_key(ROUTE), replay.announcement_state, replay.evaluation)
 
 
 def test_a_suppressed_finding_holds_its_subjects_ready_back():

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.model.enums import TroubleKind
+from reporter.model.enums import Emission, TroubleKind
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.episodes import next_episode_deadline
-from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from tests.support.builders import (
     NOON,
     a_catalogue,
@@ -23,6 +23,8 @@ from tests.support.replay import Replay
 from tests.support.replay_builders import (
     BBR,
     ISTIO,
+    MODELS,
+    ROUTE,
     all_of,
     cluster_replay,
     keys,
@@ -194,3 +196,18 @@ def test_a_ready_does_not_wait_for_others_because_another_namespace_has_a_group_
     replay.restart(back_after=5).set_clear(*keys([well])).advance(40)
     ready = [each.key.subject for each in replay.writes if each.key.reason == "inferencesetReady"]
     assert ready == [well]
+
+
+def test_the_ready_of_a_group_read_back_waits_for_all_although_another_group_began():
+    *subjects, other = sets(13)
+    replay = Replay(
+        a_catalogue(*MODELS),
+        EvaluationSettings(emission=Emission.ALL),
+        subjects=frozenset({*subjects, other}),
+    )
+    replay.set_verdicts(*all_of(subjects)).restart(back_after=5).set_unknown(*keys([other]))
+    replay.set_verdicts(*all_of(subjects, ROUTE.reason))
+    assert len(replay.announcement_state.groups) == 2
+    replay.set_clear(*keys(subjects), *keys(subjects, ROUTE.reason)).advance(40)
+    assert "inferencesetReady x1" not in replay.new_writes
+    assert replay.set_clear(*keys([other])).advance(40).new_writes == ["inferencesetReady x1"]
