@@ -114,3 +114,14 @@ def test_each_pending_write_is_named_once_and_those_that_are_due_come_first():
         (BBR, True),
         (PODS, False),
     ]
+
+
+def test_a_change_just_after_a_heartbeat_is_not_delayed():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    heartbeat = replay.context.pending_write(BBR, now=replay.now)
+    assert replay.advance(heartbeat.due_at - replay.now).new_writes == [
+        "clusterBBR x1",
+        "clusterBBR x2",
+    ]
+    other = an_active_verdict(BBR, a_trouble(code="Other"))
+    assert replay.set_verdicts(other).new_writes == ["clusterBBR x3"]
