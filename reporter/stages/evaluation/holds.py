@@ -62,9 +62,9 @@ class HoldRules:
     def apply_delays(self, state: FindingState, *, now: datetime) -> FindingState | None:
         """
         Mark what outlived its hold and drop what has settled; None when nothing is left.
+
+        Not for an Unknown key, whose state stays as it is.
         """
-        if state.why_unknown:
-            return state
         clocks = [
             replace(
                 clock,

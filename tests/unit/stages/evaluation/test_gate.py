@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Clear, Unknown
+from reporter.model.verdicts import Clear, Paused, Unknown
 from reporter.stages.evaluation.clocks import UnknownState
-from reporter.stages.evaluation.gate import forget_keys
+from reporter.stages.evaluation.gate import forget_keys, next_gate_deadline
 from tests.support.builders import NOON, a_trouble, an_active_verdict
 from tests.unit.stages.evaluation.gate_replay import KEY, GateReplay, seconds
 
@@ -25,6 +25,26 @@ def test_the_time_of_settling_is_kept_for_an_hour_unless_the_subject_is_deleted(
     assert replay.observe(seconds(32), Clear(KEY)).advance(seconds(3600)).gate.settled_at
     assert not forget_keys(replay.gate, lambda key: key == KEY).settled_at
     assert not replay.advance(seconds(3631)).gate.settled_at
+
+
+def test_trouble_that_lasts_has_no_time_of_settling():
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY)).advance(seconds(90))
+    assert replay.gate.settled_at == {}
+
+
+def test_a_verdict_that_finds_the_trouble_settled_ends_it():
+    replay = (
+        GateReplay().observe(seconds(0), an_active_verdict(KEY)).observe(seconds(1), Clear(KEY))
+    )
+    assert replay.observe(seconds(30), Clear(KEY)).finding_state is not None
+    assert replay.observe(seconds(31), Clear(KEY)).finding_state is None
+    assert replay.gate.settled_at == {KEY: NOON + seconds(31)}
+
+
+def test_what_is_paused_ends_at_once():
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY))
+    assert replay.observe(seconds(1), Paused(KEY)).finding_state is None
+    assert replay.gate.settled_at == {KEY: NOON + seconds(1)}
 
 
 def test_unknown_keeps_the_state_and_stops_the_clock():
@@ -49,6 +69,55 @@ def test_after_long_unknown_an_unfinished_hold_has_the_settle_left():
     assert replay.advance(seconds(130)).past_hold
 
 
+def test_unknown_of_half_a_minute_leaves_the_hold_as_it_is():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).observe(seconds(20), Unknown(KEY, "forbidden"))
+    replay.observe(seconds(50), lost)
+    assert not replay.advance(seconds(59)).past_hold
+    assert replay.advance(seconds(60)).past_hold
+
+
+def test_long_unknown_holds_no_trouble_again_that_outlived_its_hold():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).advance(seconds(30))
+    assert replay.observe(seconds(40), Unknown(KEY, "forbidden")).past_hold
+    assert replay.observe(seconds(100), lost).past_hold
+
+
+def test_the_grace_of_an_object_that_grows_old_while_unknown_is_not_over():
+    trouble = a_trouble(object_created_at=NOON - seconds(10))
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, trouble))
+    for at in (20, 45, 60):
+        replay.observe(seconds(at), Unknown(KEY, "forbidden"))
+    assert replay.advance(seconds(61)).finding_state.troubles == (trouble,)
+    assert not replay.past_hold
+
+
+def test_unknown_for_another_cause_goes_on():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).observe(seconds(20), Unknown(KEY, "forbidden"))
+    replay.observe(seconds(40), Unknown(KEY, "watch lost"))
+    assert replay.finding_state.why_unknown == "watch lost"
+    replay.observe(seconds(51), lost)
+    assert not replay.advance(seconds(80)).past_hold
+    assert replay.advance(seconds(81)).past_hold
+
+
+def test_each_time_of_unknown_counts_by_itself():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost)
+    for at in (10, 50):
+        replay.observe(seconds(at), Unknown(KEY, "forbidden")).observe(seconds(at + 25), lost)
+    assert not replay.advance(seconds(79)).past_hold
+    assert replay.advance(seconds(80)).past_hold
+
+
+def test_a_key_that_is_unknown_has_no_deadline():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).observe(seconds(20), Unknown(KEY, "forbidden"))
+    assert next_gate_deadline(replay.gate, **replay.rules) is None
+
+
 def test_unknown_stops_the_clock_of_settling_too():
     replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
     replay.observe(seconds(1), Clear(KEY)).observe(seconds(20), Unknown(KEY, "forbidden"))
@@ -62,7 +131,7 @@ def test_a_key_that_was_never_known_is_unknown_and_not_clear():
     assert replay.observe(seconds(1), Clear(KEY)).gate.unknown_states == {}
 
 
-@pytest.mark.parametrize(("unknown", "left"), [(20, 15), (31, 30)])
+@pytest.mark.parametrize(("unknown", "left"), [(30, 15), (31, 30)])
 def test_trouble_found_after_long_unknown_has_the_settle_to_recover(unknown, left):
     replay = GateReplay().observe(seconds(0), Unknown(KEY, "forbidden"))
     replay.observe(seconds(unknown), an_active_verdict(KEY, a_trouble(kind=TroubleKind.FAILED)))
@@ -100,6 +169,15 @@ def test_a_clock_that_is_set_back_takes_no_time_away():
     assert replay.advance(seconds(-3600)).past_hold
 
 
+def test_a_clock_that_is_set_back_takes_no_time_of_an_unfinished_hold_away():
+    replay = GateReplay()
+    for at, code in ((0, "One"), (20, "Two"), (-3600, "Three")):
+        trouble = a_trouble(kind=TroubleKind.LOST, code=code)
+        replay.observe(seconds(at), an_active_verdict(KEY, trouble))
+    (clock,) = replay.finding_state.clocks
+    assert (clock.trouble.cause.code, clock.time_in_kind()) == ("Three", seconds(20))
+
+
 OTHER = a_trouble("other", kind=TroubleKind.LOST)
 
 
@@ -128,6 +206,42 @@ def test_what_a_partial_verdict_does_not_report_does_not_settle():
     replay.observe(seconds(901), an_active_verdict(KEY, OTHER))
     assert a_trouble() not in replay.finding_state.troubles
     (clock,) = replay.advance(seconds(932)).finding_state.clocks
+    assert clock.object == OTHER.cause.object
+
+
+def test_what_a_partial_verdict_reports_outlives_its_hold():
+    replay = GateReplay().observe(
+        seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST), OTHER)
+    )
+    replay.observe(seconds(10), partial(OTHER))
+    assert replay.advance(seconds(29)).finding_state.announceable == ()
+    clocks = replay.advance(seconds(30)).finding_state.announceable
+    assert [clock.trouble for clock in clocks] == [OTHER]
+
+
+def test_what_a_partial_verdict_does_not_report_has_no_deadline():
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
+    replay.observe(seconds(10), partial(OTHER))
+    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(40)
+
+
+def test_what_a_partial_verdict_does_not_report_outlives_no_grace():
+    young = a_trouble(object_created_at=NOON - seconds(10))
+    start = a_trouble("other", kind=TroubleKind.STARTING)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, young))
+    replay.observe(seconds(10), partial(start))
+    clocks = replay.advance(seconds(70)).finding_state.announceable
+    assert [clock.trouble for clock in clocks] == [start]
+
+
+def test_what_settled_before_a_partial_verdict_settles_on_after_it():
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost, OTHER))
+    replay.observe(seconds(10), an_active_verdict(KEY, OTHER)).observe(seconds(20), partial(OTHER))
+    replay.observe(seconds(50), an_active_verdict(KEY, OTHER))
+    assert len(replay.advance(seconds(69)).finding_state.clocks) == 2
+    (clock,) = replay.advance(seconds(70)).finding_state.clocks
     assert clock.object == OTHER.cause.object
 
 
