@@ -5,10 +5,9 @@ The cases with metrics pages in which nothing is announced, with all reasons on.
 from collections.abc import Mapping
 
 import pytest
-import yaml
 
+from tests.support.cases.case_files import read_cases
 from tests.support.cases.case_replay import CaseReplay, expected_announcements
-from tests.support.cases.healthy_stack import CASES
 from tests.support.cases.step_orders import ORDERS, reordered
 from tests.support.cases.syntax import apply_merge_patch
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
@@ -27,10 +26,9 @@ def has_pages(case: Mapping) -> bool:
 
 
 QUIET = {
-    file.stem: case
-    for file in sorted(CASES.glob("*.yaml"))
-    if has_pages(case := yaml.safe_load(file.read_text("utf-8")))
-    and not expected_announcements(case)
+    name: case
+    for name, case in read_cases().items()
+    if has_pages(case) and not expected_announcements(case)
 }
 
 

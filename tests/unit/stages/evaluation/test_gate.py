@@ -175,7 +175,7 @@ def test_a_clock_that_is_set_back_takes_no_time_of_an_unfinished_hold_away():
         trouble = a_trouble(kind=TroubleKind.LOST, code=code)
         replay.observe(seconds(at), an_active_verdict(KEY, trouble))
     (clock,) = replay.finding_state.clocks
-    assert (clock.trouble.cause.code, clock.time_in_kind()) == ("Three", seconds(20))
+    assert (clock.trouble.cause.code, clock.time_in_kind) == ("Three", seconds(20))
 
 
 OTHER = a_trouble("other", kind=TroubleKind.LOST)
