@@ -96,7 +96,7 @@ class WatchHealth:
             self._store.set_watch_state(self._kind, WatchLost(self._unwatched_since, why))
         else:
             refused = refused or (isinstance(err, Refused) and err.is_forbidden)
-            failing = self._error_answers >= FAILURES_BEFORE_FAILING
+            failing = not refused and self._error_answers >= FAILURES_BEFORE_FAILING
             self._store.set_watch_state(self._kind, NotSynced(why, refused, failing))
         self._failures += 1
         lasting = self._failures > 1 or isinstance(err, Refused | Invalid)

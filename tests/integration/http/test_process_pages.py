@@ -130,7 +130,9 @@ async def test_the_status_shows_what_a_kind_that_cannot_be_read_costs(reporter: 
         "pods": {
             "why": "may not watch pods",
             "unknown": [
+                "inferencesetEngineStalled",
                 "inferencesetModelPodsNotReady",
+                "inferencesetPodRestarting",
                 "inferencesetRouteNotReady",
                 "inferencesetWeightDownloadSlow",
             ],
