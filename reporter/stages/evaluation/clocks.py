@@ -109,11 +109,10 @@ class FindingState(Struct, frozen=True, gc=False):
         Return this state with its clocks accounted up to *now*.
         """
         elapsed = now - self.as_of
-        # The wall clock may be set back; time that was counted is never taken away again.
-        if elapsed <= ZERO:
+        if elapsed == ZERO:
             return self
-        # The clocks stand still while the key is Unknown: nobody saw the trouble last or end.
-        if self.why_unknown:
+        # The wall clock may be set back; time that was counted is never taken away again. The clocks stand still while the key is Unknown: nobody saw the trouble last or end.
+        if self.why_unknown or elapsed < ZERO:
             return replace(self, as_of=now)
         clocks = tuple([clock.advanced(elapsed) for clock in self.clocks])
         return replace(self, clocks=clocks, as_of=now)

@@ -55,7 +55,9 @@ class HoldRules:
         """
         Let time pass. Return the same object while time alone changes nothing, None once settled.
         """
-        if state.is_steady or all(deadline > now for deadline in self.deadlines(state)):
+        if state.is_steady:
+            return state
+        if now >= state.as_of and all(deadline > now for deadline in self.deadlines(state)):
             return state
         return self.apply_delays(state.advanced(now=now), now=now)
 

@@ -178,6 +178,22 @@ def test_a_clock_that_is_set_back_takes_no_time_of_an_unfinished_hold_away():
     assert (clock.trouble.cause.code, clock.time_in_kind) == ("Three", seconds(20))
 
 
+def test_a_hold_goes_on_at_once_after_the_clock_was_set_back():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).advance(seconds(-3600))
+    assert not replay.advance(seconds(-3571)).past_hold
+    assert replay.advance(seconds(-3570)).past_hold
+
+
+def test_a_settle_goes_on_at_once_after_the_clock_was_set_back():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).advance(seconds(30))
+    replay.observe(seconds(40), Clear(KEY)).advance(seconds(50)).advance(seconds(-3600))
+    assert replay.advance(seconds(-3581)).past_hold
+    replay.advance(seconds(-3570))
+    assert KEY not in replay.gate.finding_states
+
+
 OTHER = a_trouble("other", kind=TroubleKind.LOST)
 
 
