@@ -40,7 +40,7 @@ Holds of reasons that have several steps of a case within one hold.
 """
 
 PARAMETER_OVERRIDES: Mapping[str, Mapping[str, Any]] = {
-    "inferencesetEngineStalled": {"window-seconds": 6, "no-traffic-window-seconds": 8},
+    "inferencesetEngineStalled": {"window-seconds": 6, "no-traffic-window-seconds": 16},
     "inferencesetKVCacheSaturated": {"window-seconds": 4},
     "inferencesetPreemptionStorm": {"window-seconds": 4, "min-requests": 1},
     "inferencesetQueueGrowing": {"window-seconds": 6},
@@ -62,7 +62,7 @@ ARRIVAL = 0.1
 The seconds in which a change reaches a watch.
 """
 
-WITHIN = 20
+WITHIN = 25
 """
 The time limit of an announcement, in seconds.
 """
