@@ -230,6 +230,9 @@ class ClusterStatus(StatusStruct, frozen=True, kw_only=True):
     """
 
     state: State
+    uid: Annotated[
+        str, Meta(description="UID of the namespace kube-system; empty if it cannot be read.")
+    ] = ""
     last_known: State | None = None
     blocking: Blocking | None = None
     components: tuple[ComponentStatus, ...] = ()

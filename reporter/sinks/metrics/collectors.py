@@ -104,7 +104,7 @@ def _finding_family(
     declaration: MetricDeclaration, series: Sequence[FindingLabels], keys: Iterable[FindingKey]
 ) -> Metric:
     ones: AbstractSet[FindingLabels] = {_labels_of(key) for key in keys}
-    return _family(declaration, ((labels, float(labels in ones)) for labels in series))
+    return make_family(declaration, ((labels, float(labels in ones)) for labels in series))
 
 
 class WatchCollector(Collector):
@@ -119,7 +119,7 @@ class WatchCollector(Collector):
         reports = list(self._watches())
         for declaration, value_of in _WATCH_VALUES.items():
             values = ((report.kind, value_of(report)) for report in reports)
-            yield _family(
+            yield make_family(
                 declaration, (((kind,), value) for kind, value in values if value is not None)
             )
 
@@ -134,7 +134,7 @@ _WATCH_VALUES: Mapping[MetricDeclaration, Callable[[WatchReport], float | None]]
 }
 
 
-def _family(
+def make_family(
     declaration: MetricDeclaration, samples: Iterable[tuple[Sequence[str], float]]
 ) -> Metric:
     counts = declaration.type is MetricType.COUNTER

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Mapping
 from datetime import datetime
 
 from reporter.model.enums import Layer
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import ComponentStatus, UnlistedLayer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -187,7 +188,12 @@ class _Draft:
                 self._blockers,
                 now=given.now,
             )
-        after = ClusterRecord(standing=standing, components=components, unlisted=unlisted)
+        after = ClusterRecord(
+            standing=standing,
+            uid=_cluster_uid(given),
+            components=components,
+            unlisted=unlisted,
+        )
         if after != before:
             self._cluster, self._changed = after, True
         self._put_deadline(CLUSTER_SUBJECT, standing)
@@ -212,6 +218,13 @@ class _Draft:
             else min(deadlines.values(), default=None),
             revision=self._revision if self._changed else before.revision,
         )
+
+
+def _cluster_uid(given: RollUpInput) -> str:
+    if NAMESPACES.resource not in given.snapshot.tables:
+        return ""
+    found = given.snapshot.peek(NAMESPACES, Namespace, "", "kube-system")
+    return found.metadata.uid if found is not None else ""
 
 
 def _describe_components(components: tuple[ComponentStatus, ...]) -> Remark | None:

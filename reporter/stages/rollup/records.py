@@ -173,9 +173,12 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
 class ClusterRecord(Struct, frozen=True, kw_only=True):
     """
     The control plane, and the layers whose subjects are not all known.
+
+    *uid*: of the namespace kube-system, which stands for the cluster's; empty if it is not known.
     """
 
     standing: Standing
+    uid: str = ""
     components: tuple[ComponentStatus, ...] = ()
     unlisted: tuple[UnlistedLayer, ...] = ()
 
