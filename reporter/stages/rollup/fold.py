@@ -18,7 +18,13 @@ from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.rollup.subjects.components import list_components
 from reporter.stages.rollup.subjects.namespaces import NamespaceRollUp
 from reporter.stages.rollup.subjects.sets import SetRollUp
-from reporter.stages.rollup.subjects.standings import SCALING, Facts, Remark, make_standing
+from reporter.stages.rollup.subjects.standings import (
+    SCALING,
+    UPDATING,
+    Facts,
+    Remark,
+    make_standing,
+)
 from reporter.stages.rollup.touched import Touched, find_touched, route_outages
 
 
@@ -232,4 +238,8 @@ def _describe_components(components: tuple[ComponentStatus, ...]) -> Remark | No
     if not behind:
         return None
     names = ", ".join(f"{each.namespace}/{each.name}" for each in behind)
-    return Remark(SCALING, f"In progress: {names}.")
+    is_short = any(
+        each.replicas is None or (each.replicas.ready or 0) < each.replicas.desired
+        for each in behind
+    )
+    return Remark(SCALING if is_short else UPDATING, f"In progress: {names}.")

@@ -110,6 +110,7 @@ class GroupKey(Struct, frozen=True, order=True, gc=False):
     """
 
     milder_than_failed: int
+    is_settling: bool
     is_pointer: bool
     layer: int
     rank: int

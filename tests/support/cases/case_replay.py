@@ -53,7 +53,8 @@ class CaseReplay(Replay):
         self.case, self.world = case, CaseObjects()
         self.crds = dict(HEALTHY_STACK["crds"])
         self.discovery: Mapping = {}
-        self.rollup, self.statuses = RollUp(), {}
+        self.rollup = RollUp()
+        self.statuses: dict[str, Mapping[str, str]] = {}
         super().__init__(DEFAULT_CATALOGUE, EvaluationSettings(heartbeat=timedelta(days=2)))
 
     def __post_init__(self):

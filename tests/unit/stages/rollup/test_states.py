@@ -93,7 +93,7 @@ TABLE = [
             }
         },
         "cluster",
-        "InProgress: Scaling transient",
+        "InProgress: Updating transient",
     ),
     (
         {
