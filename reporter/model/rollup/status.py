@@ -246,7 +246,7 @@ class StatusDocument(StatusStruct, frozen=True, kw_only=True):
     """
 
     schema: Annotated[str, Meta(description="Always `v1`; keys are only added to it.")]
-    mode: Mode = Mode.WATCHING
+    mode: Annotated[Mode, Meta(description="Whether a process watches, or it was read once.")]
     evaluated_at: Annotated[
         datetime | None, Meta(description="Time of the last pass; null before the first.")
     ] = None
