@@ -68,7 +68,7 @@ class RollUpStateMachine(RuleBasedStateMachine):
     def start(self):
         subjects = frozenset({CLUSTER_SUBJECT, *SETS, *HARNESSES})
         self.replay = Replay(CATALOGUE, subjects=subjects)
-        self.rules = RollUpRules(CATALOGUE, {})
+        self.rollup_rules = RollUpRules(CATALOGUE, {})
         for subject in SETS:
             self.store(subject, observed=2, replicas=0)
         self.whole, self.incremental = RollUp(), RollUp()
@@ -113,9 +113,12 @@ class RollUpStateMachine(RuleBasedStateMachine):
                 k: e.event.episode_start for k, e in replay.announcement_state.episodes.items()
             },
         )
-        self.whole = fold(self.whole, given, self.rules)
+        self.whole = fold(self.whole, given, self.rollup_rules)
         only = replace(given, looked_at=self.touched | (dirty & replay.subjects))
-        self.incremental, self.touched = fold(self.incremental, only, self.rules), frozenset()
+        self.incremental, self.touched = (
+            fold(self.incremental, only, self.rollup_rules),
+            frozenset(),
+        )
         self.check_that_what_was_touched_is_enough()
         for name, namespace in self.whole.namespaces.items():
             assert namespace.totals == recount(namespace.sets.values())

@@ -177,14 +177,15 @@ async def test_the_roll_up_follows_each_pass(reporter: Reporter):
     assert not next(reporter._rollup.view().namespaces()).inference_sets
 
 
-async def test_a_roll_up_that_fails_is_unknown_and_ends_no_pass(reporter: Reporter):
+async def test_a_roll_up_that_fails_is_unknown_and_ends_no_pass(
+    reporter: Reporter, monkeypatch: pytest.MonkeyPatch
+):
     load_stack(reporter)
     reporter._controller.run_pass(full=True)
-    sound = reporter._rollup._rules
-    reporter._rollup._rules = None
+    monkeypatch.setattr(reporter._rollup, "_rules", None)
     reporter._controller.run_pass(full=True)
     assert reporter._rollup.rollup.cluster is None
     assert reporter._controller.evaluation.subjects
-    reporter._rollup._rules = sound
+    monkeypatch.undo()
     reporter._controller.run_pass(full=True)
     assert [each.name for each in reporter._rollup.view().namespaces()] == ["team-a"]
