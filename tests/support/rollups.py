@@ -72,5 +72,7 @@ def distrusted(rollup: RollUp) -> RollUp:
     """
     Return a roll-up after which every subject is rolled up anew: other layers could not be listed.
     """
-    known = replace(rollup.evaluation.known_subjects, unknown_layers={Layer.CLUSTER: "nobody knows"})
+    known = replace(
+        rollup.evaluation.known_subjects, unknown_layers={Layer.CLUSTER: "nobody knows"}
+    )
     return replace(rollup, evaluation=replace(rollup.evaluation, known_subjects=known))
