@@ -69,7 +69,7 @@ class CaseReplay(Replay):
         self.crds = dict(HEALTHY_STACK["crds"])
         self.discovery: Mapping = {}
         self.rollup = RollUp()
-        self.statuses: dict = {}
+        self.statuses: dict[str, Mapping[str, str]] = {}
         self._jumped = timedelta(0)
         super().__init__(case_catalogue(case), EvaluationSettings(heartbeat=timedelta(days=2)))
 
