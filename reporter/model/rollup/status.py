@@ -119,6 +119,10 @@ class InferenceSetStatus(StatusStruct, frozen=True, kw_only=True):
     ] = None
     generation: int | None = None
     replicas: Replicas | None = None
+    not_judged: Annotated[
+        tuple[str, ...],
+        Meta(description="Reasons that need metrics pages, which tell nothing yet."),
+    ] = ()
     blocking: Blocking | None = None
 
 

@@ -93,6 +93,7 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
 
     *is_evaluated*: False for a new one that the pass has not reached yet.
     *is_cut_off*: what its route depends on is out.
+    *not_judged*: ranked reasons that need metrics pages of which none is known.
     *revision*: that of the roll-up in which the record last changed.
     """
 
@@ -101,6 +102,7 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
     available: bool | None = None
     is_evaluated: bool = True
     is_cut_off: bool = False
+    not_judged: tuple[Reason, ...] = ()
     revision: int = 0
 
 
