@@ -154,6 +154,12 @@ class Reporter:
             observers=(self.metrics, self._history, StateLog(self._is_leader)),
         )
         self._controller.add_follower(self._rollup)
+        self.metrics.show_rollup(
+            lambda: self._rollup.rollup,
+            settings.rollup_metrics,
+            is_leader=self._is_leader,
+            version=version(NAME),
+        )
 
     def _wire_output(self) -> None:
         settings = self._settings

@@ -83,6 +83,7 @@ class StatusView:
         standing = rollup.cluster.standing
         return ClusterStatus(
             state=standing.state,
+            uid=rollup.cluster.uid,
             last_known=standing.last_known,
             blocking=self.blocking(standing),
             components=rollup.cluster.components,

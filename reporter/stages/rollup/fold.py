@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Mapping
 from datetime import datetime
 
 from reporter.model.enums import Layer
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import ComponentStatus, UnlistedLayer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -17,7 +18,13 @@ from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.rollup.subjects.components import list_components
 from reporter.stages.rollup.subjects.namespaces import NamespaceRollUp
 from reporter.stages.rollup.subjects.sets import SetRollUp
-from reporter.stages.rollup.subjects.standings import SCALING, Facts, Remark, make_standing
+from reporter.stages.rollup.subjects.standings import (
+    SCALING,
+    UPDATING,
+    Facts,
+    Remark,
+    make_standing,
+)
 from reporter.stages.rollup.touched import Touched, find_touched, route_outages
 
 
@@ -187,7 +194,12 @@ class _Draft:
                 self._blockers,
                 now=given.now,
             )
-        after = ClusterRecord(standing=standing, components=components, unlisted=unlisted)
+        after = ClusterRecord(
+            standing=standing,
+            uid=_cluster_uid(given),
+            components=components,
+            unlisted=unlisted,
+        )
         if after != before:
             self._cluster, self._changed = after, True
         self._put_deadline(CLUSTER_SUBJECT, standing)
@@ -214,9 +226,20 @@ class _Draft:
         )
 
 
+def _cluster_uid(given: RollUpInput) -> str:
+    if NAMESPACES.resource not in given.snapshot.tables:
+        return ""
+    found = given.snapshot.peek(NAMESPACES, Namespace, "", "kube-system")
+    return found.metadata.uid if found is not None else ""
+
+
 def _describe_components(components: tuple[ComponentStatus, ...]) -> Remark | None:
     behind = [each for each in components if each.state is State.IN_PROGRESS]
     if not behind:
         return None
     names = ", ".join(f"{each.namespace}/{each.name}" for each in behind)
-    return Remark(SCALING, f"In progress: {names}.")
+    is_short = any(
+        each.replicas is None or (each.replicas.ready or 0) < each.replicas.desired
+        for each in behind
+    )
+    return Remark(SCALING if is_short else UPDATING, f"In progress: {names}.")

@@ -16,12 +16,14 @@ from reporter.kube.client.client import RestClient
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching
+from reporter.model.rollup.states import State
 from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.settings.parsers import BindAddress
 from tests.integration.http.served_pages import ServedPages, free
 from tests.integration.leaderelection.test_elector import api, server
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.model_builders import a_set, a_team
 
 
 __all__ = ["api", "server"]
@@ -144,3 +146,46 @@ async def test_ready_does_not_wait_for_a_kind_of_which_no_version_can_be_read(
     reporter._controller.run_pass(full=True)
     assert reporter._health.why_not_ready() == ""
     assert "served as v2 only" in reporter._health.describe_limits()
+
+
+# ---------------------------------------------------------------- /status/v1
+
+
+def load_stack(reporter: Reporter) -> None:
+    """
+    Fill the store with a namespace and its InferenceSet, whose Workspaces are yet to come.
+    """
+    for each in (a_team(), a_set()):
+        kind = next(k for k in reporter._store.kinds if isinstance(each, k.type))
+        reporter._store.upsert(kind, each)
+    mark_all_watched(reporter)
+
+
+async def test_the_roll_up_follows_each_pass(reporter: Reporter):
+    load_stack(reporter)
+    assert reporter._rollup.view().cluster().state is State.UNKNOWN
+    reporter._controller.run_pass(full=True)
+    (namespace,) = reporter._rollup.view().namespaces()
+    (found,) = namespace.inference_sets
+    assert (found.name, found.replicas.desired, found.replicas.ready) == ("qwen", 1, 0)
+    assert found.state is not State.CURRENT
+    async with asyncio.TaskGroup() as group, asyncio.timeout(5):
+        group.create_task(reporter._rollup.next_change())
+        await asyncio.sleep(0)
+        reporter._store.delete(INFERENCE_SETS, "team-a", "qwen")
+        reporter._controller.run_pass(full=False)
+    assert not next(reporter._rollup.view().namespaces()).inference_sets
+
+
+async def test_a_roll_up_that_fails_is_unknown_and_ends_no_pass(
+    reporter: Reporter, monkeypatch: pytest.MonkeyPatch
+):
+    load_stack(reporter)
+    reporter._controller.run_pass(full=True)
+    monkeypatch.setattr(reporter._rollup, "_rules", None)
+    reporter._controller.run_pass(full=True)
+    assert reporter._rollup.rollup.cluster is None
+    assert reporter._controller.evaluation.subjects
+    monkeypatch.undo()
+    reporter._controller.run_pass(full=True)
+    assert [each.name for each in reporter._rollup.view().namespaces()] == ["team-a"]

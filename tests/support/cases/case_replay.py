@@ -67,7 +67,7 @@ class CaseReplay(Replay):
         self.crds = dict(HEALTHY_STACK["crds"])
         self.discovery: Mapping = {}
         self.rollup = RollUp()
-        self.statuses: dict = {}
+        self.statuses: dict[str, Mapping[str, str]] = {}
         super().__init__(case_catalogue(case), EvaluationSettings(heartbeat=timedelta(days=2)))
 
     def __post_init__(self):

@@ -82,7 +82,7 @@ class SetRollUp:
             self._blockers,
             now=given.now,
         )
-        return SetRecord(
+        after = SetRecord(
             standing=standing,
             facts=facts,
             available=self._is_available(standing.state, facts, found, is_cut_off=is_cut_off),
@@ -90,6 +90,8 @@ class SetRollUp:
             is_cut_off=is_cut_off,
             revision=before.revision if before is not None else 0,
         )
+        is_before = before is not None and facts is old_facts and is_same(before, after)
+        return before if before is not None and is_before else after
 
     def _facts_of(self, subject: Subject, facts: SetFacts, *, is_evaluated: bool) -> Facts:
         if subject in self._terminating:
