@@ -147,7 +147,9 @@ class ScrapeCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         counts = self.count_pages().items()
-        yield make_family(SCRAPE_PAGES, (((outcome,), float(number)) for outcome, number in counts))
+        yield make_family(
+            SCRAPE_PAGES, (((outcome,), float(number)) for outcome, number in counts)
+        )
 
 
 def make_family(

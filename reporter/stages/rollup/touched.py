@@ -43,6 +43,10 @@ def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touc
         there = known.all | terminating
         return Touched(there, (known_before.all | before.terminating) - there, terminating)
     touched = given.looked_at.union(_changed_subjects(before, given, rules))
+    touched |= {
+        Subject(Layer.MODELHARNESS, each)
+        for each in different_keys(before.packages, given.packages)
+    }
     gone: frozenset[Subject] = frozenset()
     if known is not known_before or terminating != before.terminating:
         there, there_before = known.all | terminating, known_before.all | before.terminating
