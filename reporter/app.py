@@ -31,6 +31,7 @@ from reporter.runtime.http.status_v1 import StatusV1
 from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.permissions import check_permissions, permissions_for
+from reporter.runtime.inputs.start_log import log_start
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
@@ -40,7 +41,6 @@ from reporter.runtime.process.clock import Clock, monotonic_seconds
 from reporter.runtime.process.heap import trim_heap_after
 from reporter.runtime.process.open_files import raise_open_files_limit
 from reporter.runtime.process.signals import on_stop_signal
-from reporter.runtime.process.start_log import log_start
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
 from reporter.runtime.rollup.packages import PackageIndex

@@ -7,7 +7,7 @@ A key with its default value is left out.
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum, unique
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from msgspec import Meta
 
@@ -20,6 +20,9 @@ READY, RECONCILING, STALLED, AVAILABLE = "Ready", "Reconciling", "Stalled", "Ava
 """
 The types of conditions. The first three are those of kstatus (sigs.k8s.io/cli-utils, pkg/kstatus).
 """
+
+
+Time: TypeAlias = Annotated[datetime, Meta(tz=True)]
 
 
 @unique
@@ -61,7 +64,7 @@ class ObjectCondition(StatusStruct, frozen=True, kw_only=True):
         int, Meta(description="Generation of the object that the condition is about.")
     ]
     last_transition_time: Annotated[
-        datetime, Meta(description="When the status of the condition last changed.")
+        Time, Meta(description="When the status of the condition last changed.")
     ]
     reason: str
     message: str
@@ -93,7 +96,7 @@ class ObjectBlocking(StatusStruct, frozen=True, kw_only=True):
         Meta(description="The subject's own reason and those between it and the cause."),
     ] = ()
     held: Annotated[bool, Meta(description="It may still be a normal start or change.")] = False
-    since: Annotated[datetime | None, Meta(description="Since when this has been so.")] = None
+    since: Annotated[Time | None, Meta(description="Since when this has been so.")] = None
     since_from: Annotated[SinceFrom | None, Meta(description="Who reports that time.")] = None
     window_seconds: Annotated[
         int, Meta(description="How long this may take before it counts as stalled.")
@@ -160,7 +163,7 @@ class ObjectStatus(StatusStruct, frozen=True, kw_only=True):
         str, Meta(description="Revision of the package that the status is about.")
     ] = ""
     last_evaluation_time: Annotated[
-        datetime | None,
+        Time | None,
         Meta(
             description="Time of an evaluation that came to this status; renewed every five "
             "minutes, less often beyond 600 objects. An older time: the reporter does not run."

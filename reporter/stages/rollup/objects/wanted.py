@@ -130,7 +130,8 @@ def _render(found: ProductionStackStatus, answer: Answer, *, now: datetime) -> J
         inference_sets=answer.inference_sets,
         package_revision=answer.package.revision if answer.package is not None else "",
     )
-    rendered: Json = msgspec.to_builtins(status)
+    # As a client reads it: lists and texts, where to_builtins has tuples.
+    rendered: Json = msgspec.json.decode(msgspec.json.encode(status))
     return rendered
 
 
