@@ -166,17 +166,17 @@ class Settings:
     status_objects: bool = _status(
         "false",
         parse_boolean,
-        "The leader writes the status of ProductionStackStatus objects. Needs their CRD and RBAC.",
+        "Write the status of ProductionStackStatus objects. Needs CRD and RBAC.",
     )
     package_label: str = _status(
         "",
         parse_optional_label,
-        "Label of workload namespaces with the name of their package; empty: their chart's.",
+        "Label of namespaces with their package's name; empty: their chart's.",
     )
     revision_label: str = _status(
         "",
         parse_optional_label,
-        "Label of workload namespaces with the revision of their package; empty: their chart's.",
+        "Label of namespaces with their package's revision; empty: their chart's.",
     )
 
     leader_elect: bool = _election("true", parse_boolean, "Elect one replica that writes Events.")
