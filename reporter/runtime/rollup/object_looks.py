@@ -3,9 +3,11 @@ What each object is to have, looked at again only if it or what it is about has 
 """
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from reporter.model.enums import Layer
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.productionstack.statuses import ProductionStackStatus, StatusScope
 from reporter.runtime.rollup.object_queue import PendingObject
@@ -14,6 +16,7 @@ from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.objects.wanted import (
     Json,
     Look,
+    change_due_at,
     evaluation_interval,
     is_outdated,
     look_at,
@@ -26,9 +29,12 @@ from reporter.stages.store.status_objects import StatusObjectStore
 OBJECTS_BETWEEN_YIELDS = 50
 
 
+Revision: TypeAlias = tuple[int, Mapping[Layer, str]]
+
+
 class _Kept(NamedTuple):
     found: ProductionStackStatus
-    revision: int
+    revision: Revision
     look: Look
 
 
@@ -70,9 +76,11 @@ class ObjectLooks:
             if look.wanted is not None:
                 is_change = self._is_change(name, found, look.wanted)
                 evaluated_at = view.rollup.evaluated_at
-                due_at = now
-                if not is_change:
-                    due_at = renewal_due_at(found, interval, evaluated_at=evaluated_at, now=now)
+                due_at = (
+                    change_due_at(found, look.wanted, now=now)
+                    if is_change
+                    else renewal_due_at(found, interval, evaluated_at=evaluated_at, now=now)
+                )
                 pending.append(PendingObject(not is_change, due_at, name))
             if not number % OBJECTS_BETWEEN_YIELDS:
                 await asyncio.sleep(0)
@@ -117,11 +125,12 @@ class ObjectLooks:
         return is_outdated(found, wanted) and not is_done
 
 
-def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> int:
+def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> Revision:
     """
-    Return the number that changes with what the object is about.
+    Return what changes with what the object is about, and with what cannot be listed.
     """
     record = rollup.namespaces.get(found.metadata.namespace)
-    if found.spec.scope is StatusScope.CLUSTER or record is None:
-        return rollup.revision
-    return record.revision
+    number = rollup.revision
+    if record is not None and found.spec.scope is StatusScope.NAMESPACE:
+        number = record.revision
+    return number, rollup.evaluation.known_subjects.unknown_layers

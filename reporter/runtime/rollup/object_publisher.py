@@ -201,9 +201,10 @@ class StatusObjectPublisher:
         self._count_write(WriteObjectResult.WRITTEN)
         self._queue.succeeded(name)
         self._faulty = False
-        whole = self._looks.written(name, written, wanted)
-        self._logged = self._logged & {PRUNED} if whole else self._logged
-        if not whole and PRUNED not in self._logged:
+        if not self._queue.failing:
+            self._logged &= {PRUNED}
+        is_whole = self._looks.written(name, written, wanted)
+        if not is_whole and PRUNED not in self._logged:
             self._logged.add(PRUNED)
             logger.warning(
                 "the CRD of status objects drops a part of what is written; is it of an earlier"

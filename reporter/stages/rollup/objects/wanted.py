@@ -32,6 +32,11 @@ times. Until then kstatus calls the object InProgress.
 
 RENEWAL_RECHECK = timedelta(seconds=30)
 
+TEXT_INTERVAL = timedelta(minutes=1)
+"""
+How often a status is written of which only texts change, such as numbers of restarts and requests.
+"""
+
 EVALUATION_TIME = "lastEvaluationTime"
 
 
@@ -144,6 +149,35 @@ def is_outdated(found: ProductionStackStatus, wanted: Json) -> bool:
     """
     held = found.status or {}
     return {key: each for key, each in held.items() if key != EVALUATION_TIME} != wanted
+
+
+def change_due_at(found: ProductionStackStatus, wanted: Json, *, now: datetime) -> datetime:
+    """
+    Return when a status that is outdated is to be written.
+    """
+    last = parse_time((found.status or {}).get(EVALUATION_TIME))
+    if last is None or _without_texts(found.status or {}) != _without_texts(wanted):
+        return now
+    return min(last, now) + TEXT_INTERVAL
+
+
+def _without_texts(status: Mapping[str, Any]) -> Json:
+    """
+    Return a status without its messages and the time of its evaluation.
+    """
+    rest = {key: value for key, value in status.items() if key != EVALUATION_TIME}
+    for key in ("blocking", "conditions"):
+        if key in rest:
+            rest[key] = _drop_messages(rest[key])
+    return rest
+
+
+def _drop_messages(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_drop_messages(each) for each in value]
+    if isinstance(value, dict):
+        return {key: each for key, each in value.items() if key != "message"}
+    return value
 
 
 def evaluation_interval(objects: int) -> timedelta:

@@ -13,6 +13,7 @@ from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.objects.wanted import (
     GENERATION_SETTLE,
     Look,
+    change_due_at,
     evaluation_interval,
     is_outdated,
     look_at,
@@ -148,6 +149,31 @@ def test_a_status_that_is_there_is_not_outdated_whenever_it_was_evaluated():
     assert not is_outdated(held, wanted)
     assert is_outdated(a_status_object(), wanted)
     assert is_outdated(a_status_object(status={**wanted, "other": 1}), wanted)
+
+
+def a_failed_status(*, message: str, code: str = "Crash") -> dict:
+    return {
+        "observedGeneration": 1,
+        "state": "Failed",
+        "conditions": [{"type": "Ready", "status": "False", "message": message}],
+        "blocking": {"code": code, "message": message},
+    }
+
+
+@pytest.mark.parametrize(
+    ("wanted", "due"),
+    [
+        (a_failed_status(message="5 restarts"), NOON - 20 * SECOND + MINUTE),
+        (a_failed_status(message="5 restarts", code="Image"), NOON),
+        ({"observedGeneration": 1, "state": "Current", "conditions": []}, NOON),
+    ],
+)
+def test_a_change_of_texts_alone_is_written_once_a_minute(wanted, due):
+    last = (NOON - 20 * SECOND).isoformat()
+    held = {**a_failed_status(message="4 restarts"), "lastEvaluationTime": last}
+    assert change_due_at(a_status_object(status=held), wanted, now=NOON) == due
+    del held["lastEvaluationTime"]
+    assert change_due_at(a_status_object(status=held), wanted, now=NOON) == NOON
 
 
 # ---------------------------------------------------------------- renewals
