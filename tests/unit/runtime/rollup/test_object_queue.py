@@ -99,5 +99,6 @@ def test_a_clock_that_is_set_back_stops_no_writes():
             queue.finished(each)
     assert queue.take_due(changes("one"), now=NOON)[0] == []
     back = NOON - timedelta(hours=1)
-    assert queue.take_due(changes("one"), now=back)[0] == []
-    assert queue.take_due(changes("one"), now=back + SECOND)[0] == [("team", "one")]
+    assert queue.take_due(changes("one", due_at=back), now=back)[0] == []
+    due, _ = queue.take_due(changes("one", due_at=back), now=back + SECOND)
+    assert due == [("team", "one")]
