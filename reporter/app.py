@@ -7,7 +7,7 @@ import gc
 import logging
 import sys
 import uuid
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
@@ -32,6 +32,7 @@ from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.permissions import check_permissions, permissions_for
 from reporter.runtime.inputs.start_log import log_start
+from reporter.runtime.inputs.unread import UnreadKind, UnreadKinds
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
@@ -115,6 +116,7 @@ class Reporter:
         )
         self.metrics.set_scrape_pages_function(self._inputs.count_scrape_pages)
         self._store = self._inputs.store
+        self._unread_kinds = UnreadKinds(self._store, catalogue, SPECS, settings.sources)
         self._wire_leadership()
         self._wire_evaluation()
         self._wire_output()
@@ -142,6 +144,7 @@ class Reporter:
             Delays(grace=settings.startup_grace, settle=settings.settle),
             emission=settings.emission,
             heartbeat=settings.heartbeat,
+            unchecked=frozenset(find_idle_reasons(catalogue, SPECS, settings.flag_texts)),
         )
         involved_for = partial(involved_namespace, settings.release_namespace)
         self._announcements = Announcements(
@@ -149,12 +152,8 @@ class Reporter:
         )
         self._history = StateHistory(clock.now, self._is_leader)
         self._rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
-        self._rollup = RollUpKeeper(
-            self._rules,
-            self._announcements,
-            clock.now,
-            PackageIndex(self._inputs.status_objects),
-        )
+        packages = PackageIndex(self._inputs.status_objects)
+        self._rollup = RollUpKeeper(self._rules, self._announcements, clock.now, packages)
         self._controller = Controller(
             self._store,
             Evaluator(catalogue, PROBES, settings.flag_texts, evaluation_settings),
@@ -197,9 +196,14 @@ class Reporter:
             self._history,
             self._leadership,
             process=ProcessInfo(
-                self._identity, find_idle_reasons(self._catalogue, SPECS, settings.flag_texts)
+                self._identity,
+                find_idle_reasons(self._catalogue, SPECS, settings.flag_texts),
+                lambda: {kind: each.as_json() for kind, each in self._find_unread().items()},
             ),
         )
+
+    def _find_unread(self) -> Mapping[str, UnreadKind]:
+        return self._unread_kinds.find(now=self._clock.now())
 
     def _wire_server(self) -> None:
         settings = self._settings
@@ -208,6 +212,7 @@ class Reporter:
             self._store,
             resync=settings.resync,
             waiting_for=lambda: self._publisher.waiting_for,
+            unread=lambda: {kind: each.why for kind, each in self._find_unread().items()},
         )
         self._server = HttpServer(
             Pages(
@@ -254,9 +259,10 @@ class Reporter:
 
     async def _run_until(self, stop: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:
-            publishing = [
-                group.create_task(task, name=name) for name, task in self._publishing_tasks()
-            ]
+            publishing = [group.create_task(self._publisher.run(), name="publisher")]
+            if self._settings.status_objects:
+                objects = self._object_publisher.run()
+                publishing.append(group.create_task(objects, name="status object publisher"))
             electing = group.create_task(self._leadership.run(), name="elector")
             others = [group.create_task(task, name=name) for name, task in self._other_tasks()]
             try:
@@ -268,11 +274,6 @@ class Reporter:
                 await _cancel_all(electing)
                 await self._leadership.release()
                 await _cancel_all(*others)
-
-    def _publishing_tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
-        yield "publisher", self._publisher.run()
-        if self._settings.status_objects:
-            yield "status object publisher", self._object_publisher.run()
 
     def _other_tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         yield "controller", self._controller.run()

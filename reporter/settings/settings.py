@@ -205,7 +205,7 @@ class Settings:
     rollup_metrics: RollUpScope = _serving(
         "cluster",
         choice_parser(RollUpScope),
-        "Metrics of the status: off, cluster (16 series), or namespace (15 more for each).",
+        "Metrics of the status: off, cluster (16 series), namespace (15 for each).",
     )
 
     weight_download_window: timedelta = _weights(

@@ -27,6 +27,7 @@ from reporter.stages.rollup.subjects.totals import recount
 from tests.property.checked_replay import CATALOGUE
 from tests.support.builders import a_key, a_trouble, an_active_verdict, an_observed_condition
 from tests.support.replay import Replay
+from tests.support.rollups import distrusted
 
 
 NAMESPACES = ("team-a", "team-b")
@@ -113,7 +114,7 @@ class RollUpStateMachine(RuleBasedStateMachine):
                 k: e.event.episode_start for k, e in replay.announcement_state.episodes.items()
             },
         )
-        self.whole = fold(self.whole, given, self.rollup_rules)
+        self.whole = fold(distrusted(self.whole), given, self.rollup_rules)
         only = replace(given, looked_at=self.touched | (dirty & replay.subjects))
         self.incremental, self.touched = (
             fold(self.incremental, only, self.rollup_rules),

@@ -2,6 +2,9 @@
 Roll-ups of the example stack after a change, made by the whole evaluation.
 """
 
+from dataclasses import replace
+
+from reporter.model.enums import Layer
 from reporter.settings import RollUpScope
 from reporter.sinks.metrics import Metrics
 from reporter.stages.rollup.document import StatusView
@@ -63,3 +66,13 @@ def show_rollup(
     leading: bool = True,
 ) -> None:
     metrics.show_rollup(lambda: rollup, scope, is_leader=lambda: leading, version="1.2.3")
+
+
+def distrusted(rollup: RollUp) -> RollUp:
+    """
+    Return a roll-up after which every subject is rolled up anew: other layers could not be listed.
+    """
+    known = replace(
+        rollup.evaluation.known_subjects, unknown_layers={Layer.CLUSTER: "nobody knows"}
+    )
+    return replace(rollup, evaluation=replace(rollup.evaluation, known_subjects=known))

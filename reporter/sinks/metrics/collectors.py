@@ -147,9 +147,8 @@ class ScrapeCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         counts = self.count_pages().items()
-        yield make_family(
-            SCRAPE_PAGES, (((outcome,), float(number)) for outcome, number in counts)
-        )
+        samples = (((outcome,), float(number)) for outcome, number in counts)
+        yield make_family(SCRAPE_PAGES, samples)
 
 
 def make_family(

@@ -234,7 +234,7 @@ class StatusView:
 
     def _texts(self, blocker: Blocker) -> tuple[str, str]:
         """
-        Return what is wrong and what to do, as the Event says it, without its suffixes.
+        Return what is wrong and what to do, as in the Event, without its suffixes.
         """
         if blocker.key is None or blocker.why:
             return blocker.why, ""

@@ -80,6 +80,7 @@ class _Draft:
             self._blockers,
             cut_off=frozenset(key.subject.namespace for key in cut_off),
             terminating=touched.terminating,
+            changed=touched.changed,
         )
         self._namespaces = dict(before.namespaces)
         self._set_counts, self._namespace_counts = (
@@ -99,7 +100,7 @@ class _Draft:
                 by_namespace[subject.namespace].append(subject)
         done = 0
         for name, subjects in by_namespace.items():
-            self._update_namespace(name, subjects, found)
+            yield from self._update_namespace(name, subjects, found)
             done += len(subjects)
             if done >= SETS_PER_BATCH:
                 done = 0
@@ -107,12 +108,14 @@ class _Draft:
 
     def _update_namespace(
         self, name: str, subjects: list[Subject], found: Mapping[Subject, SubjectFindings]
-    ) -> None:
+    ) -> Iterator[None]:
         before = self._namespaces.get(name)
         draft = NamespaceRollUp(
             name, before, self._given, self._rules, self._blockers, revision=self._revision
         )
-        for subject in sorted(subjects):
+        for number, subject in enumerate(sorted(subjects), start=1):
+            if not number % SETS_PER_BATCH:
+                yield
             is_gone = subject in self._touched.gone
             if subject.layer is Layer.MODELHARNESS:
                 if not is_gone:

@@ -24,8 +24,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def since(written, episode=None):
     trouble = a_trouble(since=written)
-    clock = CauseClock(trouble, time_by_kind=((TroubleKind.DECLARED, MINUTE),), past_hold=True)
-    state = FindingState({trouble.cause.object: clock}, INVOLVED, NOON)
+    clock = CauseClock(trouble, time_in_kind=MINUTE, past_hold=True)
+    state = FindingState((clock,), INVOLVED, NOON)
     episodes = {KAITO: episode} if episode else {}
     return since_of(KAITO, state, clock, episodes, now=NOON)
 

@@ -6,7 +6,7 @@ import pytest
 
 from reporter.model.observations import WatchLost
 from reporter.model.rollup.states import State
-from reporter.stages.rollup.fold import fold
+from reporter.stages.rollup.fold import SETS_PER_BATCH, fold, fold_steps
 from reporter.stages.rollup.records import RollUp
 from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, line_of, stack_after, view_of
 
@@ -203,3 +203,17 @@ def test_a_published_blocking_reason_has_the_text_of_the_event():
     assert found.remedy == "Correct the image or preset, or give the nodes access to its registry."
     assert found.object.startswith("workspaces.kaito.sh team-m/qwen-7rk2p")
     assert found.in_state_seconds > 0
+
+
+def test_the_replicas_of_a_deleted_set_end_one_by_one():
+    replay = stack_after({"InferenceSet team-m/qwen": GONE_AT})
+    replay._change({"Pod team-m/qwen-7rk2p-0": None}, now=replay.now)
+    replay.run_pass()
+    assert line_of(replay, QWEN) == "Terminating unavailable 0/1"
+
+
+def test_a_namespace_of_many_is_rolled_up_in_parts():
+    many = {f"InferenceSet team-m/phi-{n}": {"spec": {"replicas": 0}} for n in range(500)}
+    replay = stack_after(many)
+    steps = list(fold_steps(RollUp(), replay.rollup_input(), replay.rollup_rules))
+    assert len(steps) >= 500 // SETS_PER_BATCH
