@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.model.rollup.status import Package
 from reporter.runtime.rollup.packages import PackageIndex
 from reporter.stages.rollup.fold import fold
@@ -13,7 +14,7 @@ from reporter.stages.rollup.objects.packages import packages_of
 from reporter.stages.rollup.records import RollUp
 from tests.support.rollups import FULLY_REPORTED
 from tests.support.status_objects import a_status_object, stack_without_pages
-from tests.unit.stages.store.test_status_objects import KIND, a_store
+from tests.unit.stages.store.test_status_objects import a_store
 
 
 CHART = Package(name="modelharness", revision="0.2.2")
@@ -45,9 +46,9 @@ def test_the_index_is_the_same_until_a_package_changes():
     index = PackageIndex(store)
     first = index()
     assert first == {"team-m": SHOP}
-    store.upsert(KIND, a_status_object(name="another"))
+    store.upsert(PRODUCTION_STACK_STATUSES, a_status_object(name="another"))
     assert index() is first
-    store.delete(KIND, "team-m", "shop")
+    store.delete(PRODUCTION_STACK_STATUSES, "team-m", "shop")
     assert index() == {}
 
 
