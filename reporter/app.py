@@ -16,6 +16,7 @@ from typing import Any
 from reporter import PROGRAM_NAME
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.events import EventClient
+from reporter.kube.objects.status_objects import StatusObjectClient
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.model.entries import Catalogue
 from reporter.runtime.announcing.announcements import Announcements
@@ -30,6 +31,7 @@ from reporter.runtime.http.status_v1 import StatusV1
 from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.permissions import check_permissions, permissions_for
+from reporter.runtime.inputs.start_log import log_start
 from reporter.runtime.inputs.unread import UnreadKind, UnreadKinds
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
@@ -41,6 +43,8 @@ from reporter.runtime.process.heap import trim_heap_after
 from reporter.runtime.process.open_files import raise_open_files_limit
 from reporter.runtime.process.signals import on_stop_signal
 from reporter.runtime.rollup.keeper import RollUpKeeper
+from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
+from reporter.runtime.rollup.packages import PackageIndex
 from reporter.settings import Settings
 from reporter.sinks.log_format import configure_logging, one_line
 from reporter.sinks.metrics import Metrics, WatchReport
@@ -51,6 +55,7 @@ from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
+from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.rules import RollUpRules
 
 
@@ -146,8 +151,9 @@ class Reporter:
             catalogue, evaluation_settings, clock, involved_for=involved_for
         )
         self._history = StateHistory(clock.now, self._is_leader)
-        rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
-        self._rollup = RollUpKeeper(rules, self._announcements, clock.now)
+        self._rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
+        packages = PackageIndex(self._inputs.status_objects)
+        self._rollup = RollUpKeeper(self._rules, self._announcements, clock.now, packages)
         self._controller = Controller(
             self._store,
             Evaluator(catalogue, PROBES, settings.flag_texts, evaluation_settings),
@@ -173,6 +179,16 @@ class Reporter:
             self._clock,
             count_write=self.metrics.count_write,
         )
+        self._object_publisher = StatusObjectPublisher(
+            self._inputs.status_objects,
+            self._rollup,
+            StatusObjectClient(self._api),
+            self._leadership,
+            self._clock,
+            rules=AnswerRules(self._rules, settings.release_namespace),
+            count_write=self.metrics.count_status_write,
+        )
+        self.metrics.set_failing_objects_function(lambda: self._object_publisher.failing)
         self._status_page = StatusPage(
             self._store,
             self._controller,
@@ -228,7 +244,7 @@ class Reporter:
         stop = asyncio.Event()
         on_stop_signal(stop.set)
         gc.freeze()  # imported modules stay: the collector need not walk them during the start
-        self._log_start()
+        log_start(self._settings, self._catalogue)
         try:
             await self._server.start()
         except OSError as err:
@@ -243,7 +259,10 @@ class Reporter:
 
     async def _run_until(self, stop: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:
-            publishing = group.create_task(self._publisher.run(), name="publisher")
+            publishing = [group.create_task(self._publisher.run(), name="publisher")]
+            if self._settings.status_objects:
+                objects = self._object_publisher.run()
+                publishing.append(group.create_task(objects, name="status object publisher"))
             electing = group.create_task(self._leadership.run(), name="elector")
             others = [group.create_task(task, name=name) for name, task in self._other_tasks()]
             try:
@@ -251,7 +270,7 @@ class Reporter:
                 logger.info("stopping")
             finally:
                 # The lease is released only after the last write has ended.
-                await _cancel_all(publishing)
+                await _cancel_all(*publishing)
                 await _cancel_all(electing)
                 await self._leadership.release()
                 await _cancel_all(*others)
@@ -271,22 +290,6 @@ class Reporter:
 
     def _is_leader(self) -> bool:
         return self._leadership.is_leader
-
-    def _log_start(self) -> None:
-        catalogue = self._catalogue
-        logger.info(
-            "%s %s: %d of %d reasons are on, %d switched off",
-            PROGRAM_NAME,
-            version(PROGRAM_NAME),
-            len(catalogue.enabled_reasons),
-            len(catalogue.entries),
-            len(catalogue.disabled_reasons),
-        )
-        idle = find_idle_reasons(catalogue, SPECS, self._settings.flag_texts)
-        for reason, what_to_set in idle.items():
-            logger.info("%s checks nothing: %s", reason, what_to_set)
-        for note in self._settings.notes:
-            logger.warning("%s", note)
 
 
 async def _cancel_all(*tasks: asyncio.Task[Any]) -> None:

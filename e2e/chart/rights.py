@@ -20,8 +20,8 @@ from reporter.settings import ScrapeMode
 FILE = CHART / "files" / "rights.yaml"
 HEADER = """\
 # Generated from the catalogue by `python -m e2e.chart.rights`; a test compares.
-# read, sources, podProxy: in the whole cluster. events: in kube-system. lease: in the namespace of
-# the pods, with the name of the Lease where `named`.
+# read, sources, statusObjects, podProxy: in the whole cluster. events: in kube-system. lease: in
+# the namespace of the pods, with the name of the Lease where `named`.
 """
 LEASE = ("namespace of the pods", "the Lease")
 
@@ -38,6 +38,9 @@ def content() -> str:
             each.value: _compact(needed(mode=ScrapeMode.DIRECT, sources=[each]) - everywhere)
             for each in DetailSource
         },
+        "statusObjects": _compact(
+            needed(mode=ScrapeMode.DIRECT, status_objects=True) - everywhere
+        ),
         "podProxy": _compact(needed(mode=ScrapeMode.AUTO) - everywhere),
         "events": _compact(events),
         "lease": [_unnamed(rule) for rule in _compact(with_lease)],

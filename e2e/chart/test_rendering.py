@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e.chart import CHART, golden, rights, values_table
+from e2e.chart import CHART, crds, golden, rights, values_table
 from e2e.chart.helm import Helm, HelmFailed
 from e2e.controlplane.rules import needed
 from reporter.kube.objects.access_review import Permission
@@ -61,6 +61,7 @@ def test_what_is_rendered_is_what_was_reviewed(helm: Helm, values: Path) -> None
 
 def test_generated_files_are_up_to_date() -> None:
     assert rights.FILE.read_text() == rights.content()
+    assert crds.FILE.read_text() == crds.content()
     text = values_table.README.read_text()
     assert values_table.updated(text) == text
 
@@ -117,6 +118,9 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
         ("tolerations[0].efect=NoSchedule", "efect"),
         ("topologySpreadConstraints[0].labelSelectr.a=b", "labelSelectr"),
         ("networkPolicy.metricsFrom[0].podSelectr.a=b", "podSelectr"),
+        ("statusObjects.enable=true", "enable"),
+        ("statusObjects.packageLabel=/", "packageLabel"),
+        ("crds.install=maybe", "install"),
     ],
 )
 def test_wrong_value_is_refused_with_its_name(helm: Helm, setting: str, named: str) -> None:
@@ -220,6 +224,26 @@ def test_chart_grants_exactly_what_the_program_asks_for(
     assert _granted(objects) == needed(
         sources=[DetailSource(each) for each in sources], mode=mode, lease=lease
     )
+
+
+def test_status_objects_have_rights_of_their_own_and_nobody_may_create_them(helm: Helm) -> None:
+    objects = helm.render(CHART, "--set=statusObjects.enabled=true,scrape.mode=direct")
+    granted = _granted(objects)
+    assert granted == needed(mode=ScrapeMode.DIRECT, lease=LEASE, status_objects=True)
+    added = granted - needed(mode=ScrapeMode.DIRECT, lease=LEASE)
+    assert {(each.verb, each.resource) for each in added} == {
+        ("list", "productionstackstatuses"),
+        ("watch", "productionstackstatuses"),
+        ("patch", "productionstackstatuses/status"),
+    }
+    assert load_settings(_arguments(objects), {}).status_objects
+
+
+def test_crd_is_rendered_only_if_asked_for_and_kept_at_uninstall(helm: Helm) -> None:
+    assert "CustomResourceDefinition" not in {each["kind"] for each in helm.render(CHART)}
+    crd = _of(helm.render(CHART, "--set=crds.install=true"), "CustomResourceDefinition")
+    assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+    assert crd["spec"] == yaml.safe_load(crds.content())["spec"]
 
 
 @pytest.mark.parametrize("written", ["off", '"off"', "false"])

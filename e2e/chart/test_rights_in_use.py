@@ -25,7 +25,7 @@ RELEASE, NAMESPACE = "rights", "rights"
 ACCOUNT = f"system:serviceaccount:{NAMESPACE}:{RELEASE}-status-reporter"
 SOURCES = ",".join(DetailSource)
 """
-All sources, so that every rule of the chart is rendered.
+All sources, and below status objects, so that every rule of the chart is rendered.
 """
 
 
@@ -36,7 +36,10 @@ def roles(installer: Helm, control_plane: ControlPlane) -> Iterator[list[Json]]:
     """
     client = control_plane.client
     rendered = installer.render(
-        CHART, f"--set=sources={{{SOURCES}}}", release=RELEASE, namespace=NAMESPACE
+        CHART,
+        f"--set=sources={{{SOURCES}}},statusObjects.enabled=true",
+        release=RELEASE,
+        namespace=NAMESPACE,
     )
     kinds = {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
@@ -61,7 +64,9 @@ async def test_each_missing_rule_is_named_with_the_reasons_it_makes_unknown(
     control_plane: ControlPlane, roles: list[Json], api: RestClient
 ) -> None:
     asked = needed_by(
-        sources=list(DetailSource), lease=(NAMESPACE, "productionstack-status-reporter")
+        sources=list(DetailSource),
+        lease=(NAMESPACE, "productionstack-status-reporter"),
+        status_objects=True,
     )
     _allowed(control_plane, asked, True)
     assert format_missing_permissions(await review_permissions(api, asked), asked) == ""

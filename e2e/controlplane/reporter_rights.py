@@ -22,32 +22,45 @@ The chart has a ClusterRole of the first name.
 """
 
 
-def install(client: Client, release_namespace: str, sources: Collection[str] = ()) -> None:
+def install(
+    client: Client,
+    release_namespace: str,
+    sources: Collection[str] = (),
+    *,
+    status_objects: bool = False,
+) -> None:
     """
     Create the namespace, the ServiceAccount and all its permissions; also restore revoked ones.
     """
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": release_namespace}}
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _meta(release_namespace)}
-    given = roles(release_namespace, sources)
+    given = roles(release_namespace, sources, status_objects=status_objects)
     for manifest in (namespace, account, *given, *_bindings(release_namespace)):
         client.apply(manifest)
 
 
-def roles(release_namespace: str, sources: Collection[str] = ()) -> list[Json]:
+def roles(
+    release_namespace: str, sources: Collection[str] = (), *, status_objects: bool = False
+) -> list[Json]:
     """
     Return the roles with exactly the required permissions. *sources*: those of ``--sources``.
     """
     namespace = attrgetter("namespace")
-    by_namespace = groupby(sorted(_needed(release_namespace, sources), key=namespace), namespace)
+    wanted = _needed(release_namespace, sources, status_objects=status_objects)
+    by_namespace = groupby(sorted(wanted, key=namespace), namespace)
     return [
         _role("Role" if where else "ClusterRole", where, rules(rights))
         for where, rights in by_namespace
     ]
 
 
-def _needed(release_namespace: str, sources: Collection[str]) -> frozenset[Permission]:
+def _needed(
+    release_namespace: str, sources: Collection[str], *, status_objects: bool
+) -> frozenset[Permission]:
     return needed(
-        sources=[DetailSource(each) for each in sources], lease=(release_namespace, NAME)
+        sources=[DetailSource(each) for each in sources],
+        lease=(release_namespace, NAME),
+        status_objects=status_objects,
     )
 
 
@@ -58,22 +71,24 @@ def revoked(
     resource: str,
     *verbs: str,
     sources: Collection[str] = (),
+    status_objects: bool = False,
 ) -> Iterator[None]:
     """
     Revoke *verbs* (all of them, if none is named) on *resource* for a while.
     """
     lost = next(
         right
-        for right in sorted(_needed(release_namespace, sources))
+        for right in sorted(_needed(release_namespace, sources, status_objects=status_objects))
         if right.resource == resource and (not verbs or right.verb in verbs)
     )
-    for role in roles(release_namespace, sources):
+    given = roles(release_namespace, sources, status_objects=status_objects)
+    for role in given:
         _replace(client, role | {"rules": _without(role["rules"], resource, verbs)})
     _until_allowed(client, release_namespace, lost, allowed=False)
     try:
         yield
     finally:
-        for role in roles(release_namespace, sources):
+        for role in given:
             _replace(client, role)
         _until_allowed(client, release_namespace, lost, allowed=True)
 
@@ -95,9 +110,11 @@ def _until_allowed(
     """
     Wait until the API server has read a changed role, which its watch delivers a moment later.
     """
+    resource, _, subresource = right.resource.partition("/")
     attributes = {
         "group": right.group,
-        "resource": right.resource,
+        "resource": resource,
+        "subresource": subresource,
         "verb": right.verb,
         "namespace": right.namespace,
         "name": right.name,

@@ -22,11 +22,14 @@ def needed(
     sources: Collection[DetailSource] = (),
     mode: ScrapeMode = ScrapeMode.AUTO,
     lease: tuple[str, str] | None = None,
+    status_objects: bool = False,
 ) -> frozenset[Permission]:
     """
     Return the permissions that the check at start reviews. *lease*: its namespace and name.
     """
-    return frozenset(needed_by(sources=sources, mode=mode, lease=lease))
+    return frozenset(
+        needed_by(sources=sources, mode=mode, lease=lease, status_objects=status_objects)
+    )
 
 
 def needed_by(
@@ -34,13 +37,21 @@ def needed_by(
     sources: Collection[DetailSource] = (),
     mode: ScrapeMode = ScrapeMode.AUTO,
     lease: tuple[str, str] | None = None,
+    status_objects: bool = False,
 ) -> Mapping[Permission, Collection[str]]:
     """
     Return the same permissions, each with the reasons that are unknown without it.
     """
     catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
     named = Permission("", "", LEASES, *lease) if lease is not None else None
-    return required_permissions(catalogue, SPECS, lease=named, sources=sources, mode=mode)
+    return required_permissions(
+        catalogue,
+        SPECS,
+        lease=named,
+        sources=sources,
+        mode=mode,
+        status_objects=status_objects,
+    )
 
 
 def rules(wanted: Iterable[Permission]) -> list[Json]:

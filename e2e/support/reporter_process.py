@@ -39,7 +39,8 @@ class ReporterProcess:
     """
     A reporter and its log.
 
-    *flags*: override the few that every test needs; ``--sources`` among them adds permissions.
+    *flags*: override the few that every test needs; ``--sources`` and ``--status-objects`` among
+    them add permissions.
     *env*: added to the environment. *name*: the name of its pod.
     *grant*: False leaves the permissions as the test has set them.
     *follows*: it counts as started without leading. *program*: the program that gets the
@@ -61,7 +62,10 @@ class ReporterProcess:
         self._log_name = f"reporter-{next(_NUMBERS)}"
         self._flags, self._env, self._follows = flags, dict(env or {}), follows
         if grant:
-            reporter_rights.install(plane.client, NAMESPACE, _sources(flags))
+            objects = "--status-objects" in flags
+            reporter_rights.install(
+                plane.client, NAMESPACE, _sources(flags), status_objects=objects
+            )
         self._kubeconfig = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
         self.process: Process | None = None
 

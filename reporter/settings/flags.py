@@ -23,6 +23,7 @@ class FlagGroup(Enum):
 
     WATCHED = "What is watched"
     EVENTS = "Events"
+    STATUS = "Status"
     ELECTION = "Leader election"
     SERVING = "HTTP servers"
     WEIGHTS = "Weight downloads and scraping"

@@ -27,6 +27,7 @@ MAX_SPEED = 10**12
 METRIC_NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 DNS_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 MAX_SUBDOMAIN_LENGTH = 253
+LABEL_NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 
 
 class BindAddress(NamedTuple):
@@ -138,14 +139,26 @@ def parse_optional_namespace(text: str) -> str:
     return parse_namespace(text) if text else ""
 
 
+def _is_subdomain(text: str) -> bool:
+    found = re.fullmatch(rf"{DNS_LABEL}(\.{DNS_LABEL})*", text)
+    return found is not None and len(text) <= MAX_SUBDOMAIN_LENGTH
+
+
 def parse_object_name(text: str) -> str:
-    if not re.fullmatch(rf"{DNS_LABEL}(\.{DNS_LABEL})*", text) or len(text) > MAX_SUBDOMAIN_LENGTH:
+    if not _is_subdomain(text):
         raise ValueError("must be the name of an object: lower case letters, digits, - and .")
     return text
 
 
 def parse_optional_object_name(text: str) -> str:
     return parse_object_name(text) if text else ""
+
+
+def parse_optional_label(text: str) -> str:
+    prefix, slash, name = text.rpartition("/")
+    if text and (not re.fullmatch(LABEL_NAME, name) or (slash and not _is_subdomain(prefix))):
+        raise ValueError("must be the name of a label, such as example.com/package")
+    return text
 
 
 def parse_any_text(text: str) -> str:

@@ -32,6 +32,7 @@ from reporter.settings.parsers import (
     parse_object_name,
     parse_optional_address,
     parse_optional_file,
+    parse_optional_label,
     parse_optional_namespace,
     parse_optional_object_name,
     parse_speed,
@@ -41,6 +42,7 @@ from reporter.settings.parsers import (
 
 _watched = partial(flag, FlagGroup.WATCHED)
 _events = partial(flag, FlagGroup.EVENTS)
+_status = partial(flag, FlagGroup.STATUS)
 _election = partial(flag, FlagGroup.ELECTION)
 _serving = partial(flag, FlagGroup.SERVING)
 _weights = partial(flag, FlagGroup.WEIGHTS)
@@ -159,6 +161,22 @@ class Settings:
         "primary",
         choice_parser(Emission),
         "Announce the highest-ranked finding of a subject (primary), or all.",
+    )
+
+    status_objects: bool = _status(
+        "false",
+        parse_boolean,
+        "Write the status of ProductionStackStatus objects. Needs CRD and RBAC.",
+    )
+    package_label: str = _status(
+        "",
+        parse_optional_label,
+        "Label of namespaces with their package's name; empty: their chart's.",
+    )
+    revision_label: str = _status(
+        "",
+        parse_optional_label,
+        "Label of namespaces with their package's revision; empty: their chart's.",
     )
 
     leader_elect: bool = _election("true", parse_boolean, "Elect one replica that writes Events.")

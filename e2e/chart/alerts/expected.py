@@ -6,6 +6,7 @@ from e2e.chart.alerts.states import State
 from e2e.chart.alerts.timeline import NAMESPACE, samples
 from reporter.stages.probes.specs import SPECS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.status_objects import STATUSES
 
 
 Alert = dict[str, str]
@@ -59,6 +60,8 @@ def expected_alerts(name: str, state: State) -> list[Alert]:
         "writes_refused": [FOUND, _of_reporter("EventsNotWritten", result="refused")],
         "one_write_throttled": [FOUND],
         "dropped": [FOUND, _of_reporter("EventDropped", result="dropped")],
+        "objects_refused": [_of_reporter("ObjectsNotWritten")],
+        "objects_unread": [_of_reporter("ObjectsNotRead", kind=STATUSES)],
     }
     return [*fixed.get(name, []), *unknown_alerts(state)]
 

@@ -7,14 +7,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from e2e.chart.alerts.replicas import USER, Pages, Replicas, replicas
+from e2e.chart.alerts.replicas import REPLICAS, USER, Pages, Replicas, replicas
 from reporter.embedded.example.team import GATEWAY, TEAM
 from reporter.embedded.http.faults.rules import rate_limited_response, status_response
 from reporter.embedded.server import EmbeddedServer
+from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from tests.integration.process.reporter_process import BBR, scale_to_zero
+from tests.support.status_objects import CRD, STATUSES, manifest
 
 
 ALONE = "--leader-elect=false"
+OBJECTS = ("--status-objects",) * REPLICAS
 LEASES = ("*", "coordination.k8s.io", "leases")
 DISCOVERY = r"^/apis?$"
 AT_ONCE = 2
@@ -164,6 +167,30 @@ async def dropped(folder: Path) -> State:
         found.server.faults.add(invalid, method="POST", path="/events", times=1)
         scale_to_zero(found.server)
         await found.counted("dropped")
+        return await _steady(found)
+
+
+async def objects_refused(folder: Path) -> State:
+    """
+    The status of an object may not be written.
+    """
+    right = ("patch", PRODUCTION_STACK_STATUSES.group, "productionstackstatuses/status")
+    async with replicas(folder, *OBJECTS, deny=[right]) as found:
+        found.server.cluster.upsert(CRD)
+        found.server.cluster.upsert(manifest(TEAM))
+        await found.led()
+        await found.all_show("watch_up", 1, kind=STATUSES)
+        await found.all_show("status_objects_failing", 1, of=1)
+        return await _steady(found)
+
+
+async def objects_unread(folder: Path) -> State:
+    """
+    The CRD of the objects is not installed.
+    """
+    async with replicas(folder, *OBJECTS) as found:
+        await found.led()
+        await found.all_show("watch_up", 0, kind=STATUSES)
         return await _steady(found)
 
 

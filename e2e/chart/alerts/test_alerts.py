@@ -60,6 +60,8 @@ PRODUCED = (
     produced.writes_refused,
     produced.one_write_throttled,
     produced.dropped,
+    produced.objects_refused,
+    produced.objects_unread,
 )
 
 
@@ -70,7 +72,8 @@ def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, State]:
 
 @pytest.fixture
 def rules(helm: Helm) -> Json:
-    rendered = helm.render(CHART, "--set=prometheusRule.enabled=true", golden.OPERATOR)
+    enabled = "--set=prometheusRule.enabled=true,statusObjects.enabled=true"
+    rendered = helm.render(CHART, enabled, golden.OPERATOR)
     (found,) = (each["spec"] for each in rendered if each["kind"] == "PrometheusRule")
     return dict(found)
 
@@ -252,6 +255,8 @@ def test_texts_name_cluster_namespace_and_number(
         "two_leaders": "2 replicas of the status reporter are the leader in cluster west",
         "writes_refused": "Events of the status reporter are not accepted (refused) in cluster west",
         "dropped": "An Event of the status reporter was dropped in cluster west",
+        "objects_refused": "The status of 1 ProductionStackStatuses is not written in cluster west",
+        "objects_unread": "ProductionStackStatuses cannot be read in cluster west",
     }
     for name, summary in wanted.items():
         alert = expected_alerts(name, states[name])[-1]

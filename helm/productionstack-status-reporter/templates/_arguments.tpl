@@ -50,6 +50,17 @@
 - --scrape={{ include "reporter.scrapedPods" . }}
 - --scrape-mode={{ .Values.scrape.mode }}
 - --scrape-interval-seconds={{ .Values.scrape.intervalSeconds | int64 }}
+{{- with .Values.statusObjects }}
+{{- if .enabled }}
+- --status-objects=true
+{{- end }}
+{{- with .packageLabel }}
+- --package-label={{ . }}
+{{- end }}
+{{- with .revisionLabel }}
+- --revision-label={{ . }}
+{{- end }}
+{{- end }}
 {{- with .Values.sources }}
 - --sources={{ join "," . }}
 {{- end }}

@@ -3,6 +3,7 @@ The loops that fill the store: discovery, one reflector a kind, and the scraper.
 """
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from reporter.kube.client.client import RestClient
@@ -11,8 +12,9 @@ from reporter.kube.scrape.scraper import Scraper
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.model.entries import Catalogue
+from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.model.metrics.samples import ScrapeResult
-from reporter.model.observations import Watching
+from reporter.model.observations import Watching, WatchState
 from reporter.runtime.inputs import scrape_config
 from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch
 from reporter.runtime.process.clock import Clock
@@ -21,6 +23,7 @@ from reporter.sinks.metrics import WatchReport
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.scrape_targets import TargetFinder
 from reporter.stages.store.samples import SampleStore
+from reporter.stages.store.status_objects import StatusObjectStore
 from reporter.stages.store.store import Store
 
 
@@ -43,6 +46,8 @@ class Inputs:
         self._clock = clock
         kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
         crds = crds_to_track(catalogue, SPECS, settings.sources)
+        if settings.status_objects:
+            crds |= {PRODUCTION_STACK_STATUSES.group_resource}
         scrapes = scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)
         self.store = Store(kinds, crds, SampleStore(scrapes))
         context = WatchContext(api, clock)
@@ -50,6 +55,12 @@ class Inputs:
         self._reflectors = [
             Reflector(context, kind, self.store, self._discovery) for kind in kinds
         ]
+        self.status_objects = StatusObjectStore(self.store.served_version)
+        self._status_reflector = (
+            Reflector(context, PRODUCTION_STACK_STATUSES, self.status_objects, self._discovery)
+            if settings.status_objects
+            else None
+        )
         self._scraper = Scraper(
             scrape_config.make_scrape_config(settings, scrapes, inside=api.in_cluster),
             TargetFinder(scrapes.values(), self.store.snapshot),
@@ -70,6 +81,9 @@ class Inputs:
         yield "discovery", self._discovery.run()
         for reflector in self._reflectors:
             yield f"reflector {reflector.kind.group_resource}", reflector.run()
+        if self._status_reflector is not None:
+            kind = self._status_reflector.kind
+            yield f"reflector {kind.group_resource}", self._status_reflector.run()
         if self._has_scrapes:
             yield "scraper", self._scraper.run()
 
@@ -85,14 +99,21 @@ class Inputs:
         """
         now, tables = self._clock.now(), self.store.snapshot().tables
         for reflector in self._reflectors:
-            stats = reflector.stats
-            last = stats.last_event
-            yield WatchReport(
-                kind=reflector.kind.group_resource,
-                watching=isinstance(tables[reflector.kind.resource].watch_state, Watching),
-                last_event_age=(now - last).total_seconds() if last is not None else None,
-                objects=stats.objects,
-                relists=max(stats.relists, 0),
-                restarts=max(stats.rewatches, 0),
-                decode_errors=stats.decode_errors,
-            )
+            state = tables[reflector.kind.resource].watch_state
+            yield _report(reflector, state, now)
+        if self._status_reflector is not None:
+            yield _report(self._status_reflector, self.status_objects.watch_state, now)
+
+
+def _report(reflector: Reflector, state: WatchState, now: datetime) -> WatchReport:
+    stats = reflector.stats
+    last = stats.last_event
+    return WatchReport(
+        kind=reflector.kind.group_resource,
+        watching=isinstance(state, Watching),
+        last_event_age=(now - last).total_seconds() if last is not None else None,
+        objects=stats.objects,
+        relists=max(stats.relists, 0),
+        restarts=max(stats.rewatches, 0),
+        decode_errors=stats.decode_errors,
+    )

@@ -19,6 +19,7 @@ from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource, Reason
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.runtime.inputs.coverage import describe_purpose
 from reporter.runtime.inputs.scrape_config import reading_reasons, scraping_reasons
 from reporter.settings import ScrapeMode, Settings
@@ -89,10 +90,11 @@ def permissions_for(
         sources=settings.sources,
         mode=mode,
         scraping=reading_reasons(catalogue, SPECS, settings.flag_texts),
+        status_objects=settings.status_objects,
     )
 
 
-def required_permissions(
+def required_permissions(  # noqa: PLR0913
     catalogue: Catalogue,
     specs: Mapping[str, ProbeSpec],
     *,
@@ -100,12 +102,14 @@ def required_permissions(
     sources: Collection[DetailSource] = NO_SOURCES,
     mode: ScrapeMode = ScrapeMode.DIRECT,
     scraping: Collection[Reason] | None = None,
+    status_objects: bool = False,
 ) -> Mapping[Permission, Collection[str]]:
     """
     Return every permission needed, with the reasons, or details of them, that it serves.
 
     *lease* names the Lease and its namespace, None without election. *sources* are those switched
     on. *mode* is how pods are scraped, for the reasons *scraping*; None: all that may.
+    *status_objects*: their status is written.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
     for permission, purpose in _read_permissions(catalogue, specs, sources):
@@ -116,6 +120,8 @@ def required_permissions(
     for verb in EVENT_VERBS:
         permission = Permission(verb, "", "events", EVENT_NAMESPACE)
         needed[permission].add("every reason: no Event can be written")
+    for permission in _status_object_permissions() if status_objects else ():
+        needed[permission].add("none: status objects are not written")
     for permission in _election_permissions(lease) if lease is not None else ():
         needed[permission].add("every reason: this process cannot lead")
     return needed
@@ -134,6 +140,13 @@ def _read_permissions(
                 for verb in READ_VERBS:
                     name = kind.object_name
                     yield Permission(verb, kind.group, kind.resource, name=name), purpose
+
+
+def _status_object_permissions() -> Iterator[Permission]:
+    kind = PRODUCTION_STACK_STATUSES
+    for verb in READ_VERBS:
+        yield Permission(verb, kind.group, kind.resource)
+    yield Permission("patch", kind.group, f"{kind.resource}/status")
 
 
 def _election_permissions(lease: Permission) -> Iterator[Permission]:

@@ -4,9 +4,10 @@ The roll-up of this process: folded after each pass, and shown in between.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
+from reporter.model.rollup.status import Package
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.controller.finished_pass import FinishedPass
 from reporter.stages.rollup.document import StatusView
@@ -20,13 +21,18 @@ logger = logging.getLogger(__name__)
 
 class RollUpKeeper:
     """
-    Owns the roll-up; nobody else changes it.
+    Owns the roll-up; nobody else changes it. *packages*: returns those that status objects name.
     """
 
     def __init__(
-        self, rules: RollUpRules, announcements: Announcements, now: Callable[[], datetime]
+        self,
+        rules: RollUpRules,
+        announcements: Announcements,
+        now: Callable[[], datetime],
+        packages: Callable[[], Mapping[str, Package]] = dict,
     ) -> None:
         self.rollup = RollUp()
+        self._packages = packages
         self._rules, self._announcements, self._now = rules, announcements, now
         self._changed = asyncio.Event()
         self._failed = False
@@ -72,4 +78,5 @@ class RollUpKeeper:
             dirty=finished.dirty,
             now=finished.now,
             episodes={key: each.event.episode_start for key, each in episodes.items()},
+            packages=self._packages(),
         )

@@ -202,6 +202,18 @@ ROLLUP_EVALUATED = MetricDeclaration(
     ("cluster_uid",),
 )
 
+STATUS_OBJECT_WRITES = MetricDeclaration(
+    "status_object_writes_total",
+    MetricType.COUNTER,
+    "Requests to write the status of a ProductionStackStatus, by result.",
+    ("result",),
+)
+STATUS_OBJECTS_FAILING = MetricDeclaration(
+    "status_objects_failing",
+    MetricType.GAUGE,
+    "ProductionStackStatuses whose last write failed; 0 on a replica that is not the leader.",
+)
+
 METRICS: tuple[MetricDeclaration, ...] = (
     FINDING,
     HELD,
@@ -230,6 +242,8 @@ METRICS: tuple[MetricDeclaration, ...] = (
     ROLLUP_BLOCKING_INFO,
     ROLLUP_CLUSTER_INFO,
     ROLLUP_EVALUATED,
+    STATUS_OBJECT_WRITES,
+    STATUS_OBJECTS_FAILING,
 )
 """
 All of them; a test compares this list with the page.

@@ -21,6 +21,7 @@ from reporter.model.entries import Catalogue
 from reporter.model.enums import ClosedConnection
 from reporter.model.event_record import WriteResult
 from reporter.model.metrics.samples import ScrapeResult
+from reporter.model.rollup.object_status import WriteObjectResult
 from reporter.settings import RollUpScope
 from reporter.sinks.metrics.collectors import (
     FindingCollector,
@@ -38,6 +39,8 @@ from reporter.sinks.metrics.declarations import (
     LEADER,
     PASS_DURATION,
     SCRAPES,
+    STATUS_OBJECT_WRITES,
+    STATUS_OBJECTS_FAILING,
     MetricDeclaration,
 )
 from reporter.sinks.metrics.rollups import RollUpCollector
@@ -68,6 +71,8 @@ class Metrics:
         self._writes = self._counter(EVENT_WRITES, WriteResult)
         self._scrapes = self._counter(SCRAPES, ScrapeResult)
         self._closed_connections = self._counter(CLOSED_CONNECTIONS, ClosedConnection)
+        self._status_writes = self._counter(STATUS_OBJECT_WRITES, WriteObjectResult)
+        self._status_failing = self._gauge(STATUS_OBJECTS_FAILING)
 
     def show_rollup(
         self,
@@ -107,6 +112,9 @@ class Metrics:
             counter.labels(result)
         return counter
 
+    def set_failing_objects_function(self, count: Callable[[], int]) -> None:
+        self._status_failing.set_function(lambda: float(count()))
+
     def set_leader_function(self, is_leader: Callable[[], bool]) -> None:
         self._leader.set_function(lambda: float(is_leader()))
 
@@ -129,6 +137,9 @@ class Metrics:
 
     def count_write(self, result: str) -> None:
         self._writes.labels(result).inc()
+
+    def count_status_write(self, result: WriteObjectResult) -> None:
+        self._status_writes.labels(result).inc()
 
     def count_scrape(self, result: ScrapeResult) -> None:
         self._scrapes.labels(result).inc()

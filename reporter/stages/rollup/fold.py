@@ -221,6 +221,7 @@ class _Draft:
             namespace_counts=self._namespace_counts,
             terminating=self._touched.terminating,
             episodes=self._given.episodes,
+            packages=self._given.packages,
             deadlines=deadlines,
             next_deadline=before.next_deadline
             if unchanged

@@ -196,7 +196,8 @@ class RollUp:
 
     *cluster*: None before the first pass. *set_counts*, *namespace_counts*: subjects by state.
     *terminating*: subjects that are being deleted. *episodes*: since when each key is announced.
-    *deadlines*: when time alone changes the record of a subject. *revision*: changes with the content.
+    *deadlines*: when time alone changes the record of a subject. *packages*: those
+    that status objects name, by namespace. *revision*: changes with the content.
     """
 
     evaluation: Evaluation = field(default_factory=Evaluation)
@@ -208,6 +209,7 @@ class RollUp:
     episodes: Mapping[FindingKey, datetime] = field(default_factory=dict)
     deadlines: Mapping[Subject, datetime] = field(default_factory=dict)
     next_deadline: datetime | None = None
+    packages: Mapping[str, Package] = field(default_factory=dict)
     revision: int = 0
 
     @property

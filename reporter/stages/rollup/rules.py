@@ -3,11 +3,12 @@ The rules of the roll-up that do not change while a process runs, and the input 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from reporter.model.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason, TroubleKind
+from reporter.model.rollup.status import Package
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.probes.specs import SPECS
@@ -69,6 +70,14 @@ class RollUpRules:
         entries = self.catalogue.entries.values()
         return frozenset(each.reason for each in entries if each.probe == ROUTE_PROBE)
 
+    @property
+    def package_label(self) -> str:
+        return self.flags.get("package-label", "")
+
+    @property
+    def revision_label(self) -> str:
+        return self.flags.get("revision-label", "")
+
     def finding_window(self, key: FindingKey) -> timedelta:
         """
         Return how long a normal start or change may take.
@@ -89,7 +98,8 @@ class RollUpInput:
     One pass.
 
     *looked_at*: the subjects whose probes ran in it. *dirty*: those of objects that changed, also if
-    they do not exist or were not reached. *episodes*: since when each key is announced.
+    they do not exist or were not reached. *episodes*: since when each key is announced. *packages*:
+    those that status objects name, by namespace.
     """
 
     evaluation: Evaluation
@@ -98,3 +108,4 @@ class RollUpInput:
     dirty: frozenset[Subject]
     now: datetime
     episodes: Mapping[FindingKey, datetime]
+    packages: Mapping[str, Package] = field(default_factory=dict)

@@ -48,6 +48,10 @@ def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touc
         return Touched(there, there, gone, terminating)
     # What is being deleted is looked at no longer, but its replicas still end one by one.
     changed = (given.dirty & terminating).union(_changed_subjects(before, given, rules))
+    changed |= {
+        Subject(Layer.MODELHARNESS, each)
+        for each in different_keys(before.packages, given.packages)
+    }
     gone = frozenset()
     if known is not known_before or terminating != before.terminating:
         there, there_before = known.all | terminating, known_before.all | before.terminating

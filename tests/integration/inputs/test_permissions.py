@@ -76,6 +76,16 @@ def test_without_election_no_lease_is_asked_for():
     assert not any(right.resource == "leases" for right in needed(None))
 
 
+def test_status_objects_may_be_read_and_their_status_patched_if_they_are_switched_on():
+    off = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None)
+    on = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, status_objects=True)
+    assert sorted(map(str, on.keys() - off.keys())) == [
+        "list productionstackstatuses.reporter.productionstack.kaito.sh",
+        "patch productionstackstatuses/status.reporter.productionstack.kaito.sh",
+        "watch productionstackstatuses.reporter.productionstack.kaito.sh",
+    ]
+
+
 def test_each_right_names_the_reasons_that_need_it():
     assert "clusterBBRNotReady" in needed()[Permission("list", "apps", "deployments")]
 

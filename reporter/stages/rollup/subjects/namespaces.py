@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from reporter.model.enums import Layer
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import Package
@@ -66,7 +67,7 @@ class NamespaceRollUp:
         revision: int,
     ) -> None:
         self._name, self._before, self._given = name, before, given
-        self._blockers, self._revision = blockers, revision
+        self._blockers, self._revision, self._rules = blockers, revision, rules
         self._harness = before.harness if before is not None else None
         self._package = before.package if before is not None else None
         self._is_evaluated = before.is_evaluated if before is not None else False
@@ -83,7 +84,7 @@ class NamespaceRollUp:
         self._is_evaluated |= subject in given.looked_at
         facts = Facts(is_terminating=is_terminating, unknown=self._why_unknown())
         after = make_standing(before, subject, found, facts, self._blockers, now=given.now)
-        package = find_package(given, self._name)
+        package = find_package(given, self._name, self._rules)
         if after is before and package == self._package:
             return
         self._groups.replace("", before, after)
@@ -159,7 +160,28 @@ class NamespaceRollUp:
         return replace(standing, blocker=None if is_ending else first_blocker(groups))
 
 
-def find_package(given: RollUpInput, namespace: str) -> Package | None:
+def find_package(given: RollUpInput, namespace: str, rules: RollUpRules) -> Package | None:
+    """
+    Return the package that a status object names, else labels of the Namespace, else its chart.
+    """
+    if namespace in given.packages:
+        return given.packages[namespace]
+    labels = _namespace_labels(given, namespace)
+    name, revision = labels.get(rules.package_label, ""), labels.get(rules.revision_label, "")
+    chart = None if name else _find_chart(given, namespace)
+    if chart is not None:
+        return replace(chart, revision=revision) if revision else chart
+    return Package(name=name, revision=revision) if name or revision else None
+
+
+def _namespace_labels(given: RollUpInput, namespace: str) -> Mapping[str, str]:
+    if NAMESPACES.resource not in given.snapshot.tables:
+        return {}
+    found = given.snapshot.peek(NAMESPACES, Namespace, "", namespace)
+    return (found.metadata.labels if found is not None else None) or {}
+
+
+def _find_chart(given: RollUpInput, namespace: str) -> Package | None:
     """
     Return the chart of the namespace's harness and its version, from the labels of its Gateway.
     """

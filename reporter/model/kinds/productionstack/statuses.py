@@ -1,0 +1,109 @@
+"""
+ProductionStackStatuses: their users say what they ask about, and the reporter writes the answer.
+"""
+
+from enum import StrEnum, unique
+from typing import Annotated, Any, TypeAlias
+
+from msgspec import Meta
+
+from reporter.model.kinds.base.api_struct import ApiStruct
+from reporter.model.kinds.base.keys import no_index_keys
+from reporter.model.kinds.base.objects import ApiObject, Metadata
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.subjects import Subject
+
+
+MAX_SETS = 256
+MAX_NAME = 253
+"""
+The longest name of an object (API conventions, "Names").
+"""
+
+
+ObjectName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
+
+
+@unique
+class StatusScope(StrEnum):
+    """
+    What an object asks about: the namespace that it is in, or the control plane.
+    """
+
+    NAMESPACE = "Namespace"
+    CLUSTER = "Cluster"
+
+
+class PackageSpec(ApiStruct, frozen=True):
+    name: Annotated[str, Meta(max_length=MAX_NAME, description="Name of the package.")] = ""
+    revision: Annotated[
+        str, Meta(max_length=MAX_NAME, description="Revision of the package, such as a version.")
+    ] = ""
+
+
+class ProductionStackStatusSpec(ApiStruct, frozen=True):
+    """
+    What the status is about.
+    """
+
+    scope: Annotated[
+        StatusScope,
+        Meta(
+            description="Namespace: the harness and InferenceSets of the object's namespace. "
+            "Cluster: the control plane; only in the namespace of the release."
+        ),
+    ] = StatusScope.NAMESPACE
+    inference_sets: Annotated[
+        tuple[ObjectName, ...],
+        Meta(
+            max_length=MAX_SETS,
+            description="Names of the InferenceSets that the package consists of, beside the "
+            "harness. None: all of the namespace.",
+        ),
+    ] = ()
+    package: Annotated[
+        PackageSpec | None,
+        Meta(description="The package that the namespace is made from, for the status."),
+    ] = None
+
+
+class VersionedMetadata(Metadata, frozen=True):
+    """
+    Metadata of a kind whose objects are written: a write names the version that it is about.
+    """
+
+    resource_version: str = ""
+
+
+class ProductionStackStatus(ApiObject, frozen=True):
+    """
+    *status*: as it is in the cluster, also if an earlier or later release wrote it.
+    """
+
+    metadata: VersionedMetadata
+    spec: ProductionStackStatusSpec = ProductionStackStatusSpec()
+    status: dict[str, Any] | None = None
+
+    @property
+    def observed_generation(self) -> int:
+        found = (self.status or {}).get("observedGeneration")
+        return found if isinstance(found, int) else -1
+
+
+def affects(_: ProductionStackStatus) -> tuple[Subject, ...]:
+    """
+    Return none: no verdict depends on what is only written.
+    """
+    return ()
+
+
+PRODUCTION_STACK_STATUSES = ResourceKind(
+    resource="productionstackstatuses",
+    group="reporter.productionstack.kaito.sh",
+    versions=("v1alpha1",),
+    kind="ProductionStackStatus",
+    type=ProductionStackStatus,
+    index_keys=no_index_keys,
+    affects=affects,
+    tracks_deletions=False,
+)

@@ -1,0 +1,30 @@
+"""
+The first lines of the log: what this process is, and what its settings leave out.
+"""
+
+import logging
+from importlib.metadata import version
+
+from reporter import PROGRAM_NAME
+from reporter.model.entries import Catalogue
+from reporter.runtime.inputs.coverage import find_idle_reasons
+from reporter.settings import Settings
+from reporter.stages.probes.specs import SPECS
+
+
+logger = logging.getLogger("reporter")
+
+
+def log_start(settings: Settings, catalogue: Catalogue) -> None:
+    logger.info(
+        "%s %s: %d of %d reasons are on, %d switched off",
+        PROGRAM_NAME,
+        version(PROGRAM_NAME),
+        len(catalogue.enabled_reasons),
+        len(catalogue.entries),
+        len(catalogue.disabled_reasons),
+    )
+    for reason, what_to_set in find_idle_reasons(catalogue, SPECS, settings.flag_texts).items():
+        logger.info("%s checks nothing: %s", reason, what_to_set)
+    for note in settings.notes:
+        logger.warning("%s", note)

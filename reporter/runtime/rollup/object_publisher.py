@@ -1,0 +1,258 @@
+"""
+The loop that writes the status of ProductionStackStatuses while this process leads.
+
+Nothing is queued but names: what is written is made at the moment of sending.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import NoReturn, Protocol
+
+from reporter.kube.wire.errors import (
+    Conflict,
+    Invalid,
+    KubeError,
+    NotFound,
+    Refused,
+    Throttled,
+    Unreachable,
+    Unserved,
+)
+from reporter.model.kinds.base.objects import NamespacedName
+from reporter.model.kinds.productionstack.statuses import (
+    PRODUCTION_STACK_STATUSES,
+    ProductionStackStatus,
+)
+from reporter.model.rollup.object_status import WriteObjectResult
+from reporter.runtime.leaderelection.leadership import Leadership
+from reporter.runtime.process.clock import Clock
+from reporter.runtime.rollup.object_looks import ObjectLooks
+from reporter.runtime.rollup.object_queue import ObjectQueue
+from reporter.stages.rollup.document import StatusView
+from reporter.stages.rollup.objects.answers import AnswerRules
+from reporter.stages.rollup.objects.wanted import Json, make_patch
+from reporter.stages.store.status_objects import StatusObjectStore
+
+
+LEADERSHIP_RECHECK = timedelta(seconds=1)
+"""
+Pause while the lease is neither valid at this moment nor lost.
+"""
+
+LOOK_INTERVAL = 0.2
+"""
+Seconds between two looks at all objects, however often the roll-up changes.
+"""
+
+PAUSE_AFTER_FAULT = 60.0
+"""
+Seconds until the loop starts again after a fault of this program.
+"""
+
+PRUNED = "pruned"
+
+logger = logging.getLogger(__name__)
+
+
+class StatusObjectWriter(Protocol):
+    """
+    Writes one status; raises KubeErrors.
+    """
+
+    async def patch(
+        self, found: ProductionStackStatus, patch: Json, *, version: str
+    ) -> ProductionStackStatus: ...
+
+
+class RollUpSource(Protocol):
+    def view(self) -> StatusView: ...
+
+    async def next_change(self) -> None: ...
+
+
+class StatusObjectPublisher:
+    """
+    *count_write* is called with the result of every request to write a status.
+    """
+
+    def __init__(  # noqa: PLR0913
+        self,
+        objects: StatusObjectStore,
+        rollups: RollUpSource,
+        writer: StatusObjectWriter,
+        leadership: Leadership,
+        clock: Clock,
+        *,
+        rules: AnswerRules,
+        count_write: Callable[[WriteObjectResult], None],
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._objects, self._rollups, self._writer = objects, rollups, writer
+        self._leadership, self._clock, self._count_write = leadership, clock, count_write
+        self._looks = ObjectLooks(objects, rules)
+        self._queue = ObjectQueue(now=clock.now(), jitter=jitter)
+        self._changed = asyncio.Event()
+        self._logged: set[str] = set()
+        self._faulty = False
+        objects.subscribe(self._changed.set)
+
+    @property
+    def failing(self) -> int:
+        """
+        The number of objects whose last write failed.
+        """
+        return self._queue.failing
+
+    async def run(self) -> NoReturn:
+        while True:
+            await self._leadership.wait_acquired()
+            publishing = asyncio.create_task(self._publish(), name="publish status objects")
+            lost = asyncio.create_task(self._leadership.wait_lost(), name="wait for lease loss")
+            try:
+                await asyncio.wait({publishing, lost}, return_when=asyncio.FIRST_COMPLETED)
+                faulty = publishing.done()
+            finally:
+                await _cancel_all(publishing, lost)
+                self._queue.forget_backoffs()
+            if faulty:
+                await self._report_fault(publishing)
+
+    async def _report_fault(self, publishing: "asyncio.Task[NoReturn]") -> None:
+        # The objects are a view of the findings: a fault here must not end the announcing of them.
+        if not self._faulty:
+            logger.error("status objects cannot be written", exc_info=publishing.exception())
+        self._faulty = True
+        self._count_write(WriteObjectResult.FAILED)
+        await asyncio.sleep(PAUSE_AFTER_FAULT)
+
+    async def _publish(self) -> NoReturn:
+        async with asyncio.TaskGroup() as group:
+            change = group.create_task(self._rollups.next_change())
+            while True:
+                await asyncio.sleep(LOOK_INTERVAL)  # the task above has begun to wait by then
+                self._changed.clear()
+                wake_at = await self._start_due_writes(group)
+                await self._wait(change, wake_at)
+                if change.done():
+                    change = group.create_task(self._rollups.next_change())
+
+    async def _start_due_writes(self, writes: asyncio.TaskGroup) -> datetime | None:
+        """
+        Start the writes that are due; returns the moment at which to look again.
+        """
+        now = self._clock.now()
+        if not self._leadership.holds_lease():
+            return now + LEADERSHIP_RECHECK
+        pending, deadline = await self._looks.find_pending(self._rollups.view(), now=now)
+        self._queue.keep_only(self._objects.objects)
+        due, wake_at = self._queue.take_due(pending, now=now)
+        for name in due:
+            writes.create_task(self._write(name), name=f"write status of {name}")
+        return min(filter(None, (deadline, wake_at)), default=None)
+
+    async def _wait(self, change: "asyncio.Task[None]", wake_at: datetime | None) -> None:
+        left = None if wake_at is None else max((wake_at - self._clock.now()).total_seconds(), 0.0)
+        changed = asyncio.create_task(self._changed.wait(), name="wait for a status object")
+        try:
+            await asyncio.wait(
+                {change, changed}, timeout=left, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            await _cancel_all(changed)
+
+    # ------------------------------------------------------------ one write
+
+    async def _write(self, name: NamespacedName) -> None:
+        try:
+            found = self._objects.objects.get(name)
+            version = self._objects.served_version(PRODUCTION_STACK_STATUSES)
+            if found is not None and version is not None and self._leadership.holds_lease():
+                await self._try_write(name, found, version)
+        finally:
+            self._queue.finished(name)
+            self._changed.set()
+
+    async def _try_write(
+        self, name: NamespacedName, found: ProductionStackStatus, version: str
+    ) -> None:
+        view, now = self._rollups.view(), self._clock.now()
+        wanted = self._looks.look(name, found, view, now=now).wanted
+        if wanted is None:
+            return
+        patch = make_patch(found, wanted, evaluated_at=view.rollup.evaluated_at)
+        try:
+            # After a pause the event loop runs expired timers before it handles its sockets.
+            async with asyncio.timeout_at(self._leadership.deadline()):
+                written = await self._writer.patch(found, patch, version=version)
+        except TimeoutError:
+            self._count_write(WriteObjectResult.FAILED)
+        except KubeError as err:
+            self._failed(name, err)
+        else:
+            self._succeeded(name, wanted, written)
+            self._objects.written(found, written)
+
+    def _succeeded(
+        self, name: NamespacedName, wanted: Json, written: ProductionStackStatus
+    ) -> None:
+        self._count_write(WriteObjectResult.WRITTEN)
+        self._queue.succeeded(name)
+        self._faulty = False
+        if not self._queue.failing:
+            self._logged &= {PRUNED}
+        is_whole = self._looks.written(name, written, wanted)
+        if not is_whole and PRUNED not in self._logged:
+            self._logged.add(PRUNED)
+            logger.warning(
+                "the CRD of status objects drops a part of what is written; is it of an earlier"
+                " release? The CRD of this one is in the chart"
+            )
+
+    def _failed(self, name: NamespacedName, err: KubeError) -> None:
+        result = _result_of(err)
+        self._count_write(result)
+        retry_after = err.retry_after if isinstance(err, Throttled | Unreachable) else None
+        self._queue.failed(name, now=self._clock.now(), retry_after=retry_after)
+        cause = f"{result} {err.missing_permission}" if isinstance(err, Refused) else result
+        if cause in self._logged:
+            return
+        self._logged.add(cause)
+        match result:
+            case WriteObjectResult.CONFLICT | WriteObjectResult.GONE | WriteObjectResult.THROTTLED:
+                logger.debug("%s", err)
+            case WriteObjectResult.INVALID:
+                logger.error(
+                    "the status of %s/%s is not allowed by its CRD, which is of another release,"
+                    " or this program has a fault: %s",
+                    *name,
+                    err,
+                )
+            case WriteObjectResult.REFUSED:
+                logger.error("status objects are not written: %s; it is tried again", err)
+            case _:
+                logger.warning("%s; it is tried again", err)
+
+
+def _result_of(err: KubeError) -> WriteObjectResult:
+    match err:
+        case Conflict():
+            return WriteObjectResult.CONFLICT
+        case NotFound() | Unserved():
+            return WriteObjectResult.GONE
+        case Invalid():
+            return WriteObjectResult.INVALID
+        case Refused():
+            return WriteObjectResult.REFUSED
+        case Throttled():
+            return WriteObjectResult.THROTTLED
+        case _:
+            return WriteObjectResult.FAILED
+
+
+async def _cancel_all(*tasks: "asyncio.Task[object] | asyncio.Task[bool]") -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)

@@ -1,0 +1,3 @@
+"""
+What is written to ProductionStackStatuses: pure, from an object and the roll-up to its status.
+"""

@@ -1,0 +1,201 @@
+"""
+The roll-up of what one object asks about.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from reporter.model.enums import Layer
+from reporter.model.kinds.productionstack.statuses import ProductionStackStatus, StatusScope
+from reporter.model.rollup.object_status import ObjectBlocking, SetCounts
+from reporter.model.rollup.states import Actionability, State
+from reporter.model.rollup.status import Package, Replicas
+from reporter.model.subjects import CLUSTER_SUBJECT
+from reporter.stages.rollup.document import StatusView, sum_replicas
+from reporter.stages.rollup.records import NamespaceRecord, SetRecord
+from reporter.stages.rollup.rules import RollUpRules
+from reporter.stages.rollup.subjects.totals import GroupsDraft, first_blocker, recount
+
+
+INVALID_SCOPE, NOT_FOUND, NOT_LISTED = "InvalidScope", "NotFound", "NotListed"
+
+NAMED_SEVERITY: Mapping[State, int] = {
+    state: number
+    for number, state in enumerate(
+        (
+            State.CURRENT,
+            State.IN_PROGRESS,
+            State.TERMINATING,
+            State.UNKNOWN,
+            State.FAILED,
+            State.NOT_FOUND,
+        )
+    )
+}
+"""
+The order in which one state makes that of a package: a set that is named and goes is missed.
+"""
+
+
+class Answer(NamedTuple):
+    """
+    The state of what an object asks about, with what is known beside it.
+
+    *problem*: InvalidScope or NotFound, if what it asks about cannot be.
+    """
+
+    state: State
+    available: bool | None = None
+    blocking: ObjectBlocking | None = None
+    replicas: Replicas | None = None
+    inference_sets: SetCounts | None = None
+    package: Package | None = None
+    problem: str = ""
+
+
+class AnswerRules(NamedTuple):
+    """
+    *release_namespace*: the only one from which the cluster may be asked about.
+    """
+
+    rollup: RollUpRules
+    release_namespace: str
+
+
+def find_answer(found: ProductionStackStatus, view: StatusView, rules: AnswerRules) -> Answer:
+    """
+    Return the answer as of the view. What cannot be listed is Unknown, and not missing.
+    """
+    namespace = found.metadata.namespace
+    answer = (
+        _of_cluster(namespace, view, rules)
+        if found.spec.scope is StatusScope.CLUSTER
+        else _of_namespace(namespace, found.spec.inference_sets, view, rules.rollup)
+    )
+    package = found.spec.package
+    if package is None or not (package.name or package.revision):
+        return answer
+    return answer._replace(package=Package(name=package.name, revision=package.revision))
+
+
+# ---------------------------------------------------------------- the cluster
+
+
+def _of_cluster(namespace: str, view: StatusView, rules: AnswerRules) -> Answer:
+    if namespace != rules.release_namespace:
+        why = f"scope Cluster is for objects in namespace {rules.release_namespace} alone"
+        return _problem(State.FAILED, INVALID_SCOPE, Layer.CLUSTER, why)
+    cluster = view.cluster()
+    return Answer(
+        cluster.state,
+        available=_is_control_plane_available(view),
+        blocking=ObjectBlocking.of(cluster.blocking) if cluster.blocking is not None else None,
+        inference_sets=SetCounts.of(view.rollup.set_counts),
+    )
+
+
+def _is_control_plane_available(view: StatusView) -> bool | None:
+    """
+    Return whether every component can do its work; None if it is Unknown.
+    """
+    cluster = view.cluster()
+    if cluster.state is State.UNKNOWN:
+        return None
+    outages = view.rollup.evaluation.suppressions.outages
+    if any(each.is_out and key.subject == CLUSTER_SUBJECT for key, each in outages.items()):
+        return False
+    return not any(
+        each.state is State.FAILED and (each.replicas is None or not each.replicas.ready)
+        for each in cluster.components
+    )
+
+
+# ---------------------------------------------------------------- a namespace
+
+
+def _of_namespace(
+    namespace: str, names: tuple[str, ...], view: StatusView, rules: RollUpRules
+) -> Answer:
+    summary = view.namespace_summary(namespace)
+    if summary is None:
+        why = (
+            f"namespace {namespace} is no workload namespace: it has no label"
+            " productionstack.kaito.sh/managed-by=modelharness"
+        )
+        return _problem(State.NOT_FOUND, NOT_FOUND, Layer.MODELHARNESS, why)
+    record = view.rollup.namespaces.get(namespace)
+    if record is not None and names and summary.state is not State.TERMINATING:
+        return _of_named_sets(namespace, names, record, view, rules)
+    return Answer(
+        summary.state,
+        available=summary.available,
+        blocking=ObjectBlocking.of(summary.blocking) if summary.blocking is not None else None,
+        replicas=summary.replicas,
+        inference_sets=SetCounts.of(record.totals.by_state) if record is not None else None,
+        package=summary.package,
+    )
+
+
+def _of_named_sets(
+    namespace: str,
+    names: tuple[str, ...],
+    record: NamespaceRecord,
+    view: StatusView,
+    rules: RollUpRules,
+) -> Answer:
+    sets = {name: record.sets[name] for name in names if name in record.sets}
+    absent = [name for name in names if name not in sets]
+    missing = [name for name in absent if view.inference_set(namespace, name) is None]
+    states = [each.standing.state for each in sets.values()]
+    states += [State.NOT_FOUND if name in missing else State.UNKNOWN for name in absent]
+    answer = Answer(
+        max((record.harness.state, *states), key=NAMED_SEVERITY.__getitem__),
+        available=_any_available(sets.values(), may_be_more=len(absent) > len(missing)),
+        replicas=sum_replicas(recount(sets.values())),
+        inference_sets=SetCounts.of({state: states.count(state) for state in set(states)}),
+        package=record.package,
+    )
+    if missing:
+        shown = ", ".join(sorted(missing)[:3]) + (" and others" if len(missing) > 3 else "")  # noqa: PLR2004
+        why = f"no InferenceSet {shown} in namespace {namespace}"
+        problem = _problem(State.NOT_FOUND, NOT_FOUND, Layer.MODELDEPLOYMENT, why)
+        return answer._replace(blocking=problem.blocking, problem=NOT_FOUND)
+    return answer._replace(blocking=_blocking(namespace, absent, record, sets, view, rules))
+
+
+def _any_available(sets: Iterable[SetRecord], *, may_be_more: bool) -> bool | None:
+    answers = [each.available for each in sets]
+    if True in answers:
+        return True
+    return None if None in answers or may_be_more else False
+
+
+def _blocking(
+    namespace: str,
+    absent: list[str],
+    record: NamespaceRecord,
+    sets: Mapping[str, SetRecord],
+    view: StatusView,
+    rules: RollUpRules,
+) -> ObjectBlocking | None:
+    """
+    Return what blocks the harness and these sets, chosen as that of a whole namespace is.
+    """
+    groups = GroupsDraft({}, rules)
+    groups.replace("", None, record.harness)
+    for name, each in sets.items():
+        groups.replace(name, None, each.standing)
+    found = view.blocking(replace(record.harness, blocker=first_blocker(groups.finish())))
+    if found is None and absent:
+        unlisted = view.inference_set(namespace, absent[0])
+        found = unlisted.blocking if unlisted is not None else None
+    return ObjectBlocking.of(found) if found is not None else None
+
+
+def _problem(state: State, code: str, layer: Layer, why: str) -> Answer:
+    blocking = ObjectBlocking(
+        reason=code, code=code, layer=layer, message=why, actionability=Actionability.USER
+    )
+    return Answer(state, available=False, blocking=blocking, problem=code)

@@ -1,0 +1,241 @@
+"""
+The status that an object is to have, when it is known well enough, and the patch that brings it.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from reporter.model.kinds.productionstack.statuses import ProductionStackStatus
+from reporter.model.rollup.object_status import ObjectStatus
+from reporter.model.rollup.states import State
+from reporter.stages.rollup.document import StatusView
+from reporter.stages.rollup.objects.answers import (
+    NOT_FOUND,
+    Answer,
+    AnswerRules,
+    find_answer,
+)
+from reporter.stages.rollup.objects.conditions import make_conditions, parse_time
+from reporter.stages.rollup.subjects.standings import NOT_EVALUATED
+
+
+Json: TypeAlias = dict[str, Any]
+
+GENERATION_SETTLE = timedelta(seconds=5)
+"""
+How long a new generation waits: what is applied together with it reaches other watches at other
+times. Until then kstatus calls the object InProgress.
+"""
+
+RENEWAL_RECHECK = timedelta(seconds=30)
+
+TEXT_INTERVAL = timedelta(minutes=1)
+"""
+How often a status is written of which only texts change, such as numbers of restarts and requests.
+"""
+
+EVALUATION_TIME = "lastEvaluationTime"
+
+
+class ObjectMemory(NamedTuple):
+    """
+    What a process remembers of an object beside what is in the cluster.
+
+    *seen_at*: when this generation was first seen. *missing_since*: since when what it names is.
+    """
+
+    uid: str
+    generation: int
+    seen_at: datetime
+    missing_since: datetime | None = None
+
+
+class Look(NamedTuple):
+    """
+    The result of looking at one object.
+
+    *wanted*: its status without the time of the evaluation; None while it is not known well enough.
+    *deadline*: when time alone changes that.
+    """
+
+    memory: ObjectMemory
+    wanted: Json | None
+    deadline: datetime | None = None
+
+
+def look_at(
+    found: ProductionStackStatus,
+    view: StatusView,
+    rules: AnswerRules,
+    memory: ObjectMemory | None,
+    *,
+    now: datetime,
+) -> Look:
+    """
+    Return the status that the object is to have. *memory*: of the look before; None for the first.
+    """
+    meta = found.metadata
+    if memory is None or (memory.uid, memory.generation) != (meta.uid, meta.generation):
+        memory = ObjectMemory(meta.uid, meta.generation, now)
+    ready_at = memory.seen_at + GENERATION_SETTLE
+    if found.observed_generation != meta.generation and now < ready_at:
+        return Look(memory, None, ready_at)
+    answer = find_answer(found, view, rules)
+    if _is_being_evaluated(answer, view):
+        return Look(memory, None)
+    memory, answer, deadline = _wait_for_missing(found, memory, answer, rules, now=now)
+    return Look(memory, _render(found, answer, now=now), deadline)
+
+
+def _is_being_evaluated(answer: Answer, view: StatusView) -> bool:
+    """
+    Return whether the first pass over it is under way. After a fault of the roll-up it is Unknown.
+    """
+    is_new = answer.blocking is not None and answer.blocking.code == NOT_EVALUATED
+    return is_new and view.rollup.cluster is not None
+
+
+def _wait_for_missing(
+    found: ProductionStackStatus,
+    memory: ObjectMemory,
+    answer: Answer,
+    rules: AnswerRules,
+    *,
+    now: datetime,
+) -> tuple[ObjectMemory, Answer, datetime | None]:
+    """
+    Give what is named and missing the startup grace: it may be applied a moment later.
+    """
+    if answer.problem != NOT_FOUND:
+        return memory._replace(missing_since=None), answer, None
+    memory = memory._replace(missing_since=memory.missing_since or now)
+    held = found.status or {}
+    if (
+        held.get("state") == State.NOT_FOUND
+        and found.observed_generation == found.metadata.generation
+    ):
+        return memory, answer, None
+    deadline = (memory.missing_since or now) + rules.rollup.grace
+    if now >= deadline:
+        return memory, answer, None
+    return memory, answer._replace(state=State.IN_PROGRESS), deadline
+
+
+def _render(found: ProductionStackStatus, answer: Answer, *, now: datetime) -> Json:
+    generation = found.metadata.generation
+    status = ObjectStatus(
+        observed_generation=generation,
+        state=answer.state,
+        conditions=make_conditions(answer, found.status or {}, generation=generation, now=now),
+        blocking=answer.blocking,
+        replicas=answer.replicas,
+        inference_sets=answer.inference_sets,
+        package_revision=answer.package.revision if answer.package is not None else "",
+    )
+    # As a client reads it: lists and texts, where to_builtins has tuples.
+    rendered: Json = msgspec.json.decode(msgspec.json.encode(status))
+    return rendered
+
+
+# ---------------------------------------------------------------- writes
+
+
+def is_outdated(found: ProductionStackStatus, wanted: Json) -> bool:
+    """
+    Return whether the status in the cluster is another one; times of evaluation are of no account.
+    """
+    held = found.status or {}
+    return {key: each for key, each in held.items() if key != EVALUATION_TIME} != wanted
+
+
+def change_due_at(found: ProductionStackStatus, wanted: Json, *, now: datetime) -> datetime:
+    """
+    Return when a status that is outdated is to be written.
+    """
+    last = parse_time((found.status or {}).get(EVALUATION_TIME))
+    if last is None or _without_texts(found.status or {}) != _without_texts(wanted):
+        return now
+    return min(last, now) + TEXT_INTERVAL
+
+
+def _without_texts(status: Mapping[str, Any]) -> Json:
+    """
+    Return a status without its messages and the time of its evaluation.
+    """
+    rest = {key: value for key, value in status.items() if key != EVALUATION_TIME}
+    for key in ("blocking", "conditions"):
+        if key in rest:
+            rest[key] = _drop_messages(rest[key])
+    return rest
+
+
+def _drop_messages(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_drop_messages(each) for each in value]
+    if isinstance(value, dict):
+        return {key: each for key, each in value.items() if key != "message"}
+    return value
+
+
+def evaluation_interval(objects: int) -> timedelta:
+    """
+    Return how often the time of the evaluation is renewed: one write in half a second at most.
+    """
+    return max(timedelta(minutes=5), objects * timedelta(seconds=0.5))
+
+
+def renewal_due_at(
+    found: ProductionStackStatus,
+    interval: timedelta,
+    *,
+    evaluated_at: datetime | None,
+    now: datetime,
+) -> datetime:
+    """
+    Return when the time of the evaluation is to be renewed; a time of the future counts as none.
+
+    Without a newer evaluation there is nothing to renew, so that is looked at again later.
+    """
+    last = parse_time((found.status or {}).get(EVALUATION_TIME))
+    if last is None or last > now + interval:
+        last = now - interval
+    if evaluated_at is None or evaluated_at.replace(microsecond=0) <= last:
+        return max(last + interval, now + RENEWAL_RECHECK)
+    return last + interval
+
+
+def make_patch(
+    found: ProductionStackStatus, wanted: Json, *, evaluated_at: datetime | None
+) -> Json:
+    """
+    Return the JSON merge patch (RFC 7386), for this very version of the object.
+
+    *evaluated_at*: None leaves the time as it is.
+    """
+    before = found.status or {}
+    after = {key: before[key] for key in (EVALUATION_TIME,) if key in before} | wanted
+    if evaluated_at is not None:
+        after[EVALUATION_TIME] = msgspec.to_builtins(evaluated_at.replace(microsecond=0))
+    return {
+        "metadata": {"resourceVersion": found.metadata.resource_version},
+        "status": merge_patch(before, after),
+    }
+
+
+def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
+    """
+    Return the merge patch that makes *after* of *before*. Lists are replaced as a whole.
+    """
+    patch: Json = dict.fromkeys(sorted(before.keys() - after.keys()))
+    for key, value in after.items():
+        old = before.get(key)
+        if isinstance(value, dict) and isinstance(old, dict):
+            inner = merge_patch(old, value)
+            if inner:
+                patch[key] = inner
+        elif key not in before or value != old:
+            patch[key] = value
+    return patch

@@ -1,0 +1,161 @@
+"""
+A publisher of status objects over real sockets: roll-ups of the example stack, and a clock by hand.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from datetime import timedelta
+
+import msgspec
+
+from reporter.embedded.server import EmbeddedServer
+from reporter.kube.client.client import RestClient
+from reporter.kube.objects.status_objects import StatusObjectClient
+from reporter.model.kinds.productionstack.statuses import (
+    PRODUCTION_STACK_STATUSES,
+    ProductionStackStatus,
+)
+from reporter.model.observations import Watching
+from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
+from reporter.stages.rollup.document import StatusView
+from reporter.stages.rollup.objects.answers import AnswerRules
+from reporter.stages.rollup.objects.wanted import GENERATION_SETTLE
+from reporter.stages.rollup.records import RollUp
+from reporter.stages.store.status_objects import StatusObjectStore
+from tests.integration.announcing.publisher_fixture import ManualClock, ManualLeadership
+from tests.support.status_objects import CRD, STATUSES, manifest, stack_without_pages
+
+
+class RollUps:
+    """
+    A roll-up that tests replace; *broken* makes it fail.
+    """
+
+    def __init__(self, clock: ManualClock) -> None:
+        self._clock, self._changed = clock, asyncio.Event()
+        self.replay, self.broken = stack_without_pages(), False
+        self.rollup = RollUp()
+
+    def view(self) -> StatusView:
+        if self.broken:
+            raise RuntimeError("the roll-up is broken")
+        return StatusView(self.rollup, self.replay.rollup_rules, now=self._clock.now())
+
+    async def next_change(self) -> None:
+        await self._changed.wait()
+
+    def show(self, change: dict | None = None) -> None:
+        """
+        Show the roll-up of the stack after a change, as of now.
+        """
+        self.replay = stack_without_pages(change)
+        found, revision = self.replay.rollup, self.rollup.revision + 1
+        namespaces = {
+            name: msgspec.structs.replace(each, revision=revision)
+            for name, each in found.namespaces.items()
+        }
+        evaluation = replace(found.evaluation, evaluated_at=self._clock.now())
+        self.rollup = replace(
+            found, namespaces=namespaces, evaluation=evaluation, revision=revision
+        )
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+
+class ObjectPublisherFixture:
+    """
+    *results* counts the results of its requests.
+    """
+
+    def __init__(self, server: EmbeddedServer, api: RestClient) -> None:
+        self.server, self.clock, self.leadership = server, ManualClock(), ManualLeadership()
+        self.results: Counter[str] = Counter()
+        self.objects = StatusObjectStore(lambda _: "v1alpha1")
+        self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
+        self.rollups = RollUps(self.clock)
+        self.publisher = StatusObjectPublisher(
+            self.objects,
+            self.rollups,
+            StatusObjectClient(api),
+            self.leadership,
+            self.clock,
+            rules=AnswerRules(self.rollups.replay.rollup_rules, "kaito-system"),
+            count_write=lambda result: self.results.update([result]),
+            jitter=lambda: 0.0,
+        )
+        self.task: asyncio.Task | None = None
+
+    # ------------------------------------------------------------ what happens
+
+    def create(self, *names: str, namespace: str = "team-m", **spec) -> None:
+        """
+        Create objects that the watch delivers at once.
+        """
+        for name in names:
+            self.server.cluster.upsert(manifest(namespace, name, **spec))
+        self.deliver()
+
+    def deliver(self) -> None:
+        """
+        Bring the store up to date, as the watch does a moment after each change.
+        """
+        kind = PRODUCTION_STACK_STATUSES
+        found = [
+            msgspec.convert(each, ProductionStackStatus)
+            for each in self.server.cluster.list(STATUSES)
+        ]
+        for _ in self.objects.replace_in_batches(kind, found, {}):
+            pass
+
+    async def settle(self) -> None:
+        """
+        Let a first look pass, and then the time that a new generation waits.
+        """
+        await asyncio.sleep(0.5)
+        await self.advance(GENERATION_SETTLE)
+
+    async def advance(self, span: timedelta | float) -> None:
+        self.clock.advance(span)
+        self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
+        self.objects._on_change()
+        await asyncio.sleep(0.3)
+
+    # ------------------------------------------------------------ what is seen
+
+    def status(self, name: str = "package", namespace: str = "team-m") -> dict:
+        found = self.server.cluster.get(STATUSES, namespace, name) or {}
+        return found.get("status") or {}
+
+    def state(self, name: str = "package") -> str:
+        return self.status(name).get("state", "")
+
+    async def until(self, condition: Callable[[], bool], *, within: float = 5) -> None:
+        try:
+            async with asyncio.timeout(within):
+                while not condition():
+                    assert self.task is None or not self.task.done(), "the publisher ended"
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            raise AssertionError(f"{self.results} {self.status()}") from None
+
+
+@asynccontextmanager
+async def running_object_publisher(
+    server: EmbeddedServer, api: RestClient
+) -> AsyncIterator[ObjectPublisherFixture]:
+    """
+    Run the publisher of a leader before its first pass; its end fails the test.
+    """
+    server.cluster.upsert(CRD)
+    fixture = ObjectPublisherFixture(server, api)
+    task = fixture.task = asyncio.create_task(fixture.publisher.run())
+    try:
+        yield fixture
+        assert not task.done(), "the publisher ended"
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

@@ -1,0 +1,86 @@
+"""
+The store of status objects: what can be written, and what cannot.
+"""
+
+from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
+from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost
+from reporter.stages.store.status_objects import BATCH_SIZE, StatusObjectStore
+from tests.support.builders import NOON
+from tests.support.status_objects import a_status_object
+
+
+ONE, TWO = a_status_object(name="one"), a_status_object(name="two")
+
+
+def a_store(*objects) -> StatusObjectStore:
+    store = StatusObjectStore(lambda _: "v1alpha1")
+    store.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
+    replace(store, *objects)
+    return store
+
+
+def replace(store: StatusObjectStore, *objects, unread=()) -> int:
+    unread = {("team-m", name): None for name in unread}
+    return len(list(store.replace_in_batches(PRODUCTION_STACK_STATUSES, objects, unread)))
+
+
+def names(store: StatusObjectStore) -> set[str]:
+    return {name for _, name in store.objects}
+
+
+def test_a_list_replaces_all():
+    store = a_store(ONE)
+    replace(store, TWO)
+    assert names(store) == {"two"}
+
+
+def test_a_long_list_lets_other_tasks_run():
+    many = [a_status_object(name=f"{number}") for number in range(2 * BATCH_SIZE + 1)]
+    store = a_store()
+    assert replace(store, *many) == 2
+    assert len(store.objects) == len(many)
+
+
+def test_nothing_can_be_written_while_there_is_no_list():
+    store = a_store(ONE)
+    for state in (NotSynced("may not list"), NotServed()):
+        store.set_watch_state(PRODUCTION_STACK_STATUSES, state)
+        assert names(store) == set()
+    store.set_watch_state(PRODUCTION_STACK_STATUSES, WatchLost(NOON, "closed"))
+    assert names(store) == {"one"}, "the version of the object guards each write"
+
+
+def test_what_cannot_be_decoded_is_left_out_until_it_can():
+    store = a_store(ONE, TWO)
+    store.mark_undecodable(PRODUCTION_STACK_STATUSES, "team-m", "one", None)
+    assert names(store) == {"two"}
+    replace(store, TWO, unread=["one"])
+    assert names(store) == {"two"}
+    store.upsert(PRODUCTION_STACK_STATUSES, ONE)
+    assert names(store) == {"one", "two"}
+    store.mark_undecodable(PRODUCTION_STACK_STATUSES, "team-m", "one", None)
+    store.delete(PRODUCTION_STACK_STATUSES, "team-m", "one")
+    assert names(store) == {"two"}
+
+
+def test_a_write_is_stored_unless_the_watch_was_faster():
+    store = a_store(ONE)
+    (found,) = store.objects.values()
+    written = a_status_object(name="one", status={"state": "Current"})
+    store.written(found, written)
+    assert list(store.objects.values()) == [written]
+    newer = a_status_object(name="one", generation=2)
+    store.upsert(PRODUCTION_STACK_STATUSES, newer)
+    store.written(written, a_status_object(name="one", status={"state": "Failed"}))
+    assert list(store.objects.values()) == [newer]
+
+
+def test_each_change_is_reported_once():
+    store, calls = a_store(), []
+    store.subscribe(lambda: calls.append(store.revision))
+    store.upsert(PRODUCTION_STACK_STATUSES, ONE)
+    store.upsert(PRODUCTION_STACK_STATUSES, a_status_object(name="one"))
+    store.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
+    store.delete(PRODUCTION_STACK_STATUSES, "team-m", "one")
+    store.delete(PRODUCTION_STACK_STATUSES, "team-m", "one")
+    assert len(calls) == len(set(calls)) == 2
