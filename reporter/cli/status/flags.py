@@ -21,6 +21,11 @@ FROM = CommandFlag(
 )
 NAMESPACE = CommandFlag("namespace", "The namespace, so that only SET is named.", "NS", short="n")
 CONTEXT = CommandFlag("context", "The context of the kubeconfig; empty: its current one.", "NAME")
+REPORTER_NAMESPACE = CommandFlag(
+    "reporter-namespace",
+    "The namespace of the reporter's pods; empty: they are looked for in all.",
+    "NS",
+)
 AT = CommandFlag("at", "The moment to evaluate a dump at; empty: the newest time in it.", "TIME")
 
 STATUS_FLAGS = (
@@ -34,6 +39,7 @@ STATUS_FLAGS = (
     AT,
     CommandFlag("exit-code", "End with 3 to 6 if the worst state is not Current."),
     CommandFlag("schema", "Print the JSON Schema of --output=json, and end."),
+    REPORTER_NAMESPACE,
     CONTEXT,
 )
 WAIT_FLAGS = (
@@ -50,9 +56,10 @@ WAIT_FLAGS = (
     CommandFlag("fail-fast", "End at Failed, unless it is transient, and at Terminating."),
     NAMESPACE,
     FROM,
+    REPORTER_NAMESPACE,
     CONTEXT,
 )
-EXPLAIN_FLAGS = (NAMESPACE, FROM, AT, CONTEXT)
+EXPLAIN_FLAGS = (NAMESPACE, FROM, AT, REPORTER_NAMESPACE, CONTEXT)
 
 RUN_FLAGS_NOTE = """\
 Flags of run that shape the evaluation, such as --kaito-namespace or

@@ -4,9 +4,11 @@ Open the source that ``--from`` names.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from reporter.cli.configuration import load_configuration
 from reporter.cli.status.arguments import RUN_FLAGS, Arguments
+from reporter.cli.status.targets import parse_optional_namespace
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.wire.errors import KubeError, Refused
 from reporter.model.entries import Catalogue
@@ -21,12 +23,21 @@ from reporter.settings import FlagGroup, Settings, SettingsError
 
 
 AUTO, REPORTER, CLUSTER, FILE = "auto", "reporter", "cluster", "file:"
+URL_SCHEMES = ("http://", "https://")
 SCRAPE_OFF = "--scrape=off"
 
 NO_PODS = f"no pod has the label {SELECTOR}"
+NONE_READY = f"no pod with the label {SELECTOR} is ready"
 OTHER_WAYS = "name the address of a reporter with --from=URL, or use --from=cluster"
 
-Note = Callable[[str], None]
+
+class FoundPods(NamedTuple):
+    """
+    The pods of one reporter; without any, why.
+    """
+
+    pods: tuple[ReporterPod, ...]
+    why: str = ""
 
 
 class SourceOpener:
@@ -40,7 +51,7 @@ class SourceOpener:
         target: Target,
         environ: Mapping[str, str],
         *,
-        note: Note,
+        note: Callable[[str], None],
         on_progress: Progress = lambda _, __: None,
     ) -> None:
         self._arguments, self._target = arguments, target
@@ -57,18 +68,20 @@ class SourceOpener:
         if at is not None and not where.startswith(FILE):
             raise SettingsError("--at", "applies to dumps alone: --from=file:PATH")
         if where.startswith(FILE):
-            settings, catalogue = self._load(())
-            path = where.removeprefix(FILE)
-            if not path:
-                raise SettingsError(f"--from={where}", "names no file, as file:dump.yaml does")
-            return DumpSource(path, settings, catalogue, now=self._clock.now, at=at)
-        if where.startswith(("http://", "https://")):
+            return self._dump(where.removeprefix(FILE), at)
+        if where.startswith(URL_SCHEMES):
             return ReporterSource(UrlFetcher(where))
         if where not in {AUTO, REPORTER, CLUSTER}:
             raise SettingsError(
                 f"--from={where}", "must be auto, reporter, cluster, file:PATH, or a URL"
             )
         return await self._open_in_cluster(where)
+
+    def _dump(self, path: str, at: datetime | None) -> StatusSource:
+        if not path:
+            raise SettingsError("--from=file:", "names no file, as file:dump.yaml does")
+        settings, catalogue = self._load(())
+        return DumpSource(path, settings, catalogue, now=self._clock.now, at=at)
 
     async def _open_in_cluster(self, where: str) -> StatusSource:
         settings, _ = self._load(())
@@ -79,47 +92,64 @@ class SourceOpener:
             environ=self._environ,
         )
         try:
-            return await self._choose(where, api)
+            found = await self._find_pods(api)
+            if where == CLUSTER:
+                return self._cluster(api, found)
+            source, why = await self._reporter(api, found, where)
+            if source is not None:
+                self._note(f"the status is that of {source.description}")
+                return source
+            if where == REPORTER:
+                raise CannotAsk(f"{why}; {OTHER_WAYS}")
+            self._note(f"this program reads the cluster itself: {why}")
+            return self._cluster(api, found)
         except BaseException:
             await api.close()
             raise
 
-    async def _choose(self, where: str, api: RestClient) -> StatusSource:
-        pods, why = await self._find_pods(api, where)
-        if where != CLUSTER:
-            for pod in pods:
-                source = ReporterSource(PodFetcher(api, pod))
-                try:
-                    await source.ask(self._target)
-                except CannotAsk as err:
-                    why = str(err)
-                    if where == REPORTER and pod is pods[-1]:
-                        raise
-                else:
-                    self._note(f"the status is that of {source.description}")
-                    return source
-            if where == REPORTER:
-                raise CannotAsk(f"{why}; {OTHER_WAYS}")
-        return self._cluster_source(api, pods, why if where == AUTO else "")
+    async def _reporter(
+        self, api: RestClient, found: FoundPods, where: str
+    ) -> tuple[StatusSource | None, str]:
+        """
+        Return a reporter that answers; without one, why.
+        """
+        pods = [pod for pod in found.pods if pod.is_ready or where == REPORTER]
+        why = NONE_READY if found.pods else found.why
+        for pod in pods:
+            source = ReporterSource(PodFetcher(api, pod))
+            try:
+                await source.ask(self._target)
+            except CannotAsk as err:
+                why = str(err)
+            else:
+                return source, ""
+        return None, why
 
-    async def _find_pods(self, api: RestClient, where: str) -> tuple[Sequence[ReporterPod], str]:
+    async def _find_pods(self, api: RestClient) -> FoundPods:
+        """
+        Find the pods of the one reporter. Anyone may give a pod its label: several are not guessed.
+        """
+        namespace = parse_optional_namespace(self._arguments.values["reporter-namespace"])
         try:
-            return await find_reporter_pods(api), NO_PODS
+            pods = await find_reporter_pods(api, namespace)
         except Refused as err:
-            return (), f"the pods of the reporter cannot be found: {err.why}"
+            return FoundPods((), f"the pods of the reporter cannot be found: {err.why}")
         except KubeError as err:
-            raise CannotAsk(f"the API server cannot be asked: {err}", may_pass=True) from err
+            raise CannotAsk(f"the API server cannot be asked: {err}") from err
+        namespaces = sorted({pod.namespace for pod in pods})
+        if len(namespaces) > 1:
+            names = ", ".join(namespaces)
+            why = f"reporters are in the namespaces {names}; name one with --reporter-namespace"
+            return FoundPods((), why)
+        return FoundPods(pods, "" if pods else NO_PODS)
 
-    def _cluster_source(
-        self, api: RestClient, pods: Sequence[ReporterPod], why: str
-    ) -> StatusSource:
-        flags = evaluation_flags(pods[0]) if pods else ()
+    def _cluster(self, api: RestClient, found: FoundPods) -> StatusSource:
+        pod = found.pods[0] if found.pods else None
+        flags = evaluation_flags(pod) if pod is not None else ()
         settings, catalogue = self._load(flags)
-        if why:
-            self._note(f"this program reads the cluster itself: {why}")
         if flags:
-            self._note(f"flags are those of pod {pods[0]}, unless given here")
-        if pods and "catalogue-overlay" in pods[0].flags and not settings.catalogue_overlay:
+            self._note(f"flags are those of pod {pod}, unless given here")
+        if pod is not None and "catalogue-overlay" in pod.flags and not settings.catalogue_overlay:
             self._note("the reporter has a catalogue overlay; give it with --catalogue-overlay")
         return ClusterSource(api, settings, catalogue, self._clock, on_progress=self._on_progress)
 
@@ -127,10 +157,9 @@ class SourceOpener:
         """
         Load the configuration; flags that were *found* yield to variables and to those given.
         """
-        given = {flag.name for flag in RUN_FLAGS.values() if flag.variable in self._environ}
-        kept = [each for each in found if each[2:].partition("=")[0] not in given]
-        arguments = (*kept, *self._arguments.run_flags, SCRAPE_OFF)
-        return load_configuration(arguments, self._environ)
+        by_variable = {flag.name for flag in RUN_FLAGS.values() if flag.variable in self._environ}
+        kept = [each for each in found if each[2:].partition("=")[0] not in by_variable]
+        return load_configuration((*kept, *self._arguments.run_flags, SCRAPE_OFF), self._environ)
 
 
 def evaluation_flags(pod: ReporterPod) -> tuple[str, ...]:

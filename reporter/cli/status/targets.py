@@ -35,6 +35,10 @@ def parse_target(names: Sequence[str], namespace: str = "") -> Target:
     return Target(is_cluster=True) if text == CLUSTER else Target(_namespace(text))
 
 
+def parse_optional_namespace(text: str) -> str:
+    return _namespace(text) if text else ""
+
+
 def _namespace(text: str) -> str:
     try:
         return parse_namespace(text)

@@ -56,7 +56,8 @@ def run_wait(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """
     arguments = parse_arguments(argv, WAIT_FLAGS)
     wait = parse_wait(arguments)
-    return run_asking(_wait(arguments, wait, environ), Terminal(environ))
+    terminal = Terminal(environ)
+    return run_asking(_wait(arguments, wait, terminal, environ), terminal)
 
 
 def parse_wait(arguments: Arguments) -> Wait:
@@ -89,8 +90,9 @@ def _timeout(text: str) -> timedelta:
     return found
 
 
-async def _wait(arguments: Arguments, wait: Wait, environ: Mapping[str, str]) -> int:
-    terminal = Terminal(environ)
+async def _wait(
+    arguments: Arguments, wait: Wait, terminal: Terminal, environ: Mapping[str, str]
+) -> int:
     opener = SourceOpener(arguments, wait.target, environ, note=terminal.note)
     source = await opener.open()
     try:

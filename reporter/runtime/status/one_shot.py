@@ -118,9 +118,8 @@ class ClusterSource:
         clock: Clock,
         *,
         on_progress: Progress = lambda _, __: None,
-        why: str = "",
     ) -> None:
-        self.description = "the cluster, read by this program" + (f" ({why})" if why else "")
+        self.description = "the cluster, read by this program"
         self._api, self._settings, self._catalogue, self._clock = api, settings, catalogue, clock
         self._on_progress = on_progress
         self._status = OneShotStatus(settings, catalogue)
@@ -150,7 +149,7 @@ class DumpSource:
 
     waits = False
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         path: str,
         settings: Settings,

@@ -19,8 +19,9 @@ LONGEST_PAUSE = timedelta(seconds=300)
 
 def pause_after(unchanged_for: timedelta, took: timedelta = timedelta(0)) -> timedelta:
     """
-    Return the pause before the next look. *took*: the last one; a slow server is asked half the time
-    at most.
+    Return the pause before the next look.
+
+    *took*: how long the last look took; a slow server is asked for half of the time at most.
     """
     tier = next((pause for limit, pause in TIERS if unchanged_for < limit), LONGEST_PAUSE)
     return max(tier, took)

@@ -96,12 +96,19 @@ class ReporterPod(msgspec.Struct, frozen=True):
         return address if address is not None and not address.is_loopback else None
 
 
-async def find_reporter_pods(api: RestClient) -> tuple[ReporterPod, ...]:
+async def find_reporter_pods(api: RestClient, namespace: str = "") -> tuple[ReporterPod, ...]:
     """
     Return the pods with the chart's label, ready ones first. Raises KubeError.
+
+    *namespace*: the only one that is looked at; empty: all.
     """
+    within = f"/namespaces/{namespace}" if namespace else ""
     response = await api.call(
-        "GET", "/api/v1/pods", query=(("labelSelector", SELECTOR),), operation="list pods"
+        "GET",
+        f"/api/v1{within}/pods",
+        # Of the API server's cache: a read of etcd would go through all pods of the cluster.
+        query=(("labelSelector", SELECTOR), ("resourceVersion", "0")),
+        operation="list pods",
     )
     try:
         found = decode_json(_DECODER, response.body).items or []
@@ -122,11 +129,13 @@ async def find_reporter_pods(api: RestClient) -> tuple[ReporterPod, ...]:
 class PodFetcher:
     """
     Asks through ``pods/proxy``, which needs the permission to get it.
+
+    A pod that does not answer may have been replaced: the next question finds another one.
     """
 
     def __init__(self, api: RestClient, pod: ReporterPod) -> None:
         self.description = f"the reporter in pod {pod}"
-        self._api, self._pod = api, pod
+        self._api, self._pod, self._is_lost = api, pod, False
 
     async def fetch(
         self,
@@ -135,7 +144,8 @@ class PodFetcher:
         headers: Mapping[str, str],
         time_limit: timedelta,
     ) -> Fetched:
-        pod, address = self._pod, self._pod.status_address
+        pod = self._pod = await self._find_again() if self._is_lost else self._pod
+        address = pod.status_address
         if address is None:
             why = INSIDE.format(namespace=pod.namespace, name=pod.name)
             raise CannotAsk(f"pod {pod} cannot be asked: {why}")
@@ -157,12 +167,25 @@ class PodFetcher:
                 f" {pod.namespace}, or use --from=cluster"
             ) from err
         except KubeError as err:
+            self._is_lost = True
             raise CannotAsk(
                 f"pod {pod} cannot be asked through the API server: {err.why}; the chart's value"
                 " networkPolicy.statusFrom must let the API server in, or use --from=cluster",
                 may_pass=True,
             ) from err
         return Fetched(answer.status, answer.headers, answer.body)
+
+    async def _find_again(self) -> ReporterPod:
+        namespace = self._pod.namespace
+        try:
+            found = await find_reporter_pods(self._api, namespace)
+        except KubeError as err:
+            raise CannotAsk(f"the reporter's pods cannot be found: {err.why}", may_pass=True) from err
+        ready = [pod for pod in found if pod.is_ready]
+        if not ready:
+            raise CannotAsk(f"no pod of the reporter in {namespace} is ready", may_pass=True)
+        self._is_lost = False
+        return ready[0]
 
     async def close(self) -> None:
         await self._api.close()

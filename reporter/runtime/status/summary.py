@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from reporter.model.rollup.states import State
-from reporter.model.rollup.status import Blocking, Replicas
+from reporter.model.rollup.status import Blocking, InferenceSetStatus, NamespaceStatus, Replicas
 from reporter.runtime.status.source import Answer, Target
 
 
@@ -34,11 +34,11 @@ def summarize(answer: Answer, target: Target) -> Summary:
     namespace = answer.namespace
     if namespace is None:
         return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
-    subject = (
-        namespace.inference_sets[0] if target.name and namespace.inference_sets else namespace
-    )
-    if target.name and subject is namespace:
-        return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
+    subject: NamespaceStatus | InferenceSetStatus = namespace
+    if target.name:
+        if not namespace.inference_sets:
+            return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
+        subject = namespace.inference_sets[0]
     return Summary(
         subject.state, subject.state, subject.available, subject.replicas, subject.blocking, at
     )

@@ -130,7 +130,7 @@ class Waiter:
                     outcome, pause = await self._step()
                     if outcome is not None:
                         return Waited(outcome, self._last)
-                    if limit <= 0 and self._is_fresh:
+                    if limit <= 0 and (self._is_fresh or self._error):
                         break
                     await asyncio.sleep(pause.total_seconds())
         outcome = Outcome.TIMED_OUT if self._last is not None else Outcome.NOT_ASKED

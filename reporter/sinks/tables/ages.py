@@ -3,32 +3,28 @@ Format ages as kubectl does (k8s.io/apimachinery, pkg/util/duration, HumanDurati
 """
 
 MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 365 * 86400
-_SECONDS_BELOW, _MINUTES_AND_SECONDS_BELOW, _MINUTES_BELOW = 2 * MINUTE, 10 * MINUTE, 3 * HOUR
-_HOURS_AND_MINUTES_BELOW, _HOURS_BELOW, _DAYS_AND_HOURS_BELOW = 8 * HOUR, 48 * HOUR, 8 * DAY
-_DAYS_BELOW = 2 * YEAR
+UNITS = {YEAR: "y", DAY: "d", HOUR: "h", MINUTE: "m", 1: "s"}
+
+STEPS = (
+    (2 * MINUTE, 1, 0),
+    (10 * MINUTE, MINUTE, 1),
+    (3 * HOUR, MINUTE, 0),
+    (8 * HOUR, HOUR, MINUTE),
+    (48 * HOUR, HOUR, 0),
+    (8 * DAY, DAY, HOUR),
+    (2 * YEAR, DAY, 0),
+    (8 * YEAR, YEAR, DAY),
+)
+"""
+Below each limit: the unit, and the smaller one beside it; 0 for none.
+"""
 
 
 def format_age(seconds: int) -> str:
     """
     Return about three characters: 45s, 2m5s, 12m, 3h20m, 30h, 2d4h, 90d, 2y10d.
     """
-    if seconds < _SECONDS_BELOW:
-        return f"{max(seconds, 0)}s"
-    if seconds < _MINUTES_AND_SECONDS_BELOW:
-        return _two(seconds, MINUTE, "m", 1, "s")
-    if seconds < _MINUTES_BELOW:
-        return f"{seconds // MINUTE}m"
-    if seconds < _HOURS_AND_MINUTES_BELOW:
-        return _two(seconds, HOUR, "h", MINUTE, "m")
-    if seconds < _HOURS_BELOW:
-        return f"{seconds // HOUR}h"
-    if seconds < _DAYS_AND_HOURS_BELOW:
-        return _two(seconds, DAY, "d", HOUR, "h")
-    if seconds < _DAYS_BELOW:
-        return f"{seconds // DAY}d"
-    return _two(seconds, YEAR, "y", DAY, "d")
-
-
-def _two(seconds: int, large: int, large_unit: str, small: int, small_unit: str) -> str:
-    rest = seconds % large // small
-    return f"{seconds // large}{large_unit}" + (f"{rest}{small_unit}" if rest else "")
+    whole = max(seconds, 0)
+    unit, smaller = next(((u, s) for limit, u, s in STEPS if whole < limit), (YEAR, 0))
+    rest = whole % unit // smaller if smaller else 0
+    return f"{whole // unit}{UNITS[unit]}" + (f"{rest}{UNITS[smaller]}" if rest else "")

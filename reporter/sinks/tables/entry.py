@@ -4,6 +4,7 @@ Render what the catalogue says about a reason, and the chain from a symptom to i
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import pairwise
 from textwrap import wrap
 
 from reporter.model.entries import Catalogue, CatalogueEntry, Scope
@@ -105,7 +106,7 @@ class EntryText:
         Yield the way from a symptom to its root, with why each step follows.
         """
         yield one_line(reasons[0]) + (" (the symptom)" if len(reasons) > 1 else "")
-        for depth, (target, source) in enumerate(zip(reasons, reasons[1:], strict=False), start=1):
+        for depth, (target, source) in enumerate(pairwise(reasons), start=1):
             is_root = depth == len(reasons) - 1
             root = " (the root)" if is_root else ""
             yield f"{INDENT * depth}{STEP}because of {one_line(source)}{root}"
