@@ -65,7 +65,8 @@ class _Parser:
         self._by_short = {flag.short: flag for flag in flags if flag.short}
 
     def parse(self, argv: Sequence[str]) -> Arguments:
-        names, run_flags = [], []
+        names: list[str] = []
+        run_flags: list[str] = []
         values = {flag.name: flag.default for flag in self._by_name.values()}
         rest = iter(argv)
         for argument in rest:

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from reporter.model.rollup.states import State
-from reporter.model.rollup.status import Blocking, InferenceSetStatus, NamespaceStatus, Replicas
+from reporter.model.rollup.status import (
+    Blocking,
+    InferenceSetStatus,
+    NamespaceStatus,
+    Replicas,
+    StatusDocument,
+)
 from reporter.runtime.status.source import Answer, Target
 
 
@@ -30,7 +36,7 @@ def summarize(answer: Answer, target: Target) -> Summary:
         return Summary(State.NOT_FOUND, State.NOT_FOUND)
     at = document.evaluated_at
     if not target.namespace:
-        return _summarize_cluster(answer)
+        return _summarize_cluster(document, everything=target.is_everything)
     namespace = answer.namespace
     if namespace is None:
         return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
@@ -44,14 +50,13 @@ def summarize(answer: Answer, target: Target) -> Summary:
     )
 
 
-def _summarize_cluster(answer: Answer) -> Summary:
-    document = answer.document
-    if document is None or document.cluster is None:
+def _summarize_cluster(document: StatusDocument, *, everything: bool) -> Summary:
+    if document.cluster is None:
         return Summary(State.UNKNOWN, State.UNKNOWN)
     cluster = document.cluster
     states = [cluster.state, *(each.state for each in document.namespaces)]
     # Layers that cannot be listed may hide subjects in any state.
-    states += [each.state for each in cluster.unlisted_layers if document.namespaces]
+    states += [each.state for each in cluster.unlisted_layers if everything]
     worst = max(_judged(states), key=lambda state: state.severity)
     return Summary(
         cluster.state, worst, blocking=cluster.blocking, evaluated_at=document.evaluated_at
