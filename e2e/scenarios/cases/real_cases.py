@@ -9,6 +9,7 @@ import yaml
 from e2e.controlplane import ControlPlane
 from e2e.support.cases.cluster_objects import CaseClusterObjects
 from e2e.support.cases.cluster_replay import ClusterCaseReplay, differences, line
+from e2e.support.cases.status_comparison import CaseStatus
 from e2e.support.events import Event
 from reporter.model.enums import Layer, Reason
 from tests.support.cases.case_replay import expected_announcements
@@ -38,10 +39,14 @@ def _first_layer(case: Any) -> Layer:
 def replay_case(plane: ControlPlane, objects: CaseClusterObjects, name: str) -> list[Event]:
     """
     Replay a case, assert that exactly its announcements were written, and return them.
+
+    After each step the status, by one reading of the cluster, has to name the same cause.
     """
     case = REAL_CASES[name]
-    written = ClusterCaseReplay(plane, objects, case).run()
+    status = CaseStatus(plane, case)
+    written = ClusterCaseReplay(plane, objects, case, status.compare).run()
     found = differences(written, case)
     assert not found, "\n".join([case["why"], *found, "", "written was", *map(line, written)])
     assert len({each.version for each in written}) == len(written)
+    assert not status.differences, "\n".join([case["why"], *status.differences])
     return written

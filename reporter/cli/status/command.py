@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from reporter import PROGRAM_NAME
-from reporter.cli.status.arguments import Arguments, parse_arguments
+from reporter.cli.status.arguments.dump_command import dump_command
+from reporter.cli.status.arguments.flags import RUN_FLAGS_NOTE, STATUS_FLAGS, render_flags
+from reporter.cli.status.arguments.parser import Arguments, parse_arguments
+from reporter.cli.status.arguments.targets import parse_target
 from reporter.cli.status.asking import run_asking
-from reporter.cli.status.dump_command import dump_command
 from reporter.cli.status.exit_codes import BY_STATE, ExitCode
-from reporter.cli.status.flags import RUN_FLAGS_NOTE, STATUS_FLAGS, render_flags
 from reporter.cli.status.output import Format, Printer
 from reporter.cli.status.sources import FILE, SourceOpener
-from reporter.cli.status.targets import parse_target
 from reporter.cli.status.terminal import Terminal
 from reporter.runtime.status.source import Answer, CannotAsk, StatusSource, Target
 from reporter.runtime.status.summary import summarize

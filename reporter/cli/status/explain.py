@@ -11,12 +11,12 @@ from reporter import PROGRAM_NAME
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.publish.entries import read_entries
 from reporter.cli.configuration import load_configuration
-from reporter.cli.status.arguments import Arguments, parse_arguments
+from reporter.cli.status.arguments.flags import EXPLAIN_FLAGS, RUN_FLAGS_NOTE, render_flags
+from reporter.cli.status.arguments.parser import Arguments, parse_arguments
+from reporter.cli.status.arguments.targets import parse_target
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import ExitCode
-from reporter.cli.status.flags import EXPLAIN_FLAGS, RUN_FLAGS_NOTE, render_flags
 from reporter.cli.status.sources import SourceOpener
-from reporter.cli.status.targets import parse_target
 from reporter.cli.status.terminal import Terminal
 from reporter.model.enums import Reason
 from reporter.runtime.status.source import Answer, Target

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from reporter.cli.configuration import load_configuration
-from reporter.cli.status.arguments import RUN_FLAGS, Arguments
-from reporter.cli.status.targets import parse_optional_namespace
+from reporter.cli.status.arguments.parser import RUN_FLAGS, Arguments
+from reporter.cli.status.arguments.targets import parse_optional_namespace
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.wire.errors import KubeError, Refused
 from reporter.model.entries import Catalogue
@@ -92,20 +92,23 @@ class SourceOpener:
             environ=self._environ,
         )
         try:
-            found = await self._find_pods(api)
-            if where == CLUSTER:
-                return self._cluster(api, found)
-            source, why = await self._reporter(api, found, where)
-            if source is not None:
-                self._note(f"the status is that of {source.description}")
-                return source
-            if where == REPORTER:
-                raise CannotAsk(f"{why}; {OTHER_WAYS}")
-            self._note(f"this program reads the cluster itself: {why}")
-            return self._cluster(api, found)
+            return await self._choose(where, api)
         except BaseException:
             await api.close()
             raise
+
+    async def _choose(self, where: str, api: RestClient) -> StatusSource:
+        found = await self._find_pods(api)
+        if where == CLUSTER:
+            return self._cluster(api, found)
+        source, why = await self._reporter(api, found, where)
+        if source is not None:
+            self._note(f"the status is that of {source.description}")
+            return source
+        if where == REPORTER:
+            raise CannotAsk(f"{why}; {OTHER_WAYS}")
+        self._note(f"this program reads the cluster itself: {why}")
+        return self._cluster(api, found)
 
     async def _reporter(
         self, api: RestClient, found: FoundPods, where: str

@@ -7,12 +7,12 @@ from datetime import timedelta
 
 from reporter import PROGRAM_NAME
 from reporter.catalogue.durations import parse_duration
-from reporter.cli.status.arguments import Arguments, parse_arguments
+from reporter.cli.status.arguments.flags import RUN_FLAGS_NOTE, WAIT_FLAGS, render_flags
+from reporter.cli.status.arguments.parser import Arguments, parse_arguments
+from reporter.cli.status.arguments.targets import parse_target
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_OUTCOME
-from reporter.cli.status.flags import RUN_FLAGS_NOTE, WAIT_FLAGS, render_flags
 from reporter.cli.status.sources import FILE, SourceOpener
-from reporter.cli.status.targets import parse_target
 from reporter.cli.status.terminal import Terminal
 from reporter.runtime.process.clock import monotonic_seconds
 from reporter.runtime.status.summary import Summary

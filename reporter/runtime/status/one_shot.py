@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.wire.errors import KubeError, Throttled, Unreachable
@@ -47,7 +48,7 @@ class OneShotStatus:
     def __init__(self, settings: Settings, catalogue: Catalogue) -> None:
         self._rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
         self._evaluator = make_evaluator(settings, catalogue)
-        self._not_judged = find_not_judged(catalogue, settings.flag_texts)
+        self.not_judged = find_not_judged(catalogue, settings.flag_texts)
         self._evaluation, self._rollup = Evaluation(), RollUp()
 
     def answer(self, observations: Observations, target: Target) -> Answer:
@@ -67,7 +68,7 @@ class OneShotStatus:
         document, missing = _document_of(view, target)
         if document is None:
             return Answer(None, missing=missing, notes=observations.notes)
-        document = msgspec.structs.replace(document, not_judged=self._not_judged)
+        document = replace(document, not_judged=self.not_judged)
         return Answer(document, msgspec.to_builtins(document), notes=observations.notes)
 
 
@@ -100,7 +101,7 @@ def _document_of(view: StatusView, target: Target) -> tuple[StatusDocument | Non
     one = view.inference_set(target.namespace, target.name)
     if one is None:
         return None, f"no InferenceSet {target}"
-    return view.document(msgspec.structs.replace(summary, inference_sets=(one,))), ""
+    return view.document(replace(summary, inference_sets=(one,))), ""
 
 
 class ClusterSource:

@@ -180,7 +180,9 @@ class PodFetcher:
         try:
             found = await find_reporter_pods(self._api, namespace)
         except KubeError as err:
-            raise CannotAsk(f"the reporter's pods cannot be found: {err.why}", may_pass=True) from err
+            raise CannotAsk(
+                f"the reporter's pods cannot be found: {err.why}", may_pass=True
+            ) from err
         ready = [pod for pod in found if pod.is_ready]
         if not ready:
             raise CannotAsk(f"no pod of the reporter in {namespace} is ready", may_pass=True)

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Any, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from reporter.kube.wire.api_status import parse_retry_after
 from reporter.kube.wire.error_mapping import is_html
@@ -147,7 +148,7 @@ def _read_document(fetched: Fetched, target: Target) -> Answer:
             " newer: use the program of its release"
         ) from err
     if target.is_cluster:
-        document = msgspec.structs.replace(document, namespaces=())
+        document = replace(document, namespaces=())
         raw = {key: value for key, value in raw.items() if key != "namespaces"}
     return Answer(document, raw, tag=fetched.headers.get("ETag", ""))
 

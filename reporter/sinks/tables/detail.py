@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from reporter.model.rollup.status import Blocking, InferenceSetStatus, Replicas
 from reporter.sinks.log_format import one_line
 from reporter.sinks.tables.ages import format_age
-from reporter.sinks.tables.rows import NOTHING, POINTER
-from reporter.sinks.tables.table import paint
+from reporter.sinks.tables.rows import POINTER
+from reporter.sinks.tables.table import NOTHING, paint
 
 
 LABEL_WIDTH = 15

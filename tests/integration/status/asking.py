@@ -68,6 +68,15 @@ def scale_to_zero(server: EmbeddedServer) -> None:
     server.cluster.patch(*KAITO, {"spec": {"replicas": 0}})
 
 
+def scale_up(server: EmbeddedServer) -> None:
+    """
+    Scale it up again, and let its controller have seen that.
+    """
+    changed = server.cluster.patch(*KAITO, {"spec": {"replicas": 1}})
+    seen = {"observedGeneration": changed["metadata"]["generation"], "updatedReplicas": 1}
+    server.cluster.patch(*KAITO, {"status": seen}, subresource="status")
+
+
 @asynccontextmanager
 async def serving_reporter(
     server: EmbeddedServer, folder: Path, *flags: str

@@ -33,6 +33,7 @@ async def test_a_subject_is_explained_from_the_symptom_to_the_root(
                 "containerStatuses": [{"name": "vllm", "ready": False, "state": waiting}],
             }
         },
+        subresource="status",
     )
     ended = await ask_about(server, tmp_path, "explain", "team-a/qwen", "--from=cluster")
     assert ended.code == 0

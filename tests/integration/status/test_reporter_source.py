@@ -39,9 +39,7 @@ async def test_a_reporter_and_the_cluster_agree(server: EmbeddedServer, tmp_path
         await ask("wait", "cluster", "--timeout=30s", "--fail-fast", f"--from={url}")
         asked = await ask("status", f"--from={url}", "-o", "json")
         read = await ask_about(server, tmp_path, "status", "--from=cluster", "-o", "json")
-    first, second = (
-        msgspec.json.decode(each.out, type=StatusDocument) for each in (asked, read)
-    )
+    first, second = (msgspec.json.decode(each.out, type=StatusDocument) for each in (asked, read))
     assert (first.mode, second.mode) == ("watching", "oneShot")
     assert first.cluster.blocking.reason == second.cluster.blocking.reason
     assert first.cluster.components == second.cluster.components

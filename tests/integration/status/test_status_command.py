@@ -25,7 +25,7 @@ from tests.integration.status.asking import (
 
 __all__ = ["server"]
 
-NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+NOW = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)
 
 
 async def test_an_overview_names_what_blocks_and_who_acts(server: EmbeddedServer, tmp_path: Path):
@@ -33,7 +33,7 @@ async def test_an_overview_names_what_blocks_and_who_acts(server: EmbeddedServer
     ended = await ask_about(server, tmp_path, "status", "--from=cluster")
     assert ended.code == 0
     head, cluster, team = ended.out.splitlines()
-    assert head.split() == "NAME STATE READY UPDATED FOR BLOCKED BY ACTS".split()
+    assert head.split() == ["NAME", "STATE", "READY", "UPDATED", "FOR", "BLOCKED", "BY", "ACTS"]
     assert cluster.split()[:2] == ["cluster", "Failed"]
     assert cluster.split()[-2:] == ["clusterKaitoControllerNotReady", "platform"]
     assert team.split()[:4] == ["team-a", "Current", "1/1", "-/1"]
@@ -77,7 +77,7 @@ async def test_one_inference_set_is_shown_at_length(server: EmbeddedServer, tmp_
         (["status", "team-a/qwen", "-o", "name"], ["team-a/qwen"]),
         (["status", "cluster", "-o", "name"], ["cluster"]),
     ],
-    ids=lambda value: " ".join(value),
+    ids=" ".join,
 )
 async def test_names_are_those_that_the_commands_take(
     server: EmbeddedServer, tmp_path: Path, argv, expected
@@ -136,6 +136,7 @@ async def test_names_of_others_cannot_drive_the_terminal(server: EmbeddedServer,
                 ],
             }
         },
+        subresource="status",
     )
     for form in ("table", "wide", "json", "yaml"):
         ended = await ask_about(server, tmp_path, "status", "team-a", "-o", form, "--from=cluster")
@@ -148,7 +149,7 @@ async def test_names_of_others_cannot_drive_the_terminal(server: EmbeddedServer,
 
 def a_dump(folder: Path) -> str:
     """
-    Write the example stack as of NOON, with a control plane whose KAITO is scaled to zero.
+    Write the example stack as of NOW, with a control plane whose KAITO is scaled to zero.
     """
     event = {
         "apiVersion": "v1",
@@ -175,10 +176,14 @@ async def test_a_dump_is_evaluated_without_any_cluster(tmp_path: Path):
 
 
 async def test_a_dump_is_read_from_standard_input_and_at_another_time(tmp_path: Path):
-    text = Path(a_dump(tmp_path)).read_bytes()
-    at = "2026-11-22T12:30:00Z"
+    text = read_bytes(a_dump(tmp_path))
+    at = "2024-05-01T12:30:00Z"
     ended = await ask("status", "--from=file:-", f"--at={at}", "-o", "json", stdin=text)
     assert json.loads(ended.out)["evaluatedAt"] == at
+
+
+def read_bytes(path: str) -> bytes:
+    return Path(path).read_bytes()
 
 
 # ------------------------------------------------------------ bad inputs
@@ -189,7 +194,11 @@ async def test_a_dump_is_read_from_standard_input_and_at_another_time(tmp_path: 
     [
         (["status", "--from=file:/nowhere"], 1, "/nowhere: no such file or folder"),
         (["status", "--from=file:"], 2, "names no file"),
-        (["status", "--from=elsewhere"], 2, "must be auto, reporter, cluster, file:PATH, or a URL"),
+        (
+            ["status", "--from=elsewhere"],
+            2,
+            "must be auto, reporter, cluster, file:PATH, or a URL",
+        ),
         (["status", "--at=noon", "--from=file:x"], 2, "--at=noon: must be a time such as"),
         (["status", "--at=2026-01-01T00:00:00Z"], 2, "--at: applies to dumps alone"),
         (["status", "--watch", "--from=file:x"], 2, "--watch: a dump does not change"),

@@ -12,14 +12,15 @@ from aiohttp import web
 from reporter.embedded.server import EmbeddedServer
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import NamespaceStatus, StatusDocument
+from reporter.runtime.process.clock import Clock
 from tests.integration.status.asking import (
     INFERENCE_SET,
-    KAITO,
     MODEL_POD,
     Ended,
     ask,
     ask_about,
     scale_to_zero,
+    scale_up,
     server,
     serving_reporter,
 )
@@ -41,11 +42,11 @@ async def test_what_is_ready_ends_it_at_once(server: EmbeddedServer, tmp_path: P
 
 async def test_it_waits_until_it_is_ready(server: EmbeddedServer, tmp_path: Path):
     scale_to_zero(server)
-    waiting = asyncio.create_task(wait(server, tmp_path, "cluster", "--timeout=50s"))
+    argv = ("cluster", "--timeout=50s", "--settle-seconds=0")
+    waiting = asyncio.create_task(wait(server, tmp_path, *argv))
     await asyncio.sleep(2)
     assert not waiting.done()
-    server.cluster.patch(*KAITO, {"spec": {"replicas": 1}, "metadata": {"generation": 3}})
-    server.cluster.patch(*KAITO, {"status": {"observedGeneration": 99, "updatedReplicas": 1}})
+    scale_up(server)
     ended = await waiting
     assert (ended.code, ended.out) == (0, "cluster is ready\n")
     assert "cluster: Failed; clusterKaitoControllerNotReady" in ended.err
@@ -94,15 +95,17 @@ async def test_what_cannot_be_judged_is_waited_for(server: EmbeddedServer, tmp_p
 async def test_a_trouble_that_has_just_begun_does_not_end_a_fast_wait(
     server: EmbeddedServer, tmp_path: Path
 ):
-    starting = {"name": "vllm", "ready": False, "state": {"running": {}}}
+    now = Clock().now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    starting = {"name": "vllm", "ready": False, "state": {"running": {"startedAt": now}}}
     server.cluster.patch(
         *MODEL_POD,
         {
             "status": {
-                "conditions": [{"type": "Ready", "status": "False"}],
+                "conditions": [{"type": "Ready", "status": "False", "lastTransitionTime": now}],
                 "containerStatuses": [starting],
             }
         },
+        subresource="status",
     )
     ended = await wait(server, tmp_path, "team-a/qwen", "--timeout=3s", "--fail-fast")
     assert ended.code == 3
@@ -115,8 +118,7 @@ async def test_a_reporter_wakes_it_by_a_change(server: EmbeddedServer, tmp_path:
         waiting = asyncio.create_task(ask("wait", "cluster", "--timeout=50s", f"--from={url}"))
         await asyncio.sleep(3)
         assert not waiting.done()
-        server.cluster.patch(*KAITO, {"spec": {"replicas": 1}})
-        server.cluster.patch(*KAITO, {"status": {"observedGeneration": 99, "updatedReplicas": 1}})
+        scale_up(server)
         ended = await waiting
     assert (ended.code, ended.out) == (0, "cluster is ready\n")
 

@@ -6,7 +6,7 @@ import json
 
 import yaml
 
-from reporter.cli.status.dump_command import dump_command
+from reporter.cli.status.arguments.dump_command import dump_command
 from reporter.cli.status.exit_codes import BY_OUTCOME, BY_STATE
 from reporter.cli.status.output import describe_not_judged, to_json, to_yaml
 from reporter.model.kinds import DEFAULT_KINDS

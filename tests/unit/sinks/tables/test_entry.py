@@ -47,9 +47,7 @@ def test_every_reason_can_be_explained_in_a_hundred_columns():
 
 def test_a_chain_names_why_each_step_follows():
     (row,) = (
-        row
-        for row in DEFAULT_CATALOGUE.suppressions
-        if (row.source, row.target) == (KAITO, PODS)
+        row for row in DEFAULT_CATALOGUE.suppressions if (row.source, row.target) == (KAITO, PODS)
     )
     symptom, step, *why = TEXTS.render_chain((PODS, KAITO))
     assert symptom == f"{PODS} (the symptom)"

@@ -4,9 +4,9 @@ The arguments of status, wait and explain.
 
 import pytest
 
-from reporter.cli.status.arguments import parse_arguments
-from reporter.cli.status.flags import STATUS_FLAGS, WAIT_FLAGS
-from reporter.cli.status.targets import parse_target
+from reporter.cli.status.arguments.flags import STATUS_FLAGS, WAIT_FLAGS
+from reporter.cli.status.arguments.parser import parse_arguments
+from reporter.cli.status.arguments.targets import parse_target
 from reporter.cli.status.wait import parse_wait
 from reporter.runtime.status.source import EVERYTHING, Target
 from reporter.settings import SettingsError

@@ -5,7 +5,7 @@ The flags of status, wait and explain, and their ``--help``.
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from reporter.cli.status.arguments import CommandFlag
+from reporter.cli.status.arguments.parser import CommandFlag
 
 
 WIDTH = 80
