@@ -36,7 +36,7 @@ class CaseStatus:
     """
 
     def __init__(self, plane: ControlPlane, case: Mapping[str, Any]) -> None:
-        flags = {name: value for name, value in case.get("flags", {}).items()}
+        flags = dict(case.get("flags", {}))
         self._plane, self._announces_all = plane, flags.get("emission") == "all"
         given = [f"--{name}={value}" for name, value in flags.items()]
         arguments = [*FLAGS, overlay(plane.folder, case), *given, "--scrape=off"]
@@ -52,7 +52,9 @@ class CaseStatus:
             return
         documents = asyncio.run(self._documents())
         for (layer, involved), reason in wanted.items():
-            named = {each for document in documents for each in named_in(document, layer, involved)}
+            named = {
+                each for document in documents for each in named_in(document, layer, involved)
+            }
             if reason not in named:
                 what = f"{layer} {involved}: announced {reason}, the status names {sorted(named)}"
                 self.differences.append(what)

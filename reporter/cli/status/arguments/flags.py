@@ -2,7 +2,7 @@
 The flags of status, wait and explain, and their ``--help``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from reporter.cli.status.arguments.parser import CommandFlag
@@ -60,6 +60,12 @@ WAIT_FLAGS = (
     CONTEXT,
 )
 EXPLAIN_FLAGS = (NAMESPACE, FROM, AT, REPORTER_NAMESPACE, CONTEXT)
+
+COMMAND_FLAGS: Mapping[str, Sequence[CommandFlag]] = {
+    "status": STATUS_FLAGS,
+    "wait": WAIT_FLAGS,
+    "explain": EXPLAIN_FLAGS,
+}
 
 RUN_FLAGS_NOTE = """\
 Flags of run that shape the evaluation, such as --kaito-namespace or
