@@ -133,8 +133,10 @@ def test_a_wait_ends_in_each_state_with_its_code(
     stack.change(AT_ZERO)
     assert ends("cluster", "--fail-fast", "--timeout=60s") == 4
     assert ends("cluster", "--timeout=1s") == 3
-    stack.change({"InferenceSet team-m/qwen": {"metadata": {"deletionTimestamp": "0s"}}})
+    stack.change({"InferenceSet team-m/qwen": {"metadata": {"deletionTimestamp": "now"}}})
     assert ends("team-m/qwen", "--fail-fast", "--timeout=30s") == 6
+    stack.change({"InferenceSet team-m/qwen": None})
+    assert ends("team-m/qwen", "--for=gone", "--timeout=30s") == 0
 
 
 def test_a_wait_ends_once_it_is_repaired(plane: ControlPlane, stack: CaseClusterObjects) -> None:
@@ -185,4 +187,4 @@ def test_kubectl_finds_the_plugin(
         check=False,
         timeout=60,
     )
-    assert (ended.returncode, ended.stdout) == (0, "team-a/qwen\nteam-m/qwen\n"), ended.stderr
+    assert (ended.returncode, ended.stdout) == (0, "team-m/qwen\n"), ended.stderr

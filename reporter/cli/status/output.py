@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from reporter.cli.status.terminal import Terminal
+from reporter.model.rollup.states import State
 from reporter.model.rollup.status import StatusDocument
 from reporter.runtime.status.source import Answer, Target
 from reporter.sinks.tables.detail import render_blocking, render_set
@@ -22,7 +23,7 @@ from reporter.sinks.tables.rows import (
     overview_rows,
     set_rows,
 )
-from reporter.sinks.tables.table import Table
+from reporter.sinks.tables.table import NOTHING, Table
 
 
 @unique
@@ -66,7 +67,8 @@ class Printer:
             case Format.YAML:
                 self._print_text(to_yaml(answer.raw), answer)
             case Format.NAME:
-                self._print_text("\n".join(_names(answer, self._target, self._lists_sets)), answer)
+                names = "\n".join(_names(answer, self._target, self._lists_sets))
+                self._print_text(names, answer)
             case _ if self._target.name:
                 self._print_text("\n".join(self._detail(answer)), answer)
             case _:
@@ -79,7 +81,7 @@ class Printer:
 
     def _print_text(self, text: str, answer: Answer) -> None:
         content = _without_ages(answer.raw)
-        if content != self._last:
+        if content != self._last and text:
             separated = self._last is not None and self._form is not Format.JSON
             self._terminal.print("\n".join((*(["---"] if separated else []), text)))
         self._last = content
@@ -99,9 +101,10 @@ class Printer:
         return head("KIND", "NAME", wide=self._wide)
 
     def _print_table(self, answer: Answer) -> None:
-        rows = [tuple(row) for row in self._rows(answer)]
+        rows = [*self._rows(answer)]
         is_first = self._last is None
         changed = [row for row in rows if self._content(row) not in self._shown]
+        changed += self._gone(rows)
         self._shown = frozenset(map(self._content, rows))
         if changed or is_first:
             for line in self._table.render(changed, with_head=is_first):
@@ -125,6 +128,16 @@ class Printer:
             yield from namespace_rows(answer.namespace, wide=self._wide)
         elif document.cluster is not None:
             yield from cluster_rows(document.cluster, wide=self._wide)
+
+    def _gone(self, rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+        """
+        Yield a row for each subject that was shown and is not there any longer.
+        """
+        names = self._head.index("STATE")
+        there = {row[:names] for row in rows}
+        rest = (NOTHING,) * (len(self._head) - names - 1)
+        for name in sorted({row[:names] for row in self._shown} - there):
+            yield (*name, State.NOT_FOUND, *rest)
 
     def _content(self, row: tuple[str, ...]) -> tuple[str, ...]:
         """

@@ -186,6 +186,25 @@ def read_bytes(path: str) -> bytes:
     return Path(path).read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("kind: [", "0 objects, none of a kind that is evaluated"),
+        ("\x00\xff", "0 objects"),
+        ('{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}', "1 objects, none of a"),
+    ],
+)
+async def test_a_dump_with_nothing_to_evaluate_is_refused_with_what_to_do(
+    tmp_path: Path, text: str, expected: str
+):
+    path = tmp_path / "dump.yaml"
+    path.write_text(text, "latin-1")
+    ended = await ask("status", f"--from=file:{path}")
+    assert (ended.code, ended.out) == (1, "")
+    assert expected in ended.err
+    assert "kubectl get namespaces" in ended.err
+
+
 # ------------------------------------------------------------ bad inputs
 
 
