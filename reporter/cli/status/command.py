@@ -119,17 +119,22 @@ class _Status:
         """
         Print each change, until a signal ends the program.
         """
-        pause = REPORTER_INTERVAL if source.waits else WATCH_INTERVAL
+        interval = REPORTER_INTERVAL if source.waits else WATCH_INTERVAL
+        pause, last_error = interval, ""
         while True:
             await asyncio.sleep(pause.total_seconds())
+            pause, error = interval, ""
             try:
                 answer = await source.ask(self._target, after=answer)
             except CannotAsk as err:
                 if not err.may_pass:
                     raise
-                self._terminal.note(str(err))
+                pause, error = err.retry_after or interval, str(err)
+                if error != last_error:
+                    self._terminal.error(error)
             else:
                 self._printer.print(answer)
+            last_error = error
 
 
 def render_help() -> str:

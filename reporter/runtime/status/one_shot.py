@@ -2,6 +2,7 @@
 The status of a cluster that this process reads itself, or of a dump.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
@@ -167,6 +168,8 @@ class DumpSource:
         observations = read_dump(
             self._path, self._settings, self._catalogue, now=self._now(), at=self._at
         )
+        as_of = f"evaluated as of {observations.at.strftime('%Y-%m-%dT%H:%M:%SZ')}"
+        observations = dataclasses.replace(observations, notes=(as_of, *observations.notes))
         return OneShotStatus(self._settings, self._catalogue).answer(observations, target)
 
     async def close(self) -> None: ...

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from reporter.kube.wire.api_status import parse_retry_after
 from reporter.kube.wire.error_mapping import is_html
 from reporter.kube.wire.plain_text import clean
+from reporter.model.rollup.states import State
 from reporter.model.rollup.status import SCHEMA_VERSION, StatusDocument, StatusError
 from reporter.runtime.status.source import Answer, CannotAsk, Target
 from reporter.sinks.status_v1 import MAX_WAIT_SECONDS
@@ -86,7 +87,7 @@ class ReporterSource:
         waits = after is not None and bool(after.tag)
         fetched = await self._fetcher.fetch(
             path_of(target),
-            (("wait", str(MAX_WAIT_SECONDS)),) if waits else (),
+            query_of(target, waits=waits),
             {"If-None-Match": after.tag} if after is not None and after.tag else {},
             LONG_POLL_TIMEOUT if waits else ANSWER_TIMEOUT,
         )
@@ -104,6 +105,14 @@ def path_of(target: Target) -> str:
     """
     parts = [part for part in (target.namespace, target.name) if part]
     return "/".join((PATH, "namespaces", *parts)) if parts else PATH
+
+
+def query_of(target: Target, *, waits: bool) -> Sequence[tuple[str, str]]:
+    """
+    Return the query. Of the control plane alone, almost all namespaces are left out by their state.
+    """
+    few = (("state", State.TERMINATING.value),) if target.is_cluster else ()
+    return (*few, ("wait", str(MAX_WAIT_SECONDS))) if waits else few
 
 
 def read_answer(fetched: Fetched, target: Target) -> Answer:

@@ -172,6 +172,7 @@ async def test_a_dump_is_evaluated_without_any_cluster(tmp_path: Path):
     assert ended.code == 4
     document = msgspec.json.decode(ended.out, type=StatusDocument)
     assert document.evaluated_at == NOW
+    assert "evaluated as of 2024-05-01T12:00:00Z" in ended.err
     assert document.cluster.blocking.reason == "clusterKaitoControllerNotReady"
 
 

@@ -15,7 +15,7 @@ from reporter.model.rollup.status import (
     StatusError,
     UnlistedLayer,
 )
-from reporter.runtime.status.reporter import Fetched, path_of, read_answer
+from reporter.runtime.status.reporter import Fetched, path_of, query_of, read_answer
 from reporter.runtime.status.source import EVERYTHING, Answer, CannotAsk, Target
 from reporter.runtime.status.summary import summarize
 
@@ -104,6 +104,15 @@ def test_an_error_of_the_server_may_pass(status, may_pass):
 )
 def test_each_target_has_a_path(target, path):
     assert path_of(target) == path
+
+
+def test_of_the_control_plane_alone_few_namespaces_are_asked_for():
+    assert query_of(EVERYTHING, waits=False) == ()
+    assert query_of(Target("team-a"), waits=True) == (("wait", "30"),)
+    assert query_of(Target(is_cluster=True), waits=True) == (
+        ("state", "Terminating"),
+        ("wait", "30"),
+    )
 
 
 @pytest.mark.parametrize(
