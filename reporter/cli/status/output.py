@@ -59,7 +59,7 @@ class Printer:
         if answer.document is None:
             self._print_missing(answer)
             return
-        for note in describe_not_judged(answer.document):
+        for note in describe_gaps(answer.document):
             self._terminal.note(note)
         match self._form:
             case Format.JSON:
@@ -158,10 +158,12 @@ class Printer:
             yield from render_blocking(subject.blocking)
 
 
-def describe_not_judged(document: StatusDocument) -> Iterator[str]:
+def describe_gaps(document: StatusDocument) -> Iterator[str]:
     """
-    Yield a note for each explanation why reasons were not evaluated.
+    Yield a note for each explanation why subjects are missing, or reasons were not evaluated.
     """
+    for layer in document.cluster.unlisted_layers if document.cluster is not None else ():
+        yield f"there may be more of the layer {layer.layer} than is shown: {layer.why}"
     for why in dict.fromkeys(each.why for each in document.not_judged):
         reasons = ", ".join(each.reason for each in document.not_judged if each.why == why)
         yield f"not judged: {reasons}: {why}"

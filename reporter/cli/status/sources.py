@@ -148,13 +148,22 @@ class SourceOpener:
 
     def _cluster(self, api: RestClient, found: FoundPods) -> StatusSource:
         pod = found.pods[0] if found.pods else None
-        flags = evaluation_flags(pod) if pod is not None else ()
-        settings, catalogue = self._load(flags)
-        if flags:
-            self._note(f"flags are those of pod {pod}, unless given here")
+        settings, catalogue = self._load_with_flags_of(pod)
         if pod is not None and "catalogue-overlay" in pod.flags and not settings.catalogue_overlay:
             self._note("the reporter has a catalogue overlay; give it with --catalogue-overlay")
         return ClusterSource(api, settings, catalogue, self._clock, on_progress=self._on_progress)
+
+    def _load_with_flags_of(self, pod: ReporterPod | None) -> tuple[Settings, Catalogue]:
+        flags = evaluation_flags(pod) if pod is not None else ()
+        if not flags:
+            return self._load(())
+        try:
+            loaded = self._load(flags)
+        except SettingsError as err:
+            self._note(f"the flags of pod {pod} are left out: {err}")
+            return self._load(())
+        self._note(f"flags are those of pod {pod}, unless given here")
+        return loaded
 
     def _load(self, found: Sequence[str]) -> tuple[Settings, Catalogue]:
         """

@@ -91,7 +91,11 @@ async def serving_reporter(
 
 
 def add_reporter_pod(
-    server: EmbeddedServer, address: str, *, namespace: str = "kaito-system", ready: bool = True
+    server: EmbeddedServer,
+    address: str,
+    *,
+    namespace: str = "kaito-system",
+    kaito: str = "kaito-system",
 ) -> None:
     """
     Store the pod of a reporter that listens at a loopback address of this machine.
@@ -112,14 +116,14 @@ def add_reporter_pod(
                         "image": "example/reporter:1",
                         "args": [
                             f"--status-bind-address={address}",
-                            "--kaito-namespace=kaito-system",
+                            f"--kaito-namespace={kaito}",
                         ],
                     }
                 ]
             },
             "status": {
                 "podIP": "127.0.0.1",
-                "conditions": [{"type": "Ready", "status": str(ready)}],
+                "conditions": [{"type": "Ready", "status": "True"}],
             },
         }
     )

@@ -97,6 +97,31 @@ async def test_reporters_in_two_namespaces_are_not_guessed(server: EmbeddedServe
     assert "flags are those of pod kaito-system/reporter-0" in ended.err
 
 
+async def test_its_flags_count_for_the_cluster_unless_they_are_given(
+    server: EmbeddedServer, tmp_path: Path
+):
+    add_reporter_pod(server, "127.0.0.1:8082", kaito="elsewhere")
+
+    async def components(*argv: str) -> set[str]:
+        ended = await ask_about(
+            server, tmp_path, "status", "cluster", "--from=cluster", "-o", "json", *argv
+        )
+        document = msgspec.json.decode(ended.out, type=StatusDocument)
+        return {each.namespace for each in document.cluster.components if each.name == KAITO[2]}
+
+    assert await components() == {"elsewhere"}
+    assert await components("--kaito-namespace=kaito-system") == {"kaito-system"}
+
+
+async def test_flags_that_this_release_refuses_are_left_out(
+    server: EmbeddedServer, tmp_path: Path
+):
+    add_reporter_pod(server, "127.0.0.1:8082", kaito="No_Name")
+    ended = await ask_about(server, tmp_path, "status", "--from=cluster")
+    assert (ended.code, TABLE in ended.out) == (0, True)
+    assert "the flags of pod kaito-system/reporter-0 are left out: --kaito-namesp" in ended.err
+
+
 async def test_without_a_reporter_there_are_other_ways(server: EmbeddedServer, tmp_path: Path):
     ended = await ask_about(server, tmp_path, "status", "--from=reporter")
     assert ended.code == 1

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import zipfile
-from configparser import ConfigParser
 from importlib import import_module
 from pathlib import Path
 
@@ -57,10 +56,7 @@ def test_wheel_has_every_package_but_embedded(installation):
 
 def test_the_wheel_installs_the_program_and_the_kubectl_plugin(installation):
     (file,) = installation.glob("*.dist-info/entry_points.txt")
-    entries = ConfigParser(delimiters=("=",))
-    entries.optionxform = str
-    entries.read_string(file.read_text())
-    scripts = dict(entries["console_scripts"])
+    scripts = dict(line.split(" = ") for line in file.read_text().splitlines() if " = " in line)
     assert scripts.keys() == {
         "productionstack-status-reporter",
         "kubectl-productionstack_status",

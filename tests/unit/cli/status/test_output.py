@@ -8,10 +8,11 @@ import yaml
 
 from reporter.cli.status.arguments.dump_command import dump_command
 from reporter.cli.status.exit_codes import BY_OUTCOME, BY_STATE
-from reporter.cli.status.output import describe_not_judged, to_json, to_yaml
+from reporter.cli.status.output import describe_gaps, to_json, to_yaml
+from reporter.model.enums import Layer
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.rollup.states import State
-from reporter.model.rollup.status import NotJudged, StatusDocument
+from reporter.model.rollup.status import ClusterStatus, NotJudged, StatusDocument, UnlistedLayer
 from reporter.runtime.status.waiting import Outcome
 
 
@@ -34,7 +35,15 @@ def test_yaml_is_read_back_the_same_and_cannot_drive_the_terminal():
 def test_reasons_that_were_not_evaluated_are_named_once_per_cause():
     first, second = (NotJudged(reason=each, why="it has no pages") for each in ("a", "b"))
     document = StatusDocument(schema="v1", not_judged=(first, second))
-    assert list(describe_not_judged(document)) == ["not judged: a, b: it has no pages"]
+    assert list(describe_gaps(document)) == ["not judged: a, b: it has no pages"]
+
+
+def test_subjects_that_cannot_be_listed_are_not_passed_over():
+    unlisted = UnlistedLayer(layer=Layer.MODELDEPLOYMENT, why="may not list them")
+    cluster = ClusterStatus(state=State.CURRENT, unlisted_layers=(unlisted,))
+    assert list(describe_gaps(StatusDocument(schema="v1", cluster=cluster))) == [
+        "there may be more of the layer modeldeployment than is shown: may not list them"
+    ]
 
 
 def test_each_state_and_each_end_of_a_wait_has_an_exit_code():
