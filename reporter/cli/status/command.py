@@ -41,7 +41,7 @@ Usage:
 
 Without a name: the control plane and each workload namespace. READY and UPDATED
 are replicas; BLOCKED BY is the cause, with an arrow in front if it is upstream;
-ACTS says who must act: user, platform, or nobody yet (transient). The status
+ACTS names who must act: user, platform, or nobody yet (transient). The status
 comes from a reporter that runs, or from this program, which then reads the
 cluster once and writes nothing.
 

@@ -1,5 +1,5 @@
 """
-What a command writes to the two streams.
+Write answers to standard output, notes and progress to standard error.
 """
 
 import sys

@@ -1,5 +1,5 @@
 """
-How long to wait before a cluster is read again: the longer nothing changes, the longer.
+The pause before a cluster is read again: the longer nothing changes, the longer it is.
 """
 
 from datetime import timedelta

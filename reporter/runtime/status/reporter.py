@@ -164,7 +164,7 @@ def _read_document(fetched: Fetched, target: Target) -> Answer:
 
 def _read_missing(fetched: Fetched) -> Answer:
     """
-    Tell a target that is not there from a reporter that has no such page.
+    Distinguish a target that is not there from a reporter that has no such page.
     """
     error = _decode_error(fetched.body)
     if error is None or error.state is None:

@@ -27,7 +27,7 @@ class CannotAsk(Exception):
 @dataclass(frozen=True, slots=True)
 class Target:
     """
-    What is asked about: everything, the control plane, a namespace, or one InferenceSet in it.
+    The subject of a question: everything, the control plane, a namespace, or one InferenceSet in it.
     """
 
     namespace: str = ""

@@ -1,5 +1,5 @@
 """
-What an answer says about its target, whatever kind of subject that is.
+Summarize an answer about its target, whatever kind of subject that is.
 """
 
 from dataclasses import dataclass

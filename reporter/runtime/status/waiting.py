@@ -24,7 +24,7 @@ The pause between two questions to a reporter, which lets the second one wait fo
 @unique
 class Condition(StrEnum):
     """
-    What can be waited for.
+    The conditions that can be waited for.
     """
 
     READY = "ready"
@@ -35,7 +35,7 @@ class Condition(StrEnum):
 @unique
 class Outcome(StrEnum):
     """
-    How a wait ends. ENDING: the subject is being deleted. NOT_ASKED: nobody answered in time.
+    The ends of a wait. ENDING: the subject is being deleted. NOT_ASKED: nobody answered in time.
     """
 
     MET = "met"

@@ -1,5 +1,5 @@
 """
-Render what the catalogue says about a reason, and the chain from a symptom to its root.
+Render the entry of a reason in the catalogue, and the chain from a symptom to its root.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,5 +1,5 @@
 """
-What a terminal gets that a file does not: colours, and the progress of reading.
+The output for a terminal: colours, and the progress of reading.
 """
 
 import asyncio

@@ -11,7 +11,7 @@ FILE = "dump.yaml"
 
 def dump_command() -> str:
     """
-    Return one command that lists every kind, and the CRDs by which missing kinds are told apart.
+    Return one command that lists every kind, and the CRDs, by which a kind that is not installed is recognized.
 
     A line ends after a comma and a backslash, where a shell joins it with the next one.
     """

@@ -1,5 +1,5 @@
 """
-What a reporter's answer means, and what an answer says about its target.
+The answers of a reporter, and their summary for a target.
 """
 
 import msgspec

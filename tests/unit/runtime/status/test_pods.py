@@ -1,5 +1,5 @@
 """
-What the pod of a reporter shows about its address and its flags.
+The address and the flags in the pod of a reporter.
 """
 
 import pytest

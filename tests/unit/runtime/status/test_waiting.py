@@ -1,5 +1,5 @@
 """
-When a wait ends, and how long it pauses.
+The ends of a wait, and its pauses.
 """
 
 from datetime import timedelta

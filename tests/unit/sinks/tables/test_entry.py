@@ -1,5 +1,5 @@
 """
-What is printed about a reason, and about a chain of them.
+The text about a reason, and about a chain of them.
 """
 
 from datetime import timedelta
