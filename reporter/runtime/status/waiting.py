@@ -21,6 +21,14 @@ The pause between two questions to a reporter, which lets the second one wait fo
 """
 
 
+LAST_LOOK = timedelta(seconds=10)
+"""
+How long the last question may take, which is asked when the time is over.
+"""
+
+NO_PASS = "the reporter has finished no pass since it was asked first"
+
+
 @unique
 class Condition(StrEnum):
     """
@@ -122,36 +130,37 @@ class Waiter:
     async def run(self) -> Waited:
         """
         Return once the wait is over. Raises CannotAsk if asking again cannot help.
+
+        The last look is at the end of the time: what became true during a pause counts.
         """
         limit = self._wait.timeout.total_seconds()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(limit if limit > 0 else None):
-                while True:
-                    outcome, pause = await self._step()
-                    if outcome is not None:
-                        return Waited(outcome, self._last)
-                    if limit <= 0 and (self._is_fresh or self._error):
-                        break
-                    await asyncio.sleep(pause.total_seconds())
+        self._is_fresh |= limit <= 0
+        deadline = self._seconds() + limit
+        while True:
+            outcome, pause = await self._step(deadline - self._seconds())
+            if outcome is not None:
+                return Waited(outcome, self._last)
+            remaining = deadline - self._seconds()
+            if remaining <= 0:
+                break
+            await asyncio.sleep(min(pause.total_seconds(), remaining))
         outcome = Outcome.TIMED_OUT if self._last is not None else Outcome.NOT_ASKED
-        return Waited(outcome, self._last, self._error)
+        return Waited(outcome, self._last, self._error or ("" if self._is_fresh else NO_PASS))
 
-    async def _step(self) -> tuple[Outcome | None, timedelta]:
+    async def _step(self, remaining: float) -> tuple[Outcome | None, timedelta]:
         """
         Ask once. Return the outcome, if it is one, and the pause before the next question.
         """
         started, pause = self._seconds(), timedelta(0)
         try:
-            answer = await self._source.ask(
-                self._wait.target, after=self._answer if self._is_fresh else None
-            )
+            answer = await self._ask(remaining)
         except CannotAsk as err:
             if not err.may_pass:
                 raise
             pause = err.retry_after or pause
             self._record_error(str(err))
         else:
-            outcome = self._take(answer)
+            outcome = self._take(answer) if answer is not None else None
             if outcome is not None:
                 return outcome, pause
         if self._source.waits:
@@ -159,6 +168,19 @@ class Waiter:
         took = timedelta(seconds=self._seconds() - started)
         unchanged_for = timedelta(seconds=self._seconds() - self._changed_at)
         return None, max(pause, pause_after(unchanged_for, took))
+
+    async def _ask(self, remaining: float) -> Answer | None:
+        """
+        Return an answer; None if it does not come in the time that remains.
+        """
+        lets_wait = self._is_fresh and remaining > LAST_LOOK.total_seconds()
+        limit = remaining if lets_wait else max(remaining, LAST_LOOK.total_seconds())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit):
+                return await self._source.ask(
+                    self._wait.target, after=self._answer if lets_wait else None
+                )
+        return None
 
     def _take(self, answer: Answer) -> Outcome | None:
         self._answer, self._error = answer, ""

@@ -148,6 +148,35 @@ async def test_a_server_that_is_away_is_asked_again_and_in_the_end_named():
     assert ended.out.startswith("nobody answered within 2s; http://127.0.0.1:1 cannot be read")
 
 
+async def test_the_last_look_is_at_the_end_of_the_time():
+    gone = {"schema": "v1", "state": "NotFound", "error": "no team-a", "remedy": "look"}
+    busy = {"schema": "v1", "error": "32 requests wait", "remedy": "Ask later."}
+    answers = iter([a_json_response(busy, 429, Retry_After="60"), a_json_response(gone, 404)])
+
+    async def handler(_) -> web.StreamResponse:
+        return next(answers)
+
+    async with serving(handler) as stub:
+        ended = await ask("wait", "team-a", "--for=gone", f"--from={stub.url}", "--timeout=2s")
+    assert (ended.code, ended.out) == (0, "team-a is gone\n")
+    assert "the reporter is busy" in ended.err
+
+
+async def test_a_reporter_without_a_pass_in_time_is_named():
+    team = NamespaceStatus(name="team-a", state=State.CURRENT)
+    document = msgspec.to_builtins(StatusDocument(schema="v1", namespaces=(team,)))
+
+    async def handler(_) -> web.StreamResponse:
+        return a_json_response({**document, "evaluatedAt": "2026-05-01T12:00:00Z"})
+
+    async with serving(handler) as stub:
+        ended = await ask("wait", "team-a", f"--from={stub.url}", "--timeout=2s")
+        at_once = await ask("wait", "team-a", f"--from={stub.url}", "--timeout=0s")
+    assert ended.code == 3
+    assert "has finished no pass since it was asked first" in ended.out
+    assert (at_once.code, at_once.out) == (0, "team-a is ready\n")
+
+
 async def test_what_asking_again_cannot_change_ends_it_at_once():
     async def older(_) -> web.StreamResponse:
         return web.Response(status=404, text="404: Not Found")
