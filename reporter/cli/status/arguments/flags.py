@@ -51,7 +51,10 @@ WAIT_FLAGS = (
         default="ready",
     ),
     CommandFlag(
-        "timeout", "How long to wait, such as 90s, 10m or 1h; 0s: ask once, and take the answer as it is.", "TIME", default="10m"
+        "timeout",
+        "How long to wait, such as 90s, 10m or 1h; 0s: ask once, and take the answer as it is.",
+        "TIME",
+        default="10m",
     ),
     CommandFlag("fail-fast", "End at Failed, unless it is transient, and at Terminating."),
     NAMESPACE,

@@ -3,6 +3,8 @@ The formats for programs, and notes about what was not evaluated.
 """
 
 import json
+from pathlib import Path
+from textwrap import indent
 
 import yaml
 
@@ -16,6 +18,7 @@ from reporter.model.rollup.status import ClusterStatus, NotJudged, StatusDocumen
 from reporter.runtime.status.waiting import Outcome
 
 
+ROOT = Path(__file__).parents[4]
 HOSTILE = {"message": "a\x1b[2J\x9b1m\u202e\u2028 é ↳", "list": [1, None, True]}
 
 
@@ -63,3 +66,5 @@ def test_the_command_for_a_dump_lists_every_kind_in_eighty_columns():
     assert all(kind.group_resource in command for kind in DEFAULT_KINDS)
     assert "customresourcedefinitions.apiextensions.k8s.io" in command
     assert max(map(len, command.splitlines())) <= 80
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    assert indent(command, " " * 4) in page
