@@ -26,7 +26,7 @@ LAST_LOOK = timedelta(seconds=10)
 How long the last question may take, which is asked when the time is over.
 """
 
-NO_PASS = "the reporter has finished no pass since it was asked first"
+UNCONFIRMED = "the reporter has finished no pass since it was asked first"
 
 
 @unique
@@ -145,7 +145,7 @@ class Waiter:
                 break
             await asyncio.sleep(min(pause.total_seconds(), remaining))
         outcome = Outcome.TIMED_OUT if self._last is not None else Outcome.NOT_ASKED
-        return Waited(outcome, self._last, self._error or ("" if self._is_fresh else NO_PASS))
+        return Waited(outcome, self._last, self._error or ("" if self._is_fresh else UNCONFIRMED))
 
     async def _step(self, remaining: float) -> tuple[Outcome | None, timedelta]:
         """
