@@ -95,7 +95,7 @@ def add_reporter_pod(
     address: str,
     *,
     namespace: str = "kaito-system",
-    kaito: str = "kaito-system",
+    keda: str = "keda",
 ) -> None:
     """
     Store the pod of a reporter that listens at a loopback address of this machine.
@@ -116,7 +116,7 @@ def add_reporter_pod(
                         "image": "example/reporter:1",
                         "args": [
                             f"--status-bind-address={address}",
-                            f"--kaito-namespace={kaito}",
+                            f"--keda-namespace={keda}",
                         ],
                     }
                 ]
