@@ -154,6 +154,8 @@ NO_GROUPS: Mapping[GroupKey, Group] = MappingProxyType({})
 class NamespaceRecord(Struct, frozen=True, kw_only=True):
     """
     One workload namespace. *standing*: the worst of its harness and sets.
+
+    *unlisted*: why it may have further sets, in any state; empty if all are known.
     """
 
     standing: Standing
@@ -163,13 +165,16 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     groups: Mapping[GroupKey, Group] = NO_GROUPS
     package: Package | None = None
     is_evaluated: bool = True
+    unlisted: str = ""
     revision: int = 0
 
     @property
     def available(self) -> bool | None:
         if self.totals.available:
             return True
-        unknown = self.totals.maybe_available or self.standing.state is State.UNKNOWN
+        unknown = (
+            self.totals.maybe_available or self.unlisted or self.standing.state is State.UNKNOWN
+        )
         return None if unknown else False
 
 
