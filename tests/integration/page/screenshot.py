@@ -1,0 +1,59 @@
+"""
+Take the picture of the status page in docs/: the example stack during an outage.
+
+``python -m tests.integration.page.screenshot FILE``
+"""
+
+import argparse
+import asyncio
+import tempfile
+from pathlib import Path
+
+from reporter.embedded.example.team import TEAM, WORKSPACE
+from reporter.embedded.server import EmbeddedServer
+from tests.integration.page.browser_page import BrowserPage, start_browser
+from tests.integration.process.reporter_process import running_reporter
+
+
+KAITO = ("deployments.apps", "kaito-system", "kaito-workspace")
+SIZE = (1120, 900)
+
+
+def break_kaito_and_the_model(server: EmbeddedServer) -> None:
+    """
+    Scale KAITO's controller to zero, and lose the model's pod, which nobody makes anew then.
+    """
+    server.cluster.patch(*KAITO, {"spec": {"replicas": 0}}, subresource="scale")
+    server.cluster.delete("pods", TEAM, f"{WORKSPACE}-0")
+
+
+async def take(file: Path, folder: Path) -> None:
+    driver = await asyncio.to_thread(start_browser)
+    try:
+        async with EmbeddedServer() as server:
+            server.load_example_stack()
+            async with running_reporter(server, folder) as reporter:
+                await reporter.wait_ready()
+                break_kaito_and_the_model(server)
+                page = BrowserPage(driver)
+                await page.emulate(SIZE)
+                await page.open(f"http://{reporter.health_at}/")
+                await page.until_text("#causes", "clusterKaitoControllerNotReady")
+                await page.until_text("#tree", "Failed")
+                await page.run("document.querySelector('#causes summary').click()")
+                await page.click("[data-id='namespace/team-a']")
+                await page.run("scrollTo(0, 0)")
+                await page.screenshot(file)
+    finally:
+        await asyncio.to_thread(driver.quit)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(take(parser.parse_args().file, Path(folder)))
+
+
+if __name__ == "__main__":
+    main()
