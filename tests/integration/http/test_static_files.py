@@ -150,7 +150,7 @@ def test_every_file_is_served_and_every_import_and_link_leads_somewhere():
     assert {f"/{link}" for link in links} - set(ROUTES) == {"/status", "/status/v1"}
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(FOLDER)))
 def test_no_file_has_what_the_policy_forbids_or_makes_html_of_texts(path: Path):
     text = path.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
     assert not re.search(r"https?://|//[a-z]+\.", text), "another host"

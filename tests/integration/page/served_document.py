@@ -18,6 +18,7 @@ from reporter.runtime.http.server import HttpServer
 from reporter.runtime.http.static_files import page_routes
 from reporter.sinks.status_v1 import encode
 from tests.integration.http.served_pages import ALWAYS_OK, free
+from tests.integration.page.browser_page import WAIT_SECONDS
 
 
 STALE_AFTER = timedelta(seconds=90)
@@ -25,16 +26,17 @@ STALE_AFTER = timedelta(seconds=90)
 
 class ServedDocument:
     """
-    *busy*: answer 429. *requests*: the paths with their queries, and the tags that clients have.
+    *busy*: answer 429. *longest_wait*: seconds. *requests*: the paths with their queries.
     """
 
     def __init__(self, document: StatusDocument) -> None:
         self.document, self.busy = document, False
         self.address = free()
-        self.requests: list[tuple[str, str]] = []
+        self.longest_wait, self.stale_after = 30.0, STALE_AFTER
+        self.requests: list[str] = []
+        self.waiting = 0
         self._revision, self._changed = 1, asyncio.Event()
         self._server: HttpServer | None = None
-        self.stale_after = STALE_AFTER
 
     @property
     def url(self) -> str:
@@ -58,21 +60,36 @@ class ServedDocument:
             await self._server.stop()
             self._server = None
 
+    async def until_waiting(self) -> None:
+        """
+        Wait until a page waits for a change.
+        """
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not self.waiting:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+
     async def show(self, request: web.Request) -> web.StreamResponse:
         tag = request.headers.get(hdrs.IF_NONE_MATCH, "")
-        self.requests.append((request.path_qs, tag))
+        self.requests.append(request.path_qs)
         if self.busy:
             return web.Response(status=429, headers={hdrs.RETRY_AFTER: "1"})
-        if tag == self._tag and request.query.get("wait"):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(int(request.query["wait"])):
-                    await self._changed.wait()
+        if tag == self._tag:
+            await self._wait(min(float(request.query.get("wait", 0)), self.longest_wait))
         if tag == self._tag:
             return web.Response(status=304, headers={hdrs.ETAG: self._tag})
         return web.Response(
             body=encode(self.document),
             headers={hdrs.CONTENT_TYPE: "application/json", hdrs.ETAG: self._tag},
         )
+
+    async def _wait(self, seconds: float) -> None:
+        self.waiting += 1
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._changed.wait()
+        finally:
+            self.waiting -= 1
 
     @property
     def _tag(self) -> str:

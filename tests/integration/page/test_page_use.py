@@ -2,11 +2,14 @@
 The status page in a browser: filter, keys, updates, and a reporter that is not reached.
 """
 
+import asyncio
+
 import pytest
+from msgspec.structs import replace
 from selenium.webdriver.common.keys import Keys
 
 from reporter.model.rollup.states import State
-from tests.integration.page.browser_page import BrowserPage
+from tests.integration.page.browser_page import WAIT_SECONDS, BrowserPage
 from tests.integration.page.documents import (
     KAITO_OUT,
     a_document,
@@ -83,7 +86,7 @@ async def test_the_filter_stays_while_the_status_changes(page: BrowserPage):
         await type_filter(page, "team-b")
         await page.until_text("#matches", "Nothing matches.")
         served.change(a_document(a_namespace("team-b", State.FAILED, an_inference_set("phi"))))
-        await page.until_text("#matches", "2 matches")
+        await page.until_text("#matches", "3 matches")
         assert "set/team-b/phi" in await page.rows()
 
 
@@ -181,7 +184,7 @@ async def test_a_thousand_namespaces_are_drawn_in_parts(page: BrowserPage):
         await page.press(Keys.END)
         assert await page.selected() == "namespace/team-0999"
         await type_filter(page, "team-0777")
-        await page.until_text("#matches", "11 matches")
+        await page.until_text("#matches", "12 matches")
         assert "set/team-0777/model-9" in await page.rows()
 
 
@@ -192,14 +195,14 @@ async def test_a_change_is_shown_without_loading_the_page_anew(page: BrowserPage
     async with serving_document(healthy()) as served:
         await page.open(served.url)
         await page.run("window.sameLoad = true")
-        await page.until("return performance.getEntriesByType('resource').length > 0")
+        await served.until_waiting()
         served.change(every_state())
         await page.until_text("#causes", KAITO_OUT)
+        await served.until_waiting()
         served.change(healthy())
         await page.until_text("#causes", "Nothing blocks.")
         assert await page.run("return window.sameLoad")
-        waiting = [path for path, tag in served.requests if "wait=30" in path and tag]
-        assert waiting, served.requests
+        assert "/status/v1?wait=30" in served.requests
 
 
 async def test_a_reporter_that_is_gone_is_noticed_and_so_is_its_return(page: BrowserPage):
@@ -221,26 +224,22 @@ async def test_a_reporter_that_is_gone_is_noticed_and_so_is_its_return(page: Bro
 async def test_an_answer_that_cannot_be_read_is_no_health(page: BrowserPage):
     async with serving_document(healthy()) as served:
         await page.open(served.url)
-        served.change(replace_schema(served.document))
+        served.change(replace(served.document, schema="v2"))
         banner = await page.until_text("#banner", "cannot be reached")
         assert "schema v1" in banner
         assert "Unknown" in await page.text("#cluster")
 
 
-def replace_schema(document):
-    return type(document)(
-        schema="v2", evaluated_at=document.evaluated_at, cluster=document.cluster
-    )
-
-
 async def test_too_many_waiting_pages_are_no_outage(page: BrowserPage):
     async with serving_document(healthy()) as served:
         await page.open(served.url)
-        served.busy = True
+        await served.until_waiting()
+        served.busy, asked = True, len(served.requests)
         served.change(every_state())
-        asked = len(served.requests)
-        while len(served.requests) < asked + 2:
-            await page.run("return 1")
+        async with asyncio.timeout(WAIT_SECONDS):
+            while len(served.requests) < asked + 2:
+                await asyncio.sleep(0.02)
         assert await page.run("return document.querySelector('#banner').hidden")
         served.busy = False
-        await page.until_text("#causes", KAITO_OUT)
+        served.change(healthy())
+        await page.until_text("#causes", "Nothing blocks.")

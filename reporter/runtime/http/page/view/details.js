@@ -20,11 +20,13 @@ export class Details {
     const signature = JSON.stringify([subject.id, subject.data], withoutAges);
     if (signature === this.signature) return;
     this.signature = signature;
+    this.section.classList.add("chosen");
     this.folds.keepFocus(this.section, () => fill(this.section, this.parts(subject, receivedAt)));
   }
 
   showNothing(wasSelected) {
     this.signature = null;
+    this.section.classList.remove("chosen");
     fill(this.section, el("p", { class: "quiet" }, wasSelected ? GONE : NOTHING));
   }
 

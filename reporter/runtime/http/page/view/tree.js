@@ -92,10 +92,12 @@ export class Tree {
     if (there !== element) this.root.insertBefore(element, there);
   }
 
-  // A row that is replaced or moved loses the focus.
+  // A row that is replaced or moved loses the focus. What a person has moved to keeps it.
   keepFocus() {
+    const { activeElement, body } = document;
+    if (activeElement !== body && !this.root.contains(activeElement)) this.hasFocus = false;
     const element = this.drawn.get(this.active)?.element;
-    if (this.hasFocus && element && element !== document.activeElement)
+    if (this.hasFocus && element && element !== activeElement)
       element.focus({ preventScroll: true });
   }
 

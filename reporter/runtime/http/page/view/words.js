@@ -40,7 +40,7 @@ const UNITS = [
 // A state has a sign and a word besides its colour.
 export function badge(state) {
   const sign = el("span", { "aria-hidden": "true", class: "sign" }, SIGNS[state] ?? "?");
-  return el("span", { class: `badge state-${knownState(state)}` }, sign, state);
+  return el("span", { class: `badge state-${knownState(state)}` }, sign, " ", state);
 }
 
 export const mark = (text, kind = "") => el("span", { class: `mark ${kind}`.trim() }, text);
