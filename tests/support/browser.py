@@ -47,7 +47,7 @@ def find_or_install() -> BrowserPrograms:
     try:
         return find_browser()
     except BrowserMissing:
-        if os.geuid() != 0 or shutil.which(INSTALL[0]) is None:
+        if os.geteuid() != 0 or shutil.which(INSTALL[0]) is None:
             raise
     for command in (("apt-get", "update"), INSTALL):
         ended = subprocess.run(

@@ -30,21 +30,20 @@ CONTENT_TYPES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "connect-src 'self'",
-        "img-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-        # A browser that knows Trusted Types refuses to make HTML of a text.
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-    )
+_DIRECTIVES = (
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    # A browser that knows Trusted Types refuses to make HTML of a text.
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
 )
+CONTENT_SECURITY_POLICY = "; ".join(_DIRECTIVES)
 
 HEADERS: Mapping[str, str] = MappingProxyType(
     {

@@ -77,7 +77,7 @@ class BrowserPage:
         found: Any = None
         try:
             async with asyncio.timeout(WAIT_SECONDS):
-                while not (found := await self.run(script, *values)):
+                while not (found := await self.run(script, *values)):  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
         except TimeoutError:
             shown = await self.run("return document.body.innerText")

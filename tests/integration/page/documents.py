@@ -2,7 +2,7 @@
 Documents of ``/status/v1``, made of the program's own types.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from reporter.model.enums import Layer
 from reporter.model.rollup.states import Actionability, Pattern, SinceFrom, State
@@ -21,8 +21,10 @@ from reporter.model.rollup.status import (
     StatusDocument,
     UnlistedLayer,
 )
+from reporter.runtime.process.clock import Clock
 
 
+CLOCK = Clock()
 KAITO_OUT = "clusterKaitoControllerNotReady"
 NO_PODS = "inferencesetModelPodsNotReady"
 GATEWAY_OUT = "modelharnessGatewayNotReady"
@@ -35,7 +37,7 @@ def blocking(reason: str, layer: Layer, **more) -> Blocking:
         "message": f"{reason} is out.",
         "remedy": f"Mend what {reason} names.",
         "actionability": Actionability.PLATFORM,
-        "since": datetime.now(UTC) - timedelta(minutes=12),
+        "since": CLOCK.now() - timedelta(minutes=12),
         "since_from": SinceFrom.WRITER,
         "in_state_seconds": 731,
         "window_seconds": 60,
@@ -65,7 +67,7 @@ def a_cluster(state: State = State.CURRENT, **more) -> ClusterStatus:
 def a_document(
     *namespaces: NamespaceStatus, cluster: ClusterStatus | None = None, **more
 ) -> StatusDocument:
-    known = {"evaluated_at": datetime.now(UTC)}
+    known = {"evaluated_at": CLOCK.now()}
     return StatusDocument(
         schema="v1", cluster=cluster or a_cluster(), namespaces=namespaces, **{**known, **more}
     )

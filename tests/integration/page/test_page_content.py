@@ -2,13 +2,14 @@
 The status page in a browser: what it shows of a document.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from reporter.model.rollup.states import COUNTED_STATES, State
 from tests.integration.page.browser_page import BrowserPage
 from tests.integration.page.documents import (
+    CLOCK,
     KAITO_OUT,
     NO_PODS,
     a_cluster,
@@ -75,7 +76,7 @@ async def test_a_cause_has_who_must_act_since_when_and_what_to_do(page: BrowserP
             "deployments.apps kaito-system/kaito-workspace",
             "acts: platform",
             "12m",
-            "blocks 2 subjects",
+            "Blocks 2 subjects, 1 of them suppressed",
             "stalled",
             f"{KAITO_OUT} is out.",
             f"Remedy: Mend what {KAITO_OUT} names.",
@@ -171,7 +172,7 @@ async def test_before_the_first_pass_nothing_is_known(page: BrowserPage):
 
 
 async def test_a_stale_status_is_marked_as_stale_and_the_cluster_is_unknown(page: BrowserPage):
-    old = datetime.now(UTC) - timedelta(minutes=10)
+    old = CLOCK.now() - timedelta(minutes=10)
     document = a_document(a_namespace("team-a", State.CURRENT), evaluated_at=old)
     async with serving_document(document) as served:
         await page.open(served.url)
@@ -181,7 +182,7 @@ async def test_a_stale_status_is_marked_as_stale_and_the_cluster_is_unknown(page
 
 
 async def test_a_pass_that_changes_nothing_ends_the_staleness(page: BrowserPage):
-    old = datetime.now(UTC) - timedelta(minutes=10)
+    old = CLOCK.now() - timedelta(minutes=10)
     async with serving_document(a_document(evaluated_at=old)) as served:
         served.longest_wait = 0.2
         await page.open(served.url)

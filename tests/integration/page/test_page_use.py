@@ -237,7 +237,7 @@ async def test_too_many_waiting_pages_are_no_outage(page: BrowserPage):
         served.busy, asked = True, len(served.requests)
         served.change(every_state())
         async with asyncio.timeout(WAIT_SECONDS):
-            while len(served.requests) < asked + 2:
+            while len(served.requests) < asked + 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         assert await page.run("return document.querySelector('#banner').hidden")
         served.busy = False

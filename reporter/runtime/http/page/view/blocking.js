@@ -1,7 +1,7 @@
 // What blocks a subject, as rows of a description list.
 
 import { el } from "./dom.js";
-import { actor, age, code, duration, mark, sinceFrom } from "./words.js";
+import { actor, age, code, duration, mark, sinceFrom, timeText } from "./words.js";
 
 const NO_REASON = "none: progress without trouble, or not known";
 
@@ -28,9 +28,9 @@ export function describeBlocking(blocking, receivedAt) {
 export function describeTimes(blocking, receivedAt) {
   const { since, windowSeconds, stalled, pattern } = blocking;
   const source = since && `, ${sinceFrom(blocking.sinceFrom)}`;
-  const window = windowSeconds ? `expected to last ${duration(windowSeconds)} at most` : "";
+  const window = windowSeconds ? ` (expected to last ${duration(windowSeconds)} at most)` : "";
   return [
-    describe("Since", since ? [age(blocking, receivedAt), ` (${since}${source})`] : "not known"),
-    describe("Stalled", stalled ? mark("stalled", "stalled") : "no", ` ${window} ${pattern ?? ""}`),
+    describe("Since", since ? [age(blocking, receivedAt), ` (${timeText(since)}${source})`] : "not known"),
+    describe("Stalled", stalled ? mark("stalled", "stalled") : "no", window, pattern && `: ${pattern}`),
   ];
 }

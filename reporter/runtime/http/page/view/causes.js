@@ -50,13 +50,16 @@ export class Causes {
   }
 
   card(cause) {
-    const { blocking, key } = cause;
+    const { blocking, key, followers } = cause;
+    const suppressed = followers.length ? `, ${followers.length} of them suppressed` : "";
+    const more = `Blocks ${plural(sizeOf(cause), "subject")}${suppressed}`;
     return el(
       "article",
-      { class: "cause" },
-      this.folds.make(key, this.title(cause), () => this.body(cause)),
+      {},
+      el("h3", { class: "title" }, this.title(cause)),
       el("p", {}, blocking.message),
       blocking.remedy ? el("p", {}, el("b", {}, "Remedy: "), blocking.remedy) : "",
+      this.folds.make(key, more, () => this.body(cause)),
     );
   }
 
@@ -64,11 +67,10 @@ export class Causes {
     const { blocking } = cause;
     return [
       badge(cause.state),
-      el("strong", {}, blocking.reason || blocking.code),
+      el("span", {}, blocking.reason || blocking.code),
       quiet(blocking.object),
-      el("span", {}, `acts: ${blocking.actionability}`),
+      el("span", { class: "plain" }, `acts: ${blocking.actionability}`),
       quiet(age(blocking, this.receivedAt)),
-      quiet(`blocks ${plural(sizeOf(cause), "subject")}`),
       cause.held ? mark("held") : "",
       cause.stalled ? mark("stalled", "stalled") : "",
     ];

@@ -31,7 +31,7 @@ export function drawRow(row, isActive, receivedAt) {
     },
     el("span", { class: "twisty", "aria-hidden": "true" }, twisty(row)),
     badge(subject.state),
-    content(row, receivedAt),
+    el("span", { class: "content" }, content(row, receivedAt)),
   );
   element.dataset.id = subject.id;
   return element;
@@ -44,7 +44,7 @@ function content(row, receivedAt) {
   const name = el("span", { class: "name" }, subject.name);
   if (subject.kind === "group") return quiet(groupText(row));
   if (subject.kind === "layer") return [name, `layer: not all is known: ${subject.data.why}`];
-  return [name, facts(subject), subject.blocking ? cause(subject.blocking, receivedAt) : ""];
+  return [name, facts(subject.data), subject.blocking ? cause(subject.blocking, receivedAt) : ""];
 }
 
 function groupText({ subject, shown }) {
@@ -52,10 +52,8 @@ function groupText({ subject, shown }) {
   return shown === subject.children.length ? all : `${shown} of ${all}`;
 }
 
-function facts({ kind, data }) {
-  const { replicas, lastKnown, paused } = data;
+function facts({ replicas, lastKnown, paused }) {
   return [
-    kind === "component" ? quiet("component") : "",
     lastKnown ? quiet(`last known: ${lastKnown}`) : "",
     replicas ? quiet(`ready ${replicas.ready ?? "?"}/${replicas.desired ?? "?"}`) : "",
     paused ? mark("paused") : "",

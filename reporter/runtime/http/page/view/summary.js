@@ -1,7 +1,7 @@
 // The head of the page: the banner, the state of the cluster, and what is not known.
 
 import { byId, el, fill, setText } from "./dom.js";
-import { badge, clock, countsText, duration } from "./words.js";
+import { badge, clock, countsText, duration, timeText } from "./words.js";
 
 // *problem*: that of Freshness; *isKnown*: whether there is a status to show.
 export function showBanner(problem, failure, isKnown, now) {
@@ -36,7 +36,7 @@ export function showCluster(cluster, isOutdated) {
 
 export function showEvaluated({ evaluatedAt, evaluatedHere }, now) {
   const ago = duration((now - evaluatedHere) / 1000);
-  setText(byId("evaluated"), evaluatedAt ? `Evaluated ${ago} ago, at ${evaluatedAt}` : "");
+  setText(byId("evaluated"), evaluatedAt ? `Evaluated ${ago} ago, at ${timeText(evaluatedAt)}` : "");
 }
 
 export function showUnlisted(layers) {

@@ -62,6 +62,9 @@ export function duration(seconds) {
 
 export const clock = (date) => date.toLocaleTimeString("en-GB");
 
+// Times are shown to the second.
+export const timeText = (time) => time.replace(/\.\d+/, "");
+
 export const plural = (number, one, many = `${one}s`) =>
   `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
