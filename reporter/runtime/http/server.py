@@ -104,7 +104,10 @@ class HttpServer:
         app.on_response_prepare.append(_set_headers)
         # aiohttp waits twice for this long: for the response, and for the task that sends it.
         wait = STOP_TIMEOUT.total_seconds() / 2
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=wait)
+        # Who waits for a change and leaves must not take up the room of others until it comes.
+        runner = web.AppRunner(
+            app, access_log=None, shutdown_timeout=wait, handler_cancellation=True
+        )
         await runner.setup()
         self._runners.append(runner)
         if runner.server is None:

@@ -26,11 +26,11 @@ STALE_AFTER = timedelta(seconds=90)
 
 class ServedDocument:
     """
-    *busy*: answer 429. *longest_wait*: seconds. *requests*: the paths with their queries.
+    *refusal*: a status to answer with. *longest_wait*: seconds. *requests*: the paths with their queries.
     """
 
     def __init__(self, document: StatusDocument) -> None:
-        self.document, self.busy = document, False
+        self.document, self.refusal = document, 0
         self.address = free()
         self.longest_wait, self.stale_after = 30.0, STALE_AFTER
         self.requests: list[str] = []
@@ -71,8 +71,8 @@ class ServedDocument:
     async def show(self, request: web.Request) -> web.StreamResponse:
         tag = request.headers.get(hdrs.IF_NONE_MATCH, "")
         self.requests.append(request.path_qs)
-        if self.busy:
-            return web.Response(status=429, headers={hdrs.RETRY_AFTER: "1"})
+        if self.refusal:
+            return web.Response(status=self.refusal, headers={hdrs.RETRY_AFTER: "1"})
         if tag == self._tag:
             await self._wait(min(float(request.query.get("wait", 0)), self.longest_wait))
         if tag == self._tag:

@@ -88,6 +88,17 @@ async def test_the_filter_stays_while_the_status_changes(page: BrowserPage):
         served.change(a_document(a_namespace("team-b", State.FAILED, an_inference_set("phi"))))
         await page.until_text("#matches", "3 matches")
         assert "set/team-b/phi" in await page.rows()
+        assert await page.run("return document.activeElement.id") == "text"
+
+
+async def test_what_was_closed_by_hand_hides_no_match(page: BrowserPage):
+    async with serving_document(every_state()) as served:
+        await page.open(served.url)
+        await page.click("[data-id='group/Failed']")
+        assert (await page.rows())["group/Failed"]["expanded"] == "false"
+        await type_filter(page, "llama")
+        await page.until_text("#matches", "1 match")
+        assert await sets(page) == {"set/team-failed/llama"}
 
 
 # ---------------------------------------------------------------- keys
@@ -230,16 +241,63 @@ async def test_an_answer_that_cannot_be_read_is_no_health(page: BrowserPage):
         assert "Unknown" in await page.text("#cluster")
 
 
+async def test_an_error_of_the_reporter_is_no_health(page: BrowserPage):
+    async with serving_document(healthy()) as served:
+        await page.open(served.url)
+        served.refusal = 500
+        served.change(every_state())
+        await page.until_text("#banner", "it answers HTTP 500")
+        assert "Unknown" in await page.text("#cluster")
+        served.refusal = 0
+        await page.until_text("#causes", KAITO_OUT)
+
+
+async def test_a_computer_that_slept_takes_the_status_for_old_and_asks_at_once(
+    page: BrowserPage,
+):
+    async with serving_document(healthy()) as served:
+        await page.open(served.url)
+        await served.until_waiting()
+        asked = len(served.requests)
+        await page.run("const real = Date.now; Date.now = () => real() + 3_600_000")
+        await page.until_text("#banner", "The status is stale")
+        async with asyncio.timeout(WAIT_SECONDS):
+            while len(served.requests) == asked:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert served.requests[asked] == "/status/v1"
+        served.change(healthy())
+        await page.until("return document.querySelector('#banner').hidden")
+
+
+async def test_a_hidden_page_asks_for_nothing(page: BrowserPage):
+    hide = (
+        "Object.defineProperty(document, 'hidden', {value: arguments[0], configurable: true});"
+        "document.dispatchEvent(new Event('visibilitychange'));"
+    )
+    async with serving_document(healthy()) as served:
+        await page.open(served.url)
+        await served.until_waiting()
+        await page.run(hide, True)
+        asked = len(served.requests)
+        served.change(every_state())
+        await asyncio.sleep(2)  # a page that is seen asks after a second
+        assert len(served.requests) == asked
+        assert KAITO_OUT not in await page.text("#causes")
+        await page.run(hide, False)
+        await page.until_text("#causes", KAITO_OUT)
+        assert served.requests[asked] == "/status/v1"
+
+
 async def test_too_many_waiting_pages_are_no_outage(page: BrowserPage):
     async with serving_document(healthy()) as served:
         await page.open(served.url)
         await served.until_waiting()
-        served.busy, asked = True, len(served.requests)
+        served.refusal, asked = 429, len(served.requests)
         served.change(every_state())
         async with asyncio.timeout(WAIT_SECONDS):
             while len(served.requests) < asked + 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         assert await page.run("return document.querySelector('#banner').hidden")
-        served.busy = False
+        served.refusal = 0
         served.change(healthy())
         await page.until_text("#causes", "Nothing blocks.")

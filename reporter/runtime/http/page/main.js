@@ -1,5 +1,6 @@
 // Read the status, show it, and show when it cannot be read.
 
+import { now } from "./status/clock.js";
 import { makeFilter } from "./status/filter.js";
 import { Freshness } from "./status/freshness.js";
 import { Poll } from "./status/poll.js";
@@ -14,6 +15,7 @@ import { badge, plural, showAges } from "./view/words.js";
 
 const TICK_MS = 1000;
 const TYPING_MS = 120;
+const AWAKE_MS = 10_000;
 
 class Page {
   constructor() {
@@ -33,23 +35,24 @@ class Page {
     this.wireFilter();
     this.details.showNothing(false);
     this.readSettings();
-    setInterval(() => this.tick(), TICK_MS);
-    new Poll({
+    this.poll = new Poll({
       changed: (document, serverTime) => this.changed(document, serverTime),
       unchanged: (evaluatedAt, serverTime) => {
-        this.freshness.read(evaluatedAt, serverTime, performance.now());
-        this.tick();
+        this.freshness.read(evaluatedAt, serverTime, now());
+        this.update();
       },
       failed: (message) => {
-        this.freshness.failed(message, performance.now());
-        this.tick();
+        this.freshness.failed(message, now());
+        this.update();
       },
-    }).start();
+    });
+    this.poll.start();
+    setInterval(() => this.tick(), TICK_MS);
   }
 
   changed(document, serverTime) {
     this.status = document;
-    this.receivedAt = performance.now();
+    this.receivedAt = now();
     this.roots = buildTree(document);
     this.freshness.read(document.evaluatedAt ?? "", serverTime, this.receivedAt);
     this.updateHealth();
@@ -59,6 +62,14 @@ class Page {
   // ------------------------------------------------------------ health of what is shown
 
   tick() {
+    const before = this.tickedAt ?? now();
+    this.tickedAt = now();
+    // After a sleep of the computer the request that waits may never be answered.
+    if (this.tickedAt - before > AWAKE_MS) this.poll.restart();
+    this.update();
+  }
+
+  update() {
     const wasOutdated = this.isOutdated;
     this.updateHealth();
     if (this.status && wasOutdated !== this.isOutdated) this.draw();
@@ -66,15 +77,15 @@ class Page {
   }
 
   updateHealth() {
-    const now = performance.now();
+    const time = now();
     const { freshness, status } = this;
     const isWaiting = !status && freshness.failedAt === null;
-    const problem = isWaiting ? null : freshness.problem(now);
+    const problem = isWaiting ? null : freshness.problem(time);
     this.isOutdated = isWaiting || problem !== null;
-    showBanner(problem, freshness.failure, Boolean(status?.evaluatedAt), now);
+    showBanner(problem, freshness.failure, Boolean(status?.evaluatedAt), time);
     document.body.classList.toggle("outdated", problem !== null);
     if (isWaiting) return;
-    showEvaluated(freshness, now);
+    showEvaluated(freshness, time);
     if (!status) showCluster(null, true);
   }
 

@@ -15,8 +15,9 @@ function* blockedSubjects(roots) {
   }
 }
 
-function keyOf({ layer, reason = "", code, object = "", message = "" }) {
-  return [layer, reason, code, object, reason ? "" : message].join("\n");
+// Progress without trouble, and what cannot be read, have no reason: one row for all such subjects.
+function keyOf({ layer, reason, code, object, message }) {
+  return JSON.stringify(reason ? [layer, reason, code, object] : [layer, code, message]);
 }
 
 function newCause(key, { blocking, state }) {

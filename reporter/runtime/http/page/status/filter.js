@@ -22,6 +22,7 @@ function textOf(each) {
 export function makeFilter(text, states) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return {
+    key: JSON.stringify([words, [...states]]),
     isActive: words.length > 0 || states.size > 0,
     hasText: words.length > 0,
     hasState: (each) => states.size === 0 || states.has(knownState(each.state)),

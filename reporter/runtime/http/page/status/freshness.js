@@ -2,7 +2,7 @@
 
 export const DEFAULT_STALE_AFTER_MS = 90_000;
 
-// Times are those of performance.now(), which no change of a clock moves.
+// Times are those of clock.js.
 export class Freshness {
   constructor() {
     this.staleAfterMs = DEFAULT_STALE_AFTER_MS;

@@ -27,10 +27,11 @@ export function describeBlocking(blocking, receivedAt) {
 
 export function describeTimes(blocking, receivedAt) {
   const { since, windowSeconds, stalled, pattern } = blocking;
-  const source = since && `, ${sinceFrom(blocking.sinceFrom)}`;
+  const source = since && ` (${timeText(since)}, ${sinceFrom(blocking.sinceFrom)})`;
   const window = windowSeconds ? ` (expected to last ${duration(windowSeconds)} at most)` : "";
   return [
-    describe("Since", since ? [age(blocking, receivedAt), ` (${timeText(since)}${source})`] : "not known"),
-    describe("Stalled", stalled ? mark("stalled", "stalled") : "no", window, pattern && `: ${pattern}`),
+    describe("Since", since ? [age(blocking, receivedAt), source] : "not known"),
+    describe("Stalled", stalled ? mark("stalled", "stalled") : "no", window),
+    describe("Pattern", code(pattern)),
   ];
 }

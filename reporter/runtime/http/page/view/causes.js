@@ -78,7 +78,8 @@ export class Causes {
 
   body({ key, blocking, own, followers }) {
     const found = `${plural(own.length, "subject")} with this finding`;
-    const suppressed = `Suppressed: ${plural(followers.length, "subject")} whose findings follow from it`;
+    const others = plural(followers.length, "subject");
+    const suppressed = `Suppressed: ${others} whose findings follow from it`;
     const rows = [
       describe("Who must act", actor(blocking.actionability)),
       describeTimes(blocking, this.receivedAt),

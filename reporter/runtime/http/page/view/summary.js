@@ -36,7 +36,8 @@ export function showCluster(cluster, isOutdated) {
 
 export function showEvaluated({ evaluatedAt, evaluatedHere }, now) {
   const ago = duration((now - evaluatedHere) / 1000);
-  setText(byId("evaluated"), evaluatedAt ? `Evaluated ${ago} ago, at ${timeText(evaluatedAt)}` : "");
+  const text = evaluatedAt ? `Evaluated ${ago} ago, at ${timeText(evaluatedAt)}` : "";
+  setText(byId("evaluated"), text);
 }
 
 export function showUnlisted(layers) {

@@ -26,6 +26,8 @@ export class Tree {
 
   // Show the roots, filtered. Return the number of matches, or null without a filter.
   show(roots, filter, receivedAt) {
+    // What was opened or closed by hand stays so for this filter alone.
+    if (filter.key !== this.filter?.key) this.openedInFilter = new Map();
     Object.assign(this, { filter, receivedAt });
     const troubled = roots.filter((each) => each.kind === "group" && each.state !== "Current");
     const namespaces = troubled.reduce((sum, each) => sum + each.children.length, 0);
@@ -37,8 +39,13 @@ export class Tree {
     return filter.isActive ? countMatches(this.chosen) : null;
   }
 
+  toggled() {
+    return this.filter.isActive ? this.openedInFilter : this.opened;
+  }
+
   isOpen({ id, kind, state }) {
-    if (this.opened.has(id)) return this.opened.get(id);
+    const byHand = this.toggled().get(id);
+    if (byHand !== undefined) return byHand;
     if (this.filter.isActive && (kind === "group" || this.filter.hasText)) return true;
     if (state === "Current") return false;
     return kind !== "namespace" || this.isCalm;
@@ -125,13 +132,13 @@ export class Tree {
 
   // Open what is above a subject, then move to it.
   reveal(id, above) {
-    for (const each of above) this.opened.set(each, true);
+    for (const each of above) this.toggled().set(each, true);
     this.draw();
     this.moveTo(id);
   }
 
   setOpen(row, open) {
-    this.opened.set(row.subject.id, open);
+    this.toggled().set(row.subject.id, open);
     this.draw();
     this.moveTo(row.subject.id);
   }
@@ -178,7 +185,7 @@ export class Tree {
 
   openBeside({ parent, subject }) {
     for (const each of this.rows)
-      if (each.parent === parent && each.isExpandable) this.opened.set(each.subject.id, true);
+      if (each.parent === parent && each.isExpandable) this.toggled().set(each.subject.id, true);
     this.draw();
     this.moveTo(subject.id);
   }

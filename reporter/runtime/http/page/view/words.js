@@ -1,5 +1,6 @@
 // The words of the page: states, actors, ages.
 
+import { now } from "../status/clock.js";
 import { knownState } from "../status/states.js";
 import { el, setText } from "./dom.js";
 
@@ -73,7 +74,7 @@ export function countsText(counts) {
   return found.map((key) => `${counts[key]} ${COUNTS[key]}`).join(", ") || "none";
 }
 
-// An age that grows between two documents. *receivedAt*: performance.now() of its document.
+// An age that grows between two documents. *receivedAt*: when its document came.
 export function age(blocking, receivedAt) {
   if (!blocking?.since) return null;
   const node = el("time", { datetime: blocking.since, title: blocking.since, class: "age" });
@@ -84,7 +85,7 @@ export function age(blocking, receivedAt) {
 }
 
 function showAge(node) {
-  const passed = (performance.now() - Number(node.dataset.received)) / 1000;
+  const passed = (now() - Number(node.dataset.received)) / 1000;
   setText(node, duration(Number(node.dataset.seconds) + passed));
 }
 
