@@ -226,6 +226,7 @@ async def test_a_reporter_that_is_gone_is_noticed_and_so_is_its_return(page: Bro
         assert "Unknown last known: Current" in " ".join((await page.text("#cluster")).split())
         assert "Nothing blocks" not in await page.text("#causes")
         assert await page.text("#subjects-title") == "Subjects, last known"
+        assert "Namespaces: last known: " in await page.text("#cluster")
         await served.start()
         await page.until("return document.querySelector('#banner').hidden")
         assert await page.text("#subjects-title") == "Subjects"

@@ -26,11 +26,12 @@ export function showCluster(cluster, isOutdated) {
   const lastKnown = isOutdated ? cluster?.state : cluster?.lastKnown;
   document.title = `${state}: production stack status`;
   const counts = cluster?.counts ?? {};
+  const last = isOutdated ? "last known: " : "";
   fill(
     byId("cluster"),
     el("span", {}, "Cluster ", badge(state), lastKnown ? ` last known: ${lastKnown}` : ""),
-    cluster ? el("span", {}, `Namespaces: ${countsText(counts.namespaces)}`) : "",
-    cluster ? el("span", {}, `InferenceSets: ${countsText(counts.inferenceSets)}`) : "",
+    cluster ? el("span", {}, `Namespaces: ${last}${countsText(counts.namespaces)}`) : "",
+    cluster ? el("span", {}, `InferenceSets: ${last}${countsText(counts.inferenceSets)}`) : "",
   );
 }
 
