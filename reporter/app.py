@@ -7,7 +7,7 @@ import gc
 import logging
 import sys
 import uuid
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
@@ -31,6 +31,7 @@ from reporter.runtime.http.status_v1 import StatusV1
 from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.permissions import check_permissions, permissions_for
+from reporter.runtime.inputs.unread import UnreadKind, UnreadKinds
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
@@ -111,6 +112,7 @@ class Reporter:
         )
         self.metrics.set_scrape_pages_function(self._inputs.count_scrape_pages)
         self._store = self._inputs.store
+        self._unread_kinds = UnreadKinds(self._store, catalogue, SPECS, settings.sources)
         self._wire_leadership()
         self._wire_evaluation()
         self._wire_output()
@@ -138,6 +140,7 @@ class Reporter:
             Delays(grace=settings.startup_grace, settle=settings.settle),
             emission=settings.emission,
             heartbeat=settings.heartbeat,
+            unchecked=frozenset(find_idle_reasons(catalogue, SPECS, settings.flag_texts)),
         )
         involved_for = partial(involved_namespace, settings.release_namespace)
         self._announcements = Announcements(
@@ -155,6 +158,12 @@ class Reporter:
             observers=(self.metrics, self._history, StateLog(self._is_leader)),
         )
         self._controller.add_follower(self._rollup)
+        self.metrics.show_rollup(
+            lambda: self._rollup.rollup,
+            settings.rollup_metrics,
+            is_leader=self._is_leader,
+            version=version(PROGRAM_NAME),
+        )
 
     def _wire_output(self) -> None:
         settings = self._settings
@@ -172,9 +181,14 @@ class Reporter:
             self._history,
             self._leadership,
             process=ProcessInfo(
-                self._identity, find_idle_reasons(self._catalogue, SPECS, settings.flag_texts)
+                self._identity,
+                find_idle_reasons(self._catalogue, SPECS, settings.flag_texts),
+                lambda: {kind: each.as_json() for kind, each in self._find_unread().items()},
             ),
         )
+
+    def _find_unread(self) -> Mapping[str, UnreadKind]:
+        return self._unread_kinds.find(now=self._clock.now())
 
     def _wire_server(self) -> None:
         settings = self._settings
@@ -183,6 +197,7 @@ class Reporter:
             self._store,
             resync=settings.resync,
             waiting_for=lambda: self._publisher.waiting_for,
+            unread=lambda: {kind: each.why for kind, each in self._find_unread().items()},
         )
         self._server = HttpServer(
             Pages(

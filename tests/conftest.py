@@ -4,6 +4,7 @@ A browser for the tests that need one, or a loud word that they did not run.
 Hypothesis profiles: ``pytest --hypothesis-profile=deep tests/property`` takes minutes.
 """
 
+import gc
 import os
 
 import pytest
@@ -21,6 +22,14 @@ settings.register_profile("deep", deadline=None, stateful_step_count=80, max_exa
 settings.load_profile("default")
 
 NO_BROWSER = "no browser, see the end"
+
+
+def pytest_collection_finish() -> None:
+    """
+    Exempt the collected tests and imported modules, which stay until the end, from the collector.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)

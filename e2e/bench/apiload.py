@@ -42,6 +42,7 @@ Goals a minute: reads of the API server, CPU seconds of the reporter.
 KAITO_NAMESPACES = "/apis/kaito.sh/v1beta1/namespaces"
 HEARTBEAT = 30
 FLAGS = (
+    "--scrape=loading",  # the copied Ready pods have no page
     f"--heartbeat-seconds={HEARTBEAT}",
     "--lease-duration-seconds=15",
     "--renew-deadline-seconds=10",

@@ -19,6 +19,7 @@ import msgspec
 
 from e2e.bench import rows
 from e2e.bench.rows import BenchRow
+from e2e.bench.support.rollups import measure_rollup
 from e2e.controlplane import Json
 from e2e.support import machine
 from e2e.support.arguments import natural
@@ -53,6 +54,11 @@ SINGLE_GOAL = 1.0
 Maximum milliseconds for one subject that has changed.
 """
 
+ROLLUP_SHARE = 0.15
+"""
+Maximum cost of rolling up the status of all subjects, as a share of the pass before it.
+"""
+
 LINEAR = 1.5
 """
 Maximum ratio of the cost of one InferenceSet at two sizes.
@@ -72,6 +78,7 @@ class PassTimings:
     CPU seconds of one size.
 
     *probing* is all probes on all subjects; *probes* has each one alone, with its number of subjects.
+    *rollup* and *rollup_single* are what the status adds to the two passes.
     """
 
     objects: int
@@ -79,6 +86,8 @@ class PassTimings:
     full_pass: float
     single: float
     probing: float
+    rollup: float
+    rollup_single: float
     probes: dict[str, tuple[float, int]] = field(default_factory=dict)
 
 
@@ -127,6 +136,7 @@ def measure(evaluator: Evaluator, size: int, rounds: int) -> PassTimings:
             lambda: evaluator.evaluate(evaluation, snapshot, frozenset({ONE}), now=now), rounds
         ),
         probing=_median(lambda: probe_run.run(subjects), rounds),
+        **measure_rollup(evaluator, snapshot, evaluation, ONE, lambda fold: _median(fold, rounds)),
         probes=dict(_probe_timings(evaluator, snapshot, evaluation, rounds)),
     )
 
@@ -209,6 +219,8 @@ def _lines(timings: PassTimings, size: int) -> Iterator[str]:
     yield _row("full pass", timings.full_pass, size)
     yield _row("  probes", timings.probing, size)
     yield _row("  stages", timings.full_pass - timings.probing, size)
+    yield _row("  its roll-up", timings.rollup, size)
+    yield f"{'  its roll-up':44}{timings.rollup_single * 1000:9.2f} ms for one dirty InferenceSet"
     yield f"{'one dirty InferenceSet':44}{timings.single * 1000:9.2f} ms"
     yield f"{'decoded and stored':44}{timings.loaded * 1000:9.1f} ms"
     slowest = sorted(timings.probes.items(), key=lambda item: -item[1][0])
@@ -228,7 +240,15 @@ def _rows(sizes: Mapping[int, PassTimings]) -> Iterator[BenchRow]:
             note,
         )
     largest = max(sizes)
-    single = sizes[largest].single * 1000
+    share = sizes[largest].rollup / sizes[largest].full_pass
+    yield BenchRow(
+        f"status of {largest:,} InferenceSets after a full pass",
+        f"≤ {ROLLUP_SHARE:.0%} of the pass",
+        f"{sizes[largest].rollup:.2f} s, {share:.0%}",
+        share <= ROLLUP_SHARE,
+        note,
+    )
+    single = (sizes[largest].single + sizes[largest].rollup_single) * 1000
     yield BenchRow(
         f"pass over one that was touched, of {largest:,}",
         f"≤ {SINGLE_GOAL:g} ms",

@@ -26,6 +26,7 @@ from e2e.support.reporter_process import ReporterProcess
 
 
 FLAGS = (
+    "--scrape=loading",  # the copied Ready pods have no page
     f"--node-provisioner-namespace={NODE_PROVISIONER.namespace}",
     f"--node-provisioner-name={NODE_PROVISIONER.name}",
     "--startup-grace-seconds=0",

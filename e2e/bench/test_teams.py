@@ -7,6 +7,7 @@ import pytest
 from e2e.bench.churn import KINDS
 from e2e.bench.load import teams
 from e2e.bench.load.teams import BenchTeams
+from e2e.bench.support.bench_cluster import FLAGS
 from e2e.controlplane import ControlPlane, until
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import ReporterProcess
@@ -27,7 +28,7 @@ def test_copied_teams_are_complete_healthy_and_deletable():
         for kind in KINDS:
             found = plane.client.get(kind.path(teams.team(2), teams.model(2, 9)))
             assert teams.team(0) not in str(found)
-        reporter = ReporterProcess(plane, "--startup-grace-seconds=0").start()
+        reporter = ReporterProcess(plane, *FLAGS).start()
         subjects = reporter.status()["subjects"]
         assert sum(subject["layer"] == "modeldeployment" for subject in subjects) == 30
         assert not [subject for subject in subjects if subject["verdicts"]]

@@ -57,7 +57,7 @@ def build(program: Program, target: Path) -> None:
     ]
     try:
         with _progress(f"building {program.name}, {program.expect}"):
-            _run(command, program.module)
+            _run(command, program.module, f"building {program.name}")
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -68,12 +68,13 @@ def download(module: str) -> dict[str, Path]:
     Folder of each module that *module* requires, at exactly the pinned version.
     """
     wanted = [f"{path}@{version}" for path, version in pins.required(module).items()]
-    with _progress("downloading the modules that hold the CRDs and the kwok stages"):
-        printed = _run(["go", "mod", "download", "-json", *wanted], module)
+    doing = "downloading the modules that hold the CRDs and the kwok stages"
+    with _progress(doing):
+        printed = _run(["go", "mod", "download", "-json", *wanted], module, doing)
     return {found["Path"]: Path(found["Dir"]) for found in _documents(printed)}
 
 
-def _run(command: list[str], module: str) -> str:
+def _run(command: list[str], module: str, doing: str) -> str:
     done = subprocess.run(
         command,
         cwd=pins.MODULES / module,
@@ -83,13 +84,15 @@ def _run(command: list[str], module: str) -> str:
         check=False,
     )
     if done.returncode:
-        _fail(command, done)
+        _fail(doing, module, done)
     return done.stdout
 
 
-def _fail(command: list[str], done: subprocess.CompletedProcess[str]) -> NoReturn:
+def _fail(doing: str, module: str, done: subprocess.CompletedProcess[str]) -> NoReturn:
     output = (done.stderr + done.stdout).strip().splitlines()[-20:]
-    raise BuildFailed("\n".join([f"{' '.join(command[:3])} failed:", *output]))
+    raise BuildFailed(
+        "\n".join([f"{doing} failed, with the go.mod of {pins.MODULES / module}:", *output])
+    )
 
 
 def _documents(text: str) -> Iterator[dict[str, str]]:

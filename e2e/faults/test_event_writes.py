@@ -21,7 +21,8 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 
 HEARTBEAT = 10
-BEATING = (*SHORT_FLAGS, f"--heartbeat-seconds={HEARTBEAT}")
+# The Ready pods of the example have no page, of which the log speaks.
+BEATING = (*SHORT_FLAGS, f"--heartbeat-seconds={HEARTBEAT}", "--scrape=loading")
 MANY = 12
 """
 InferenceSets in two namespaces, in none of which enough for one Event of all.

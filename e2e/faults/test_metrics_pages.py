@@ -49,6 +49,7 @@ class LoopbackReporter(ReporterProcess):
             f"--scrape-interval-seconds={interval}",
             f"--weight-download-metric-port={port}",
             "--scrape-mode=direct",
+            "--scrape=loading",  # the Ready pods of the example have no page
             env={"PYTHONPATH": str(ROOT)},
         )
 

@@ -2,6 +2,7 @@
 A reporter that reaches nobody, or a proxy instead of the API server, is not ready and names the cause.
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,20 @@ from tests.support.ports import free_port
 
 PAGE = "<!DOCTYPE html><html><body>Please sign in</body></html>"
 HTML = {"Content-Type": "text/html"}
+JSON = {"Content-Type": "application/json"}
+NOT_CONVERTED = json.dumps(
+    {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "status": "Failure",
+        "message": "conversion webhook for kaito.sh/v1alpha1, Kind=InferenceSet failed: refused",
+        "code": 500,
+    }
+)
+"""
+The answer of an API server to a list of objects that it cannot convert.
+"""
+
 SETS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/inferencesets.kaito.sh"
 PASSES = 10
 """
@@ -90,6 +105,25 @@ def test_reporter_does_not_wait_for_a_kind_that_is_served_in_a_version_of_the_fu
         assert "served as v9 only" in reporter.readiness()
     finally:
         stack.client.patch(SETS, {"spec": {"versions": before}})
+
+
+def test_reporter_does_not_wait_for_a_kind_whose_conversion_webhook_is_broken(
+    proxy: FaultProxy, reporter: ReporterProcess, stack: ControlPlane
+) -> None:
+    with proxy.with_rule(
+        ProxyRule(r"/inferencesets(\?|$)", answer=StubAnswer(500, NOT_CONVERTED, JSON))
+    ):
+        reporter.start(ready=False, leading=False)
+        reporter.until_ready(within=LATER + PROMPT_TIMEOUT)
+        assert "not read: inferencesets.kaito.sh: conversion webhook" in reporter.readiness()
+        until(
+            lambda: reporter.metric("unknown", layer="modeldeployment", workload_namespace=""),
+            within=PROMPT_TIMEOUT,
+            what="its reasons are Unknown",
+        )
+        unread = reporter.status()["unread"]["inferencesets.kaito.sh"]
+        assert "inferencesetScalingMisconfigured" in unread["unknown"]
+    until(lambda: reporter.readiness() == "ok\n", within=LATER + PROMPT_TIMEOUT, what="all known")
 
 
 def _assert_waits(reporter: ReporterProcess, why: str) -> None:

@@ -53,7 +53,7 @@ class IdleRequests:
 def idle_requests() -> Iterator[IdleRequests]:
     with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
         workload.write(plane, INFERENCE_SETS)
-        with ReporterProcess(plane, *ELECTION) as reporter:
+        with ReporterProcess(plane, *ELECTION, "--scrape=loading") as reporter:
             until(
                 lambda: reporter.lines("inputs.permissions"),
                 within=15,

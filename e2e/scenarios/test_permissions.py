@@ -120,6 +120,7 @@ def test_layer_whose_subjects_may_not_be_listed_is_unknown_wherever_a_user_looks
             assert reporter.readiness().splitlines() == [
                 "ok",
                 *(f"unknown: {layer}: {why}" for layer in layers),
+                f"not read: {kind}: may not list {kind}",
             ]
             table = " ".join(" ".join(_table(reporter)).split())
             for layer in layers:

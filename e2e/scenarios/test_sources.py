@@ -26,6 +26,7 @@ KINDS = {
     "authorizationpolicies": "list, watch authorizationpolicies.security.istio.io",
     "configmaps": "list, watch configmaps istio",
 }
+READ = {"scaledobjects.keda.sh", "nodeclaims.karpenter.sh"}
 WITHIN = 60
 """
 The time limit of each step, in seconds: twice the longest pause of a refused watch.
@@ -107,6 +108,22 @@ def test_without_its_rights_a_source_is_unknown_and_all_else_goes_on(plane: Cont
             lambda: reporter.lines("MISSING", "UNKNOWN REASONS"),
             within=WITHIN,
             what="it logs what is missing",
+        )
+        until(
+            lambda: reporter.status()["unread"].keys() >= READ,
+            within=WITHIN,
+            what="the page shows what is not read",
+        )
+        claims = reporter.status()["unread"]["nodeclaims.karpenter.sh"]
+        assert claims == {
+            "why": "may not list nodeclaims.karpenter.sh",
+            "unknown": [],
+            "unknownInPart": [],
+            "lessDetail": [NODES],
+        }
+        assert (
+            "not read: nodeclaims.karpenter.sh: may not list nodeclaims.karpenter.sh"
+            in reporter.readiness().splitlines()
         )
         table = reporter.log()
         assert all(each.split(maxsplit=2)[2] in table for each in KINDS.values())

@@ -8,9 +8,12 @@ prints which reasons the collected tests carry, so that no list of them is kept 
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +47,14 @@ def collect_tests() -> Mapping[str, tuple[str, ...]]:
             reason, node = line.removeprefix(_LINE).split(maxsplit=1)
             found[reason] = (*found.get(reason, ()), node)
     return found
+
+
+@cache
+def reasons_without_test() -> frozenset[str]:
+    """
+    Return the reasons that no test of the suite causes.
+    """
+    return frozenset(map(str, DEFAULT_CATALOGUE.entries.keys() - collect_tests().keys()))
 
 
 def marked(reasons_by_name: Mapping[str, str]) -> Iterable[object]:

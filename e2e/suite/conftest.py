@@ -10,7 +10,7 @@ import pytest
 
 from e2e.controlplane import ApiError
 from e2e.suite import local_cluster
-from e2e.suite.announces import MARK
+from e2e.suite.announces import MARK, reasons_without_test
 from e2e.suite.cluster import ClusterUnderTest
 from e2e.suite.recording import EventRecording
 from e2e.support import events
@@ -131,13 +131,16 @@ def recording(
     cluster: ClusterUnderTest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EventRecording]:
     """
-    The Events written during this module and those before it; each must be well formed.
+    The Events written during this module and those before it; each must be well formed, and of a
+    reason that a test causes unless the cluster has troubles of its own.
     """
     folder = tmp_path_factory.getbasetemp() / "events"
     folder.mkdir(exist_ok=True)
     with EventRecording(cluster, folder) as running:
         yield running
         assert running.violations() == set()
+        if cluster.has_no_kubelets:
+            assert running.reasons() & reasons_without_test() == set()
 
 
 @contextlib.contextmanager

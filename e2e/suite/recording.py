@@ -44,6 +44,12 @@ class EventRecording:
         """
         return [event for file in sorted(self._folder.iterdir()) for event in _documents(file)]
 
+    def reasons(self) -> set[str]:
+        """
+        Return the reasons of all writes.
+        """
+        return {event["reason"] for event in self.writes()}
+
     def violations(self) -> set[str]:
         """
         Return the format violations of all writes.

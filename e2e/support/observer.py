@@ -34,6 +34,12 @@ Seconds after which a finding mistaken for one of these has been announced.
 """
 
 
+NO_PAGES = "--scrape=loading"
+"""
+For Ready pods without a metrics page, whose engines would be Unknown.
+"""
+
+
 def short_hold_flags(plane: ControlPlane, *, off: str = "") -> tuple[str, ...]:
     """
     Return flags with short holds for everything except starting objects. *off*: a reason to

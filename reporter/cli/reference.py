@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.enums import DetailSource
+from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.runtime.inputs.coverage import (
     reasons_partly_unknown_without,
     reasons_unknown_without,
+    reasons_with_less_detail_without,
 )
 from reporter.settings import FLAGS, Flag, FlagGroup
 from reporter.sinks.metrics.declarations import METRICS
@@ -60,10 +62,19 @@ def render_unknown_reasons() -> str:
             f"`{kind.group_resource}`",
             _reason_cell(reasons_unknown_without(kind, catalogue, SPECS)),
             _reason_cell(reasons_partly_unknown_without(kind, catalogue, SPECS)),
+            _reason_cell(
+                reasons_with_less_detail_without(kind, catalogue, SPECS, frozenset(DetailSource))
+            ),
         )
-        for kind in DEFAULT_KINDS
+        for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS)
     )
-    return _render_table(("kind", "Unknown without it", "Unknown where it is consulted"), rows)
+    headings = (
+        "kind",
+        "Unknown without it",
+        "Unknown where it is consulted",
+        "less detail without it",
+    )
+    return _render_table(headings, rows)
 
 
 RENDERERS: Mapping[str, Callable[[], str]] = {

@@ -22,10 +22,14 @@ class NotSynced:
     *refused*: the API server itself answered that there is no such list for now: it is forbidden, the
     API group fails, or no readable version is served. So waiting for it is no use. What a proxy
     answers, or nobody, is no such answer.
+    *failing*: the API server itself keeps answering with an error, such as that of a conversion
+    webhook. Waiting is no use either if it lists other kinds meanwhile; if it lists none, it may be
+    the server that fails, and not the kind.
     """
 
     why: str = ""
     refused: bool = False
+    failing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

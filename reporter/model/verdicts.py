@@ -87,6 +87,7 @@ class Active:
     *notes*: advice for the operator beside the finding, such as a flag to correct.
     *why_partial*: why other objects of the subject could not be evaluated, so that trouble of theirs
     which is not in *troubles* has not ended; empty if all were evaluated.
+    *open_objects*: the cause objects for which that holds; all of them if empty.
     """
 
     key: FindingKey
@@ -94,6 +95,13 @@ class Active:
     involved_object: InvolvedObject
     notes: tuple[str, ...] = ()
     why_partial: str = ""
+    open_objects: frozenset[ObjectRef] = frozenset()
+
+    def leaves_open(self, ref: ObjectRef) -> bool:
+        """
+        Return whether trouble of this object that is not reported may still exist.
+        """
+        return bool(self.why_partial) and (not self.open_objects or ref in self.open_objects)
 
 
 class Clear(Struct, frozen=True, gc=False):
@@ -108,10 +116,13 @@ class Clear(Struct, frozen=True, gc=False):
 class Unknown(Struct, frozen=True, gc=False):
     """
     The probe could not evaluate, for the reason *why*. Nothing is raised and nothing is cleared.
+
+    *is_brief*: a few more observations will show the state, so nobody needs to act.
     """
 
     key: FindingKey
     why: str
+    is_brief: bool = False
 
 
 class Paused(Struct, frozen=True, gc=False):

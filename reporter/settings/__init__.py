@@ -2,7 +2,7 @@
 Read flags and environment variables into one frozen Settings, or name what is wrong.
 """
 
-from reporter.settings.enums import LogFormat, ScrapeMode
+from reporter.settings.enums import LogFormat, RollUpScope, ScrapeMode
 from reporter.settings.errors import SettingsError
 from reporter.settings.flags import Flag, FlagGroup
 from reporter.settings.loading import load_settings
@@ -17,6 +17,7 @@ __all__ = [
     "Flag",
     "FlagGroup",
     "LogFormat",
+    "RollUpScope",
     "ScrapeMode",
     "Settings",
     "SettingsError",

@@ -24,3 +24,14 @@ class LogFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+@unique
+class RollUpScope(StrEnum):
+    """
+    The series of the status among the metrics: none, those of the cluster, or of namespaces as well.
+    """
+
+    OFF = "off"
+    CLUSTER = "cluster"
+    NAMESPACE = "namespace"

@@ -16,7 +16,7 @@ from pathlib import Path
 from reporter import PROGRAM_NAME
 from reporter.model.enums import DetailSource, Emission, ScrapeScope
 from reporter.settings import zap
-from reporter.settings.enums import LogFormat, ScrapeMode
+from reporter.settings.enums import LogFormat, RollUpScope, ScrapeMode
 from reporter.settings.flags import Flag, FlagGroup, flag
 from reporter.settings.parsers import (
     MAX_PORT,
@@ -183,6 +183,11 @@ class Settings:
         "",
         parse_optional_address,
         "Address of /status; empty: inside the pod alone; 0: not served.",
+    )
+    rollup_metrics: RollUpScope = _serving(
+        "cluster",
+        choice_parser(RollUpScope),
+        "Metrics of the status: off, cluster (16 series), namespace (15 for each).",
     )
 
     weight_download_window: timedelta = _weights(

@@ -209,7 +209,11 @@ def _message_text(key: FindingKey, state: FindingState, context: PublishContext)
     """
     if not state.troubles:
         return ""
-    reported = tuple(ReportedTrouble(trouble, ZERO) for trouble in state.troubles)
+    reported = tuple(
+        ReportedTrouble(clock.trouble, ZERO, clock.stopped)
+        for clock in state.clocks
+        if clock.active
+    )
     return render_message(MessageInput(context.catalogue[key.reason], key.subject, reported))
 
 
@@ -221,6 +225,7 @@ def _causes_json(state: FindingState) -> list[Json]:
             "kind": clock.trouble.kind,
             "out": clock.trouble.is_out,
             "active": clock.active,
+            "unknown": clock.stopped,
             "held": not clock.past_hold,
             "seconds": round(clock.time_in_kind.total_seconds(), 3),
             "quietSeconds": round(clock.clear_for.total_seconds(), 3),

@@ -3,22 +3,20 @@ Every case of ``tests/cases``: its announcements at their times, and no others.
 """
 
 import pytest
-import yaml
 
 from reporter.model.enums import EventType
+from tests.support.cases.case_files import read_cases
 from tests.support.cases.case_replay import (
     CaseReplay,
     expected_lines,
     expected_statuses,
     matches_line,
 )
-from tests.support.cases.healthy_stack import CASES
 from tests.support.cases.step_orders import ORDERS, has_fixed_order, reordered
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
-FILES = sorted(CASES.glob("*.yaml"))
-STORIES = {file.stem: yaml.safe_load(file.read_text("utf-8")) for file in FILES}
+STORIES = read_cases()
 JUDGED = [e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason]
 """
 The reasons with a probe, also those that are off by default.

@@ -3,6 +3,7 @@ Strategies for JSON of the right shape that is odd in one place or in many.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -15,7 +16,13 @@ def of_type(kind: type, *, names: Sequence[str] = ()) -> st.SearchStrategy[Any]:
     """
     Draw values of a struct, sometimes odd in places; *names*: names that texts may refer to.
     """
-    return _of(inspect.type_info(kind), tuple(names))
+    return _of_type(kind, tuple(names))
+
+
+@cache
+def _of_type(kind: type, names: tuple[str, ...]) -> st.SearchStrategy[Any]:
+    # Hypothesis analyses each strategy object at its first draw.
+    return _of(inspect.type_info(kind), names)
 
 
 def _of(info: Any, names: tuple[str, ...]) -> st.SearchStrategy[Any]:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from reporter.embedded.example.stack import manifests
 from reporter.kube.watch.watch_events import (
+    Bookmark,
     Delete,
     UndecodableObject,
     Upsert,
@@ -106,12 +107,18 @@ class WatchLine:
     body: Body
 
     def change(self) -> WatchEvent | None:
+        """
+        Return the event; None if it cannot be decoded, or for a name that no API server accepts.
+        """
         try:
-            return decode_watch_event(
+            event = decode_watch_event(
                 self.body, self.kind, RequestInfo(f"watch {self.kind.group_resource}")
             )
         except KubeError:
             return None
+        if isinstance(event, Bookmark) or "".join(event.name).isprintable():
+            return event
+        return None
 
 
 @st.composite

@@ -6,11 +6,8 @@ was stopped: when it wakes, it finds its timers and responses all at once.
 """
 
 import asyncio
-import heapq
-import itertools
-import selectors
 from collections.abc import Callable, Collection
-from datetime import UTC, datetime
+from datetime import timedelta
 from typing import Self
 
 from reporter.kube.objects.leases import Lease
@@ -18,38 +15,31 @@ from reporter.kube.wire.errors import Conflict, NotFound, Unreachable
 from reporter.model.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.rules import LeaseTiming
+from tests.support.virtual_clock import VirtualClock, VirtualEventLoop
 
 
 TIMING = LeaseTiming()
 TICK = 0.1
 
 
-class NonBlockingSelector(selectors.DefaultSelector):
-    def select(self, timeout: float | None = None):
-        return super().select(0)
-
-
 class LeaseNetwork:
     """
-    The virtual time, one Lease, and the network between it and the candidates.
+    One Lease, and the network between it and the candidates, in virtual time.
     """
 
     def __init__(self) -> None:
-        self.now = 100.0
+        self.clock = VirtualClock()
         self.record: LeaseRecord | None = None
         self.version = 0
         self.latency = 0.01
         self.down = False
-        self._order = itertools.count()
-        self._inbox: list[tuple[float, int, Callable[[], None]]] = []
 
     def send(self, request: Callable[[], None]) -> None:
-        heapq.heappush(self._inbox, (self.now + self.latency, next(self._order), request))
+        self.clock.call_after(self.latency, request)
 
     def advance(self, seconds: float) -> None:
-        self.now += seconds
-        while self._inbox and self._inbox[0][0] <= self.now:
-            heapq.heappop(self._inbox)[2]()
+        self.clock.now += seconds
+        self.clock.run_due()
 
     def read(self) -> Lease | None:
         if self.record is None:
@@ -130,8 +120,8 @@ class Candidate:
     """
 
     def __init__(self, network: LeaseNetwork, name: str, skew: float) -> None:
-        self.loop = asyncio.SelectorEventLoop(NonBlockingSelector())
-        self.loop.time = lambda: network.now  # type: ignore[method-assign]
+        self.event_loop = VirtualEventLoop(network.clock)
+        self.loop = self.event_loop.loop
         self.elector = self.loop.run_until_complete(self._elector(network, name, skew))
         self.task: asyncio.Task[None] = self.loop.create_task(self.elector.run())
 
@@ -140,27 +130,14 @@ class Candidate:
             DelayedLeaseLock(network),
             TIMING,
             identity=name,
-            wall_clock=lambda: datetime.fromtimestamp(network.now + skew, UTC),
+            wall_clock=lambda: network.clock.wall_time + timedelta(seconds=skew),
             jitter=lambda: 0.5,
         )
 
-    def step(self) -> None:
-        """
-        Run the loop until nothing is left to do at this moment.
-        """
-        for _ in range(10):
-            self.loop.call_soon(self.loop.stop)
-            self.loop.run_forever()
-
     def release(self) -> None:
         self.task.cancel()
-        self.step()
+        self.event_loop.run_until_idle()
         self.task = self.loop.create_task(self.elector.release())
-
-    def close(self) -> None:
-        self.task.cancel()
-        self.step()
-        self.loop.close()
 
 
 class Candidates:
@@ -177,7 +154,7 @@ class Candidates:
 
     def __exit__(self, *_: object) -> None:
         for process in self.processes:
-            process.close()
+            process.event_loop.close()
 
     def advance(
         self, seconds: float, *, stopped: Collection[int] = (), tick: float = TICK
@@ -191,7 +168,7 @@ class Candidates:
             self.network.advance(tick)
             for number, process in enumerate(self.processes):
                 if number not in stopped:
-                    process.step()
+                    process.event_loop.run_until_idle()
                     assert len(self.holders()) <= 1
             self.ever.update(self.holders())
 

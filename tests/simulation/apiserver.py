@@ -16,7 +16,7 @@ from reporter.kube.wire.errors import Conflict, NotFound
 from reporter.model.event_record import EventRecord, PossibleKeys
 from reporter.model.lease_record import LeaseRecord
 from tests.simulation.network import SimulatedNetwork
-from tests.simulation.virtual_clock import VirtualClock
+from tests.support.virtual_clock import VirtualClock
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
 from tests.simulation.troubles import CRDS, HEALTHY, TROUBLES
-from tests.simulation.virtual_clock import VirtualClock
 from tests.support.builders import LONG_AGO
 from tests.support.cases.objects import CaseObjects, ObjectAddress
 from tests.support.cases.syntax import apply_merge_patch
+from tests.support.virtual_clock import VirtualClock
 
 
 Name = tuple[str, str]

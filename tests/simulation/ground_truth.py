@@ -20,7 +20,7 @@ from reporter.stages.store.store import Store
 from tests.simulation.cluster import ObjectUpdate, SimulatedCluster
 from tests.simulation.replica import EVALUATOR
 from tests.simulation.troubles import CRDS
-from tests.simulation.virtual_clock import VirtualClock
+from tests.support.virtual_clock import VirtualClock
 
 
 NEVER = float("inf")

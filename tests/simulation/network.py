@@ -11,7 +11,7 @@ from random import Random
 from typing import TypeVar
 
 from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
-from tests.simulation.virtual_clock import VirtualClock
+from tests.support.virtual_clock import VirtualClock
 
 
 T = TypeVar("T")

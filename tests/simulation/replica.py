@@ -30,9 +30,9 @@ from tests.simulation.cluster import SimulatedCluster
 from tests.simulation.network import SimulatedNetwork
 from tests.simulation.simulated_watches import SimulatedWatches
 from tests.simulation.troubles import CRDS
-from tests.simulation.virtual_clock import VirtualClock, VirtualEventLoop
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.replay import involved_for
+from tests.support.virtual_clock import VirtualClock, VirtualEventLoop
 
 
 EVALUATOR = Evaluator(DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, EvaluationSettings())

@@ -12,7 +12,7 @@ from reporter.model.observations import NotServed, NotSynced, Watching, WatchLos
 from reporter.stages.store.store import Store
 from tests.simulation.cluster import ObjectUpdate, SimulatedCluster
 from tests.simulation.troubles import CRDS
-from tests.simulation.virtual_clock import VirtualClock
+from tests.support.virtual_clock import VirtualClock
 
 
 DISCOVERY_INTERVAL, CONFIRM_INTERVAL = 30.0, 11.0

@@ -18,7 +18,7 @@ from tests.simulation.ground_truth import GroundTruth
 from tests.simulation.network import NetworkCondition
 from tests.simulation.replica import Replica, SharedEnvironment
 from tests.simulation.send_checker import SendChecker
-from tests.simulation.virtual_clock import VirtualClock
+from tests.support.virtual_clock import VirtualClock
 
 
 SHORT_REST, LONG_REST, LONGEST_REST = 360.0, 960.0, 3600.0

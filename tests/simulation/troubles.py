@@ -5,9 +5,7 @@ The troubles of the simulation: descriptions of objects, merged over those of th
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import yaml
-
-from tests.support.cases.healthy_stack import CASES
+from tests.support.cases.case_files import CASES, read_yaml
 from tests.support.cases.healthy_stack import HEALTHY_STACK as STACK
 from tests.support.cases.objects import healthy_pods
 
@@ -32,7 +30,7 @@ class SimulatedTrouble:
 
 
 def _read() -> Mapping[str, SimulatedTrouble]:
-    troubles = yaml.safe_load((CASES.parent / "simulation" / "troubles.yaml").read_text("utf-8"))
+    troubles = read_yaml(CASES.parent / "simulation" / "troubles.yaml")
     return {
         name: SimulatedTrouble(
             each.get("change", {}), tuple(each.get("crds", ())), each.get("normal", False)

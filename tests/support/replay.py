@@ -2,6 +2,7 @@
 Replay verdicts through time in the pure core, and record what is announced.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Self
@@ -63,8 +64,7 @@ class Replay:
         self.run_pass()
 
     def _run_probe(self, _, request) -> list[Verdict]:
-        pair = request.subject, request.reason
-        verdicts = {k: v for k, v in self.verdicts.items() if (k.subject, k.reason) == pair}
+        verdicts = self._verdicts_of.get((request.subject, request.reason), {})
         return [
             Unknown(key, verdict) if isinstance(verdict, str) else verdict
             for key, verdict in verdicts.items()
@@ -111,9 +111,7 @@ class Replay:
         return deadline
 
     def _next_deadline(self):
-        deadlines = [
-            self.evaluator.next_deadline(self.evaluation, self.store.snapshot(), now=self.now)
-        ]
+        deadlines = [self.evaluator.next_deadline(self.evaluation, self.snapshot, now=self.now)]
         if self.announcing:
             deadlines += [write.due_at for write in self.context.pending_writes(now=self.now)]
         deadlines.append(
@@ -130,9 +128,13 @@ class Replay:
         )
 
     def run_pass(self) -> Self:
+        self.snapshot = self.store.snapshot()
+        self._verdicts_of: dict = defaultdict(dict)
+        for key, verdict in self.verdicts.items():
+            self._verdicts_of[key.subject, key.reason][key] = verdict
         self.evaluation = self.evaluator.evaluate(
             self.evaluation,
-            self.store.snapshot(),
+            self.snapshot,
             self.subjects,
             now=self.now,
             announced=frozenset(self.announcement_state.episodes),

@@ -17,6 +17,7 @@ from reporter.model.kinds.istio.mesh_config import MeshConfigMap, MeshConfigMapD
 from reporter.model.kinds.karpenter.node_claims import NodeClaim, NodeClaimStatus
 from reporter.model.kinds.keda.horizontal_pod_autoscalers import (
     HorizontalPodAutoscaler,
+    HorizontalPodAutoscalerSpec,
     HorizontalPodAutoscalerStatus,
 )
 from reporter.model.kinds.keda.scaled_objects import ScaledObject, ScaledObjectStatus
@@ -64,7 +65,10 @@ def an_autoscaler(*conditions: Condition, **changes) -> HorizontalPodAutoscaler:
             creation_timestamp=LONG_AGO,
             deletion_timestamp=changes.get("deleted"),
         ),
-        spec=ScalingSpec(scale_target_ref=ScaleTarget(kind="InferenceSet", name=MODEL)),
+        spec=HorizontalPodAutoscalerSpec(
+            scale_target_ref=ScaleTarget(kind="InferenceSet", name=MODEL),
+            max_replicas=changes.get("max_replicas"),
+        ),
         status=HorizontalPodAutoscalerStatus(conditions=conditions),
     )
 

@@ -22,6 +22,7 @@ from e2e.support.reporter_process import ReporterProcess
 
 
 FLAGS = (
+    "--scrape=loading",  # the copied Ready pods have no page
     "--settle-seconds=1",
     "--startup-grace-seconds=0",
     "--lease-duration-seconds=15",

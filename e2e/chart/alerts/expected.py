@@ -4,6 +4,8 @@ The alerts that fire in each state, and when.
 
 from e2e.chart.alerts.states import State
 from e2e.chart.alerts.timeline import NAMESPACE, samples
+from reporter.stages.probes.specs import SPECS
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 Alert = dict[str, str]
@@ -15,6 +17,11 @@ Minutes in which a cluster is healthy, and then is in the state.
 
 HEALTHY_YET, OVERDUE, LATE = BEFORE - 1, BEFORE + 29, BEFORE + LASTS - 1
 BBR = "clusterBBRNotReady"
+READ_FROM_PAGES = frozenset(
+    entry.reason
+    for entry in DEFAULT_CATALOGUE.entries.values()
+    if entry.probe and SPECS[entry.probe].scrape is not None
+)
 
 
 def _alert(name: str, severity: str = "warning", **labels: str) -> Alert:
@@ -58,10 +65,10 @@ def expected_alerts(name: str, state: State) -> list[Alert]:
 
 def firing_by_minute(name: str, state: State, **external: str) -> dict[int, list[Alert]]:
     """
-    Return the alerts that fire, by minute. One resolves after an hour, one reason takes an hour.
+    Return the alerts that fire, by minute. One resolves after an hour, some reasons take an hour.
     """
     alerts = [each | external for each in expected_alerts(name, state)]
-    slow = [each for each in alerts if each.get("reason") == "inferencesetWeightDownloadSlow"]
+    slow = [each for each in alerts if each.get("reason") in READ_FROM_PAGES]
     past = [each for each in alerts if each["alertname"].endswith("EventDropped")]
     return {
         HEALTHY_YET: [],

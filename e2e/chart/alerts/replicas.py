@@ -20,6 +20,7 @@ One page for each replica.
 
 FLAGS = (
     "--startup-grace-seconds=0",
+    "--scrape=loading",  # the Ready pods of the example have no page
     "--settle-seconds=0",
     "--heartbeat-seconds=10",
     "--resync-seconds=2",

@@ -19,6 +19,7 @@ from e2e.chart.alerts.expected import (
     LATE,
     OURS,
     OVERDUE,
+    READ_FROM_PAGES,
     REPORTER_SILENT,
     Alert,
     expected_alerts,
@@ -33,6 +34,7 @@ from e2e.chart.alerts.timeline import (
     Phase,
     samples,
     scraped,
+    selector,
     series_of,
 )
 from e2e.chart.helm import Helm
@@ -114,9 +116,11 @@ def test_nothing_is_unknown_where_the_stack_can_be_read(states: Mapping[str, Sta
 
 def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
     """
-    The states above evaluate the alert for every reason of the catalogue.
+    The states above evaluate the alert for every reason that is on; those about the pages of Ready pods
+    have a test of their own.
     """
-    reasons = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason}
+    reasons = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if e.is_evaluated}
+    reasons -= READ_FROM_PAGES - {"inferencesetWeightDownloadSlow"}
     lost = [*unknown_alerts(states["one_cut_off"]), *unknown_alerts(states["discovery_fails"])]
     assert {each["reason"] for each in lost} == reasons
     for name in ("unknown", "watch_lost"):
@@ -156,6 +160,45 @@ def test_an_event_that_is_dropped_before_the_first_scrape_is_noticed(
     series = [*series_of((Phase(30, state.after),), _metrics(rules), cluster="west")]
     expected = [each | {"cluster": "west"} for each in expected_alerts("dropped", state)]
     assert firing_errors(rules, series, {29: expected}, tmp_path) == ""
+
+
+# ---------------------------------------------------------------- metrics pages
+
+
+def _page_series(pages: Mapping[str, int], *, cluster: str) -> Iterator[Json]:
+    """
+    Yield the series of a reporter with so many pages by outcome, which cannot evaluate two reasons.
+    """
+    target = {"namespace": "kaito-system", "pod": "reporter-0", "cluster": cluster}
+    values = {("leader", ""): 1}
+    values |= {("scrape_pages", f'outcome="{outcome}"'): n for outcome, n in pages.items()}
+    for reason in sorted(READ_FROM_PAGES):
+        values["unknown", f'layer="x",reason="{reason}",workload_namespace="team-a"'] = 1
+    for (name, labels), value in values.items():
+        series = selector(OURS + name, target).replace("{", f"{{{labels}," if labels else "{")
+        yield {"series": series, "values": f"{value}x{LASTS}"}
+
+
+@pytest.mark.parametrize(
+    ("read", "failed", "unreadable"), [(0, 3, True), (1, 3, False), (0, 0, False)]
+)
+def test_one_alert_stands_for_all_namespaces_while_no_page_can_be_read(
+    rules: Json, tmp_path: Path, read: int, failed: int, unreadable: bool
+) -> None:
+    pages = {"read": read, "failed": failed, "new": 0}
+    series = [*_page_series(pages, cluster="west")]
+    series += _page_series({"read": 5, "failed": 0, "new": 0}, cluster="east")
+    found = {"namespace": "kaito-system", "severity": "warning"}
+
+    def unknown(cluster: str) -> list[Alert]:
+        labels = {"layer": "x", "workload_namespace": "team-a", "cluster": cluster}
+        name = {"alertname": "ProductionStackReasonUnknown"}
+        return [{**found, **name, **labels, "reason": each} for each in sorted(READ_FROM_PAGES)]
+
+    one = {"alertname": "ProductionStackMetricsPagesUnreadable", "cluster": "west"}
+    west = [{**found, **one, "outcome": "read"}] if unreadable else unknown("west")
+    firing: dict[int, list[Alert]] = {50: [], LASTS - 1: [*unknown("east"), *west]}
+    assert firing_errors(rules, series, firing, tmp_path) == ""
 
 
 # ---------------------------------------------------------------- ways to scrape

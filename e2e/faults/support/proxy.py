@@ -25,6 +25,7 @@ from e2e.controlplane import ControlPlane, reporter_rights
 from e2e.faults.support.proxy_forwarding import forwarded_headers, read_piece
 from e2e.faults.support.proxy_rules import ProxyRule, SeenRequest
 from e2e.support.reporter_process import NAMESPACE
+from reporter.kube.client.sockets import OpenSockets
 from tests.support.ports import free_port
 
 
@@ -159,9 +160,13 @@ class FaultProxy:
         server.
         """
         tls = ssl.create_default_context(cafile=str(self._plane.client.ca_file))
+        self._sockets = OpenSockets()
+        connector = aiohttp.TCPConnector(
+            limit=0, force_close=True, ssl=tls, socket_factory=self._sockets.open
+        )
         self._session = aiohttp.ClientSession(
             f"https://127.0.0.1:{self._plane.client.port}",
-            connector=aiohttp.TCPConnector(limit=0, force_close=True, ssl=tls),
+            connector=connector,
             timeout=aiohttp.ClientTimeout(total=None),
             auto_decompress=False,
         )
@@ -171,13 +176,10 @@ class FaultProxy:
         await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
 
     async def _close(self) -> None:
-        """
-        Close the session. TLS connections close a moment later.
-        """
         await self._abort_all()
         await self._runner.cleanup()
         await self._session.close()
-        await asyncio.sleep(0.2)
+        await self._sockets.close()
 
     def _connections(self) -> list[asyncio.Transport]:
         found = (each.transport for each in self._server.connections)

@@ -2,45 +2,71 @@
 The case files of ``tests/cases`` that are marked as real.
 """
 
+from collections.abc import Mapping
 from typing import Any
-
-import yaml
 
 from e2e.controlplane import ControlPlane
 from e2e.support.cases.cluster_objects import CaseClusterObjects
-from e2e.support.cases.cluster_replay import ClusterCaseReplay, differences, line
+from e2e.support.cases.cluster_replay import (
+    SUPPORTED_KEYS,
+    ClusterCaseReplay,
+    differences,
+    line,
+)
 from e2e.support.events import Event
 from reporter.model.enums import Layer, Reason
+from tests.support.cases.case_files import read_cases
 from tests.support.cases.case_replay import expected_announcements
-from tests.support.cases.healthy_stack import CASES
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 REAL_CASES: dict[str, Any] = {
-    file.stem: case
-    for file in sorted(CASES.glob("*.yaml"))
-    if (case := yaml.safe_load(file.read_text("utf-8"))).get("real")
+    name: case for name, case in read_cases().items() if case.get("real")
 }
 
 
-def of_layer(layer: Layer) -> list[str]:
+class CaseNotReplayable(Exception):
+    """
+    A case that is marked as real and that the replay on a real API server cannot check.
+    """
+
+
+def of_layer(layer: Layer, cases: Mapping[str, Any] = REAL_CASES) -> list[str]:
     """
     Return the names of the cases whose first announcement is of this layer.
+
+    Raise CaseNotReplayable for a case that must not be marked as real.
     """
-    return [name for name, case in REAL_CASES.items() if _first_layer(case) is layer]
+    return [name for name, case in cases.items() if _first_layer(name, case) is layer]
 
 
-def _first_layer(case: Any) -> Layer:
-    _, first = expected_announcements(case)[0]
+def _first_layer(name: str, case: Any) -> Layer:
+    announcements = expected_announcements(case)
+    if not announcements:
+        raise CaseNotReplayable(
+            f"tests/cases/{name}.yaml announces nothing, and the replay on a real API server waits"
+            " for announcements: remove its real: true"
+        )
+    steps = (case.get("given", {}), *case["story"])
+    if odd := sorted({key for step in steps for key in step} - SUPPORTED_KEYS):
+        raise CaseNotReplayable(
+            f"tests/cases/{name}.yaml has steps that are replayed on the core only"
+            f" ({', '.join(odd)}): remove its real: true"
+        )
+    _, first = announcements[0]
     return DEFAULT_CATALOGUE[Reason(first.split()[1])].layer
 
 
-def replay_case(plane: ControlPlane, objects: CaseClusterObjects, name: str) -> list[Event]:
+def replay_case(
+    plane: ControlPlane, objects: CaseClusterObjects, name: str, *, grant: bool = True
+) -> list[Event]:
     """
     Replay a case, assert that exactly its announcements were written, and return them.
+
+    *grant*: False for an API server without RBAC.
     """
     case = REAL_CASES[name]
-    written = ClusterCaseReplay(plane, objects, case).run()
+    written = ClusterCaseReplay(plane, objects, case, grant).run()
     found = differences(written, case)
     assert not found, "\n".join([case["why"], *found, "", "written was", *map(line, written)])
     assert len({each.version for each in written}) == len(written)

@@ -2,7 +2,12 @@
 The cases that must be marked as real. Needs no control plane.
 """
 
-from e2e.scenarios.cases.real_cases import REAL_CASES, of_layer
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from e2e.scenarios.cases.real_cases import REAL_CASES, CaseNotReplayable, of_layer
 from e2e.suite.announces import collect_tests
 from reporter.model.enums import Layer
 from tests.support.cases.case_replay import expected_announcements
@@ -21,6 +26,27 @@ def test_every_case_is_played() -> None:
     There is a file with tests for each layer.
     """
     assert sorted(name for layer in Layer for name in of_layer(layer)) == sorted(REAL_CASES)
+
+
+@pytest.mark.parametrize(
+    ("case", "error"),
+    [
+        ({"story": [], "announced": {}}, "announces nothing"),
+        (
+            {
+                "story": [{"at": "1m", "restart": "5s"}],
+                "announced": {"1m": "Warning clusterReady"},
+            },
+            r"core only \(restart\)",
+        ),
+    ],
+    ids=["nothing announced", "a step of the core"],
+)
+def test_a_case_that_cannot_be_replayed_is_named_with_the_remedy(
+    case: Mapping[str, Any], error: str
+) -> None:
+    with pytest.raises(CaseNotReplayable, match=f"tests/cases/quiet.yaml .*{error}.*: remove"):
+        of_layer(Layer.CLUSTER, {"quiet": {**case, "real": True}})
 
 
 def test_every_reason_is_announced_by_a_case_here_or_by_a_test_of_the_suite() -> None:

@@ -172,7 +172,7 @@ def starts(stack: ControlPlane) -> Iterator[StartOutcomes]:
         page = Page(plane, routable_address(), free_port())
         flags = (f"--weight-download-metric-port={page.port}", f"--startup-grace-seconds={GRACE}")
         with ReporterProcess(
-            plane, *flags, *SHORT_SCRAPES, *observer.short_hold_flags(plane)
+            plane, *flags, observer.NO_PAGES, *SHORT_SCRAPES, *observer.short_hold_flags(plane)
         ) as reporter:
             watcher = Observer(reporter)
             failing = [executor.submit(_fail, plane, name) for name in FAILURES]

@@ -79,7 +79,9 @@ def plane() -> Iterator[ControlPlane]:
 @pytest.fixture(scope="module")
 def installed(plane: ControlPlane) -> Iterator[InstallOutcome]:
     grace = f"--startup-grace-seconds={GRACE}"
-    with ReporterProcess(plane, grace, *observer.short_hold_flags(plane)) as reporter:
+    with ReporterProcess(
+        plane, grace, observer.NO_PAGES, *observer.short_hold_flags(plane)
+    ) as reporter:
         watcher = Observer(reporter)
         held: dict[str, set[str]] = {}
         for step in _steps(plane):

@@ -19,7 +19,7 @@ from e2e.controlplane import ControlPlane, nodes, until
 from e2e.scenarios.models.model_lifecycles import FAULTS, LIFECYCLES, WORKSPACE
 from e2e.support import events
 from e2e.support.events import Event
-from e2e.support.observer import ANNOUNCE_WAIT, Observer, short_hold_flags
+from e2e.support.observer import ANNOUNCE_WAIT, NO_PAGES, Observer, short_hold_flags
 from e2e.support.production_stack import components, restore
 from e2e.support.production_stack.components import BODY_BASED_ROUTER
 from e2e.support.production_stack.kaito_controller import (
@@ -65,7 +65,9 @@ def observer(stack: ControlPlane) -> Iterator[Observer]:
             list(executor.map(lambda name: _install(_team(plane, name)), LIFECYCLES))
         time.sleep(GRACE)
         grace = f"--startup-grace-seconds={GRACE}"
-        reporter = after.enter_context(ReporterProcess(plane, grace, *short_hold_flags(plane)))
+        reporter = after.enter_context(
+            ReporterProcess(plane, grace, NO_PAGES, *short_hold_flags(plane))
+        )
         watcher = Observer(reporter)
         watcher.wait_all_clear()
         yield watcher

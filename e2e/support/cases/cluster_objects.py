@@ -145,7 +145,7 @@ class CaseClusterObjects:
             live = None
         self._there[address] = self._wanted(address)
         if live is None:
-            live = self.client.create(self.client.collection(manifest), manifest)
+            live = self.client.create(path.rpartition("/")[0], manifest)
         else:
             meta["resourceVersion"] = live["metadata"]["resourceVersion"]
             kept = {"spec": live["spec"]} if address.kind.kind in {"Pod", NAMESPACE} else {}

@@ -5,7 +5,8 @@ Render docs/reasons.md, the reference and runbook of all reasons.
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec import UNSET
@@ -31,6 +32,14 @@ message; the namespaces of components are those of the default flags.
 
 A subject announces its highest-ranked reason (the lowest number) and names the others after `also:`.
 Holds are given as declared / failed / lost / starting trouble; *grace* is `--startup-grace-seconds`.
+
+An [overlay](../catalogue/README.md#an-overlay) switches each reason on or off and sets its parameters, which are given
+with their defaults: `window-seconds` is the time for which the trouble must be seen, `no-traffic-window-seconds` the same
+while nothing shows new requests, `progress-window-seconds` the longest time without progress of an engine that works,
+`min-…` and `max-…` the least and the highest number that is well or counts, shares from 0 to 1, `min-ratio` requests that
+wait for each that runs, `restarts` and `failures` how many are trouble. A parameter that ends in `-flag` names a flag.
+`families` are names of metrics: the first of a list that is on the page counts; of a histogram its count is read; requests
+to `ignored-handlers` ask nothing of the model.
 """
 SUBJECTS = {
     Layer.CLUSTER: "the control plane of the stack",
@@ -54,6 +63,7 @@ def render_reasons(folder: Path) -> str:
 
 def _section(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> str:
     lines = [f"### {entry.reason}", "", _text(entry.meaning), "", *_facts(entry)]
+    lines += _parameters(entry, entries)
     if entry.example is not UNSET:
         lines += ["", "Example:", "", f"    {entry.type} {entry.reason} {entry.example}"]
     if entry.runbook is not UNSET:
@@ -78,6 +88,42 @@ def _facts(entry: ReasonEntry) -> Iterator[str]:
     held = build_holds(entry.hold)
     holds = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
     yield f"- Holds: {' / '.join(holds)}{'' if entry.grace else '; no grace for new objects'}"
+
+
+def _parameters(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> Iterator[str]:
+    """
+    Yield the parameters; lists of objects, such as components, are in the catalogue only.
+    """
+    given = {} if entry.parameters is UNSET else entry.parameters
+    plain = {name: value for name, value in given.items() if _is_plain(value)}
+    if plain:
+        shown = ", ".join(f"`{name}: {_value(value)}`" for name, value in plain.items())
+        yield f"- Parameters: {shown}"
+    for name, value in given.items():
+        if isinstance(value, Mapping) and all(map(_is_plain, value.values())):
+            yield f"- Parameters `{name}`: {_mapping(entry, name, value, entries)}"
+
+
+def _mapping(
+    entry: ReasonEntry, name: str, value: Mapping[str, object], entries: Iterable[ReasonEntry]
+) -> str:
+    earlier = takewhile(lambda each: each is not entry, entries)
+    for other in earlier:
+        if other.parameters is not UNSET and other.parameters.get(name) == value:
+            return f"those of {_link(other.reason)}"
+    return ", ".join(f"`{key}: {_value(each)}`" for key, each in value.items())
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, list):
+        return all(not isinstance(each, list | Mapping) for each in value)
+    return not isinstance(value, Mapping)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(str, value))}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _numbered(steps: Sequence[str]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from kubernetes.aio.client import ApiClient
 
 from reporter import PROGRAM_NAME
 from reporter.kube.auth.rest_config import RestConfig
+from reporter.kube.client.sockets import OpenSockets
 from reporter.kube.wire.errors import ConfigurationError
 
 
@@ -66,8 +67,8 @@ class _SharedApiClient:
     An ApiClient that is closed when it is retired and no request uses it.
     """
 
-    def __init__(self, config: RestConfig, stamps: FileStamps) -> None:
-        self.client = _new_api_client(config)
+    def __init__(self, config: RestConfig, stamps: FileStamps, sockets: OpenSockets) -> None:
+        self.client, self._connector = _new_api_client(config, sockets)
         self.connection_key = config.connection_key
         self.stamps = stamps
         self.users = 0
@@ -75,7 +76,11 @@ class _SharedApiClient:
 
     async def close_if_unused(self) -> None:
         if self.retired and not self.users:
-            await self.client.close()
+            await self.close()
+
+    async def close(self) -> None:
+        await self.client.close()
+        await self._connector.close()
 
 
 class Connections:
@@ -89,8 +94,9 @@ class Connections:
         self._check_interval = check_interval
         self._checked_at = asyncio.get_running_loop().time()
         self._unusable: tuple[object, FileStamps] | None = None
+        self._sockets = OpenSockets()
         try:
-            self._current = _SharedApiClient(config, _stat_files(config))
+            self._current = _SharedApiClient(config, _stat_files(config), self._sockets)
         except (OSError, ValueError) as err:
             files = ", ".join(filter(None, config.tls_files)) or "the kubeconfig"
             raise ConfigurationError(f"certificates of {files}: {err}") from err
@@ -110,7 +116,8 @@ class Connections:
             await shared.close_if_unused()
 
     async def close(self) -> None:
-        await self._current.client.close()
+        await self._current.close()
+        await self._sockets.close()
 
     async def _refresh(self, config: RestConfig) -> None:
         now = asyncio.get_running_loop().time()
@@ -123,7 +130,7 @@ class Connections:
         if unchanged or (config.connection_key, stamps) == self._unusable:
             return
         try:
-            replacement = _SharedApiClient(config, stamps)
+            replacement = _SharedApiClient(config, stamps, self._sockets)
         except (OSError, ValueError) as err:
             logger.warning("cannot use the new certificates, keeping the old ones: %s", err)
             self._unusable = (config.connection_key, stamps)
@@ -133,20 +140,30 @@ class Connections:
         await old.close_if_unused()
 
 
-def _new_api_client(config: RestConfig) -> Any:
+def _new_api_client(config: RestConfig, sockets: OpenSockets) -> tuple[Any, aiohttp.TCPConnector]:
+    """
+    Make an ApiClient and its connector, which the client uses and does not close.
+    """
     configuration = deepcopy(config.configuration)
-    configuration.connection_pool_maxsize = MAX_CONNECTIONS
     configuration.refresh_api_key_hook = None
     configuration.retries = None
+    with config.inline_tls.as_files(configuration):
+        client = ApiClient(configuration)
+    connector = aiohttp.TCPConnector(
+        limit=MAX_CONNECTIONS,
+        ssl=client.rest_client.ssl_context,
+        socket_factory=sockets.open,
+    )
+    # Read at the first request, so it may have the connector that needs the client's TLS context.
     configuration.client_session_kwargs = {
+        "connector": connector,
         "trust_env": False,
         "read_bufsize": READ_BUFFER_BYTES,
         "cookie_jar": aiohttp.DummyCookieJar(),
         "middlewares": (_refuse_redirects,),
         "response_class": ConnectedResponse,
     }
-    with config.inline_tls.as_files(configuration):
-        return ApiClient(configuration)
+    return client, connector
 
 
 async def _refuse_redirects(

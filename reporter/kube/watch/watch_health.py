@@ -12,6 +12,11 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
 
 
+FAILURES_BEFORE_FAILING = 3
+"""
+Error answers of the API server in a row after which the kind itself counts as failing.
+"""
+
 MENTIONED_PAUSE = timedelta(seconds=40)
 """
 The state names a pause that is longer than our own back-off: the API server asked for it.
@@ -41,6 +46,7 @@ class WatchHealth:
         self._unwatched_since: datetime | None = None
         self._logged = ""
         self._failures = 0
+        self._error_answers = 0
 
     def record_list(self) -> None:
         self._listed = True
@@ -51,6 +57,7 @@ class WatchHealth:
         """
         self._unwatched_since = None
         self._failures = 0
+        self._error_answers = 0
         self._store.set_watch_state(self._kind, Watching())
         if self._logged:
             logger.info("%s: watching again", self._kind.group_resource)
@@ -84,11 +91,13 @@ class WatchHealth:
         if pause > MENTIONED_PAUSE:
             why += f"; tried again after {pause.total_seconds():.0f} s"
         self.record_watch_end()
+        self._error_answers = self._error_answers + 1 if err.is_from_api_server else 0
         if self._listed and self._unwatched_since is not None:
             self._store.set_watch_state(self._kind, WatchLost(self._unwatched_since, why))
         else:
             refused = refused or (isinstance(err, Refused) and err.is_forbidden)
-            self._store.set_watch_state(self._kind, NotSynced(why, refused))
+            failing = not refused and self._error_answers >= FAILURES_BEFORE_FAILING
+            self._store.set_watch_state(self._kind, NotSynced(why, refused, failing))
         self._failures += 1
         lasting = self._failures > 1 or isinstance(err, Refused | Invalid)
         self._log_failure(logging.WARNING if lasting else logging.DEBUG, err, why)

@@ -90,6 +90,18 @@ def response_error(
     Map a response other than success to an error.
     """
     api_status = decode_status(body)
+    error = _response_error(request, status, headers, body, api_status)
+    error.is_from_api_server = api_status is not None
+    return error
+
+
+def _response_error(
+    request: RequestInfo,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    api_status: Status | None,
+) -> KubeError:
     if api_status is None and (is_html(headers) or _is_html_body(body)):
         return proxy_error(request, status, headers, body)
     message = clean(body if api_status is None else api_status.text)

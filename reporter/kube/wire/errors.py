@@ -25,7 +25,11 @@ class ConfigurationError(Exception):
 class KubeError(Exception):
     """
     A failed request. *operation*: what it did, as "list pods". *status*: 0 without a response.
+
+    *is_from_api_server*: the response was a Status, which proxies and load balancers do not send.
     """
+
+    is_from_api_server = False
 
     def __init__(self, operation: str, *, status: int = 0, message: str = "") -> None:
         super().__init__(operation, status, message)

@@ -40,12 +40,13 @@ class EngineKeeper:
     def __call__(self, history: ScrapeHistory, scrape: ScrapedMetrics) -> ScrapeHistory:
         before = history.engines or EngineReadings(self.columns)
         observed = before.observed + self._observed_since(before, scrape)
-        rows = list(reduce_page(scrape.samples, self.columns).items())[:MAX_ENGINES]
+        rows = list(reduce_page(scrape.samples, self.columns).items())
         by_engine = {
             engine: self._add_row(before.by_engine.get(engine), array("d", row), now=observed)
-            for engine, row in rows
+            for engine, row in rows[:MAX_ENGINES]
         }
-        readings = EngineReadings(self.columns, scrape.scraped_at, observed, by_engine)
+        left_out = len(rows) - len(by_engine)
+        readings = EngineReadings(self.columns, scrape.scraped_at, observed, by_engine, left_out)
         return replace(history, engines=readings, last_failure=None)
 
     def merged(self, other: "EngineKeeper") -> "EngineKeeper":

@@ -4,6 +4,7 @@ Reduce the samples of a page to the columns that are kept.
 A page of vLLM has a thousand lines. Of each page only one number per column and engine is kept.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from math import isnan, nan
 from typing import TypeAlias
@@ -27,6 +28,13 @@ COUNT_SUFFIX = "_count"
 The suffix of the one sample that is kept of a histogram: how many values it has observed.
 """
 
+MAX_NAME_LENGTH = 32
+"""
+The characters that are kept of an engine's name. vLLM's are whole numbers.
+"""
+
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9_.-]")
+
 SamplesByName: TypeAlias = Mapping[str, list[Sample]]
 SeriesGroup: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -48,7 +56,7 @@ def reduce_page(
 def _column_values(column: Column, by_name: SamplesByName) -> Mapping[str, float]:
     rows: dict[str, dict[SeriesGroup, float]] = {}
     for sample in _find_series(column, by_name):
-        groups = rows.setdefault(sample.labels.get(ENGINE_LABEL, POD_ROW), {})
+        groups = rows.setdefault(_row_of(sample), {})
         if _is_counted(column, sample):
             group = _group_of(column, sample)
             groups[group] = _add(column.combine, groups.get(group), sample.value)
@@ -61,6 +69,16 @@ def _find_series(column: Column, by_name: SamplesByName) -> Iterable[Sample]:
         if found:
             return found
     return ()
+
+
+def _row_of(sample: Sample) -> str:
+    """
+    Return the engine of a sample, short and plain: it is kept, and named in Events.
+    """
+    engine = sample.labels.get(ENGINE_LABEL, POD_ROW)
+    if len(engine) <= MAX_NAME_LENGTH and engine.isascii() and engine.isalnum():
+        return engine
+    return _NOT_PLAIN.sub("_", engine[:MAX_NAME_LENGTH])
 
 
 def _is_counted(column: Column, sample: Sample) -> bool:

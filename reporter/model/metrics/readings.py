@@ -38,10 +38,12 @@ class EngineReadings:
 
     *observed*: the seconds for which the pod was observed in this run: the sum of the distances
     between pages that followed each other without a gap. A gap, or a clock that jumps, adds nothing
-    to it, so every window stands still meanwhile. *read_at*: when the newest page was read.
+    to it, so every window stands still meanwhile. *read_at*: when the newest page was read. *left_out*:
+    how many more engines the newest page has than are kept.
     """
 
     columns: tuple[Column, ...]
     read_at: datetime | None = None
     observed: float = 0.0
     by_engine: Mapping[str, EngineSeries] = field(default_factory=lambda: MappingProxyType({}))
+    left_out: int = 0

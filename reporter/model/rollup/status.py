@@ -230,6 +230,9 @@ class ClusterStatus(StatusStruct, frozen=True, kw_only=True):
     """
 
     state: State
+    uid: Annotated[
+        str, Meta(description="UID of the namespace kube-system; empty if it cannot be read.")
+    ] = ""
     last_known: State | None = None
     blocking: Blocking | None = None
     components: tuple[ComponentStatus, ...] = ()
@@ -243,7 +246,7 @@ class StatusDocument(StatusStruct, frozen=True, kw_only=True):
     """
 
     schema: Annotated[str, Meta(description="Always `v1`; keys are only added to it.")]
-    mode: Mode = Mode.WATCHING
+    mode: Annotated[Mode, Meta(description="Whether a process watches, or it was read once.")]
     evaluated_at: Annotated[
         datetime | None, Meta(description="Time of the last pass; null before the first.")
     ] = None

@@ -22,7 +22,7 @@ class Health:
     Liveness and readiness, and what a ready process lacks.
 
     *resync*: the time between two full passes. *waiting_for*: returns why a leader announces
-    nothing, or an empty text.
+    nothing, or an empty text. *unread*: returns the kinds that cannot be read now, with why.
     """
 
     def __init__(
@@ -32,9 +32,10 @@ class Health:
         *,
         resync: timedelta,
         waiting_for: Callable[[], str] = lambda: "",
+        unread: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._controller, self._store, self._resync = controller, store, resync
-        self._waiting_for = waiting_for
+        self._waiting_for, self._unread = waiting_for, unread
         self._now = asyncio.get_running_loop().time
         self.started_at = self._now()
         self._was_ready = False
@@ -54,8 +55,9 @@ class Health:
         """
         Return what the process waits for until every kind was listed once.
 
-        A list that the API server itself forbids, or a kind that it does not serve, is not waited
-        for. An answer of a proxy in its place is no evidence about the kind.
+        A list that the API server itself forbids, or keeps failing while it lists other kinds, or a
+        kind that it does not serve, is not waited for. An answer of a proxy in its place is no
+        evidence about the kind.
         """
         if self._was_ready:
             return ""
@@ -73,6 +75,7 @@ class Health:
         """
         unknown = self._controller.evaluation.known_subjects.unknown_layers
         lines = [f"unknown: {layer}: {why}" for layer, why in unknown.items()]
+        lines += [f"not read: {line}" for line in _lines_by_cause(self._unread())]
         waiting_for = self._waiting_for()
         return "\n".join([*lines, *([f"not announcing: {waiting_for}"] if waiting_for else [])])
 

@@ -2,9 +2,10 @@
 The /status page: the parts of the process that it shows, put together at each request.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any
 
 from reporter import PROGRAM_NAME
 from reporter.model.enums import Reason
@@ -21,10 +22,12 @@ class ProcessInfo:
     What never changes while the process runs.
 
     *idle*: the reasons that check nothing with its flags, with what to set.
+    *find_unread*: returns the kinds that cannot be read now, with what that costs.
     """
 
     identity: str
     idle: Mapping[Reason, str]
+    find_unread: Callable[[], dict[str, Any]]
 
 
 class StatusPage:
@@ -52,6 +55,7 @@ class StatusPage:
             "leading": self._leadership.is_leader,
             "leader": self._leadership.holder or None,
             "lastPass": finished_at.isoformat() if finished_at else None,
+            "unread": self._process.find_unread(),
         }
         return render_status(
             self._announcements.publish_context(),

@@ -32,7 +32,7 @@ JSON = "application/json; charset=utf-8"
 
 NO_CACHE = "no-cache"
 """
-Caches may keep an answer, but have to ask whether it still holds.
+Caches may keep an answer, but revalidate it before each use.
 """
 
 
@@ -40,7 +40,7 @@ class StatusV1:
     """
     *view* returns the roll-up of this moment, *next_change* waits until it changes.
 
-    *process* tells this process from others, whose revisions are other numbers.
+    *process* identifies this process in tags: another one counts revisions of its own.
     """
 
     def __init__(

@@ -2,10 +2,10 @@
 What the evaluated reasons check: which ones nothing, with these flags, and which not without a kind.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
-from reporter.model.enums import Reason
+from reporter.model.enums import DetailSource, Reason
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.stages.snapshot.unknown_layers import SUBJECT_KINDS
 
@@ -47,6 +47,24 @@ def reasons_partly_unknown_without(
         if entry.is_evaluated and kind in specs[entry.probe].consulted_kinds
     )
     return consulting - reasons_unknown_without(kind, catalogue, specs)
+
+
+def reasons_with_less_detail_without(
+    kind: ResourceKind,
+    catalogue: Catalogue,
+    specs: Mapping[str, ProbeSpec],
+    sources: Collection[DetailSource],
+) -> frozenset[Reason]:
+    """
+    Return the reasons that are evaluated without such objects, but lose what these would add.
+    """
+    reading = frozenset(
+        entry.reason
+        for entry in catalogue.entries.values()
+        if entry.is_evaluated and kind in specs[entry.probe].watched_kinds(sources)
+    )
+    unknown = reasons_unknown_without(kind, catalogue, specs)
+    return reading - unknown - reasons_partly_unknown_without(kind, catalogue, specs)
 
 
 def describe_purpose(kind: ResourceKind, entry: CatalogueEntry, spec: ProbeSpec) -> str:

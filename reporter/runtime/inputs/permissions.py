@@ -186,7 +186,9 @@ async def check_permissions(
     if not lines:
         logger.info("all %d permissions that are needed are granted", len(statuses))
     elif any(status is PermissionStatus.MISSING for _, status in statuses):
-        logger.error("RBAC permissions are missing; these reasons stay Unknown:")
+        logger.error(
+            "RBAC permissions are missing; what needs them stays Unknown or lacks detail:"
+        )
         for line in lines:
             logger.error("  %s", line)
     else:

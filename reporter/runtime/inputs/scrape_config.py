@@ -36,14 +36,7 @@ def reading_reasons(
     """
     Return those of them for which pages are read with these values of flags, by name.
     """
-    entries = (catalogue[reason] for reason in scraping_reasons(catalogue, specs))
-    return tuple(
-        entry.reason
-        for entry in entries
-        if not (spec := specs[entry.probe]).why_not_read(entry.parameters, flags)
-        and spec.scrape is not None
-        and spec.scrape(entry.parameters, flags) is not None
-    )
+    return tuple(_build_scrapes(catalogue, specs, flags))
 
 
 def find_scrapes(
@@ -55,15 +48,20 @@ def find_scrapes(
     They are by the name of their history: a reason, or what several reasons share.
     *flags*: values by name.
     """
-    entries = (catalogue[reason] for reason in reading_reasons(catalogue, specs, flags))
-    return share_histories(
-        {
-            entry.reason: scrape
-            for entry in entries
-            if (build := specs[entry.probe].scrape) is not None
-            and (scrape := build(entry.parameters, flags)) is not None
-        }
-    )
+    return share_histories(_build_scrapes(catalogue, specs, flags))
+
+
+def _build_scrapes(
+    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
+) -> dict[Reason, Scrape]:
+    entries = (catalogue[reason] for reason in scraping_reasons(catalogue, specs))
+    return {
+        entry.reason: scrape
+        for entry in entries
+        if not (spec := specs[entry.probe]).why_not_read(entry.parameters, flags)
+        and spec.scrape is not None
+        and (scrape := spec.scrape(entry.parameters, flags)) is not None
+    }
 
 
 def make_scrape_config(

@@ -105,7 +105,7 @@ def _finding_family(
     declaration: MetricDeclaration, series: Sequence[FindingLabels], keys: Iterable[FindingKey]
 ) -> Metric:
     ones: AbstractSet[FindingLabels] = {_labels_of(key) for key in keys}
-    return _family(declaration, ((labels, float(labels in ones)) for labels in series))
+    return make_family(declaration, ((labels, float(labels in ones)) for labels in series))
 
 
 class WatchCollector(Collector):
@@ -120,7 +120,7 @@ class WatchCollector(Collector):
         reports = list(self._watches())
         for declaration, value_of in _WATCH_VALUES.items():
             values = ((report.kind, value_of(report)) for report in reports)
-            yield _family(
+            yield make_family(
                 declaration, (((kind,), value) for kind, value in values if value is not None)
             )
 
@@ -147,10 +147,11 @@ class ScrapeCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         counts = self.count_pages().items()
-        yield _family(SCRAPE_PAGES, (((outcome,), float(number)) for outcome, number in counts))
+        samples = (((outcome,), float(number)) for outcome, number in counts)
+        yield make_family(SCRAPE_PAGES, samples)
 
 
-def _family(
+def make_family(
     declaration: MetricDeclaration, samples: Iterable[tuple[Sequence[str], float]]
 ) -> Metric:
     counts = declaration.type is MetricType.COUNTER

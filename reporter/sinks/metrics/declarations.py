@@ -158,6 +158,50 @@ DECODE_ERRORS = MetricDeclaration(
     ("kind",),
 )
 
+ROLLUP_STATE = MetricDeclaration(
+    "rollup_state",
+    MetricType.GAUGE,
+    "1 for the state of the cluster or of a workload namespace in the status; 0 for all others.",
+    ("scope", "workload_namespace", "state"),
+)
+ROLLUP_INFERENCE_SETS = MetricDeclaration(
+    "rollup_inferencesets",
+    MetricType.GAUGE,
+    "InferenceSets by state in the status; those of all namespaces have an empty namespace.",
+    ("workload_namespace", "state"),
+)
+ROLLUP_REPLICAS = MetricDeclaration(
+    "rollup_replicas",
+    MetricType.GAUGE,
+    "Replicas of InferenceSets that are desired, updated and ready; no series where KAITO does not "
+    "report them.",
+    ("workload_namespace", "count"),
+)
+ROLLUP_PACKAGE_INFO = MetricDeclaration(
+    "rollup_package_info",
+    MetricType.GAUGE,
+    "1 for the package and revision of a workload namespace, with its state.",
+    ("workload_namespace", "package", "revision", "state"),
+)
+ROLLUP_BLOCKING_INFO = MetricDeclaration(
+    "rollup_blocking_info",
+    MetricType.GAUGE,
+    "1 for what keeps the cluster or a workload namespace from being Current.",
+    ("scope", "workload_namespace", "reason", "code", "actionability", "stalled"),
+)
+ROLLUP_CLUSTER_INFO = MetricDeclaration(
+    "rollup_cluster_info",
+    MetricType.GAUGE,
+    "1 for the version of the reporter that made the status.",
+    ("version",),
+)
+ROLLUP_EVALUATED = MetricDeclaration(
+    "rollup_evaluated_timestamp_seconds",
+    MetricType.GAUGE,
+    "Unix time of the pass that the status is about, with the UID of kube-system.",
+    ("cluster_uid",),
+)
+
 METRICS: tuple[MetricDeclaration, ...] = (
     FINDING,
     HELD,
@@ -179,6 +223,13 @@ METRICS: tuple[MetricDeclaration, ...] = (
     RELISTS,
     WATCH_RESTARTS,
     DECODE_ERRORS,
+    ROLLUP_STATE,
+    ROLLUP_INFERENCE_SETS,
+    ROLLUP_REPLICAS,
+    ROLLUP_PACKAGE_INFO,
+    ROLLUP_BLOCKING_INFO,
+    ROLLUP_CLUSTER_INFO,
+    ROLLUP_EVALUATED,
 )
 """
 All of them; a test compares this list with the page.

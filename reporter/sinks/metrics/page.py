@@ -21,6 +21,7 @@ from reporter.model.entries import Catalogue
 from reporter.model.enums import ClosedConnection
 from reporter.model.event_record import WriteResult
 from reporter.model.metrics.samples import ScrapeResult
+from reporter.settings import RollUpScope
 from reporter.sinks.metrics.collectors import (
     FindingCollector,
     ScrapeCollector,
@@ -39,7 +40,9 @@ from reporter.sinks.metrics.declarations import (
     SCRAPES,
     MetricDeclaration,
 )
+from reporter.sinks.metrics.rollups import RollUpCollector
 from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.rollup.records import RollUp
 
 
 class Metrics:
@@ -65,6 +68,22 @@ class Metrics:
         self._writes = self._counter(EVENT_WRITES, WriteResult)
         self._scrapes = self._counter(SCRAPES, ScrapeResult)
         self._closed_connections = self._counter(CLOSED_CONNECTIONS, ClosedConnection)
+
+    def show_rollup(
+        self,
+        rollup: Callable[[], RollUp],
+        scope: RollUpScope,
+        *,
+        is_leader: Callable[[], bool],
+        version: str,
+    ) -> None:
+        """
+        Add the series of the status. Only the leader has them, so no two replicas contradict.
+        """
+        if scope is not RollUpScope.OFF:
+            self.registry.register(
+                RollUpCollector(rollup, scope, is_leader=is_leader, version=version)
+            )
 
     def _histogram(self, declaration: MetricDeclaration) -> Histogram:
         return Histogram(

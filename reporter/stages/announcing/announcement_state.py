@@ -20,7 +20,8 @@ class Episode:
     *uncertain*: the server did not answer the last write, so it is sent again under the same name.
     *rewritten_at*: when the content of the Event last changed.
     *muted*: the key was outranked or suppressed since the Event was last sent.
-    *restored_since*: for an episode that was read back, when this process began to evaluate.
+    *restored_since*: for an episode that was read back, when this process began to evaluate, or when its
+    key was last Unknown since. *is_unknown*: it was so at the last pass.
     """
 
     event: EventRecord
@@ -28,6 +29,7 @@ class Episode:
     rewritten_at: datetime | None = None
     muted: bool = False
     restored_since: datetime | None = None
+    is_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

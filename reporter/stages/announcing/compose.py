@@ -133,7 +133,9 @@ class EventComposer:
         """
         state = self.evaluation.finding_state_of(key)
         clocks = state.announceable if state is not None else ()
-        return tuple(ReportedTrouble(c.trouble, self._reported_duration(key, c)) for c in clocks)
+        return tuple(
+            ReportedTrouble(c.trouble, self._reported_duration(key, c), c.stopped) for c in clocks
+        )
 
     def _reported_duration(self, key: FindingKey, clock: CauseClock) -> timedelta:
         """

@@ -73,7 +73,7 @@ def _is_in_group(key: FindingKey, state: AnnouncementState) -> bool:
     Return whether a group Event reports the same trouble, so that the key's own Event is not written.
     """
     group = state.groups.get(group_key(key))
-    return bool(key.subject.name) and group is not None and bool(group.members)
+    return group is not None and bool(group.members)
 
 
 def is_muted(key: FindingKey, state: AnnouncementState, evaluation: Evaluation) -> bool:

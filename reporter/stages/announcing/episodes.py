@@ -47,9 +47,10 @@ def apply_evaluation(
     def may_exist(subject: Subject) -> bool:
         return known.may_include(subject) or subject in group_subjects
 
+    running = {k: _restart_settle(k, e, evaluation, now=now) for k, e in state.episodes.items()}
     episodes = {
         key: each if each.muted else _mark_muted(key, each, after, evaluation, settings)
-        for key, each in state.episodes.items()
+        for key, each in running.items()
         if key in ready
         or (
             may_exist(key.subject)
@@ -149,6 +150,20 @@ def _is_running(
         return True
     # Clear in a new process, which did not see the trouble end: it must stay clear for the settle.
     return episode.restored_since is not None and episode.restored_since > now - settle
+
+
+def _restart_settle(
+    key: FindingKey, episode: Episode, evaluation: Evaluation, *, now: datetime
+) -> Episode:
+    """
+    Let a restored episode that cannot be evaluated settle anew once it can.
+    """
+    is_unknown = key in evaluation.gate.unknown_states or (
+        not key.subject.name and _has_unknown_member(key, evaluation)
+    )
+    if episode.restored_since is None or not (is_unknown or episode.is_unknown):
+        return episode
+    return replace(episode, restored_since=now, is_unknown=is_unknown)
 
 
 def _has_unknown_member(key: FindingKey, evaluation: Evaluation) -> bool:

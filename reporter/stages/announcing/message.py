@@ -37,10 +37,12 @@ class ReportedTrouble:
     One trouble as the message reports it.
 
     *lasted*: how long it lasted in its present kind; zero while within its hold.
+    *is_unknown*: its object cannot be evaluated now, so it is reported as last seen.
     """
 
     trouble: Trouble
     lasted: timedelta
+    is_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,8 @@ def _sentence(message_input: MessageInput, reported: ReportedTrouble, foreign: s
     text = _fill_template(message_input, reported.trouble.message_fields, foreign)
     if reported.trouble.kind is TroubleKind.STARTING and reported.lasted:
         text = f"{text.removesuffix('.')} (no progress for {human_duration(reported.lasted)})."
+    if reported.is_unknown:
+        text = f"{text.removesuffix('.')} (as last seen: it cannot be evaluated now)."
     # Foreign text comes last, so that nobody takes words of the reporter for part of it.
     apart = foreign and "{foreign}" not in message_input.entry.message_template
     return f"{text.removesuffix('.')}: {foreign}." if apart else text

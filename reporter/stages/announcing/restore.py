@@ -42,6 +42,8 @@ def restore_episodes(
         key = record.key
         if not _is_running(record, last_ready.get(key.subject), now=now):
             continue
+        if not catalogue[key.reason].is_evaluated or key.reason in settings.unchecked:
+            continue  # nobody sees it end, so it expires without a Ready
         episodes[key] = Episode(record, restored_since=since)
         if key.subject.layer is Layer.MODELDEPLOYMENT and not key.subject.name:
             # The message names three members only, so the others are not known.

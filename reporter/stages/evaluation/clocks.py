@@ -46,7 +46,8 @@ class CauseClock(Struct, frozen=True, gc=False):
     *time_in_others*: the same for the other kinds it had.
     *clear_for*: how long the trouble has been absent.
     *past_hold*: the trouble outlived its hold. This remains true until the trouble settles.
-    *stopped*: the object could not be evaluated, although others of its key could; nothing changes.
+    *stopped_since*: since when the object cannot be evaluated, although others of its key can;
+    nothing changes meanwhile. None if it can.
     """
 
     trouble: Trouble
@@ -55,7 +56,11 @@ class CauseClock(Struct, frozen=True, gc=False):
     time_in_others: tuple[tuple[TroubleKind, timedelta], ...] = ()
     clear_for: timedelta = ZERO
     past_hold: bool = False
-    stopped: bool = False
+    stopped_since: datetime | None = None
+
+    @property
+    def stopped(self) -> bool:
+        return self.stopped_since is not None
 
     @property
     def object(self) -> ObjectRef:
@@ -65,7 +70,7 @@ class CauseClock(Struct, frozen=True, gc=False):
         """
         Return the clock of the trouble as seen now, perhaps with another kind than before.
         """
-        active = replace(self, trouble=trouble, active=True, clear_for=ZERO, stopped=False)
+        active = replace(self, trouble=trouble, active=True, clear_for=ZERO, stopped_since=None)
         if trouble.kind is self.trouble.kind:
             return active
         times = {**dict(self.time_in_others), self.trouble.kind: self.time_in_kind}
@@ -104,11 +109,10 @@ class FindingState(Struct, frozen=True, gc=False):
         Return this state with its clocks accounted up to *now*.
         """
         elapsed = now - self.as_of
-        # The wall clock may be set back; time that was counted is never taken away again.
-        if elapsed <= ZERO:
+        if elapsed == ZERO:
             return self
-        # The clocks stand still while the key is Unknown: nobody saw the trouble last or end.
-        if self.why_unknown:
+        # The wall clock may be set back; time that was counted is never taken away again. The clocks stand still while the key is Unknown: nobody saw the trouble last or end.
+        if self.why_unknown or elapsed < ZERO:
             return replace(self, as_of=now)
         clocks = tuple([clock.advanced(elapsed) for clock in self.clocks])
         return replace(self, clocks=clocks, as_of=now)
@@ -151,10 +155,13 @@ class FindingState(Struct, frozen=True, gc=False):
 class UnknownState(Struct, frozen=True, gc=False):
     """
     The reason why a key without known trouble cannot be evaluated, and since when.
+
+    *is_brief*: as of the verdict.
     """
 
     why: str
     since: datetime
+    is_brief: bool = False
 
 
 class Gate(Struct, frozen=True):

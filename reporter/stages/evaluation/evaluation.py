@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from reporter.model.enums import Emission
+from reporter.model.enums import Emission, Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.clocks import EMPTY_GATE, Delays, FindingState, Gate
 from reporter.stages.evaluation.rank import Ranking
@@ -20,12 +20,14 @@ class EvaluationSettings:
     The settings of evaluating and announcing.
 
     *rewrite_interval*: the least time between two rewrites of one Event whose content changed.
+    *unchecked*: reasons that check nothing with the flags of this process.
     """
 
     delays: Delays = field(default_factory=Delays)
     emission: Emission = Emission.PRIMARY
     heartbeat: timedelta = timedelta(seconds=300)
     rewrite_interval: timedelta = timedelta(seconds=60)
+    unchecked: frozenset[Reason] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from reporter.model.verdicts import (
 )
 from reporter.stages.evaluation.clocks import (
     READ_BACK_WINDOW,
+    CauseClock,
     Delays,
     FindingState,
     Gate,
@@ -112,9 +113,9 @@ def _continue_unknown(
     """
     Return the same object while the cause of Unknown stays the same.
     """
-    if before is None:
-        return UnknownState(verdict.why, now)
-    return before if before.why == verdict.why else UnknownState(verdict.why, before.since)
+    since = now if before is None else before.since
+    after = UnknownState(verdict.why, since, verdict.is_brief)
+    return before if before is not None and before == after else after
 
 
 def advance_clocks(gate: Gate, *, now: datetime, entry_of: EntryLookup, delays: Delays) -> Gate:
@@ -205,7 +206,8 @@ def _apply_verdict(
             return state and replace(state, why_unknown=why, unknown_since=since)
         case Clear():
             return state and rules.apply_delays(
-                _deactivate_clocks(_end_unknown(state, now=now, rules=rules)), now=now
+                _activate_none(_end_unknown(state, now=now, rules=rules), now=now, rules=rules),
+                now=now,
             )
         case Paused():
             return None
@@ -228,12 +230,20 @@ def _activate(
         if state
         else FindingState((), verdict.involved_object, now)
     )
-    without = _stop_clocks(before) if verdict.why_partial else _deactivate_clocks(before)
-    clocks = {clock.object: clock for clock in without.clocks}
+    clocks = {
+        clock.object: _stop(clock, now=now)
+        if verdict.leaves_open(clock.object)
+        else _deactivate(rules.resumed(clock, now=now))
+        for clock in before.clocks
+    }
+    known_clocks = {clock.object: clock for clock in before.clocks}
     for trouble in verdict.troubles:
         ref = trouble.cause.object
-        clock = clocks.get(ref) or rules.start_clock(
-            trouble, now=now, previous_unknown=previous_unknown
+        known = known_clocks.get(ref)
+        clock = (
+            rules.resumed(known, now=now)
+            if known is not None
+            else rules.start_clock(trouble, now=now, previous_unknown=previous_unknown)
         )
         clocks[ref] = clock.with_active_trouble(trouble)
     after = replace(before, clocks=tuple(clocks.values()), involved_object=verdict.involved_object)
@@ -251,10 +261,10 @@ def _is_unchanged(state: FindingState, verdict: Verdict) -> bool:
     if isinstance(verdict, Clear):
         return not state.troubles
     known = tuple([c.trouble for c in state.clocks if c.active and not c.stopped])
-    stopped = sum(clock.stopped for clock in state.clocks) if verdict.why_partial else 0
+    open_ = [c for c in state.clocks if c.stopped and verdict.leaves_open(c.object)]
     return (
         (verdict.troubles == known or _by_object(verdict.troubles) == _by_object(known))
-        and len(known) + stopped == len(state.clocks)
+        and len(known) + len(open_) == len(state.clocks)
         and state.involved_object == verdict.involved_object
     )
 
@@ -274,17 +284,17 @@ def _end_unknown(state: FindingState, *, now: datetime, rules: HoldRules) -> Fin
     return known
 
 
-def _deactivate_clocks(state: FindingState) -> FindingState:
-    clocks = [
-        replace(clock, active=False, stopped=False) if clock.active or clock.stopped else clock
-        for clock in state.clocks
-    ]
+def _activate_none(state: FindingState, *, now: datetime, rules: HoldRules) -> FindingState:
+    clocks = [_deactivate(rules.resumed(clock, now=now)) for clock in state.clocks]
     return replace(state, clocks=tuple(clocks))
 
 
-def _stop_clocks(state: FindingState) -> FindingState:
+def _deactivate(clock: CauseClock) -> CauseClock:
+    return replace(clock, active=False) if clock.active else clock
+
+
+def _stop(clock: CauseClock, *, now: datetime) -> CauseClock:
     """
-    Stop all clocks: what a partial verdict does not report may be what it could not evaluate.
+    Stop the clock of an object that a partial verdict does not report and could not evaluate.
     """
-    clocks = [c if c.stopped else replace(c, stopped=True) for c in state.clocks]
-    return replace(state, clocks=tuple(clocks))
+    return clock if clock.stopped else replace(clock, stopped_since=now)

@@ -55,16 +55,18 @@ class HoldRules:
         """
         Let time pass. Return the same object while time alone changes nothing, None once settled.
         """
-        if state.is_steady or all(deadline > now for deadline in self.deadlines(state)):
+        if state.is_steady:
+            return state
+        if now >= state.as_of and all(deadline > now for deadline in self.deadlines(state)):
             return state
         return self.apply_delays(state.advanced(now=now), now=now)
 
     def apply_delays(self, state: FindingState, *, now: datetime) -> FindingState | None:
         """
         Mark what outlived its hold and drop what has settled; None when nothing is left.
+
+        Not for an Unknown key, whose state stays as it is.
         """
-        if state.why_unknown:
-            return state
         clocks = [
             replace(
                 clock,
@@ -149,16 +151,28 @@ class HoldRules:
 
         *include_past_hold*: hold what already outlived its hold again as well.
         """
+        clocks = [
+            clock if clock.past_hold and not include_past_hold else self._extended(clock)
+            for clock in state.clocks
+        ]
+        return replace(state, clocks=tuple(clocks))
 
-        def extend(clock: CauseClock) -> CauseClock:
-            if clock.past_hold and not include_past_hold:
-                return clock
-            # May be negative, for a hold that is shorter than the settle.
-            latest = self.hold(clock) - self.delays.settle
-            counted = min(clock.time_in_kind, latest)
-            return replace(clock, time_in_kind=counted, past_hold=False)
+    def resumed(self, clock: CauseClock, *, now: datetime) -> CauseClock:
+        """
+        Return the clock of an object that can be evaluated again; see LONG_UNKNOWN.
+        """
+        since = clock.stopped_since
+        if since is None:
+            return clock
+        known = replace(clock, stopped_since=None)
+        is_long = now - since > LONG_UNKNOWN
+        return self._extended(known) if is_long and not clock.past_hold else known
 
-        return replace(state, clocks=tuple(map(extend, state.clocks)))
+    def _extended(self, clock: CauseClock) -> CauseClock:
+        # May be negative, for a hold that is shorter than the settle.
+        latest = self.hold(clock) - self.delays.settle
+        counted = min(clock.time_in_kind, latest)
+        return replace(clock, time_in_kind=counted, past_hold=False)
 
     def deadlines(self, state: FindingState) -> Iterable[datetime]:
         """

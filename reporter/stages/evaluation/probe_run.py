@@ -89,10 +89,10 @@ class ProbeRun:
             why = prepared.why_unknown or subject_unknown
             if paused and prepared.probe.spec.pauses_at_zero_replicas:
                 yield from map(Paused, keys | {FindingKey(subject, reason)})
-            elif why:
-                yield from (Unknown(key, why) for key in keys | {FindingKey(subject, reason)})
             elif prepared.is_switched_off:
                 yield from map(Clear, keys | {FindingKey(subject, reason)})
+            elif why:
+                yield from (Unknown(key, why) for key in keys | {FindingKey(subject, reason)})
             else:
                 yield from self._run_probe(prepared, subject, keys)
 

@@ -17,11 +17,14 @@ def unsettled_subjects(
     Return the subjects with a ranked reason that has not settled or is Unknown.
 
     A metrics page that cannot be read shows no trouble, unless trouble was seen before. So Unknown for
-    its sake does not keep a model whose objects are all ready from being announced as such.
+    its sake does not keep a model whose objects are all ready from being announced as such. Where more
+    pages will show the state, they are waited for.
     """
     ranked = [each for each in catalogue.entries.values() if not each.orthogonal]
     reading = {e.reason for e in ranked if e.probe and probes[e.probe].spec.scrape is not None}
     reasons = {each.reason for each in ranked}
     return frozenset(key.subject for key in gate.finding_states if key.reason in reasons).union(
-        key.subject for key in gate.unknown_states if key.reason in reasons - reading
+        key.subject
+        for key, unknown in gate.unknown_states.items()
+        if key.reason in reasons and (unknown.is_brief or key.reason not in reading)
     )

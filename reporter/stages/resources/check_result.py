@@ -3,7 +3,7 @@ The results of the checks of one subject, and their sum: the verdict.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -30,9 +30,13 @@ class Inconclusive:
 
     Typical reasons: a status older than its spec, an object that could not be decoded, a kind that
     was not listed yet.
+    *objects*: the cause objects whose trouble it leaves open; of every object if empty.
+    *is_brief*: a few more observations will show the state.
     """
 
     why: str
+    objects: frozenset[ObjectRef] = frozenset()
+    is_brief: bool = False
 
 
 CheckResult: TypeAlias = Trouble | Inconclusive
@@ -58,12 +62,30 @@ def to_verdict(
     if not found:
         return Clear(key)
     troubles = [each for each in found if isinstance(each, Trouble)]
-    why = next((each.why for each in found if isinstance(each, Inconclusive)), "")
+    inconclusive = [each for each in found if isinstance(each, Inconclusive)]
+    why = inconclusive[0].why if inconclusive else ""
     if not troubles:
-        return Unknown(key, why)
+        return Unknown(key, why, any(each.is_brief for each in inconclusive))
     ordered = tuple(sorted(troubles, key=lambda trouble: trouble.cause))
     involved = involved_namespace(snapshot, key.subject.namespace)
-    return Active(key, ordered, involved, partial_notes(why), why)
+    return Active(key, ordered, involved, partial_notes(why), why, open_objects(inconclusive))
+
+
+def limit_to(result: CheckResult | None, *objects: ObjectRef) -> CheckResult | None:
+    """
+    Return the result of a check whose trouble can only have one of *objects* as its cause object.
+    """
+    if isinstance(result, Inconclusive) and not result.objects:
+        return replace(result, objects=frozenset(objects))
+    return result
+
+
+def open_objects(inconclusive: Iterable[Inconclusive]) -> frozenset[ObjectRef]:
+    """
+    Return the cause objects that inconclusive results leave open; none stands for every object.
+    """
+    objects = [each.objects for each in inconclusive]
+    return frozenset().union(*objects) if all(objects) else frozenset()
 
 
 def partial_notes(why: str) -> tuple[str, ...]:

@@ -80,7 +80,8 @@ def describe_condition(condition: Condition) -> str:
     Return a condition as ``Type=Status (Reason)``.
     """
     # Kept for each finding: one text for all of an outage.
-    return intern(f"{condition.type}={condition.status} ({reason_text(condition)})")
+    status = truncate_bytes(sanitize(condition.status), MAX_REASON_BYTES)
+    return intern(f"{condition.type}={status} ({reason_text(condition)})")
 
 
 def with_condition(trouble: Trouble, condition: Condition | None, meta: Metadata) -> Trouble:

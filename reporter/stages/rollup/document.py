@@ -83,6 +83,7 @@ class StatusView:
         standing = rollup.cluster.standing
         return ClusterStatus(
             state=standing.state,
+            uid=rollup.cluster.uid,
             last_known=standing.last_known,
             blocking=self.blocking(standing),
             components=rollup.cluster.components,
@@ -233,7 +234,7 @@ class StatusView:
 
     def _texts(self, blocker: Blocker) -> tuple[str, str]:
         """
-        Return what is wrong and what to do, as the Event says it, without its suffixes.
+        Return what is wrong and what to do, as in the Event, without its suffixes.
         """
         if blocker.key is None or blocker.why:
             return blocker.why, ""

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Mapping
 from datetime import datetime
 
 from reporter.model.enums import Layer
+from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import ComponentStatus, UnlistedLayer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -17,7 +18,13 @@ from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.rollup.subjects.components import list_components
 from reporter.stages.rollup.subjects.namespaces import NamespaceRollUp
 from reporter.stages.rollup.subjects.sets import SetRollUp
-from reporter.stages.rollup.subjects.standings import SCALING, Facts, Remark, make_standing
+from reporter.stages.rollup.subjects.standings import (
+    SCALING,
+    UPDATING,
+    Facts,
+    Remark,
+    make_standing,
+)
 from reporter.stages.rollup.touched import Touched, find_touched, route_outages
 
 
@@ -73,6 +80,7 @@ class _Draft:
             self._blockers,
             cut_off=frozenset(key.subject.namespace for key in cut_off),
             terminating=touched.terminating,
+            changed=touched.changed,
         )
         self._namespaces = dict(before.namespaces)
         self._set_counts, self._namespace_counts = (
@@ -92,7 +100,7 @@ class _Draft:
                 by_namespace[subject.namespace].append(subject)
         done = 0
         for name, subjects in by_namespace.items():
-            self._update_namespace(name, subjects, found)
+            yield from self._update_namespace(name, subjects, found)
             done += len(subjects)
             if done >= SETS_PER_BATCH:
                 done = 0
@@ -100,12 +108,14 @@ class _Draft:
 
     def _update_namespace(
         self, name: str, subjects: list[Subject], found: Mapping[Subject, SubjectFindings]
-    ) -> None:
+    ) -> Iterator[None]:
         before = self._namespaces.get(name)
         draft = NamespaceRollUp(
             name, before, self._given, self._rules, self._blockers, revision=self._revision
         )
-        for subject in sorted(subjects):
+        for number, subject in enumerate(sorted(subjects), start=1):
+            if not number % SETS_PER_BATCH:
+                yield
             is_gone = subject in self._touched.gone
             if subject.layer is Layer.MODELHARNESS:
                 if not is_gone:
@@ -187,7 +197,12 @@ class _Draft:
                 self._blockers,
                 now=given.now,
             )
-        after = ClusterRecord(standing=standing, components=components, unlisted=unlisted)
+        after = ClusterRecord(
+            standing=standing,
+            uid=_cluster_uid(given),
+            components=components,
+            unlisted=unlisted,
+        )
         if after != before:
             self._cluster, self._changed = after, True
         self._put_deadline(CLUSTER_SUBJECT, standing)
@@ -214,9 +229,20 @@ class _Draft:
         )
 
 
+def _cluster_uid(given: RollUpInput) -> str:
+    if NAMESPACES.resource not in given.snapshot.tables:
+        return ""
+    found = given.snapshot.peek(NAMESPACES, Namespace, "", "kube-system")
+    return found.metadata.uid if found is not None else ""
+
+
 def _describe_components(components: tuple[ComponentStatus, ...]) -> Remark | None:
     behind = [each for each in components if each.state is State.IN_PROGRESS]
     if not behind:
         return None
     names = ", ".join(f"{each.namespace}/{each.name}" for each in behind)
-    return Remark(SCALING, f"In progress: {names}.")
+    is_short = any(
+        each.replicas is None or (each.replicas.ready or 0) < each.replicas.desired
+        for each in behind
+    )
+    return Remark(SCALING if is_short else UPDATING, f"In progress: {names}.")

@@ -110,6 +110,7 @@ class GroupKey(Struct, frozen=True, order=True, gc=False):
     """
 
     milder_than_failed: int
+    is_settling: bool
     is_pointer: bool
     layer: int
     rank: int
@@ -173,9 +174,12 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
 class ClusterRecord(Struct, frozen=True, kw_only=True):
     """
     The control plane, and the layers whose subjects are not all known.
+
+    *uid*: of the namespace kube-system, which stands for the cluster's; empty if it is not known.
     """
 
     standing: Standing
+    uid: str = ""
     components: tuple[ComponentStatus, ...] = ()
     unlisted: tuple[UnlistedLayer, ...] = ()
 

@@ -24,9 +24,12 @@ V = TypeVar("V")
 class Touched(NamedTuple):
     """
     The subjects to roll up again; those *gone* have no record any longer.
+
+    *changed*: those of *subjects* of which more than their objects may have changed.
     """
 
     subjects: frozenset[Subject]
+    changed: frozenset[Subject]
     gone: frozenset[Subject]
     terminating: frozenset[Subject]
 
@@ -41,15 +44,17 @@ def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touc
         terminating = find_terminating(given.snapshot)
     if before.cluster is None or known.unknown_layers != known_before.unknown_layers:
         there = known.all | terminating
-        return Touched(there, (known_before.all | before.terminating) - there, terminating)
-    touched = given.looked_at.union(_changed_subjects(before, given, rules))
-    gone: frozenset[Subject] = frozenset()
+        gone = (known_before.all | before.terminating) - there
+        return Touched(there, there, gone, terminating)
+    # What is being deleted is looked at no longer, but its replicas still end one by one.
+    changed = (given.dirty & terminating).union(_changed_subjects(before, given, rules))
+    gone = frozenset()
     if known is not known_before or terminating != before.terminating:
         there, there_before = known.all | terminating, known_before.all | before.terminating
-        touched |= (there - there_before) | (terminating ^ before.terminating)
+        changed |= (there - there_before) | (terminating ^ before.terminating)
         gone = there_before - there
-    existing = frozenset(s for s in touched if s in known.all or s in terminating)
-    return Touched(existing, gone, terminating)
+    existing = frozenset(s for s in changed if s in known.all or s in terminating)
+    return Touched(existing | (given.looked_at & known.all), existing, gone, terminating)
 
 
 def _may_end(before: RollUp, given: RollUpInput) -> bool:
@@ -57,10 +62,12 @@ def _may_end(before: RollUp, given: RollUpInput) -> bool:
     Return whether subjects may have begun or ended to be deleted.
     """
     known = given.evaluation.known_subjects
-    if before.cluster is None or known is not before.evaluation.known_subjects:
-        return True
-    # A dirty subject that is not known has ended, or is a placeholder for all.
-    return not given.dirty <= known.all
+    # Each beginning and end changes the known subjects; a full pass looks in any case.
+    return (
+        before.cluster is None
+        or known is not before.evaluation.known_subjects
+        or Subject(Layer.MODELDEPLOYMENT) in given.dirty
+    )
 
 
 def _changed_subjects(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Iterator[Subject]:

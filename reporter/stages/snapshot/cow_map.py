@@ -58,15 +58,21 @@ class CowMap(Generic[K, V]):
     A mutable map with one writer.
     """
 
-    __slots__ = ("_own", "shards")
+    __slots__ = ("_frozen", "_own", "shards")
 
     def __init__(self) -> None:
         self.shards: list[dict[K, V]] = [{} for _ in range(SHARDS)]
         self._own = [True] * SHARDS
+        self._frozen: FrozenMap[K, V] | None = None
 
     def freeze(self) -> FrozenMap[K, V]:
-        self._own = [False] * SHARDS
-        return FrozenMap(tuple(self.shards))
+        """
+        Return an immutable view; the same one until the next write.
+        """
+        if self._frozen is None:
+            self._own = [False] * SHARDS
+            self._frozen = FrozenMap(tuple(self.shards))
+        return self._frozen
 
     def get(self, key: K) -> V | None:
         return self.shards[hash(key) % SHARDS].get(key)
@@ -91,5 +97,7 @@ class CowMap(Generic[K, V]):
         return sum(map(len, self.shards))
 
     def _copy_shard(self, number: int) -> None:
+        # The first write after a freeze always comes here, as the view then owns every shard.
+        self._frozen = None
         self.shards[number] = dict(self.shards[number])
         self._own[number] = True

@@ -16,6 +16,7 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.undecodable import UndecodableIndex
+from reporter.stages.text.sanitize import sanitize
 
 
 T = TypeVar("T", bound=ApiObject)
@@ -80,7 +81,7 @@ class CheckedSnapshot(Snapshot):
 
 
 def why_undecodable(kind: ResourceKind, name: NamespacedName) -> str:
-    return f"{kind.kind} {'/'.join(part for part in name if part)} could not be decoded"
+    return f"{kind.kind} {sanitize('/'.join(filter(None, name)))} could not be decoded"
 
 
 def check_lookups(

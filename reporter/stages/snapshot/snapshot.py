@@ -56,7 +56,8 @@ class Snapshot:
     *undecodable*: objects whose newest version could not be decoded, each with its stub: the object
     with its metadata alone, None if even that is not known.
     *scrape_histories*: by namespace and name of the pod, and the name of the history.
-    *provisioning_errors*: by Workspace, the last error of its nodes while it is not resolved.
+    *provisioning_errors*: by Workspace, the last error of its nodes while it is not resolved, if the
+    Workspace does not state it itself.
     *pod_failures*: by namespace and name, of pods whose successors get the same name.
     *pod_restarts*: by namespace and name, of model pods with a container that restarted.
     *labelled_deployments*: by the index key of its InferenceSet, the last deleted Deployment.

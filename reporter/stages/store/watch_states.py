@@ -10,6 +10,8 @@ from reporter.model.observations import (
     DiscoveryResult,
     NotServed,
     NotSynced,
+    Watching,
+    WatchLost,
     WatchState,
 )
 from reporter.stages.store.crd_presence import CRDPresences
@@ -65,12 +67,16 @@ class WatchStates:
     def waited_for(self) -> Mapping[str, str]:
         """
         Return the kinds that were not listed, though they may be, with why.
+
+        A kind that fails is waited for as long as no other one was listed.
         """
-        states = ((kind, self.of(kind)) for kind in self._states)
+        states = {kind: self.of(kind) for kind in self._states}
+        lists_any = any(isinstance(state, Watching | WatchLost) for state in states.values())
         return {
             kind.group_resource: state.why or "being listed"
-            for kind, state in states
-            if isinstance(state, NotSynced) and not state.refused
+            for kind, state in states.items()
+            if isinstance(state, NotSynced)
+            and not (state.refused or (state.failing and lists_any))
         }
 
 
@@ -103,4 +109,4 @@ def confirm_unserved(
             refused=True,
         )
     why = "answered with 404 Not Found, though discovery lists it"
-    return NotSynced(why) if contradicted else state
+    return NotSynced(why, failing=True) if contradicted else state

@@ -42,7 +42,11 @@ def sanitize(text: str) -> str:
     text = _INVISIBLE.sub("", _CONTROL_CHARACTERS.sub(" ", text))
     text = redact(_URL.sub("", text))
     text = _TIME.sub("", text)
-    return re.sub(r"\s+", " ", text).strip(" .:;,")
+    text = re.sub(r"\s+", " ", text)
+    if not text.isprintable():
+        # Characters for private use or of a later Unicode: no terminal shows them.
+        text = "".join(filter(str.isprintable, text))
+    return text.strip(" .:;,")
 
 
 def truncate_bytes(text: str, limit: int) -> str:

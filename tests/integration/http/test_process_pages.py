@@ -4,6 +4,7 @@ The answers of a wired process: liveness, readiness and status.
 
 import asyncio
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import aiohttp
@@ -14,14 +15,24 @@ from reporter.app import Reporter
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
-from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching
+from reporter.model.observations import (
+    DiscoveryResult,
+    NotServed,
+    NotSynced,
+    Watching,
+    WatchLost,
+)
+from reporter.model.rollup.states import State
 from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.settings.parsers import BindAddress
 from tests.integration.http.served_pages import ServedPages, free
 from tests.integration.leaderelection.test_elector import api, server
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.model_builders import a_set, a_team
 
 
 __all__ = ["api", "server"]
@@ -68,9 +79,84 @@ async def test_ready_waits_for_a_list_that_nobody_but_the_api_server_may_refuse(
     reporter._controller.run_pass(full=True)
     assert reporter._health.why_not_ready() == ""
     assert reporter._health.describe_limits().splitlines() == [
-        f"unknown: {layer}: namespaces not listed yet: may not list namespaces"
-        for layer in ("modelharness", "modeldeployment")
+        *(
+            f"unknown: {layer}: namespaces not listed yet: may not list namespaces"
+            for layer in ("modelharness", "modeldeployment")
+        ),
+        "not read: namespaces: may not list namespaces",
     ]
+
+
+async def test_ready_does_not_wait_for_a_kind_that_fails_while_others_are_listed(
+    reporter: Reporter,
+):
+    failing = NotSynced("conversion webhook failed", failing=True)
+    for kind in reporter._store.kinds:
+        reporter._store.set_watch_state(kind, failing)
+    reporter._controller.run_pass(full=True)
+    assert reporter._health.why_not_ready().startswith("not every kind was listed yet\n")
+    mark_all_watched(reporter)
+    reporter._store.set_watch_state(HTTP_ROUTES, failing)
+    reporter._controller.run_pass(full=True)
+    assert reporter._health.why_not_ready() == ""
+    routes = HTTP_ROUTES.group_resource
+    assert reporter._health.describe_limits() == f"not read: {routes}: conversion webhook failed"
+
+
+async def test_ready_does_not_wait_for_a_kind_that_discovery_lists_and_the_server_answers_with_404(
+    reporter: Reporter,
+):
+    served = DiscoveryResult({INFERENCE_SETS.group_resource: INFERENCE_SETS.versions})
+    reporter._store.record_discovery(served, now=Clock().now())
+    reporter._store.set_watch_state(INFERENCE_SETS, NotServed())
+    reporter._store.record_discovery(served, now=Clock().now())
+    for kind in reporter._store.kinds:
+        if kind is not INFERENCE_SETS:
+            reporter._store.set_watch_state(kind, NotSynced("HTTP 407: proxy"))
+    assert INFERENCE_SETS.group_resource in reporter._health.why_not_ready()
+    for kind in reporter._store.kinds:
+        if kind is not INFERENCE_SETS:
+            reporter._store.set_watch_state(kind, Watching())
+    reporter._controller.run_pass(full=True)
+    assert reporter._health.why_not_ready() == ""
+    assert "though discovery lists it" in reporter._health.describe_limits()
+
+
+async def test_the_status_shows_what_a_kind_that_cannot_be_read_costs(reporter: Reporter):
+    mark_all_watched(reporter)
+    assert json.loads("".join(reporter._status_page.render()))["unread"] == {}
+    lost = WatchLost(Clock().now() - timedelta(seconds=31), "may not watch pods")
+    reporter._store.set_watch_state(PODS, lost)
+    status = json.loads("".join(reporter._status_page.render()))
+    assert status["unread"] == {
+        "pods": {
+            "why": "may not watch pods",
+            "unknown": [
+                "inferencesetEngineStalled",
+                "inferencesetModelPodsNotReady",
+                "inferencesetPodRestarting",
+                "inferencesetRouteNotReady",
+                "inferencesetWeightDownloadSlow",
+            ],
+            "unknownInPart": [],
+            "lessDetail": [
+                "clusterBBRNotReady",
+                "clusterGatewayAuthNotReady",
+                "clusterIstioControlPlaneNotReady",
+                "clusterKaitoControllerNotReady",
+                "clusterKedaKaitoScalerNotReady",
+                "clusterKedaNotReady",
+                "clusterNodeProvisionerNotReady",
+                "inferencesetEPPNotReady",
+                "inferencesetInfraProvisioningFailed",
+                "inferencesetNodeUnderPressure",
+                "modelharnessGatewayDataPlaneNotReady",
+            ],
+        }
+    }
+    recent = WatchLost(Clock().now(), "connection refused")
+    reporter._store.set_watch_state(PODS, recent)
+    assert json.loads("".join(reporter._status_page.render()))["unread"] == {}
 
 
 async def test_live_means_a_pass_within_three_resyncs(reporter: Reporter):
@@ -144,3 +230,46 @@ async def test_ready_does_not_wait_for_a_kind_of_which_no_version_can_be_read(
     reporter._controller.run_pass(full=True)
     assert reporter._health.why_not_ready() == ""
     assert "served as v2 only" in reporter._health.describe_limits()
+
+
+# ---------------------------------------------------------------- /status/v1
+
+
+def load_stack(reporter: Reporter) -> None:
+    """
+    Fill the store with a namespace and its InferenceSet, whose Workspaces are yet to come.
+    """
+    for each in (a_team(), a_set()):
+        kind = next(k for k in reporter._store.kinds if isinstance(each, k.type))
+        reporter._store.upsert(kind, each)
+    mark_all_watched(reporter)
+
+
+async def test_the_roll_up_follows_each_pass(reporter: Reporter):
+    load_stack(reporter)
+    assert reporter._rollup.view().cluster().state is State.UNKNOWN
+    reporter._controller.run_pass(full=True)
+    (namespace,) = reporter._rollup.view().namespaces()
+    (found,) = namespace.inference_sets
+    assert (found.name, found.replicas.desired, found.replicas.ready) == ("qwen", 1, 0)
+    assert found.state is not State.CURRENT
+    async with asyncio.TaskGroup() as group, asyncio.timeout(5):
+        group.create_task(reporter._rollup.next_change())
+        await asyncio.sleep(0)
+        reporter._store.delete(INFERENCE_SETS, "team-a", "qwen")
+        reporter._controller.run_pass(full=False)
+    assert not next(reporter._rollup.view().namespaces()).inference_sets
+
+
+async def test_a_roll_up_that_fails_is_unknown_and_ends_no_pass(
+    reporter: Reporter, monkeypatch: pytest.MonkeyPatch
+):
+    load_stack(reporter)
+    reporter._controller.run_pass(full=True)
+    monkeypatch.setattr(reporter._rollup, "_rules", None)
+    reporter._controller.run_pass(full=True)
+    assert reporter._rollup.rollup.cluster is None
+    assert reporter._controller.evaluation.subjects
+    monkeypatch.undo()
+    reporter._controller.run_pass(full=True)
+    assert [each.name for each in reporter._rollup.view().namespaces()] == ["team-a"]

@@ -114,7 +114,9 @@ async def test_missing_permissions_are_one_table_with_the_unknown_reasons(
     server.deny("create", "", "events", "kube-system")
     await check_permissions(api, needed())
     logged = lines(caplog)
-    assert logged[0] == "RBAC permissions are missing; these reasons stay Unknown:"
+    assert (
+        logged[0] == "RBAC permissions are missing; what needs them stays Unknown or lacks detail:"
+    )
     assert logged[1].split() == ["MISSING", "ON", "UNKNOWN", "REASONS"]
     table = "\n".join(logged[2:])
     assert "watch" in table

@@ -5,7 +5,6 @@ Credentials of the kubeconfig and of the pod, as a server receives them.
 import base64
 import os
 import ssl
-import subprocess
 
 import pytest
 
@@ -25,6 +24,7 @@ from tests.support.stubs.api_servers import (
     connected,
     serving,
 )
+from tests.support.stubs.certificates import a_certificate, a_context
 
 
 async def test_a_token_file_is_read_again(tmp_path):
@@ -79,46 +79,6 @@ async def test_a_kubeconfig_that_was_written_anew_is_read_after_a_401(tmp_path):
         a_kubeconfig(tmp_path, server.url, user={"token": "two"})
         known[:] = ["two"]
         assert await who(api) == "two"
-
-
-def a_certificate(folder, name):
-    """
-    A self-signed certificate for 127.0.0.1.
-    """
-    cert, key = folder / f"{name}.crt", folder / f"{name}.key"
-    subprocess.run(
-        [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            f"/CN={name}",
-            "-addext",
-            "subjectAltName=IP:127.0.0.1",
-            "-addext",
-            "keyUsage=critical,digitalSignature,keyCertSign",
-            "-keyout",
-            str(key),
-            "-out",
-            str(cert),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    return cert, key
-
-
-def a_context(cert, key):
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(cert, key)
-    return context
 
 
 def an_account(folder, url, cert, token):

@@ -50,6 +50,29 @@ async def test_it_is_ready_only_after_every_kind_was_listed(
         await reporter.until(lambda: events(server) == ["clusterBBRNotReady x1"])
 
 
+async def test_it_does_not_wait_for_a_kind_that_the_api_server_keeps_failing(
+    server: EmbeddedServer, tmp_path: Path
+):
+    failed = status_response(500, "InternalError", "conversion webhook failed: refused")
+    server.faults.add(failed, method="GET", path=r"^/apis/kaito.sh/\w+/inferencesets(\?|$)")
+    flags = ("--leader-elect=false", "--resync-seconds=1")
+    async with running_reporter(server, tmp_path, *flags) as reporter:
+        await reporter.wait_ready()
+        _, text = await reporter.get("/readyz")
+        kind = "inferencesets.kaito.sh"
+        assert f"not read: {kind}: conversion webhook failed: refused" in text.splitlines()
+        status = json.loads((await reporter.get("/status"))[1])
+        assert "inferencesetScalingMisconfigured" in status["unread"][kind]["unknown"]
+        unknown = {"layer": "modeldeployment", "reason": "inferencesetScalingMisconfigured"}
+        assert await reporter.metric("unknown", **unknown, workload_namespace="") == 1
+        server.faults.clear()
+
+        async def is_all_known() -> bool:
+            return await reporter.get("/readyz") == (200, "ok\n")
+
+        await reporter.until(is_all_known, within=40)
+
+
 @pytest.mark.parametrize(
     ("answer", "why"),
     [

@@ -49,7 +49,9 @@ KEYS = frozenset(
         "real",
     }
 )
-STEP = frozenset({"at", "what", "change", "pages", "crds", "discovery", "watch", "restart"})
+STEP = frozenset(
+    {"at", "what", "change", "pages", "crds", "discovery", "watch", "restart", "clock"}
+)
 OBSERVE_AFTER_LAST_STEP = timedelta(minutes=15)
 DISCOVERY_INTERVAL, CONFIRM_INTERVAL = timedelta(seconds=30), timedelta(seconds=11)
 
@@ -67,7 +69,8 @@ class CaseReplay(Replay):
         self.crds = dict(HEALTHY_STACK["crds"])
         self.discovery: Mapping = {}
         self.rollup = RollUp()
-        self.statuses: dict = {}
+        self.statuses: dict[str, Mapping[str, str]] = {}
+        self._jumped = timedelta(0)
         super().__init__(case_catalogue(case), EvaluationSettings(heartbeat=timedelta(days=2)))
 
     def __post_init__(self):
@@ -100,13 +103,15 @@ class CaseReplay(Replay):
     def run(self) -> "CaseReplay":
         for step in self.case["story"]:
             assert step.keys() <= STEP, f"unknown: {', '.join(step.keys() - STEP)}"
-            self._advance_until(NOON + parse_duration(step["at"]))
+            self._advance_until(NOON + parse_duration(step["at"]) + self._jumped)
             self._apply(step)
             self.run_pass()
         last = parse_duration(self.case["story"][-1]["at"]) if self.case["story"] else timedelta(0)
         until = self.case.get("until")
         self._advance_until(
-            NOON + (parse_duration(until) if until else last + OBSERVE_AFTER_LAST_STEP)
+            NOON
+            + (parse_duration(until) if until else last + OBSERVE_AFTER_LAST_STEP)
+            + self._jumped
         )
         if self.now in self._status_at:
             self._note_status()
@@ -168,7 +173,19 @@ class CaseReplay(Replay):
             self.pages.scrape_into(self.store, now=self.now)
             self.run_pass()
 
+    def _jump(self, text: str) -> None:
+        """
+        Set the clock forward or back; what is due by it happens when it would have.
+        """
+        span = parse_duration(text.removeprefix("-")) * (-1 if text.startswith("-") else 1)
+        self._jumped += span
+        self.now += span
+        self._look_at += span
+        self._sample_at += span
+
     def _apply(self, step: Mapping) -> None:
+        if "clock" in step:
+            self._jump(step["clock"])
         self._change(step.get("change", {}), now=self.now)
         self.pages.change(step.get("pages", {}), now=self.now)
         self.crds |= step.get("crds", {})

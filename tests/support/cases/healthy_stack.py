@@ -3,19 +3,14 @@ The healthy stack that every case starts from.
 """
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-
-import yaml
 
 from reporter.embedded.example.components import COMPONENTS, NAMESPACES
 from reporter.embedded.example.crds import crds
-
-
-CASES = Path(__file__).parents[2] / "cases"
+from tests.support.cases.case_files import CASES, read_yaml
 
 
 def _load() -> Mapping[str, Mapping]:
-    stack = yaml.safe_load((CASES / "healthy" / "stack.yaml").read_text("utf-8"))
+    stack = read_yaml(CASES / "healthy" / "stack.yaml")
     objects = {**dict(_control_plane()), **stack["objects"]}
     return {"objects": objects, "crds": {**dict(_served_versions()), **stack["crds"]}}
 

@@ -9,7 +9,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.publish.entries import read_entries
@@ -20,8 +19,8 @@ from reporter.model.entries import Catalogue, Scope
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES
 from reporter.stages.probes.specs import SPECS
+from tests.support.cases.case_files import read_cases
 from tests.support.cases.case_replay import expected_announcements
-from tests.support.cases.healthy_stack import CASES
 
 
 ROOT = Path(__file__).parents[3]
@@ -39,8 +38,7 @@ def announced() -> list[str]:
     """
     All that is announced in the cases.
     """
-    cases = (yaml.safe_load(file.read_text("utf-8")) for file in CASES.glob("*.yaml"))
-    return [text for case in cases for _, text in expected_announcements(case)]
+    return [text for case in read_cases().values() for _, text in expected_announcements(case)]
 
 
 def test_the_missing_crd_is_the_highest_reason_of_all(catalogue):
@@ -170,7 +168,8 @@ The codes by probe whose remedy is the default one.
 def test_every_code_has_a_remedy_of_its_own_unless_the_default_fits(catalogue):
     for entry in catalogue.entries.values():
         if not entry.is_ready_reason:
-            without = SPECS[entry.probe].cause_codes - set(entry.remedies)
+            given = {part for code in entry.remedies for part in code.split(".")}
+            without = SPECS[entry.probe].cause_codes - given
             assert without == DEFAULT_FITS.get(entry.probe, set()), entry.reason
 
 

@@ -17,14 +17,14 @@ def test_hold_and_parameters_change_by_key_and_the_rest_stays(loading):
     catalogue = loading(
         overlay="reasons:\n"
         "  clusterRouterNotReady: { rank: 25, parameters: { sizes: [7] } }\n"
-        "  clusterScalerNotReady: { hold: { starting: 1h30m }, settle: 0s }\n"
+        "  clusterScalerNotReady: { hold: { starting: 1h30m }, settle: 0s, window: 2m }\n"
     )
     router, scaler = catalogue["clusterRouterNotReady"], catalogue["clusterScalerNotReady"]
     assert router.rank == 25
     assert (router.parameters.name_flag, router.parameters.sizes) == ("router-deployment", (7,))
     assert scaler.holds.lost == timedelta(minutes=1)
     assert scaler.holds.starting == timedelta(minutes=90)
-    assert scaler.settle == timedelta(0)
+    assert (scaler.settle, scaler.window) == (timedelta(0), timedelta(minutes=2))
 
 
 def test_a_hold_may_be_given_where_the_catalogue_has_none(loading):
@@ -61,7 +61,7 @@ def test_an_empty_overlay_changes_nothing(loading):
         pytest.param(
             "reasons:\n  clusterRouterNotReady:\n    message: Other.\n",
             "over.overlay:3: clusterRouterNotReady: unknown key `message`: "
-            "known are enabled, hold, parameters, rank, settle",
+            "known are enabled, hold, parameters, rank, settle, window",
             id="a key that it may not change",
         ),
         pytest.param(

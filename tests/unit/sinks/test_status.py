@@ -67,6 +67,7 @@ def test_a_held_reason_has_its_since_and_held_until(status_page):
         "kind": "lost",
         "out": False,
         "active": True,
+        "unknown": False,
         "held": True,
         "seconds": 10.0,
         "quietSeconds": 0.0,

@@ -12,12 +12,16 @@ from reporter.model.kinds.keda.scaling_target import ScalingSpec
 from reporter.model.subjects import Subject
 
 
+class HorizontalPodAutoscalerSpec(ScalingSpec, frozen=True):
+    max_replicas: int | None = None
+
+
 class HorizontalPodAutoscalerStatus(ApiStruct, frozen=True):
     conditions: tuple[Condition, ...] | None = ()
 
 
 class HorizontalPodAutoscaler(ApiObject, frozen=True):
-    spec: ScalingSpec = ScalingSpec()
+    spec: HorizontalPodAutoscalerSpec = HorizontalPodAutoscalerSpec()
     status: HorizontalPodAutoscalerStatus = HorizontalPodAutoscalerStatus()
 
 

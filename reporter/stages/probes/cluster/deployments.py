@@ -3,6 +3,7 @@ Probe for the Deployments of one control-plane component.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from msgspec import Struct
 
@@ -10,12 +11,13 @@ from reporter.model.entries import ProbeSpec
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.kinds.core.pods import PODS
-from reporter.model.verdicts import Active, Clear, Trouble, Unknown, Verdict
+from reporter.model.verdicts import Active, Clear, ObjectRef, Trouble, Unknown, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
     Inconclusive,
     check_decoded,
     involved_namespace,
+    open_objects,
     partial_notes,
 )
 from reporter.stages.resources.workloads.components import (
@@ -28,6 +30,7 @@ from reporter.stages.resources.workloads.components import (
 from reporter.stages.resources.workloads.deployments import (
     DEPLOYMENT_CODES,
     check_deployment,
+    deployment_ref,
     missing_deployment_trouble,
 )
 from reporter.stages.snapshot.snapshot import Snapshot
@@ -45,7 +48,7 @@ class DeploymentsParameters(Struct, frozen=True, forbid_unknown_fields=True, ren
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     troubles: list[Trouble] = []
     notes: list[str] = []
-    why = ""
+    inconclusive: list[Inconclusive] = []
     locate = locate_revisions if request.parameters.revisions else locate_component
     for component in request.parameters.components:
         located = locate(snapshot, component, request.flags)
@@ -54,14 +57,25 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
         notes += [located.note] if located.note else []
         result = _evaluate_component(snapshot, component, located)
         if isinstance(result, Inconclusive):
-            why = why or result.why
+            inconclusive.append(replace(result, objects=_cause_objects(located)))
         else:
             troubles += result
+    why = inconclusive[0].why if inconclusive else ""
     if not troubles:
         yield Unknown(request.key(), why) if why else Clear(request.key(), tuple(notes))
         return
     involved = involved_namespace(snapshot, troubles[0].cause.object.namespace)
-    yield Active(request.key(), tuple(troubles), involved, (*notes, *partial_notes(why)), why)
+    notes += partial_notes(why)
+    open_ = open_objects(inconclusive)
+    yield Active(request.key(), tuple(troubles), involved, tuple(notes), why, open_)
+
+
+def _cause_objects(located: LocatedDeployment) -> frozenset[ObjectRef]:
+    """
+    Return every object that may be the cause of a component's trouble.
+    """
+    found = (deployment_ref(d.metadata.namespace, d.metadata.name) for d in located.deployments)
+    return frozenset((deployment_ref(located.namespace, located.name), *found))
 
 
 def _evaluate_component(

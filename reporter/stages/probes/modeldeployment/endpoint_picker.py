@@ -20,7 +20,7 @@ from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, to_verdict
+from reporter.stages.resources.check_result import CheckResult, limit_to, to_verdict
 from reporter.stages.resources.existence import absence_of, exclude_deleting
 from reporter.stages.resources.gateway.routes import find_pools, find_routes
 from reporter.stages.resources.kaito.inference_sets import get_inference_set
@@ -76,7 +76,9 @@ def _check_picker(
     """
     deployment = _find_deployment(snapshot, subject, name)
     if deployment is not None:
-        return _evaluate_replicas(snapshot, deployment)
+        result = _evaluate_replicas(snapshot, deployment)
+        names = {name, deployment.metadata.name} if result is not None else set()
+        return limit_to(result, *(deployment_ref(subject.namespace, each) for each in names))
     # A Service of another name may belong to a picker that is no Deployment of this chart.
     is_default = name == f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
     ref = deployment_ref(subject.namespace, name)

@@ -19,7 +19,12 @@ from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS, NodeClaim
 from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, Inconclusive, to_verdict
+from reporter.stages.resources.check_result import (
+    CheckResult,
+    Inconclusive,
+    limit_to,
+    to_verdict,
+)
 from reporter.stages.resources.conditions import (
     check_observed_generation,
     describe_condition,
@@ -66,6 +71,11 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     pods = find_model_pods(snapshot, subject)
     replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
     results = [_evaluate_replica(snapshot, request, replica) for replica in replicas]
+    results = [
+        # Most results are None, for which no reference is built.
+        result and limit_to(result, workspace_ref(replica.workspace))
+        for result, replica in zip(results, replicas, strict=True)
+    ]
     if not any(isinstance(each, Trouble) for each in results) or snapshot.why_not_synced(PODS):
         return results
     serving = sum(replica.is_serving for replica in replicas)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import inference_set_key
+from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX, ROUTE_SUFFIX
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
@@ -28,8 +29,10 @@ from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
     CheckResult,
+    Inconclusive,
     check_decoded,
     first_trouble,
+    limit_to,
     to_verdict,
 )
 from reporter.stages.resources.existence import absence_of, exclude_deleting
@@ -72,11 +75,36 @@ def _check_routing(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult
     routes = [
         (route, find_parent_controllers(snapshot, route)) for route in exclude_deleting(all_routes)
     ]
+    pools = exclude_deleting(pools)
     results = [_evaluate_route(snapshot, route, parents) for route, parents in routes]
     if any(isinstance(each, Trouble) for each in results) or not routes:
-        return results
+        return _limit_to_objects(results, routes, pools)
     pods = without_leftover_pods(find_model_pods(snapshot, subject))
-    return [*results, *(evaluate_pool(pool, routes, pods) for pool in exclude_deleting(pools))]
+    results += [evaluate_pool(pool, routes, pods) for pool in pools]
+    return _limit_to_objects(results, routes, pools)
+
+
+def _limit_to_objects(
+    results: Sequence[CheckResult | None],
+    routes: Sequence[tuple[HTTPRoute, ParentControllers]],
+    pools: Sequence[InferencePool],
+) -> Sequence[CheckResult | None]:
+    """
+    Return the results of the routes, then of the pools, with the objects that they leave open.
+    """
+    if not any(isinstance(each, Inconclusive) for each in results):
+        return results
+    pool_refs = [_ref(INFERENCE_POOLS, pool) for pool in pools]
+    # Pools are not checked behind a route with trouble, so nothing is known to be over for them.
+    refs = [
+        *([_ref(HTTP_ROUTES, route), *pool_refs] for route, _ in routes),
+        *([ref] for ref in pool_refs),
+    ]
+    return [limit_to(result, *objects) for result, objects in zip(results, refs, strict=False)]
+
+
+def _ref(kind: ResourceKind, about: ApiObject) -> ObjectRef:
+    return ObjectRef(kind.group_resource, about.metadata.namespace, about.metadata.name)
 
 
 def _missing_route_trouble(

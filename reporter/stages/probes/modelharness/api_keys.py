@@ -25,6 +25,7 @@ from reporter.stages.resources.check_result import (
     CheckResult,
     check_decoded,
     check_served,
+    limit_to,
     to_verdict,
 )
 from reporter.stages.resources.conditions import (
@@ -68,8 +69,11 @@ def _check_keys(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResu
     namespace = request.subject.namespace
     keys = snapshot.by_index(API_KEYS, APIKey, namespace_key(namespace))
     for key in exclude_deleting(keys):
-        yield check_decoded(snapshot, API_KEYS, namespace, key.metadata.name) or _evaluate_key(
-            key, request.parameters.well_when_false
+        ref = ObjectRef(API_KEYS.group_resource, namespace, key.metadata.name)
+        yield limit_to(
+            check_decoded(snapshot, API_KEYS, namespace, key.metadata.name)
+            or _evaluate_key(key, request.parameters.well_when_false),
+            ref,
         )
 
 

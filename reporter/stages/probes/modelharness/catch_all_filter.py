@@ -23,6 +23,7 @@ from reporter.stages.resources.check_result import (
     CheckResult,
     Inconclusive,
     check_decoded,
+    limit_to,
     to_verdict,
 )
 from reporter.stages.resources.existence import absence_of, exclude_deleting
@@ -71,18 +72,21 @@ def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
         existing = {each.metadata.name for each in filters}
         for name in expected:
             if name not in existing:
-                yield check_decoded(snapshot, ENVOY_FILTERS, namespace, name) or _missing_trouble(
-                    snapshot, namespace, name
+                yield limit_to(
+                    check_decoded(snapshot, ENVOY_FILTERS, namespace, name)
+                    or _missing_trouble(snapshot, namespace, name),
+                    ObjectRef(ENVOY_FILTERS.group_resource, namespace, name),
                 )
     # A filter may be meant for a Gateway that does not belong to the harness, so all of them count.
     all_gateways = snapshot.by_index(GATEWAYS, Gateway, namespace_key(namespace))
     gateway_names = {each.metadata.name for each in all_gateways}
     for each in exclude_deleting(filters):
         if each.metadata.name in expected or is_owned_by_harness(each):
-            yield (
+            yield limit_to(
                 check_decoded(snapshot, ENVOY_FILTERS, namespace, each.metadata.name)
                 or _selector_trouble(each, gateway_names, gateways)
-                or _rejected_trouble(each)
+                or _rejected_trouble(each),
+                ObjectRef(ENVOY_FILTERS.group_resource, namespace, each.metadata.name),
             )
 
 

@@ -23,6 +23,7 @@ from reporter.stages.resources.check_result import (
     Inconclusive,
     check_decoded,
     check_served,
+    limit_to,
     to_verdict,
 )
 from reporter.stages.resources.conditions import (
@@ -33,6 +34,7 @@ from reporter.stages.resources.conditions import (
 from reporter.stages.resources.existence import absence_of, exclude_deleting, is_deleting
 from reporter.stages.resources.gateway.gateways import (
     find_gateways,
+    gateway_ref,
     gateway_trouble,
     parent_gateway_refs,
 )
@@ -66,7 +68,7 @@ def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
         return _check_missing_gateway(snapshot, namespace)
     builtin_classes = request.parameters.builtin_classes
     return [
-        result
+        limit_to(result, gateway_ref(gateway))
         for gateway in exclude_deleting(gateways)
         for result in _evaluate_gateway(snapshot, gateway, builtin_classes)
     ]

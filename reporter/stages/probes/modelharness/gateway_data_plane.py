@@ -21,7 +21,7 @@ from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, Inconclusive, to_verdict
+from reporter.stages.resources.check_result import CheckResult, Inconclusive, limit_to, to_verdict
 from reporter.stages.resources.conditions import check_observed_generation, transition_time
 from reporter.stages.resources.existence import absence_of, exclude_deleting
 from reporter.stages.resources.gateway.gateways import accepted_condition, find_gateways
@@ -76,7 +76,12 @@ def _check_proxies(
     if not proxies:
         missing = _missing_proxy_trouble(snapshot, gateway, parameters)
         return [missing] if missing is not None else []
-    results = [check_deployment(snapshot, each) for each in exclude_deleting(proxies)]
+    refs = [deployment_ref(each.metadata.namespace, each.metadata.name) for each in proxies]
+    results = [
+        # While one of them cannot be evaluated, nothing is known to be over for the others.
+        limit_to(check_deployment(snapshot, each), *refs)
+        for each in exclude_deleting(proxies)
+    ]
     used = [each for each in results if each is None or not _is_unused(each)] or results
     is_serving = any(
         each is None or (isinstance(each, Trouble) and not each.is_out) for each in used

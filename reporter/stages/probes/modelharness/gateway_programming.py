@@ -20,7 +20,7 @@ from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.verdicts import Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, check_decoded, to_verdict
+from reporter.stages.resources.check_result import CheckResult, check_decoded, limit_to, to_verdict
 from reporter.stages.resources.conditions import (
     check_observed_generation,
     check_observed_generations,
@@ -32,6 +32,7 @@ from reporter.stages.resources.existence import exclude_deleting
 from reporter.stages.resources.gateway.gateways import (
     accepted_condition,
     find_gateways,
+    gateway_ref,
     gateway_trouble,
 )
 from reporter.stages.resources.gateway.listeners import (
@@ -72,7 +73,8 @@ def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     for gateway in exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
         meta = gateway.metadata
         undecodable = check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
-        yield undecodable or _evaluate_gateway(snapshot, gateway, request.parameters)
+        result = undecodable or _evaluate_gateway(snapshot, gateway, request.parameters)
+        yield limit_to(result, gateway_ref(gateway))
 
 
 def _evaluate_gateway(

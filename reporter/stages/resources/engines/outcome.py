@@ -20,16 +20,18 @@ class EngineTrouble:
 @dataclass(frozen=True, slots=True)
 class EngineUnknown:
     """
-    An engine that cannot be evaluated, with why.
+    An engine that cannot be evaluated, with why. *is_brief*: more pages will show its state.
     """
 
     why: str
+    is_brief: bool = False
 
 
 EngineOutcome: TypeAlias = EngineTrouble | EngineUnknown | None
 
-NOT_LONG_ENOUGH = EngineUnknown("it was not observed for as long as the window yet")
+NOT_LONG_ENOUGH = EngineUnknown("it was not observed for as long as the window yet", is_brief=True)
 NO_REQUESTS = EngineUnknown("its page does not tell its requests")
+NO_PROGRESS_COUNTERS = EngineUnknown("its page has no counter of its progress")
 
 
 def gist_of(outcome: EngineOutcome) -> str:
@@ -39,7 +41,7 @@ def gist_of(outcome: EngineOutcome) -> str:
     match outcome:
         case EngineTrouble(code):
             return code
-        case EngineUnknown(why):
+        case EngineUnknown(why, _):
             return why
         case None:
             return ""

@@ -2,19 +2,20 @@
 Tell whether an engine that works has more requests than it can take.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from reporter.model.metrics.columns import Column
 from reporter.stages.resources.engines.families import EngineColumns
 from reporter.stages.resources.engines.outcome import (
+    NO_PROGRESS_COUNTERS,
     NO_REQUESTS,
     NOT_LONG_ENOUGH,
     EngineOutcome,
     EngineTrouble,
     EngineUnknown,
 )
-from reporter.stages.resources.engines.view import EngineView
+from reporter.stages.resources.engines.view import EngineView, Sustained
 
 
 SATURATED, GROWING = "Saturated", "Growing"
@@ -27,11 +28,13 @@ class SaturationRules:
     The rules by which a KV cache is full.
 
     *window*: seconds for which the usage must be no less than *min_usage*, with requests waiting.
+    *progress_window*: seconds within which the engine must have made progress.
     """
 
     columns: EngineColumns
     window: float
     min_usage: float
+    progress_window: float
 
     @property
     def kept_columns(self) -> tuple[Column, ...]:
@@ -46,17 +49,18 @@ class QueueRules:
     The rules by which a queue is too long.
 
     *window*: seconds for which at least *min_waiting* requests must wait, and *min_ratio* times those
-    that run.
+    that run. *progress_window*: as above.
     """
 
     columns: EngineColumns
     window: float
     min_waiting: float
     min_ratio: float
+    progress_window: float
 
     @property
     def kept_columns(self) -> tuple[Column, ...]:
-        return (self.columns.running, self.columns.waiting)
+        return (self.columns.running, self.columns.waiting, *self.columns.progress)
 
 
 def evaluate_saturation(engine: EngineView, rules: SaturationRules) -> EngineOutcome:
@@ -69,20 +73,12 @@ def evaluate_saturation(engine: EngineView, rules: SaturationRules) -> EngineOut
     usage, waiting = engine.value(columns.kv_cache_usage), engine.value(columns.waiting)
     if usage is None or waiting is None:
         return NO_USAGE if usage is None else NO_REQUESTS
-    full = engine.sustained(is_full)
-    if full.seconds < rules.window:
-        return None if full.began_seen else NOT_LONG_ENOUGH
-    if engine.now - engine.last_change(columns.progress) >= rules.window:
-        return None  # it makes no progress: its gauges are stale, or it is stalled
-    return EngineTrouble(
-        SATURATED,
-        {
-            "usage": usage,
-            "running": engine.value(columns.running) or 0.0,
-            "waiting": waiting,
-            "lasted": full.seconds,
-        },
-    )
+    full = _sustained_at_work(engine, rules, is_full)
+    if isinstance(full, EngineUnknown) or full.seconds < rules.window:
+        return _not_yet(full)
+    running = engine.value(columns.running) or 0.0
+    numbers = {"usage": usage, "running": running, "waiting": waiting, "lasted": full.seconds}
+    return EngineTrouble(SATURATED, numbers)
 
 
 def evaluate_queue(engine: EngineView, rules: QueueRules) -> EngineOutcome:
@@ -95,10 +91,37 @@ def evaluate_queue(engine: EngineView, rules: QueueRules) -> EngineOutcome:
     waiting = engine.value(columns.waiting)
     if waiting is None:
         return NO_REQUESTS
-    long = engine.sustained(is_long)
-    if long.seconds < rules.window:
-        return None if long.began_seen else NOT_LONG_ENOUGH
+    long = _sustained_at_work(engine, rules, is_long)
+    if isinstance(long, EngineUnknown) or long.seconds < rules.window:
+        return _not_yet(long)
     if waiting < (engine.value_before(columns.waiting, rules.window) or 0.0):
         return None
     running = engine.value(columns.running) or 0.0
-    return EngineTrouble(GROWING, {"running": running, "waiting": waiting, "lasted": long.seconds})
+    numbers = {"running": running, "waiting": waiting, "lasted": long.seconds}
+    return EngineTrouble(GROWING, numbers)
+
+
+def _sustained_at_work(
+    engine: EngineView,
+    rules: SaturationRules | QueueRules,
+    holds: Callable[[Mapping[Column, float]], bool],
+) -> Sustained | EngineUnknown:
+    """
+    Return how long a condition has held of an engine that makes progress.
+
+    The gauges of another one are left over from aborted requests, or it sleeps, or it is stalled.
+    """
+    progress = rules.columns.progress
+    found = engine.sustained(holds)
+    if not found.seconds:
+        return found
+    if all(engine.value(each) is None for each in progress):
+        return NO_PROGRESS_COUNTERS
+    worked = engine.now - engine.working_since(progress, rules.progress_window)
+    return found if found.seconds <= worked else Sustained(worked, began_seen=True)
+
+
+def _not_yet(found: Sustained | EngineUnknown) -> EngineOutcome:
+    if isinstance(found, EngineUnknown):
+        return found
+    return None if found.began_seen else NOT_LONG_ENOUGH

@@ -7,7 +7,8 @@ requests moves. A long prefill moves the steps, a request of an hour the tokens.
 
 The gauges of vLLM change with its steps only. After all requests were aborted at once they may keep
 their last values, so an engine whose gauges and traffic stand still may just be idle. It counts as
-stalled after a longer window, with a code of its own.
+stalled after a longer window, with a code of its own. The HTTP server counts a request when it ends,
+so those that were aborted may be counted on a page after that of the last step.
 """
 
 from dataclasses import dataclass
@@ -34,13 +35,15 @@ class StallRules:
     The rules by which an engine is stalled.
 
     *window*: seconds without progress after which an engine is stalled. *min_pages*: pages that must
-    show it. *no_traffic_window*: the same where nothing shows that there are requests.
+    show it. *no_traffic_window*: the same where nothing shows that there are requests. *late*: the
+    seconds after the last step within which requests that ended with it may yet be counted.
     """
 
     columns: EngineColumns
     window: float
     min_pages: int
     no_traffic_window: float
+    late: float
 
     @property
     def kept_columns(self) -> tuple[Column, ...]:
@@ -52,23 +55,24 @@ class StallRules:
 def evaluate_stall(engine: EngineView, rules: StallRules) -> EngineOutcome:
     columns = rules.columns
     running, waiting = engine.value(columns.running), engine.value(columns.waiting)
-    if running is None and waiting is None:
-        return NO_REQUESTS
-    if engine.value(columns.awake) == 0 or not (running or waiting):
+    if engine.value(columns.awake) == 0:
         return None
+    if not (running or waiting):
+        return NO_REQUESTS if running is None or waiting is None else None
     # Finished requests alone prove nothing: one may take an hour, and aborted ones do not count.
     if engine.value(columns.steps) is None and engine.value(columns.generation_tokens) is None:
         return NO_COUNTERS
     stopped = engine.last_change(columns.progress)
     since = max(stopped, _busy_since(engine, columns))
     lasted = engine.now - since
-    traffic = not running or _has_traffic(engine, columns, after=stopped)
+    traffic = not running or _has_traffic(engine, rules, stopped=stopped)
     window = rules.window if traffic else max(rules.window, rules.no_traffic_window)
     if lasted >= window and engine.pages_since(since) >= rules.min_pages:
         numbers = {"lasted": lasted, "running": running or 0.0, "waiting": waiting or 0.0}
         return EngineTrouble(STALLED if traffic else NO_TRAFFIC, numbers)
     # An earlier page shows that it worked or was idle, so it is well until the window is full.
-    return None if since > engine.series.first_at else NOT_LONG_ENOUGH
+    worked = since > engine.series.first_at or engine.has_increased(columns.progress)
+    return None if worked else NOT_LONG_ENOUGH
 
 
 def _busy_since(engine: EngineView, columns: EngineColumns) -> float:
@@ -80,11 +84,12 @@ def _busy_since(engine: EngineView, columns: EngineColumns) -> float:
     return max(busy, engine.positive_since(columns.awake) or 0.0)
 
 
-def _has_traffic(engine: EngineView, columns: EngineColumns, *, after: float) -> bool:
+def _has_traffic(engine: EngineView, rules: StallRules, *, stopped: float) -> bool:
     """
-    Return whether a gauge of requests, or a counter of arriving ones, moved after the progress ended.
+    Return whether a gauge of requests, or a counter of them, moved after the progress ended.
     """
-    if engine.last_change((columns.running, columns.waiting)) > after:
+    columns = rules.columns
+    if engine.last_change((columns.running, columns.waiting)) > stopped:
         return True
     server = server_view(engine.readings)
-    return server is not None and server.last_change(columns.traffic) > after
+    return server is not None and server.last_change(columns.traffic) > stopped + rules.late

@@ -80,6 +80,22 @@ class EngineView:
             since = at
         return Sustained(self.now - since, began_seen=False)
 
+    def working_since(self, columns: Iterable[Column], within: float) -> float:
+        """
+        Return since when one of these changed at least every *within* seconds; now if none does.
+        """
+        indexes = [self._index(each) for each in columns]
+        resumed, newer = self.now, None
+        for at, row in self.series.newest_first():
+            moved = newer is not None and any(not _is_same(newer[1][i], row[i]) for i in indexes)
+            if newer is not None and moved:
+                if resumed - newer[0] >= within:
+                    return resumed
+                resumed = newer[0]
+            newer = at, row
+        oldest = self.series.times[0]
+        return resumed if resumed - oldest >= within else oldest
+
     def value_before(self, column: Column, seconds: float) -> float | None:
         """
         Return the number of so long ago, or of the oldest page.
@@ -96,6 +112,13 @@ class EngineView:
         newest = self.series.rows[-1]
         found = (newest[i] - before[i] for i in map(self._index, columns))
         return Increase(self.now - at, tuple(_number(each) or 0.0 for each in found))
+
+    def has_increased(self, columns: Iterable[Column]) -> bool:
+        """
+        Return whether one of these is higher than on the oldest page, also after gaps.
+        """
+        oldest, newest = self.series.rows[0], self.series.rows[-1]
+        return any(newest[i] > oldest[i] for i in map(self._index, columns))
 
     def _row_before(self, seconds: float) -> tuple[float, "array[float]"]:
         oldest = self.series.times[0], self.series.rows[0]
@@ -134,6 +157,10 @@ def server_view(readings: EngineReadings) -> EngineView | None:
 @lru_cache(maxsize=64)
 def _indexes(columns: tuple[Column, ...]) -> Mapping[Column, int]:
     return {column: index for index, column in enumerate(columns)}
+
+
+def _is_same(one: float, other: float) -> bool:
+    return one == other or (isnan(one) and isnan(other))
 
 
 def _number(value: float) -> float | None:

@@ -118,7 +118,7 @@ class BlockerFinder:
         self, key: FindingKey | None, layer: Layer, code: str, why: str, since: Since
     ) -> Blocker:
         """
-        Return a blocker of which no writer says what is wrong.
+        Return a blocker for which no writer reports a cause.
         """
         window = self._rules.quiet_window(layer, key)
         stalled = self._now - since.moment >= window

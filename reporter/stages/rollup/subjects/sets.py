@@ -12,7 +12,7 @@ from reporter.model.rollup.states import State
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.rollup.causes.blockers import BlockerFinder
-from reporter.stages.rollup.causes.findings import NO_FINDINGS, SubjectFindings
+from reporter.stages.rollup.causes.findings import SubjectFindings
 from reporter.stages.rollup.records import SetFacts, SetRecord
 from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.rollup.subjects.progress import count_progress
@@ -34,6 +34,7 @@ class SetRollUp:
     Rolls up the InferenceSets of one fold.
 
     *cut_off*: the namespaces without a working Gateway. *terminating*: subjects being deleted.
+    *changed*: subjects of which more than their objects may have changed.
     """
 
     def __init__(
@@ -44,9 +45,10 @@ class SetRollUp:
         *,
         cut_off: frozenset[str],
         terminating: frozenset[Subject],
+        changed: frozenset[Subject],
     ) -> None:
         self._given, self._blockers = given, blockers
-        self._cut_off, self._terminating = cut_off, terminating
+        self._cut_off, self._terminating, self._changed = cut_off, terminating, changed
         self._routes = rules.route_reasons
         self._why_unlisted = given.evaluation.known_subjects.unknown_layers.get(
             Layer.MODELDEPLOYMENT, ""
@@ -65,11 +67,11 @@ class SetRollUp:
         if (
             before is not None
             and facts is old_facts
-            and found is NO_FINDINGS
-            and before.standing.state is State.CURRENT
-            and before.is_cut_off == is_cut_off
+            and subject not in self._changed
+            and before.is_evaluated
+            # What was Unknown may be known again although nothing of the subject has changed.
+            and before.standing.state is not State.UNKNOWN
             and not self._why_unlisted
-            and subject not in self._terminating
             and not given.snapshot.undecodable
         ):
             return before
@@ -82,7 +84,7 @@ class SetRollUp:
             self._blockers,
             now=given.now,
         )
-        return SetRecord(
+        after = SetRecord(
             standing=standing,
             facts=facts,
             available=self._is_available(standing.state, facts, found, is_cut_off=is_cut_off),
@@ -90,6 +92,8 @@ class SetRollUp:
             is_cut_off=is_cut_off,
             revision=before.revision if before is not None else 0,
         )
+        is_before = before is not None and facts is old_facts and is_same(before, after)
+        return before if before is not None and is_before else after
 
     def _facts_of(self, subject: Subject, facts: SetFacts, *, is_evaluated: bool) -> Facts:
         if subject in self._terminating:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from reporter.model.rollup.states import COUNTED_STATES, State
 from reporter.model.subjects import FindingKey
+from reporter.stages.rollup.causes.blockers import SETTLING
 from reporter.stages.rollup.records import (
     Blocker,
     Group,
@@ -103,6 +104,7 @@ class GroupsDraft:
 def group_key(state: State, blocker: Blocker, rules: RollUpRules) -> GroupKey:
     return GroupKey(
         milder_than_failed=State.FAILED.severity - state.severity,
+        is_settling=blocker.code == SETTLING,
         is_pointer=blocker.is_pointer,
         layer=blocker.layer.order,
         rank=_rank(blocker.key, rules),
@@ -129,8 +131,8 @@ def rank_causes(groups: Mapping[GroupKey, Group]) -> list[RankedCause]:
     """
     Return the causes of a namespace, the blocking one first.
 
-    Own causes come before pointers, then layer, rank, the number of subjects, and names. A cause that
-    is one subject's own and that others point at is one cause.
+    What still lasts comes before what settles, and own causes before pointers; then layer, rank,
+    the number of subjects, and names. A cause that is one subject's own and that others point at is one cause.
     """
     causes: dict[tuple[str, str], RankedCause] = {}
     for key in sorted(groups):
@@ -144,7 +146,7 @@ def rank_causes(groups: Mapping[GroupKey, Group]) -> list[RankedCause]:
 
     def order(cause: RankedCause) -> tuple[object, ...]:
         key = cause.key
-        place = (key.milder_than_failed, key.is_pointer, key.layer, key.rank)
+        place = (key.milder_than_failed, key.is_settling, key.is_pointer, key.layer, key.rank)
         return (*place, -cause.subjects, key.reason, key.code)
 
     return sorted(causes.values(), key=order)

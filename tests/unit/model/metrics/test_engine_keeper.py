@@ -42,6 +42,7 @@ def test_engines_are_bounded():
     history = KEEPER(ScrapeHistory(ContainerRun("uid-1", 0)), ScrapedMetrics(NOON, samples))
     assert history.engines is not None
     assert len(history.engines.by_engine) == MAX_ENGINES
+    assert history.engines.left_out == 1000 - MAX_ENGINES
 
 
 def test_gaps_and_jumps_of_the_clock_are_not_observed():

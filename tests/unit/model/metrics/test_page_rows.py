@@ -37,6 +37,20 @@ def test_each_engine_has_a_row():
     assert reduced(Column(("n",), Combine.GAUGE), *samples) == {"0": 3, "1": 5}
 
 
+@pytest.mark.parametrize(
+    ("engine", "kept"),
+    [
+        ("decode-1.0_a", "decode-1.0_a"),
+        ("1\n0 \u2028\x1b[31m", "1_0____31m"),
+        ("http://x/?token=abc", "http___x__token_abc"),
+        ("é{pod}", "__pod_"),
+        ("9" * 8000, "9" * 32),
+    ],
+)
+def test_the_name_of_an_engine_is_short_and_plain(engine, kept):
+    assert reduced(Column(("n",), Combine.GAUGE), a_sample(3, engine=engine)) == {kept: 3}
+
+
 def test_of_alternative_names_the_first_present_counts():
     column = Column(("new", "old"), Combine.SHARE)
     assert reduced(column, a_sample(0.5, "old")) == {"": 0.5}

@@ -2,6 +2,9 @@
 Cached decisions about writes are made again when something they depend on changed.
 """
 
+from datetime import timedelta
+
+from reporter.model.entries import HoldDurations
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.stages.announcing.schedule import CachedWrite, PublishContext
@@ -95,5 +98,45 @@ def test_a_start_is_decided_anew_since_it_changes_by_time_alone():
     replay = bbr_replay().set_verdicts(an_active_verdict(BBR, start)).advance(50)
     assert replay.new_writes == []
     assert BBR not in replay.cache
+    assert replay.advance(9.9).new_writes == []
+    assert replay.advance(0.1).new_writes == ["clusterBBR x2"]
+    assert "(no progress for " in replay.last_message
+
+
+def test_a_start_beside_trouble_that_is_held_for_longer_is_decided_anew_too():
+    entry = an_entry("clusterBBR", holds=HoldDurations(lost=timedelta(minutes=4)))
+    replay = CachingReplay(a_catalogue(entry)).set_verdicts(an_active_verdict(BBR)).advance(5)
+    start, held = (
+        a_trouble(kind=TroubleKind.STARTING, code="Other"),
+        a_trouble("other", TroubleKind.LOST),
+    )
+    replay.set_verdicts(an_active_verdict(BBR, start, held)).advance(50)
+    assert replay.new_writes == ["clusterBBR x1"]
     assert replay.advance(15).new_writes == ["clusterBBR x2"]
     assert "(no progress for " in replay.last_message
+
+
+def test_a_suffix_is_taken_back_when_what_was_suppressed_is_deleted():
+    target = an_entry("harness", 2, layer=Layer.MODELHARNESS)
+    entries = (an_entry("clusterBBR", 10), an_entry("clusterKeda", 20), target)
+    catalogue = a_catalogue(*entries, rows=(a_suppression("clusterBBR", "harness"),))
+    replay = CachingReplay(catalogue, subjects=frozenset({CLUSTER_SUBJECT, TEAM}))
+    out = an_active_verdict(BBR, a_trouble(is_out=True))
+    replay.set_verdicts(an_active_verdict(a_key("clusterKeda")), out).advance(5)
+    replay.set_verdicts(an_active_verdict(a_key("harness", TEAM))).advance(5)
+    assert "(suppressing downstream reasons: " in replay.last_message
+    assert replay.new_writes == ["clusterBBR x1", "clusterBBR x2"]
+    replay.verdicts.pop(a_key("harness", TEAM))
+    replay.subjects = frozenset({CLUSTER_SUBJECT})
+    replay.run_pass().advance(60)
+    assert replay.new_writes == ["clusterBBR x3"]
+    assert "(suppressing downstream reasons: " not in replay.last_message
+
+
+def test_a_decision_is_kept_for_the_same_values_only():
+    kept = bbr_replay().run_pass().cache[BBR]
+    other = bbr_replay().run_pass().cache[BBR]
+    assert kept.is_current(kept.episode, kept.finding_state, kept.ranking)
+    assert not kept.is_current(other.episode, kept.finding_state, kept.ranking)
+    assert not kept.is_current(kept.episode, other.finding_state, kept.ranking)
+    assert not kept.is_current(kept.episode, kept.finding_state, other.ranking)

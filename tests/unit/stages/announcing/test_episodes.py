@@ -4,8 +4,10 @@ Episodes from their first announcement to their Ready Event.
 
 from datetime import timedelta
 
-from reporter.model.enums import TroubleKind
+from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT
+from reporter.stages.announcing.eligibility import is_muted
+from reporter.stages.announcing.grouping import group_key
 from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 from tests.support.replay import Replay
 from tests.support.replay_builders import (
@@ -71,6 +73,21 @@ def test_flapping_within_the_settle_is_one_episode_and_no_rewrite():
     assert replay.new_writes == ["clusterBBR x1"]
 
 
+def test_a_crash_that_returns_within_its_settle_is_no_rewrite():
+    crash = an_active_verdict(BBR, a_trouble(is_crash=True))
+    replay = cluster_replay().set_verdicts(crash).set_clear(BBR).advance(100)
+    assert replay.evaluation.rankings == {}
+    assert replay.set_verdicts(crash).advance(20).new_writes == ["clusterBBR x1"]
+
+
+def test_a_group_is_muted_while_one_of_its_members_is_outranked():
+    subjects = sets(12)
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects, ROUTE.reason))
+    assert not is_muted(group_key(ROUTE), replay.announcement_state, replay.evaluation)
+    replay.set_verdicts(*all_of(subjects[:1]))
+    assert is_muted(group_key(ROUTE), replay.announcement_state, replay.evaluation)
+
+
 def test_a_suppressed_finding_holds_its_subjects_ready_back():
     replay = (
         stack_replay()
@@ -93,7 +110,9 @@ def test_an_orthogonal_finding_holds_no_ready_back():
 
 def test_a_ready_goes_before_the_trouble_of_others_of_its_layer():
     well, ill = sets(2)[::-1]
-    replay = team_replay(well, ill).set_verdicts(*all_of([well])).set_clear(*keys([well]))
+    highest = an_entry(PODS.reason, 0, layer=Layer.MODELDEPLOYMENT)
+    replay = Replay(a_catalogue(highest), subjects=frozenset({well, ill}))
+    replay.set_verdicts(*all_of([well])).set_clear(*keys([well]))
     replay.advance(29)
     replay.verdicts |= {each.key: each for each in all_of([ill])}
     assert replay.advance(1).new_writes == [

@@ -11,11 +11,14 @@ from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verd
 from tests.support.replay import Replay
 from tests.support.replay_builders import (
     ENTRIES,
+    ISTIO,
     MODELS,
     PODS,
     ROUTE,
+    ROWS,
     all_of,
     keys,
+    out,
     sets,
     team_replay,
 )
@@ -253,3 +256,23 @@ def test_a_restored_group_gets_no_ready_once_its_sets_are_deleted():
     replay.subjects = replay.subjects - {*subjects}
     replay.verdicts.clear()
     assert replay.advance(600).new_writes == [f"{PODS.reason} x1"]
+
+
+def test_another_cause_of_a_group_is_rewritten():
+    subjects = sets(12)
+    replay = team_replay(*subjects).set_verdicts(*all_of(subjects))
+    assert replay.new_writes == [f"{PODS.reason} x1"]
+    assert replay.set_verdicts(*all_of(subjects, code="Other")).new_writes == [f"{PODS.reason} x2"]
+
+
+def test_a_group_has_its_heartbeat_while_an_upstream_suppresses_other_reasons():
+    subjects = sets(12)
+    replay = Replay(
+        a_catalogue(*ENTRIES, *MODELS, rows=ROWS), subjects=frozenset({CLUSTER_SUBJECT, *subjects})
+    )
+    replay.set_verdicts(*all_of(subjects)).set_verdicts(
+        out(ISTIO, "istiod"), *all_of(subjects[:1], ROUTE.reason)
+    )
+    assert replay.state(keys(subjects[:1], ROUTE.reason)[0]) == "suppressed"
+    assert replay.new_writes == [f"{PODS.reason} x1", f"{ISTIO.reason} x1"]
+    assert f"{PODS.reason} x2" in replay.advance(331).new_writes

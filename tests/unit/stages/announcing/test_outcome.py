@@ -4,6 +4,9 @@ Writes that got no answer or were refused.
 
 from datetime import timedelta
 
+import pytest
+
+from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
 from reporter.stages.announcing.episodes import apply_evaluation
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
 from tests.support.builders import an_active_verdict
@@ -67,3 +70,30 @@ def test_trouble_that_is_announced_while_a_ready_is_on_its_way_gets_another_read
     assert replay.new_writes == ["clusterBBR x1", "clusterBBR x1"]
     assert replay.set_clear(BBR).advance(40).new_writes == ["clusterReady x1"]
     assert replay.announcement_state.ready_owed == {}
+
+
+@pytest.mark.parametrize(("muted", "is_rewrite"), [(True, True), (False, False)])
+def test_the_same_content_after_a_mute_counts_as_a_rewrite(muted, is_rewrite):
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    (event,) = replay.writes
+    before = AnnouncementState({BBR: Episode(event, muted=muted)}, {}, {})
+    after = apply_outcome(before, event, WriteOutcome.WRITTEN, replay.catalogue)
+    assert after.episodes[BBR].rewritten_at == (event.last_timestamp if is_rewrite else None)
+    assert (before.episodes[BBR].muted, before.ready_owed) == (muted, {})
+
+
+def test_a_ready_that_was_sent_again_with_an_answer_is_over():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).set_clear(BBR).advance(40)
+    ready = replay.writes[-1]
+    sent = apply_outcome(AnnouncementState(), ready, WriteOutcome.UNCERTAIN, replay.catalogue)
+    assert sent.episodes.keys() == {ready.key}
+    after = apply_outcome(sent, ready, WriteOutcome.WRITTEN, replay.catalogue)
+    assert (after.episodes, sent.episodes.keys()) == ({}, {ready.key})
+
+
+def test_an_outcome_leaves_the_state_that_it_is_given_as_it_is():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    before = AnnouncementState({}, {}, {})
+    after = apply_outcome(before, replay.writes[-1], WriteOutcome.WRITTEN, replay.catalogue)
+    assert after.episodes.keys() == {BBR}
+    assert before == AnnouncementState({}, {}, {})

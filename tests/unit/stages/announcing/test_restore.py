@@ -7,13 +7,30 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.model.enums import TroubleKind
+from reporter.model.enums import Emission, TroubleKind
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.episodes import next_episode_deadline
-from reporter.stages.evaluation.evaluation import Evaluation
-from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from tests.support.builders import (
+    NOON,
+    a_catalogue,
+    a_key,
+    a_trouble,
+    an_active_verdict,
+    an_entry,
+)
 from tests.support.replay import Replay
-from tests.support.replay_builders import BBR, ISTIO, cluster_replay
+from tests.support.replay_builders import (
+    BBR,
+    ISTIO,
+    MODELS,
+    ROUTE,
+    all_of,
+    cluster_replay,
+    keys,
+    sets,
+    team_replay,
+)
 
 
 def test_a_restart_writes_nothing_and_continues_the_count():
@@ -21,6 +38,33 @@ def test_a_restart_writes_nothing_and_continues_the_count():
     assert replay.new_writes == ["clusterBBR x1"]
     assert replay.advance(330).new_writes == ["clusterBBR x2"]
     assert len({r.episode_start for r in replay.writes}) == 1
+
+
+def test_an_episode_of_a_reason_that_is_no_longer_checked_ends_without_a_ready():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    replay.settings = replace(replay.settings, unchecked=frozenset({BBR.reason}))
+    replay.set_clear(BBR).restart(back_after=20).advance(600)
+    assert replay.new_writes == ["clusterBBR x1"]
+
+
+def test_an_episode_of_a_reason_that_an_overlay_switches_off_ends_without_a_ready():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    entries = {
+        reason: replace(entry, enabled=entry.enabled and reason != BBR.reason)
+        for reason, entry in replay.catalogue.entries.items()
+    }
+    replay.catalogue = replace(replay.catalogue, entries=entries)
+    replay.set_clear(BBR).restart(back_after=20).advance(600)
+    assert replay.new_writes == ["clusterBBR x1"]
+
+
+def test_a_restored_episode_that_was_unknown_settles_before_its_ready():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    replay.set_unknown(BBR).restart(back_after=20).advance(600)
+    assert replay.new_writes == ["clusterBBR x1"]
+    replay.set_clear(BBR)
+    assert replay.advance(29).new_writes == []
+    assert replay.advance(2).new_writes == ["clusterReady x1"]
 
 
 def test_a_restart_writes_nothing_although_admission_removed_the_digest():
@@ -42,7 +86,7 @@ def test_an_episode_that_a_follower_saw_settle_is_over_when_it_leads():
     assert len({r.episode_start for r in replay.writes if r.key == ISTIO}) == 2
 
 
-@pytest.mark.parametrize(("clear", "episodes"), [(59, 1), (61, 2), (3000, 2)])
+@pytest.mark.parametrize(("clear", "episodes"), [(59, 1), (60, 2), (3000, 2)])
 def test_trouble_at_a_takeover_is_new_if_the_follower_saw_the_earlier_one_settle(clear, episodes):
     replay = cluster_replay().set_verdicts(an_active_verdict(BBR), an_active_verdict(ISTIO))
     replay.announcing = False
@@ -157,3 +201,40 @@ def test_a_restored_orthogonal_finding_has_a_deadline_at_which_it_ends():
         == replay.now + settle
     )
     assert replay.advance(settle + timedelta(seconds=1)).announcement_state.episodes == {}
+
+
+@pytest.mark.parametrize(("last_write", "episodes"), [(0, 2), (1, 1)])
+def test_trouble_that_settled_within_the_settle_after_the_last_write_is_not_new_at_a_takeover(
+    last_write, episodes
+):
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR), an_active_verdict(ISTIO))
+    written = replay.writes.pop()
+    assert (written.key, written.last_timestamp) == (ISTIO, NOON)
+    replay.writes.append(replace(written, last_timestamp=NOON + timedelta(seconds=last_write)))
+    replay.announcing = False
+    replay.set_clear(ISTIO).advance(100).set_verdicts(an_active_verdict(ISTIO)).take_over()
+    assert len({r.episode_start for r in replay.writes if r.key == ISTIO}) == episodes
+
+
+def test_a_ready_does_not_wait_for_others_because_another_namespace_has_a_group_read_back():
+    well, ill = sets(2)
+    many = sets(12, "team-b")
+    replay = team_replay(well, ill, *many).set_verdicts(*all_of([well, ill, *many]))
+    replay.restart(back_after=5).set_clear(*keys([well])).advance(40)
+    ready = [each.key.subject for each in replay.writes if each.key.reason == "inferencesetReady"]
+    assert ready == [well]
+
+
+def test_the_ready_of_a_group_read_back_waits_for_all_although_another_group_began():
+    *subjects, other = sets(13)
+    replay = Replay(
+        a_catalogue(*MODELS),
+        EvaluationSettings(emission=Emission.ALL),
+        subjects=frozenset({*subjects, other}),
+    )
+    replay.set_verdicts(*all_of(subjects)).restart(back_after=5).set_unknown(*keys([other]))
+    replay.set_verdicts(*all_of(subjects, ROUTE.reason))
+    assert len(replay.announcement_state.groups) == 2
+    replay.set_clear(*keys(subjects), *keys(subjects, ROUTE.reason)).advance(40)
+    assert "inferencesetReady x1" not in replay.new_writes
+    assert replay.set_clear(*keys([other])).advance(40).new_writes == ["inferencesetReady x1"]

@@ -3,12 +3,14 @@ When the Event of a key is written: first announcement, rewrites and heartbeats.
 """
 
 import itertools
+from dataclasses import replace
 from datetime import timedelta
 
+from reporter.model.enums import TroubleKind
 from reporter.stages.announcing.outcome import WriteOutcome
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 from tests.support.builders import a_trouble, an_active_verdict
-from tests.support.replay_builders import BBR, ISTIO, KAITO, cluster_replay
+from tests.support.replay_builders import BBR, ISTIO, KAITO, PODS, cluster_replay, stack_replay
 
 
 def test_a_first_announcement_is_not_delayed():
@@ -81,3 +83,45 @@ def test_a_change_of_cause_is_written_a_change_of_counts_is_not():
     assert replay.set_verdicts(
         an_active_verdict(BBR, a_trouble(code="Unavailable", **two))
     ).new_writes == ["clusterBBR x2"]
+
+
+def test_the_jitter_of_a_heartbeat_reaches_a_tenth_and_no_more():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    state = replay.announcement_state
+    episode, spans = state.episodes[BBR], set()
+    for count in range(2000):
+        event = replace(episode.event, count=count)
+        replay.announcement_state = replace(state, episodes={BBR: replace(episode, event=event)})
+        write = replay.context.pending_write(BBR, now=replay.now)
+        spans.add((write.due_at - event.last_timestamp).total_seconds())
+    assert (min(spans), max(spans)) == (270, 330)
+
+
+def test_a_start_beside_trouble_that_lasts_is_a_change_of_cause():
+    one, two = a_trouble("one"), a_trouble("two")
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR, one, two)).advance(5)
+    start = a_trouble("two", TroubleKind.STARTING, code="Other")
+    assert replay.new_writes == ["clusterBBR x1"]
+    assert replay.set_verdicts(an_active_verdict(BBR, one, start)).new_writes == ["clusterBBR x2"]
+
+
+def test_each_pending_write_is_named_once_and_those_that_are_due_come_first():
+    replay = stack_replay().set_verdicts(an_active_verdict(PODS))
+    replay.announcing = False
+    replay.advance(5).set_verdicts(an_active_verdict(BBR))
+    writes = replay.context.pending_writes(now=replay.now)
+    assert [(write.key, write.due_at <= replay.now) for write in writes] == [
+        (BBR, True),
+        (PODS, False),
+    ]
+
+
+def test_a_change_just_after_a_heartbeat_is_not_delayed():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    heartbeat = replay.context.pending_write(BBR, now=replay.now)
+    assert replay.advance(heartbeat.due_at - replay.now).new_writes == [
+        "clusterBBR x1",
+        "clusterBBR x2",
+    ]
+    other = an_active_verdict(BBR, a_trouble(code="Other"))
+    assert replay.set_verdicts(other).new_writes == ["clusterBBR x3"]

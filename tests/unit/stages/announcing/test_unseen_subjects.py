@@ -8,6 +8,7 @@ import pytest
 
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.stages.announcing.grouping import group_key
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.snapshot.subjects import Subjects
 from reporter.stages.snapshot.unknown_layers import placeholder
@@ -23,22 +24,23 @@ CATALOGUE = a_catalogue(an_entry("inferencesetPods", 10, layer=MODELS))
 
 class UnlistedReplay(Replay):
     """
-    A replay in which InferenceSets cannot be listed for a while.
+    A replay in which InferenceSets cannot be listed for a while, but for the *known* ones.
     """
 
     unlisted = False
+    known: frozenset[Subject] = frozenset()
 
     def __post_init__(self):
         super().__post_init__()
         replay, evaluator = self, self.evaluator
-        known = evaluator.refresh_subjects
+        list_subjects = evaluator.refresh_subjects
 
         class PartlyKnown(Evaluator):
             def refresh_subjects(self, snapshot, before, *, now):
                 if not replay.unlisted:
-                    return known(snapshot, before, now=now)
+                    return list_subjects(snapshot, before, now=now)
                 why = {MODELS: "not listed"}
-                return Subjects(frozenset({CLUSTER_SUBJECT, placeholder(MODELS)}), why)
+                return Subjects(replay.known | {CLUSTER_SUBJECT, placeholder(MODELS)}, why)
 
         self.evaluator = PartlyKnown(
             evaluator.catalogue, evaluator.probes, evaluator.flags, evaluator.settings
@@ -81,3 +83,23 @@ def test_the_episode_of_a_deleted_subject_ends_without_a_ready():
     replay.run_pass().advance(400)
     assert {record.key.reason for record in replay.writes} == {"inferencesetPods"}
     assert replay.announcement_state.episodes == {}
+
+
+def test_a_group_goes_on_with_those_in_trouble_when_its_members_are_listed_at_last():
+    replay = restarted(*SETS)
+    replay.unlisted = False
+    replay.set_verdicts(*(an_active_verdict(a_key("inferencesetPods", s)) for s in SETS[:2]))
+    replay.advance(400)
+    assert {record.key for record in replay.writes} == {group_key(PODS)}
+    assert len({record.episode_start for record in replay.writes}) == 1
+
+
+def test_a_group_that_settles_while_others_cannot_be_listed_gets_its_ready_later():
+    replay = UnlistedReplay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, *SETS}))
+    replay.set_verdicts(*(an_active_verdict(a_key("inferencesetPods", s)) for s in SETS))
+    replay.unlisted, replay.known = True, frozenset(SETS)
+    replay.set_clear(*(a_key("inferencesetPods", s) for s in SETS)).advance(40)
+    assert replay.announcement_state.episodes == {}
+    assert replay.new_writes == ["inferencesetPods x1"]
+    replay.unlisted = False
+    assert replay.run_pass().new_writes == ["inferencesetReady x1"]

@@ -4,11 +4,14 @@ The order of writes when more are due than may be written.
 
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.stages.announcing.outcome import apply_outcome
+from reporter.stages.announcing.schedule import PendingWrite
 from reporter.stages.evaluation.evaluation import EvaluationSettings
-from tests.support.builders import a_catalogue, a_key, an_active_verdict, an_entry
+from tests.support.builders import NOON, a_catalogue, a_key, an_active_verdict, an_entry
 from tests.support.replay import Replay
 
 
@@ -84,3 +87,21 @@ def test_a_ready_does_not_wait_for_heartbeats():
     del replay.verdicts[PODS[-1]]
     replay.seconds(31)
     assert [r.key.reason for r in replay.writes].count("inferencesetReady") == 1
+
+
+def test_what_is_due_is_in_the_order_of_content_layer_rank_reach_and_name():
+    group, *pods = (
+        a_key("inferencesetPods", Subject(Layer.MODELDEPLOYMENT, *names))
+        for names in (("team-zz", ""), ("team-a", "qwen"), ("team-b", "phi"))
+    )
+    expected = [
+        PendingWrite(a_key("clusterBBR"), NOON, 20),
+        PendingWrite(group, NOON, 10),
+        PendingWrite(pods[0], NOON, 10),
+        PendingWrite(pods[1], NOON, 10),
+        PendingWrite(replace(group, reason="inferencesetRoute"), NOON, 20),
+        PendingWrite(a_key("clusterKeda"), NOON - HEARTBEAT, 70, is_repeat=True),
+        PendingWrite(a_key("clusterIstio"), NOON, 10, is_repeat=True),
+    ]
+    writes = expected[::-1]
+    assert sorted(writes, key=lambda write: write.sort_key) == expected

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Clear, Unknown
+from reporter.model.verdicts import Clear, Paused, Unknown
 from reporter.stages.evaluation.clocks import UnknownState
-from reporter.stages.evaluation.gate import forget_keys
+from reporter.stages.evaluation.gate import forget_keys, next_gate_deadline
 from tests.support.builders import NOON, a_trouble, an_active_verdict
 from tests.unit.stages.evaluation.gate_replay import KEY, GateReplay, seconds
 
@@ -25,6 +25,26 @@ def test_the_time_of_settling_is_kept_for_an_hour_unless_the_subject_is_deleted(
     assert replay.observe(seconds(32), Clear(KEY)).advance(seconds(3600)).gate.settled_at
     assert not forget_keys(replay.gate, lambda key: key == KEY).settled_at
     assert not replay.advance(seconds(3631)).gate.settled_at
+
+
+def test_trouble_that_lasts_has_no_time_of_settling():
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY)).advance(seconds(90))
+    assert replay.gate.settled_at == {}
+
+
+def test_a_verdict_that_finds_the_trouble_settled_ends_it():
+    replay = (
+        GateReplay().observe(seconds(0), an_active_verdict(KEY)).observe(seconds(1), Clear(KEY))
+    )
+    assert replay.observe(seconds(30), Clear(KEY)).finding_state is not None
+    assert replay.observe(seconds(31), Clear(KEY)).finding_state is None
+    assert replay.gate.settled_at == {KEY: NOON + seconds(31)}
+
+
+def test_what_is_paused_ends_at_once():
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY))
+    assert replay.observe(seconds(1), Paused(KEY)).finding_state is None
+    assert replay.gate.settled_at == {KEY: NOON + seconds(1)}
 
 
 def test_unknown_keeps_the_state_and_stops_the_clock():
@@ -49,6 +69,55 @@ def test_after_long_unknown_an_unfinished_hold_has_the_settle_left():
     assert replay.advance(seconds(130)).past_hold
 
 
+def test_unknown_of_half_a_minute_leaves_the_hold_as_it_is():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).observe(seconds(20), Unknown(KEY, "forbidden"))
+    replay.observe(seconds(50), lost)
+    assert not replay.advance(seconds(59)).past_hold
+    assert replay.advance(seconds(60)).past_hold
+
+
+def test_long_unknown_holds_no_trouble_again_that_outlived_its_hold():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).advance(seconds(30))
+    assert replay.observe(seconds(40), Unknown(KEY, "forbidden")).past_hold
+    assert replay.observe(seconds(100), lost).past_hold
+
+
+def test_the_grace_of_an_object_that_grows_old_while_unknown_is_not_over():
+    trouble = a_trouble(object_created_at=NOON - seconds(10))
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, trouble))
+    for at in (20, 45, 60):
+        replay.observe(seconds(at), Unknown(KEY, "forbidden"))
+    assert replay.advance(seconds(61)).finding_state.troubles == (trouble,)
+    assert not replay.past_hold
+
+
+def test_unknown_for_another_cause_goes_on():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).observe(seconds(20), Unknown(KEY, "forbidden"))
+    replay.observe(seconds(40), Unknown(KEY, "watch lost"))
+    assert replay.finding_state.why_unknown == "watch lost"
+    replay.observe(seconds(51), lost)
+    assert not replay.advance(seconds(80)).past_hold
+    assert replay.advance(seconds(81)).past_hold
+
+
+def test_each_time_of_unknown_counts_by_itself():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost)
+    for at in (10, 50):
+        replay.observe(seconds(at), Unknown(KEY, "forbidden")).observe(seconds(at + 25), lost)
+    assert not replay.advance(seconds(79)).past_hold
+    assert replay.advance(seconds(80)).past_hold
+
+
+def test_a_key_that_is_unknown_has_no_deadline():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).observe(seconds(20), Unknown(KEY, "forbidden"))
+    assert next_gate_deadline(replay.gate, **replay.rules) is None
+
+
 def test_unknown_stops_the_clock_of_settling_too():
     replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
     replay.observe(seconds(1), Clear(KEY)).observe(seconds(20), Unknown(KEY, "forbidden"))
@@ -62,7 +131,7 @@ def test_a_key_that_was_never_known_is_unknown_and_not_clear():
     assert replay.observe(seconds(1), Clear(KEY)).gate.unknown_states == {}
 
 
-@pytest.mark.parametrize(("unknown", "left"), [(20, 15), (31, 30)])
+@pytest.mark.parametrize(("unknown", "left"), [(30, 15), (31, 30)])
 def test_trouble_found_after_long_unknown_has_the_settle_to_recover(unknown, left):
     replay = GateReplay().observe(seconds(0), Unknown(KEY, "forbidden"))
     replay.observe(seconds(unknown), an_active_verdict(KEY, a_trouble(kind=TroubleKind.FAILED)))
@@ -100,6 +169,31 @@ def test_a_clock_that_is_set_back_takes_no_time_away():
     assert replay.advance(seconds(-3600)).past_hold
 
 
+def test_a_clock_that_is_set_back_takes_no_time_of_an_unfinished_hold_away():
+    replay = GateReplay()
+    for at, code in ((0, "One"), (20, "Two"), (-3600, "Three")):
+        trouble = a_trouble(kind=TroubleKind.LOST, code=code)
+        replay.observe(seconds(at), an_active_verdict(KEY, trouble))
+    (clock,) = replay.finding_state.clocks
+    assert (clock.trouble.cause.code, clock.time_in_kind) == ("Three", seconds(20))
+
+
+def test_a_hold_goes_on_at_once_after_the_clock_was_set_back():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).advance(seconds(-3600))
+    assert not replay.advance(seconds(-3571)).past_hold
+    assert replay.advance(seconds(-3570)).past_hold
+
+
+def test_a_settle_goes_on_at_once_after_the_clock_was_set_back():
+    lost = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
+    replay = GateReplay().observe(seconds(0), lost).advance(seconds(30))
+    replay.observe(seconds(40), Clear(KEY)).advance(seconds(50)).advance(seconds(-3600))
+    assert replay.advance(seconds(-3581)).past_hold
+    replay.advance(seconds(-3570))
+    assert KEY not in replay.gate.finding_states
+
+
 OTHER = a_trouble("other", kind=TroubleKind.LOST)
 
 
@@ -116,9 +210,9 @@ def test_what_a_partial_verdict_does_not_report_keeps_its_state_and_its_clock_st
     assert names == [OTHER]
     both = a_trouble(kind=TroubleKind.LOST), OTHER
     assert len(replay.finding_state.troubles) == 2
-    replay.observe(seconds(300), an_active_verdict(KEY, *both))
-    assert len(replay.advance(seconds(309)).finding_state.announceable) == 1
-    assert len(replay.advance(seconds(310)).finding_state.announceable) == 2
+    replay.observe(seconds(50), an_active_verdict(KEY, *both))
+    assert len(replay.advance(seconds(59)).finding_state.announceable) == 1
+    assert len(replay.advance(seconds(60)).finding_state.announceable) == 2
 
 
 def test_what_a_partial_verdict_does_not_report_does_not_settle():
@@ -131,9 +225,123 @@ def test_what_a_partial_verdict_does_not_report_does_not_settle():
     assert clock.object == OTHER.cause.object
 
 
+def test_what_a_partial_verdict_reports_outlives_its_hold():
+    replay = GateReplay().observe(
+        seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST), OTHER)
+    )
+    replay.observe(seconds(10), partial(OTHER))
+    assert replay.advance(seconds(29)).finding_state.announceable == ()
+    clocks = replay.advance(seconds(30)).finding_state.announceable
+    assert [clock.trouble for clock in clocks] == [OTHER]
+
+
+def test_what_a_partial_verdict_does_not_report_has_no_deadline():
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
+    replay.observe(seconds(10), partial(OTHER))
+    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(40)
+
+
+def test_what_a_partial_verdict_does_not_report_outlives_no_grace():
+    young = a_trouble(object_created_at=NOON - seconds(10))
+    start = a_trouble("other", kind=TroubleKind.STARTING)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, young))
+    replay.observe(seconds(10), partial(start))
+    clocks = replay.advance(seconds(70)).finding_state.announceable
+    assert [clock.trouble for clock in clocks] == [start]
+
+
+def test_what_settled_before_a_partial_verdict_settles_on_after_it():
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost, OTHER))
+    replay.observe(seconds(10), an_active_verdict(KEY, OTHER)).observe(seconds(20), partial(OTHER))
+    replay.observe(seconds(50), an_active_verdict(KEY, OTHER))
+    assert len(replay.advance(seconds(69)).finding_state.clocks) == 2
+    (clock,) = replay.advance(seconds(70)).finding_state.clocks
+    assert clock.object == OTHER.cause.object
+
+
 def test_a_partial_verdict_that_repeats_itself_changes_nothing():
     replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
     replay.observe(seconds(10), partial(OTHER)).advance(seconds(60))
     before = replay.gate
     replay.observe(seconds(90), partial(OTHER))
     assert replay.gate.finding_states[KEY] is before.finding_states[KEY]
+
+
+def partial_about(open_trouble, *troubles):
+    return replace(partial(*troubles), open_objects=frozenset({open_trouble.cause.object}))
+
+
+def test_what_a_partial_verdict_could_evaluate_and_does_not_report_settles():
+    well, unknown = a_trouble("well"), a_trouble("unknown")
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, well, unknown, OTHER))
+    replay.observe(seconds(40), partial_about(unknown, OTHER))
+    state = replay.finding_state
+    assert set(state.troubles) == {unknown, OTHER}
+    assert [c.trouble for c in state.clocks if c.stopped] == [unknown]
+    state = replay.advance(seconds(71)).finding_state
+    assert {c.object for c in state.clocks} == {unknown.cause.object, OTHER.cause.object}
+    before = replay.gate.finding_states[KEY]
+    replay.observe(seconds(90), partial_about(unknown, OTHER))
+    assert replay.gate.finding_states[KEY] is before
+
+
+def test_an_object_that_a_later_partial_verdict_could_evaluate_no_longer_stands_still():
+    one, two = a_trouble("one"), a_trouble("two")
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, one, two, OTHER))
+    replay.observe(seconds(40), partial_about(one, OTHER))
+    replay.observe(seconds(60), partial_about(two, OTHER))
+    state = replay.finding_state
+    assert [clock.object for clock in state.clocks if clock.stopped] == [two.cause.object]
+    assert set(state.troubles) == {OTHER}
+
+
+ANY_LENGTH = (1, 29, 31, 3600, 86400)
+
+
+@pytest.mark.parametrize("unknown", ANY_LENGTH)
+def test_settling_goes_on_where_it_was_after_unknown_of_any_length(unknown):
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
+    replay.observe(seconds(1), Clear(KEY)).observe(seconds(21), Unknown(KEY, "forbidden"))
+    replay.observe(seconds(21 + unknown), Clear(KEY))
+    assert replay.advance(seconds(21 + unknown + 9)).finding_state is not None
+    assert replay.advance(seconds(21 + unknown + 10)).finding_state is None
+
+
+@pytest.mark.parametrize("unknown", ANY_LENGTH)
+def test_a_finding_stays_one_through_unknown_of_any_length(unknown):
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
+    replay.advance(seconds(40)).observe(seconds(40), Unknown(KEY, "forbidden"))
+    assert replay.advance(seconds(40 + unknown)).past_hold
+    replay.observe(seconds(40 + unknown), an_active_verdict(KEY, lost))
+    assert replay.finding_state.announceable
+
+
+@pytest.mark.parametrize("unknown", ANY_LENGTH)
+def test_an_unfinished_hold_goes_on_after_unknown_of_any_length(unknown):
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
+    replay.observe(seconds(20), Unknown(KEY, "forbidden"))
+    replay.observe(seconds(20 + unknown), an_active_verdict(KEY, lost))
+    left = 10 if unknown <= 30 else 30
+    assert not replay.advance(seconds(20 + unknown + left - 1)).past_hold
+    assert replay.advance(seconds(20 + unknown + left)).past_hold
+
+
+@pytest.mark.parametrize("unknown", ANY_LENGTH)
+def test_an_unfinished_hold_of_an_object_goes_on_in_the_same_way_after_partial_verdicts(unknown):
+    lost = a_trouble(kind=TroubleKind.LOST)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
+    replay.observe(seconds(20), partial(OTHER))
+    replay.observe(seconds(20 + unknown), an_active_verdict(KEY, lost, OTHER))
+    left = 10 if unknown <= 30 else 30
+    ref = lost.cause.object
+
+    def is_announceable(at):
+        state = replay.advance(seconds(20 + unknown + at)).finding_state
+        return next(clock for clock in state.clocks if clock.object == ref).past_hold
+
+    assert not is_announceable(left - 1)
+    assert is_announceable(left)

@@ -9,7 +9,12 @@ from msgspec.structs import replace
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Active, Clear, InvolvedObject, Unknown
 from reporter.stages.evaluation.clocks import EMPTY_GATE, Delays
-from reporter.stages.evaluation.gate import apply_verdicts, extend_holds, next_gate_deadline
+from reporter.stages.evaluation.gate import (
+    advance_clocks,
+    apply_verdicts,
+    extend_holds,
+    next_gate_deadline,
+)
 from tests.support.builders import NOON, a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 
 
@@ -37,6 +42,7 @@ def test_a_clear_verdict_for_a_clear_key_changes_nothing():
 
 def test_a_reason_that_is_evaluated_for_the_first_time_is_remembered():
     assert KNOWN.evaluated_reasons == {BBR.reason, KEDA.reason}
+    assert after(EMPTY_GATE, Clear(BBR)).finding_states is EMPTY_GATE.finding_states
     assert after(EMPTY_GATE, Unknown(BBR, "forbidden")).evaluated_reasons == frozenset()
 
 
@@ -75,3 +81,17 @@ def test_no_hold_is_extended_without_keys():
     gate = replace(KNOWN)
     extended = extend_holds(gate, (), now=NOON, entry_of=CATALOGUE.__getitem__, delays=Delays())
     assert extended is gate
+
+
+def test_each_step_leaves_the_gate_that_it_is_given_as_it_is():
+    rules = {"entry_of": CATALOGUE.__getitem__, "delays": Delays()}
+    item = a_key("clusterKeda", item="other")
+    failed = an_active_verdict(KEDA, a_trouble("keda", TroubleKind.FAILED))
+    gate = after(after(KNOWN, LOST, failed, Unknown(item, "forbidden")), Clear(BBR))
+    gate = advance_clocks(gate, now=NOON + timedelta(seconds=30), **rules)
+    parts = (gate.finding_states, gate.unknown_states, gate.settled_at)
+    copies = [dict(each) for each in parts]
+    assert [each.keys() for each in parts] == [{KEDA}, {item}, {BBR}]
+    after(gate, LOST, Clear(item), seconds=31)
+    extend_holds(gate, [KEDA], now=NOON + timedelta(seconds=31), **rules)
+    assert list(parts) == copies

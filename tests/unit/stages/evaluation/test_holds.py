@@ -5,7 +5,7 @@ Holds, the startup grace and settling.
 import pytest
 
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Clear
+from reporter.model.verdicts import Clear, Unknown
 from reporter.stages.evaluation.clocks import EMPTY_GATE, Delays
 from reporter.stages.evaluation.gate import (
     advance_clocks,
@@ -44,9 +44,26 @@ def test_each_kind_of_trouble_has_its_hold(kind, hold):
 
 def test_the_next_deadline_is_the_end_of_the_hold():
     replay = GateReplay().observe(
+        seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.STARTING))
+    )
+    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(60)
+
+
+def test_the_next_deadline_of_held_trouble_that_is_absent_is_the_end_of_its_settle():
+    replay = GateReplay().observe(
         seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
     )
-    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(30)
+    replay.observe(seconds(10), Clear(KEY))
+    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(40)
+
+
+def test_a_crash_has_a_deadline_when_it_outranks_nobody_any_more():
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble(is_crash=True)))
+    replay.observe(seconds(1), Clear(KEY)).observe(seconds(11), Unknown(KEY, "forbidden"))
+    replay.observe(seconds(21), Clear(KEY))
+    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(41)
+    replay.advance(seconds(41))
+    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(611)
 
 
 def test_trouble_with_a_young_object_waits_until_it_is_as_old_as_the_grace():
@@ -121,6 +138,13 @@ def test_a_crash_settles_after_ten_minutes():
     assert replay.advance(seconds(601)).finding_state is None
 
 
+def test_a_reason_with_a_settle_of_its_own_ends_after_that():
+    replay = GateReplay(an_entry("clusterThing", settle=MINUTE))
+    replay.observe(seconds(0), an_active_verdict(KEY)).observe(seconds(1), Clear(KEY))
+    assert replay.advance(seconds(60)).finding_state is not None
+    assert replay.advance(seconds(61)).finding_state is None
+
+
 def test_trouble_past_its_hold_stays_so_whatever_its_kind_becomes():
     replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
     assert replay.observe(
@@ -135,6 +159,18 @@ def test_the_clock_of_each_kind_is_its_own():
     replay.observe(seconds(50), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST)))
     assert not replay.advance(seconds(79)).past_hold
     assert replay.advance(seconds(80)).past_hold
+
+
+def test_a_kind_that_returns_goes_on_counting():
+    replay = GateReplay()
+    for at, kind in (
+        (0, TroubleKind.STARTING),
+        (50, TroubleKind.LOST),
+        (60, TroubleKind.STARTING),
+    ):
+        replay.observe(seconds(at), an_active_verdict(KEY, a_trouble(kind=kind)))
+    assert not replay.advance(seconds(69)).past_hold
+    assert replay.advance(seconds(70)).past_hold
 
 
 def test_at_the_first_evaluation_the_clock_starts_at_the_transition_time():

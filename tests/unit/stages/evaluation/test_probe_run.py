@@ -5,9 +5,10 @@ The verdicts that a probe run returns for each subject.
 import pytest
 
 from reporter.model.enums import Layer
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
-from reporter.model.observations import NotServed
+from reporter.model.observations import NotServed, NotSynced
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Clear, Unknown
 from reporter.stages.evaluation.clocks import Gate
@@ -37,6 +38,13 @@ def test_a_set_that_was_never_decoded_is_a_subject_and_all_of_it_is_unknown():
     assert {each.why for each in found} == {"InferenceSet team-a/qwen could not be decoded"}
 
 
+@pytest.mark.parametrize(("scope", "expected"), [("off", Clear), ("all", Unknown)])
+def test_a_reason_that_is_switched_off_is_not_unknown_when_pods_cannot_be_read(scope, expected):
+    store = a_model_store(*a_model())
+    store.set_watch_state(PODS, NotSynced("forbidden"))
+    assert isinstance(_verdict(store, "inferencesetEngineStalled", scrape=scope), expected)
+
+
 REQUIRED = [
     (kind, entry)
     for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELDEPLOYMENT)
@@ -64,9 +72,10 @@ def test_objects_from_before_their_crd_was_deleted_may_still_prove_trouble():
     assert _verdict(store, "inferencesetRouteNotReady") == before
 
 
-def _verdict(store, reason):
+def _verdict(store, reason, **flags):
+    flags = {**DEFAULT_FLAGS, **flags}
     probe_run = prepare_probe_run(
-        store.snapshot(), Gate({}, {}), DEFAULT_CATALOGUE, PROBES, flags=DEFAULT_FLAGS, now=NOON
+        store.snapshot(), Gate({}, {}), DEFAULT_CATALOGUE, PROBES, flags=flags, now=NOON
     )
     (found,) = [each for each in probe_run.run([QWEN]) if each.key.reason == reason]
     return found

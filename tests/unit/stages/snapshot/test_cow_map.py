@@ -29,3 +29,14 @@ def test_a_missing_key_gives_none():
     assert CowMap().get("x") is None
     assert CowMap().pop("x") is None
     assert CowMap().freeze().get("x") is None
+
+
+def test_a_view_is_shared_until_the_next_write():
+    sharded: CowMap = CowMap()
+    empty = sharded.freeze()
+    assert sharded.freeze() is empty
+    sharded["x"] = 1
+    with_x = sharded.freeze()
+    assert sharded.freeze() is with_x
+    sharded.pop("x")
+    assert (sharded.freeze().get("x"), with_x.get("x"), empty.get("x")) == (None, 1, None)

@@ -170,3 +170,7 @@ def test_it_is_cut_between_characters_with_an_ellipsis(character, limit):
 
 def test_what_fits_is_not_cut():
     assert truncate_bytes("жёлтый", len("жёлтый".encode())) == "жёлтый"
+
+
+def test_what_no_terminal_shows_is_left_out():
+    assert sanitize("Quota\ud7fc exceeded\U000f0000\u00a0now") == "Quota exceeded now"

@@ -12,13 +12,14 @@ from msgspec import Meta, Struct, field
 from reporter.model.kinds.base.keys import inference_set_key
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.metrics.columns import Column
-from reporter.model.metrics.engine_keeper import EngineKeeper
+from reporter.model.metrics.engine_keeper import MAX_ENGINES, EngineKeeper
+from reporter.model.metrics.page_rows import POD_ROW
 from reporter.model.metrics.samples import ScrapeHistory
 from reporter.model.metrics.scrapes import Scrape
 from reporter.model.subjects import Subject
 from reporter.stages.resources.downloads import SCRAPE_TOLERANCE
 from reporter.stages.resources.engines.families import EngineFamilies
-from reporter.stages.resources.engines.outcome import EngineOutcome, gist_of
+from reporter.stages.resources.engines.outcome import EngineOutcome, EngineUnknown, gist_of
 from reporter.stages.resources.engines.view import EngineView, engine_views
 from reporter.stages.snapshot.loading import is_serving
 from reporter.stages.snapshot.scrape_targets import READY
@@ -28,6 +29,12 @@ from reporter.stages.snapshot.snapshot import Snapshot
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, extra={"is": "a number of seconds above 0"})]
 Count: TypeAlias = Annotated[float, Meta(ge=0, extra={"is": "a number, 0 or more"})]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"is": "a share from 0 to 1"})]
+
+
+# Not brief: a pod without an address is never read.
+NOT_READ_YET = EngineUnknown("its page was not read yet")
+NO_MODEL_SERVER = EngineUnknown("its page has none of the metrics of a model server")
+TOO_MANY_ENGINES = EngineUnknown(f"its page has more than {MAX_ENGINES} engines")
 
 
 class EngineParameters(
@@ -73,7 +80,8 @@ class EngineCheck:
         if history.engines is None:
             return ()
         views = engine_views(history.engines, self.marks)
-        return tuple((view.name, self.evaluate(view, self.rules)) for view in views)
+        found = tuple((view.name, self.evaluate(view, self.rules)) for view in views)
+        return (*found, (POD_ROW, TOO_MANY_ENGINES)) if history.engines.left_out else found
 
     def gist(self, history: ScrapeHistory) -> object:
         """
@@ -86,12 +94,12 @@ class EngineCheck:
 @dataclass(frozen=True, slots=True)
 class PodEngines:
     """
-    A Ready pod and its engines; *why_unknown*: why none of them can be evaluated now.
+    A Ready pod and its engines; *unknown*: why none of them can be evaluated now.
     """
 
     pod: Pod
     outcomes: tuple[tuple[str, EngineOutcome], ...] = ()
-    why_unknown: str = ""
+    unknown: EngineUnknown | None = None
 
 
 def build_scrape(
@@ -108,7 +116,7 @@ def build_scrape(
     keeper = EngineKeeper(
         columns,
         retention=timedelta(seconds=max(check.rules.window, pages * interval)),
-        max_gap=timedelta(seconds=2 * interval) + SCRAPE_TOLERANCE,
+        max_gap=max_gap(parameters, flags),
     )
     families = dict.fromkeys(name for column in columns for name in column.families)
     return Scrape(
@@ -119,6 +127,13 @@ def build_scrape(
         gist=check.gist,
         history=history_name(port),
     )
+
+
+def max_gap(parameters: EngineParameters, flags: Mapping[str, str]) -> timedelta:
+    """
+    Return the longest distance of two pages between which a pod counts as observed.
+    """
+    return timedelta(seconds=2 * float(flags[parameters.interval_flag])) + SCRAPE_TOLERANCE
 
 
 def history_name(port: int) -> str:
@@ -135,10 +150,9 @@ def find_pod_engines(
     for pod in filter(is_serving, snapshot.by_index(PODS, Pod, key)):
         history = snapshot.scrape_history(pod, history_name(port))
         if history is None:
-            yield PodEngines(pod, why_unknown="its page was not read yet")
+            yield PodEngines(pod, unknown=NOT_READ_YET)
         elif history.last_failure is not None:
-            yield PodEngines(pod, why_unknown=history.last_failure.why)
+            yield PodEngines(pod, unknown=EngineUnknown(history.last_failure.why))
         else:
             outcomes = check.outcomes(history)
-            why = "" if outcomes else "its page has none of the metrics of a model server"
-            yield PodEngines(pod, outcomes, why)
+            yield PodEngines(pod, outcomes, unknown=None if outcomes else NO_MODEL_SERVER)

@@ -97,14 +97,18 @@ def engine_results(
     """
     for each in pods:
         name = each.pod.metadata.name
-        if each.why_unknown:
-            yield Inconclusive(f"pod {name}: {each.why_unknown}")
+        if each.unknown is not None:
+            yield _inconclusive(f"pod {name}", each.unknown)
             continue
         if _troubled(each):
             yield _pod_trouble(each, text, extent)
         for engine, outcome in each.outcomes:
             if isinstance(outcome, EngineUnknown):
-                yield Inconclusive(f"{_place(name, [engine])}: {outcome.why}")
+                yield _inconclusive(_place(name, [engine]), outcome)
+
+
+def _inconclusive(place: str, unknown: EngineUnknown) -> Inconclusive:
+    return Inconclusive(f"{place}: {unknown.why}", is_brief=unknown.is_brief)
 
 
 def _pod_trouble(found: PodEngines, text: TroubleText, extent: Extent | None) -> Trouble:
@@ -148,14 +152,24 @@ def _place(pod: str, engines: Sequence[str]) -> str:
     return f"engine{'s' if len(names) > 1 else ''} {shown} of pod {pod}"
 
 
+def has_trouble(pods: Iterable[PodEngines]) -> bool:
+    return any(_troubled(each) for each in pods)
+
+
+def find_pod_engines_of(
+    snapshot: Snapshot, request: ProbeRequest, check: EngineCheck
+) -> Sequence[PodEngines]:
+    port = int(request.flags[request.parameters.port_flag])
+    return list(find_pod_engines(snapshot, request.subject, check, port=port))
+
+
 def evaluate_orthogonal(
     snapshot: Snapshot, request: ProbeRequest, check: EngineCheck, text: TroubleText
 ) -> Iterable[Verdict]:
     """
     Evaluate a check whose trouble does not depend on how many engines have it.
     """
-    port = int(request.flags[request.parameters.port_flag])
-    pods = find_pod_engines(snapshot, request.subject, check, port=port)
+    pods = find_pod_engines_of(snapshot, request, check)
     return [to_verdict(snapshot, request.key(), engine_results(pods, text))]
 
 

@@ -34,6 +34,7 @@ from reporter.stages.text.phrases import human_duration
 class SaturationParameters(EngineParameters, frozen=True, kw_only=True):
     window_seconds: Seconds = 300
     min_usage: Share = 0.95
+    progress_window_seconds: Seconds = 120
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
@@ -43,7 +44,12 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 
 def _check(parameters: SaturationParameters) -> EngineCheck:
     columns = engine_columns(parameters.families)
-    rules = SaturationRules(columns, parameters.window_seconds, parameters.min_usage)
+    rules = SaturationRules(
+        columns,
+        parameters.window_seconds,
+        parameters.min_usage,
+        parameters.progress_window_seconds,
+    )
     return EngineCheck(rules, evaluate_saturation, (columns.running, columns.waiting))
 
 

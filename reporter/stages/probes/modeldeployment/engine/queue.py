@@ -21,9 +21,12 @@ from reporter.stages.probes.modeldeployment.engine.engine_check import (
 from reporter.stages.probes.modeldeployment.engine.engine_troubles import (
     TroubleText,
     engine_probe_spec,
-    evaluate_orthogonal,
+    engine_results,
+    find_pod_engines_of,
+    has_trouble,
 )
 from reporter.stages.probes.probe import Probe, ProbeRequest
+from reporter.stages.resources.check_result import to_verdict
 from reporter.stages.resources.engines.families import engine_columns
 from reporter.stages.resources.engines.pressure import GROWING, QueueRules, evaluate_queue
 from reporter.stages.resources.kaito.inference_sets import get_inference_set
@@ -40,19 +43,32 @@ class QueueParameters(EngineParameters, frozen=True, kw_only=True):
     window_seconds: Seconds = 300
     min_waiting: Count = 10
     min_ratio: Count = 2
+    progress_window_seconds: Seconds = 120
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    inference_set = get_inference_set(snapshot, request.subject)
-    limit = describe_replica_limit(snapshot, inference_set) if inference_set is not None else ""
+    pods = find_pod_engines_of(snapshot, request, _check(request.parameters))
+    # Looked up only for a message: an autoscaler that cannot be decoded leaves no queue unknown.
+    limit = _describe_limit(snapshot, request) if has_trouble(pods) else ""
     text = TroubleText((GROWING,), _describe, {"replicas": limit})
-    return evaluate_orthogonal(snapshot, request, _check(request.parameters), text)
+    return [to_verdict(snapshot, request.key(), engine_results(pods, text))]
+
+
+def _describe_limit(snapshot: Snapshot, request: ProbeRequest) -> str:
+    inference_set = get_inference_set(snapshot, request.subject)
+    if inference_set is None:
+        return "its replicas are not known"
+    return describe_replica_limit(snapshot, inference_set, request.unwatched)
 
 
 def _check(parameters: QueueParameters) -> EngineCheck:
     columns = engine_columns(parameters.families)
     rules = QueueRules(
-        columns, parameters.window_seconds, parameters.min_waiting, parameters.min_ratio
+        columns,
+        parameters.window_seconds,
+        parameters.min_waiting,
+        parameters.min_ratio,
+        parameters.progress_window_seconds,
     )
     return EngineCheck(rules, evaluate_queue, (columns.running, columns.waiting))
 

@@ -14,7 +14,7 @@ from reporter.stages.probes.modeldeployment.engine.engine_check import (
     EngineParameters,
     Seconds,
     build_scrape,
-    find_pod_engines,
+    max_gap,
 )
 from reporter.stages.probes.modeldeployment.engine.engine_troubles import (
     Extent,
@@ -22,6 +22,7 @@ from reporter.stages.probes.modeldeployment.engine.engine_troubles import (
     describe_requests,
     engine_probe_spec,
     engine_results,
+    find_pod_engines_of,
 )
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import to_verdict
@@ -53,9 +54,7 @@ class StalledParameters(EngineParameters, frozen=True, kw_only=True):
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     parameters: StalledParameters = request.parameters
-    port = int(request.flags[parameters.port_flag])
-    check = _check(parameters)
-    pods = list(find_pod_engines(snapshot, request.subject, check, port=port))
+    pods = find_pod_engines_of(snapshot, request, _check(parameters, request.flags))
     inference_set = get_inference_set(snapshot, request.subject)
     extent = Extent.of(pods, wanted=inference_set.desired_replicas if inference_set else 1)
     fields = {"extent": extent.describe("stalled")}
@@ -63,20 +62,21 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     return [to_verdict(snapshot, request.key(), engine_results(pods, text, extent))]
 
 
-def _check(parameters: StalledParameters) -> EngineCheck:
+def _check(parameters: StalledParameters, flags: Mapping[str, str]) -> EngineCheck:
     columns = engine_columns(parameters.families)
     rules = StallRules(
         columns,
         window=parameters.window_seconds,
         min_pages=int(parameters.min_pages),
         no_traffic_window=parameters.no_traffic_window_seconds,
+        late=max_gap(parameters, flags).total_seconds(),
     )
     return EngineCheck(rules, evaluate_stall, (columns.running, columns.waiting))
 
 
 def _scrape(parameters: StalledParameters, flags: Mapping[str, str]) -> Scrape:
     pages = int(parameters.min_pages)
-    return build_scrape(_check(parameters), parameters, flags, pages=pages)
+    return build_scrape(_check(parameters, flags), parameters, flags, pages=pages)
 
 
 def _describe(code: str, numbers: Mapping[str, float]) -> str:

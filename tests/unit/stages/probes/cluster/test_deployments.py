@@ -7,7 +7,7 @@ import pytest
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import NotSynced
-from reporter.model.verdicts import Active, Clear, Unknown
+from reporter.model.verdicts import Active, Clear, ObjectRef, Unknown
 from tests.support.builders import NOON, a_deployment, a_namespace, a_pod, a_store
 from tests.support.catalogue_fixture import a_probe_request
 from tests.support.probe_verdicts import verdicts_of_request
@@ -263,3 +263,11 @@ def test_a_component_whose_status_is_old_hides_no_other():
     assert [t.cause.object.name for t in verdict.troubles] == ["apikey-operator"]
     assert verdict.why_partial.startswith("status of Deployment llm-gateway-auth/apikey-authz")
     assert verdict.notes == (f"evaluated in part: {verdict.why_partial}",)
+
+
+def test_a_component_whose_status_is_old_leaves_only_itself_open():
+    off = operator(ready=0, available=0)
+    verdict = evaluate_reason(AUTH, INSTALLED, authz(**STALE), off)
+    names = ("apikey-authz", "apikey-operator")
+    refs = [ObjectRef("deployments.apps", "llm-gateway-auth", name) for name in names]
+    assert [verdict.leaves_open(ref) for ref in refs] == [True, False]

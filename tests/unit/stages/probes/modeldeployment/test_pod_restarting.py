@@ -2,17 +2,21 @@
 The verdicts about pods that are Ready and whose containers restart.
 """
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 
-from reporter.model.enums import TroubleKind
+from reporter.model.enums import Reason, TroubleKind
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.verdicts import Active, Clear, Unknown
+from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.stages.probes.modeldeployment.pod_restarting import PROBE, PodRestartingParameters
 from tests.support.builders import MINUTE, NOON, SECOND
-from tests.support.catalogue_fixture import a_probe_request
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
 from tests.support.model_builders import (
     SUBJECT,
+    TEAM,
     WORKSPACE,
     a_model,
     a_model_pod,
@@ -136,6 +140,11 @@ def test_another_container_of_the_pod_is_named_and_is_another_cause():
     trouble = only_trouble(verdict_at(store))
     assert trouble.cause.code == "OtherContainer.Crash"
     assert trouble.message_fields["container"] == "proxy"
+    message = MessageInput(
+        DEFAULT_CATALOGUE[Reason(REASON)], SUBJECT, (ReportedTrouble(trouble, timedelta(0)),)
+    )
+    remedy = f"kubectl logs -n {TEAM} {WORKSPACE}-0 -c proxy --previous; the model's own container"
+    assert remedy in render_message(message)
 
 
 def test_of_a_replica_that_is_rolled_out_or_upgraded_it_is_part_of_the_change():

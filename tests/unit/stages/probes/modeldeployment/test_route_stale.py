@@ -2,7 +2,8 @@
 The verdicts about the routing of requests while a status is older than its spec, or has a default time.
 """
 
-from reporter.model.verdicts import Unknown
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS
+from reporter.model.verdicts import ObjectRef, Unknown
 from tests.support.builders import LONG_AGO, NOON, an_observed_condition
 from tests.support.model_builders import (
     CREATED_BY,
@@ -66,6 +67,16 @@ def test_a_parent_whose_status_is_old_hides_no_other():
     route = a_route(ROUTE, old, other, parents=parents, generation=2)
     verdict = verdict_of(REASON, *a_model(route, a_gateway("other-gw")))
     assert only_trouble(verdict).cause.code == "NotAccepted"
+
+
+def test_a_route_whose_status_is_old_leaves_itself_and_its_pools_open_and_no_other_route():
+    refused = an_entry(an_observed_condition("Accepted", "False", "NoMatchingParent", "x"))
+    stale = a_route(ROUTE, an_entry(an_observed_condition("Accepted", observed=1)), generation=2)
+    verdict = verdict_of(REASON, *a_model(stale, a_route("other", refused)))
+    assert only_trouble(verdict).cause.object.name == "other"
+    routes = (ObjectRef("httproutes.gateway.networking.k8s.io", "team-a", n) for n in (ROUTE, "b"))
+    assert [verdict.leaves_open(ref) for ref in routes] == [True, False]
+    assert verdict.leaves_open(ObjectRef(INFERENCE_POOLS.group_resource, "team-a", POOL))
 
 
 def test_a_default_time_is_none():

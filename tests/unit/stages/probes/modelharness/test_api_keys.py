@@ -7,7 +7,7 @@ import pytest
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.kaito.api_keys import API_KEYS
 from reporter.model.observations import NotServed
-from reporter.model.verdicts import Clear, Unknown
+from reporter.model.verdicts import Clear, ObjectRef, Unknown
 from tests.support.builders import LONG_AGO, NOON, an_observed_condition
 from tests.support.harness_builders import (
     EPOCH,
@@ -184,3 +184,11 @@ def test_a_key_that_cannot_be_decoded_hides_no_other():
     verdict = verdict_of(REASON, store=store)
     assert only_trouble(verdict).cause.object.name == "b"
     assert verdict.why_partial == "APIKey team-a/a could not be decoded"
+
+
+def test_a_key_that_cannot_be_evaluated_leaves_only_itself_open():
+    store = a_harness_store(an_api_key("a", CONFLICT), an_api_key("b", CONFLICT))
+    store.mark_undecodable(API_KEYS, TEAM, "a")
+    verdict = verdict_of(REASON, store=store)
+    refs = [ObjectRef(API_KEYS.group_resource, TEAM, name) for name in "abc"]
+    assert [verdict.leaves_open(ref) for ref in refs] == [True, False, False]

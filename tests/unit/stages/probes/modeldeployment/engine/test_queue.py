@@ -4,16 +4,19 @@ Engines whose queue grows.
 
 import pytest
 
-from reporter.model.verdicts import Active, Clear
+from reporter.model.verdicts import Active, Clear, Unknown
 from tests.support.engines import a_page, verdict_of_pages
 
 
 REASON = "inferencesetQueueGrowing"
 
 
-def verdict(waiting, running=4.0, end=316, **changes):
-    pages = [(-15, a_page(running=0, waiting=0))]
-    pages += [(at, a_page(running=running, waiting=waiting(at))) for at in range(0, end, 15)]
+def verdict(waiting, running=4.0, end=316, steps=lambda at: at, **changes):
+    pages = [(-15, a_page(running=0, waiting=0, steps=-15))]
+    pages += [
+        (at, a_page(running=running, waiting=waiting(at), steps=steps(at)))
+        for at in range(0, end, 15)
+    ]
     return verdict_of_pages(REASON, {"qwen-7rk2p-0": pages}, **changes)
 
 
@@ -21,7 +24,7 @@ def test_a_long_queue_that_does_not_fall_is_reported_with_the_replicas():
     (trouble,) = verdict(lambda at: 12 + at / 15).troubles
     fields = trouble.message_fields
     assert fields["state"] == "has had a long queue for 5m: 33 requests waiting, 4 running"
-    assert fields["replicas"] == "it has 1 replica and is not scaled automatically"
+    assert fields["replicas"] == "it has 1 replica, and no annotation scales it"
 
 
 @pytest.mark.parametrize(
@@ -35,6 +38,27 @@ def test_a_long_queue_that_does_not_fall_is_reported_with_the_replicas():
 )
 def test_other_queues_are_well(waiting, running, end):
     assert isinstance(verdict(waiting, running, end), Clear)
+
+
+@pytest.mark.parametrize(("begin", "end"), [(180, 400), (0, 150), (75, 210)])
+def test_a_queue_of_an_engine_that_pauses_for_too_long_is_no_growing_one(begin, end):
+    def steps(at):
+        return begin if begin <= at < end else at
+
+    assert isinstance(verdict(lambda _: 40, steps=steps), Clear)
+
+
+def test_a_pause_shorter_than_the_progress_window_is_work():
+    def steps(at):
+        return at if at < 75 else max(at, 150)
+
+    assert isinstance(verdict(lambda _: 40, steps=steps), Active)
+    assert isinstance(verdict(lambda _: 40, steps=steps, progress_window_seconds=60), Clear)
+
+
+def test_without_a_counter_of_progress_nothing_is_known():
+    pages = [(at, a_page(running=4, waiting=40)) for at in range(0, 400, 15)]
+    assert isinstance(verdict_of_pages(REASON, {"qwen-7rk2p-0": pages}), Unknown)
 
 
 def test_the_thresholds_are_parameters():

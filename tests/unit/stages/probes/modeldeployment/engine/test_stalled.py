@@ -122,6 +122,19 @@ def test_a_gap_counts_as_nothing():
     assert isinstance(verdict(*before, *after, *more), Active)
 
 
+def test_progress_across_gaps_is_progress():
+    pages = [(n * 60, a_page(running=3, steps=n, tokens=n)) for n in range(3)]
+    assert isinstance(verdict(*pages), Clear)
+    assert isinstance(verdict(*pages[:1]), Unknown)
+
+
+def test_what_more_pages_will_show_is_brief_and_a_page_that_fails_is_not():
+    assert verdict(*hung(end=90, worked=False)).is_brief
+    assert not verdict().is_brief
+    assert not verdict(*hung(), (150, "timeout")).is_brief
+    assert not verdict((0, a_page(running=3, finished=4))).is_brief
+
+
 @pytest.mark.parametrize("jump", [-7200, 7200])
 def test_a_clock_that_jumps_counts_as_nothing(jump):
     pages = list(hung(end=61))
@@ -149,6 +162,42 @@ def test_each_engine_is_evaluated_alone():
     assert trouble.cause.code == "Stalled"
     assert trouble.is_out
     assert trouble.message_fields["place"] == f"engines 0, 1 of pod {POD}"
+
+
+def test_engines_beyond_those_that_are_kept_are_unknown():
+    def pages(stalled):
+        for at in range(-15, 135, 15):
+            moved = 100 + at * (not stalled)
+            engines = (
+                a_page(running=1, waiting=at + 20, steps=moved if n == 3 else at, engine=str(n))
+                for n in range(65)
+            )
+            yield at, tuple(sample for page in engines for sample in page)
+
+    found = verdict(*pages(stalled=False))
+    assert isinstance(found, Unknown)
+    assert found.why == f"pod {POD}: its page has more than 64 engines"
+    assert code_of(verdict(*pages(stalled=True))) == "Degraded.Stalled"
+
+
+def test_requests_that_are_counted_with_the_last_step_are_no_new_traffic():
+    def pages(last):
+        for at, page in hung(end=135, grows=False):
+            yield at, (*page, a_sample("http", min(at, last), handler="/v1/completions"))
+
+    assert isinstance(verdict(*pages(15)), Clear)
+    assert code_of(verdict(*pages(60))) == "Stalled"
+
+
+@pytest.mark.parametrize("missing", ["running", "waiting"])
+def test_a_gauge_that_is_missing_is_not_zero(missing):
+    def pages(**values):
+        present = {name: value for name, value in values.items() if name != missing}
+        return ((at, a_page(steps=9, **present)) for at in range(-15, 400, 15))
+
+    assert isinstance(verdict(*pages(running=0, waiting=0)), Unknown)
+    idle = (-30, a_page(running=0, waiting=0, steps=9))
+    assert isinstance(verdict(idle, *pages(running=2, waiting=2)), Active)
 
 
 def test_a_pod_that_cannot_be_evaluated_hides_no_other():

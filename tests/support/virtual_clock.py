@@ -1,5 +1,5 @@
 """
-Virtual time, which only the simulation moves, and event loops that run by it.
+Virtual time, which only a test moves, and event loops that run by it.
 """
 
 import asyncio

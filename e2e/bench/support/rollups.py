@@ -1,0 +1,43 @@
+"""
+Measure what the roll-up status adds to a pass.
+"""
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import replace
+
+from reporter.model.subjects import Subject
+from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.pipeline import Evaluator
+from reporter.stages.rollup.fold import fold
+from reporter.stages.rollup.records import RollUp
+from reporter.stages.rollup.rules import RollUpInput, RollUpRules
+from reporter.stages.snapshot.snapshot import Snapshot
+from reporter.stages.snapshot.subjects import ALL_LAYERS
+
+
+def measure_rollup(
+    evaluator: Evaluator,
+    snapshot: Snapshot,
+    evaluation: Evaluation,
+    one: Subject,
+    measure: Callable[[Callable[[], object]], float],
+) -> dict[str, float]:
+    """
+    Return the seconds after a full pass, and after a pass over *one* subject.
+    """
+    rules = RollUpRules(evaluator.catalogue, evaluator.flags)
+    whole = RollUpInput(
+        evaluation,
+        snapshot,
+        looked_at=evaluation.subjects,
+        dirty=ALL_LAYERS,
+        now=dt.datetime.now(dt.UTC),
+        episodes={},
+    )
+    single = replace(whole, looked_at=frozenset({one}), dirty=frozenset({one}))
+    before = fold(RollUp(), whole, rules)
+    return {
+        "rollup": measure(lambda: fold(before, whole, rules)),
+        "rollup_single": measure(lambda: fold(before, single, rules)),
+    }

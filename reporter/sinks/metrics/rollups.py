@@ -1,0 +1,155 @@
+"""
+The series of the status: of the cluster, and of each workload namespace if that is asked for.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from reporter.model.rollup.states import COUNTED_STATES, State
+from reporter.model.rollup.status import Replicas
+from reporter.settings import RollUpScope
+from reporter.sinks.metrics.collectors import make_family
+from reporter.sinks.metrics.declarations import (
+    ROLLUP_BLOCKING_INFO,
+    ROLLUP_CLUSTER_INFO,
+    ROLLUP_EVALUATED,
+    ROLLUP_INFERENCE_SETS,
+    ROLLUP_PACKAGE_INFO,
+    ROLLUP_REPLICAS,
+    ROLLUP_STATE,
+)
+from reporter.stages.rollup.document import sum_replicas
+from reporter.stages.rollup.records import ClusterRecord, NamespaceRecord, RollUp, Standing
+
+
+Samples: TypeAlias = Iterable[tuple[tuple[str, ...], float]]
+
+CLUSTER, NAMESPACE = "cluster", "namespace"
+"""
+The values of the label ``scope``.
+"""
+
+STATE_LABELS: Mapping[State, str] = {
+    State.CURRENT: "current",
+    State.IN_PROGRESS: "in_progress",
+    State.UNKNOWN: "unknown",
+    State.FAILED: "failed",
+    State.TERMINATING: "terminating",
+}
+
+
+class RollUpCollector(Collector):
+    """
+    Without samples while this replica does not lead, and before the first pass.
+    """
+
+    def __init__(
+        self,
+        rollup: Callable[[], RollUp],
+        scope: RollUpScope,
+        *,
+        is_leader: Callable[[], bool],
+        version: str,
+    ) -> None:
+        self._rollup, self._is_leader, self._version = rollup, is_leader, version
+        self._with_namespaces = scope is RollUpScope.NAMESPACE
+
+    def collect(self) -> Iterator[Metric]:
+        rollup = self._rollup()
+        cluster = rollup.cluster if self._is_leader() else None
+        shown = rollup.namespaces if self._with_namespaces and cluster is not None else {}
+        namespaces = sorted(shown.items())
+        yield make_family(ROLLUP_STATE, _states(cluster, namespaces))
+        yield make_family(ROLLUP_INFERENCE_SETS, _counts(rollup, cluster, namespaces))
+        yield make_family(ROLLUP_REPLICAS, _replicas(rollup, cluster, namespaces))
+        if self._with_namespaces:
+            yield make_family(ROLLUP_PACKAGE_INFO, _packages(namespaces))
+        yield make_family(ROLLUP_BLOCKING_INFO, _blockers(cluster, namespaces))
+        yield make_family(ROLLUP_CLUSTER_INFO, [((self._version,), 1)] if cluster else [])
+        yield make_family(ROLLUP_EVALUATED, _evaluated(rollup, cluster))
+
+
+Namespaces: TypeAlias = Iterable[tuple[str, NamespaceRecord]]
+
+
+def _states(cluster: ClusterRecord | None, namespaces: Namespaces) -> Samples:
+    if cluster is not None:
+        yield from _state_set(CLUSTER, "", cluster.standing)
+    for name, each in namespaces:
+        yield from _state_set(NAMESPACE, name, each.standing)
+
+
+def _state_set(scope: str, name: str, standing: Standing) -> Samples:
+    for state in COUNTED_STATES:
+        yield (scope, name, STATE_LABELS[state]), float(state is standing.state)
+
+
+def _counts(rollup: RollUp, cluster: ClusterRecord | None, namespaces: Namespaces) -> Samples:
+    if cluster is not None:
+        yield from _count_set("", rollup.set_counts)
+    for name, each in namespaces:
+        yield from _count_set(name, each.totals.by_state)
+
+
+def _count_set(name: str, counts: Mapping[State, int]) -> Samples:
+    for state in COUNTED_STATES:
+        yield (name, STATE_LABELS[state]), counts[state]
+
+
+def _replicas(rollup: RollUp, cluster: ClusterRecord | None, namespaces: Namespaces) -> Samples:
+    if cluster is not None:
+        every = [sum_replicas(each.totals) for each in rollup.namespaces.values()]
+        yield from _replica_set("", _sum(every))
+    for name, each in namespaces:
+        yield from _replica_set(name, sum_replicas(each.totals))
+
+
+def _sum(every: list[Replicas]) -> Replicas:
+    updated = [each.updated for each in every if each.updated is not None]
+    ready = [each.ready for each in every if each.ready is not None]
+    return Replicas(
+        desired=sum(each.desired for each in every),
+        updated=sum(updated) if len(updated) == len(every) else None,
+        ready=sum(ready) if len(ready) == len(every) else None,
+    )
+
+
+def _replica_set(name: str, replicas: Replicas) -> Samples:
+    numbers = {
+        "desired": replicas.desired,
+        "updated": replicas.updated,
+        "ready": replicas.ready,
+    }
+    for count, number in numbers.items():
+        if number is not None:
+            yield (name, count), number
+
+
+def _packages(namespaces: Namespaces) -> Samples:
+    for name, each in namespaces:
+        package = each.package
+        if package is not None:
+            state = STATE_LABELS[each.standing.state]
+            yield (name, package.name, package.revision, state), 1
+
+
+def _blockers(cluster: ClusterRecord | None, namespaces: Namespaces) -> Samples:
+    if cluster is not None:
+        yield from _blocker(CLUSTER, "", cluster.standing)
+    for name, each in namespaces:
+        yield from _blocker(NAMESPACE, name, each.standing)
+
+
+def _blocker(scope: str, name: str, standing: Standing) -> Samples:
+    found = standing.blocker
+    if found is not None:
+        stalled = "true" if found.stalled else "false"
+        yield (scope, name, found.reason, found.code, found.actionability, stalled), 1
+
+
+def _evaluated(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:
+    if cluster is not None and rollup.evaluated_at is not None:
+        yield (cluster.uid,), rollup.evaluated_at.timestamp()

@@ -1,0 +1,78 @@
+"""
+Roll-ups of the example stack after a change, made by the whole evaluation.
+"""
+
+from dataclasses import replace
+
+from reporter.model.enums import Layer
+from reporter.settings import RollUpScope
+from reporter.sinks.metrics import Metrics
+from reporter.stages.rollup.document import StatusView
+from reporter.stages.rollup.records import RollUp
+from tests.support.cases.case_replay import CaseReplay
+from tests.support.cases.statuses import status_lines
+
+
+BAD_IMAGE = {
+    "Pod team-m/qwen-7rk2p-0": {"model": "qwen", "ready": False, "waiting": "ErrImagePull"}
+}
+FULLY_REPORTED = {
+    "Gateway team-m/team-m-gw": {"metadata": {"labels": {"helm.sh/chart": "modelharness-0.2.2"}}},
+    "InferenceSet team-m/qwen": {"status": {"autoUpgrade": {"numDriftedWorkspaces": 0}}},
+}
+"""
+A chart's version and the drift of replicas, which the example stack does not have.
+"""
+
+
+def stack_after(change=None, *, until: str = "1m", given=None, **step) -> CaseReplay:
+    """
+    Return the stack at *until*, after a change at its start.
+    """
+    return CaseReplay(
+        {
+            "why": "",
+            "of": [],
+            "given": {"change": given or {}},
+            "story": [{"at": "1s", "change": change or {}, **step}],
+            "until": until,
+        }
+    ).run()
+
+
+def model_outage() -> CaseReplay:
+    """
+    Return the stack in which the only replica of team-m/qwen cannot pull its image.
+    """
+    return stack_after(BAD_IMAGE, given=FULLY_REPORTED)
+
+
+def view_of(replay: CaseReplay) -> StatusView:
+    return StatusView(replay.rollup, replay.rollup_rules, now=replay.now)
+
+
+def line_of(replay: CaseReplay, subject: str) -> str:
+    """
+    Return the line of one subject, as a case pins it.
+    """
+    return status_lines(view_of(replay))[subject]
+
+
+def show_rollup(
+    metrics: Metrics,
+    rollup: RollUp,
+    scope: RollUpScope = RollUpScope.NAMESPACE,
+    *,
+    leading: bool = True,
+) -> None:
+    metrics.show_rollup(lambda: rollup, scope, is_leader=lambda: leading, version="1.2.3")
+
+
+def distrusted(rollup: RollUp) -> RollUp:
+    """
+    Return a roll-up after which every subject is rolled up anew: other layers could not be listed.
+    """
+    known = replace(
+        rollup.evaluation.known_subjects, unknown_layers={Layer.CLUSTER: "nobody knows"}
+    )
+    return replace(rollup, evaluation=replace(rollup.evaluation, known_subjects=known))

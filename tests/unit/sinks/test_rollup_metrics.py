@@ -1,0 +1,85 @@
+"""
+The series of the status on the metrics page.
+"""
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from reporter.settings import RollUpScope
+from reporter.sinks.metrics import Metrics
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.rollups import model_outage, show_rollup, stack_after
+
+
+PREFIX = "productionstack_status_reporter_rollup_"
+
+
+def series(replay, scope=RollUpScope.NAMESPACE, **how) -> dict:
+    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    show_rollup(metrics, replay.rollup, scope, **how)
+    return {
+        (sample.name.removeprefix(PREFIX), *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(metrics.render().decode())
+        for sample in family.samples
+        if sample.name.startswith(PREFIX)
+    }
+
+
+def labelled(found: dict, name: str, **labels: str) -> float:
+    return found[name, *sorted(labels.items())]
+
+
+def test_the_cluster_has_sixteen_series():
+    change = {"Deployment kaito-system/kaito-workspace": {"replicas": 0}}
+    replay = stack_after(
+        change, given={"InferenceSet team-m/qwen": {"status": {"autoUpgrade": {}}}}
+    )
+    found = series(replay, RollUpScope.CLUSTER)
+    assert len(found) == 16
+    assert labelled(found, "state", scope="cluster", workload_namespace="", state="failed") == 1
+    assert labelled(found, "state", scope="cluster", workload_namespace="", state="current") == 0
+    assert (
+        labelled(
+            found,
+            "blocking_info",
+            scope="cluster",
+            workload_namespace="",
+            reason="clusterKaitoControllerNotReady",
+            code="ScaledToZero",
+            actionability="platform",
+            stalled="false",
+        )
+        == 1
+    )
+    assert labelled(found, "cluster_info", version="1.2.3") == 1
+
+
+def test_a_namespace_has_at_most_fifteen_more():
+    change, before = model_outage(), stack_after()
+    found = series(change)
+    team = [each for each in found if ("workload_namespace", "team-m") in each]
+    assert len(team) == 15
+    assert labelled(found, "inferencesets", workload_namespace="team-m", state="failed") == 1
+    assert labelled(found, "inferencesets", workload_namespace="", state="failed") == 1
+    assert labelled(found, "replicas", workload_namespace="team-m", count="desired") == 1
+    assert labelled(found, "replicas", workload_namespace="team-m", count="ready") == 0
+    info = {"package": "modelharness", "revision": "0.2.2", "state": "failed"}
+    assert labelled(found, "package_info", workload_namespace="team-m", **info) == 1
+    assert not [each for each in series(before) if each[0] == "blocking_info"]
+
+
+def test_what_is_not_reported_has_no_series():
+    found = series(stack_after())
+    counts = {
+        dict(each[1:])["count"]
+        for each in found
+        if each[0] == "replicas" and ("workload_namespace", "team-m") in each
+    }
+    assert counts == {"desired", "ready"}
+
+
+@pytest.mark.parametrize(
+    "how", [{"leading": False}, {"scope": RollUpScope.OFF}], ids=["a follower", "off"]
+)
+def test_a_follower_and_a_reporter_told_so_have_none(how):
+    assert series(model_outage(), **how) == {}

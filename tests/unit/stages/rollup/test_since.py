@@ -1,0 +1,136 @@
+"""
+Since when trouble has existed: the writer's time if it is sane, else what an Event or the process saw.
+"""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reporter.model.enums import TroubleKind
+from reporter.model.rollup.states import Actionability, Pattern, SinceFrom, State
+from reporter.model.rollup.states import Actionability as Acts
+from reporter.stages.evaluation.clocks import CauseClock, FindingState
+from reporter.stages.rollup.causes.since import since_of
+from reporter.stages.rollup.fold import fold
+from reporter.stages.rollup.records import RollUp
+from reporter.stages.rollup.rules import RollUpInput, RollUpRules
+from tests.support.builders import HOUR, INVOLVED, LONG_AGO, MINUTE, NOON, SECOND, a_trouble
+from tests.support.replay_builders import KAITO, out, stack_replay
+
+
+SEEN = NOON - MINUTE
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def since(written, episode=None):
+    trouble = a_trouble(since=written)
+    clock = CauseClock(trouble, time_in_kind=MINUTE, past_hold=True)
+    state = FindingState((clock,), INVOLVED, NOON)
+    episodes = {KAITO: episode} if episode else {}
+    return since_of(KAITO, state, clock, episodes, now=NOON)
+
+
+def test_a_sane_time_of_the_writer_counts():
+    assert since(NOON - HOUR) == (NOON - HOUR, SinceFrom.WRITER)
+
+
+@pytest.mark.parametrize("written", [None, EPOCH, NOON + SECOND, LONG_AGO])
+def test_no_time_1970_the_future_and_the_age_of_the_object_do_not_count(written):
+    assert since(written) == (SEEN, SinceFrom.PROCESS)
+
+
+def test_an_episode_from_before_this_process_counts():
+    assert since(None, NOON - HOUR) == (NOON - HOUR, SinceFrom.EPISODE)
+
+
+def test_an_episode_that_was_announced_after_its_hold_does_not_shorten_the_time():
+    assert since(None, NOON - SECOND) == (SEEN, SinceFrom.PROCESS)
+
+
+# ---------------------------------------------------------------- windows
+
+
+class Watched:
+    """
+    The cluster of a small catalogue, rolled up after each pass.
+    """
+
+    def __init__(self):
+        self.replay = stack_replay()
+        self.rules = RollUpRules(self.replay.catalogue, {})
+        self.rollup = RollUp()
+
+    def blocker(self):
+        replay = self.replay
+        given = RollUpInput(
+            replay.evaluation,
+            replay.store.snapshot(),
+            looked_at=replay.evaluation.subjects,
+            dirty=frozenset(),
+            now=replay.now,
+            episodes={},
+        )
+        self.rollup = fold(self.rollup, given, self.rules)
+        return self.rollup.cluster.standing.blocker
+
+
+def test_trouble_is_transient_while_held_and_stalled_beyond_its_window():
+    watched = Watched()
+    watched.replay.set_verdicts(out(KAITO, kind=TroubleKind.LOST))
+    held = watched.blocker()
+    assert (held.held, held.stalled, held.actionability) == (True, False, Acts.TRANSIENT)
+    watched.replay.advance(31)
+    found = watched.blocker()
+    assert (found.held, found.stalled, found.actionability) == (False, False, Acts.PLATFORM)
+    watched.replay.advance(30)
+    late = watched.blocker()
+    assert (late.stalled, late.pattern) == (True, None)
+
+
+def test_what_starts_without_end_names_no_culprit():
+    watched = Watched()
+    watched.replay.set_verdicts(out(KAITO, kind=TroubleKind.STARTING))
+    watched.replay.advance(59)
+    assert watched.blocker().actionability is Actionability.TRANSIENT
+    watched.replay.advance(2)
+    found = watched.blocker()
+    assert (found.stalled, found.pattern) == (True, Pattern.NO_TERMINAL_STATE_REPORTED)
+
+
+def test_unknown_is_transient_for_the_window_of_its_layer():
+    watched = Watched()
+    watched.replay.set_unknown(KAITO)
+    first = watched.blocker()
+    assert watched.rollup.cluster.standing.state is State.UNKNOWN
+    assert (first.stalled, first.actionability) == (False, Acts.TRANSIENT)
+    watched.replay.advance(5 * 60)
+    late = watched.blocker()
+    assert (late.stalled, late.actionability) == (True, Acts.PLATFORM)
+    assert late.pattern is Pattern.NO_TERMINAL_STATE_REPORTED
+
+
+@pytest.mark.parametrize("written", [EPOCH, NOON + HOUR, LONG_AGO])
+def test_a_time_that_is_not_sane_never_escalates(written):
+    watched = Watched()
+    watched.replay.set_verdicts(out(KAITO, kind=TroubleKind.DECLARED, since=written))
+    found = watched.blocker()
+    assert (found.stalled, found.since) == (False, NOON)
+
+
+def test_time_alone_is_enough_to_escalate():
+    watched = Watched()
+    watched.replay.set_verdicts(out(KAITO, kind=TroubleKind.DECLARED))
+    assert not watched.blocker().stalled
+    due = watched.rollup.next_deadline
+    given = RollUpInput(
+        watched.replay.evaluation,
+        watched.replay.store.snapshot(),
+        looked_at=frozenset(),
+        dirty=frozenset(),
+        now=due,
+        episodes={},
+    )
+    after = fold(watched.rollup, given, watched.rules)
+    assert after.cluster.standing.blocker.stalled
+    assert after.next_deadline is None
+    assert after.revision == watched.rollup.revision + 1
