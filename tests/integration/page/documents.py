@@ -5,7 +5,7 @@ Documents of ``/status/v1``, made of the program's own types.
 from datetime import timedelta
 
 from reporter.model.enums import Layer
-from reporter.model.rollup.states import Actionability, Pattern, SinceFrom, State
+from reporter.model.rollup.states import Actionability, Mode, Pattern, SinceFrom, State
 from reporter.model.rollup.status import (
     Blocking,
     ClusterCounts,
@@ -67,7 +67,7 @@ def a_cluster(state: State = State.CURRENT, **more) -> ClusterStatus:
 def a_document(
     *namespaces: NamespaceStatus, cluster: ClusterStatus | None = None, **more
 ) -> StatusDocument:
-    known = {"evaluated_at": CLOCK.now()}
+    known = {"mode": Mode.WATCHING, "evaluated_at": CLOCK.now()}
     return StatusDocument(
         schema="v1", cluster=cluster or a_cluster(), namespaces=namespaces, **{**known, **more}
     )
