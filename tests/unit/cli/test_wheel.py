@@ -66,6 +66,16 @@ def test_the_wheel_installs_the_program_and_the_kubectl_plugin(installation):
         assert callable(getattr(import_module(module), function))
 
 
+def test_wheel_has_every_file_of_the_status_page(installation):
+    folder = Path("reporter/runtime/http/page")
+    source = {each.relative_to(ROOT / folder) for each in (ROOT / folder).rglob("*.*")}
+    assert Path("index.html") in source
+    built = {
+        each.relative_to(installation / folder) for each in (installation / folder).rglob("*.*")
+    }
+    assert built == source
+
+
 def test_demo_prints_how_to_get_it_and_exits_with_two(installation):
     ended = run_installed(installation, "demo")
     assert (ended.returncode, ended.stdout) == (2, "")
