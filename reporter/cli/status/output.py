@@ -5,6 +5,7 @@ Print answers in the format of ``--output``.
 import json
 from collections.abc import Iterator, Sequence
 from enum import StrEnum, unique
+from itertools import chain
 from typing import Any
 
 import yaml
@@ -164,6 +165,10 @@ def describe_gaps(document: StatusDocument) -> Iterator[str]:
     """
     for layer in document.cluster.unlisted_layers if document.cluster is not None else ():
         yield f"there may be more of the layer {layer.layer} than is shown: {layer.why}"
+    unread = [s.not_judged for n in document.namespaces for s in n.inference_sets if s.not_judged]
+    if unread:
+        reasons = ", ".join(sorted(set(chain.from_iterable(unread))))
+        yield f"not judged of {len(unread)} InferenceSets without a metrics page: {reasons}"
     for why in dict.fromkeys(each.why for each in document.not_judged):
         reasons = ", ".join(each.reason for each in document.not_judged if each.why == why)
         yield f"not judged: {reasons}: {why}"

@@ -30,6 +30,8 @@ def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Ite
     if each.generation is not None:
         seen = NOTHING if each.observed_generation is None else each.observed_generation
         yield field("Generation", f"{each.generation}, observed: {seen}")
+    if each.not_judged:
+        yield field("Not judged", f"{', '.join(each.not_judged)}: no metrics page is known")
     if each.blocking is not None:
         yield from render_blocking(each.blocking)
 

@@ -14,7 +14,14 @@ from reporter.cli.status.output import describe_gaps, to_json, to_yaml
 from reporter.model.enums import Layer
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.rollup.states import Mode, State
-from reporter.model.rollup.status import ClusterStatus, NotJudged, StatusDocument, UnlistedLayer
+from reporter.model.rollup.status import (
+    ClusterStatus,
+    InferenceSetStatus,
+    NamespaceStatus,
+    NotJudged,
+    StatusDocument,
+    UnlistedLayer,
+)
 from reporter.runtime.status.waiting import Outcome
 
 
@@ -39,6 +46,20 @@ def test_reasons_that_were_not_evaluated_are_named_once_per_cause():
     first, second = (NotJudged(reason=each, why="it has no pages") for each in ("a", "b"))
     document = StatusDocument(schema="v1", mode=Mode.WATCHING, not_judged=(first, second))
     assert list(describe_gaps(document)) == ["not judged: a, b: it has no pages"]
+
+
+def test_inference_sets_without_a_metrics_page_are_counted():
+    sets = tuple(
+        InferenceSetStatus(
+            name=each, state=State.CURRENT, not_judged=("inferencesetEngineStalled",)
+        )
+        for each in ("a", "b")
+    )
+    team = NamespaceStatus(name="team-a", state=State.CURRENT, inference_sets=sets)
+    document = StatusDocument(schema="v1", mode=Mode.WATCHING, namespaces=(team,))
+    assert list(describe_gaps(document)) == [
+        "not judged of 2 InferenceSets without a metrics page: inferencesetEngineStalled"
+    ]
 
 
 def test_subjects_that_cannot_be_listed_are_not_passed_over():
