@@ -40,6 +40,7 @@ from reporter.runtime.process.heap import trim_heap_after
 from reporter.runtime.process.open_files import raise_open_files_limit
 from reporter.runtime.process.signals import on_stop_signal
 from reporter.runtime.rollup.keeper import RollUpKeeper
+from reporter.runtime.second_look import SecondLook
 from reporter.settings import Settings
 from reporter.sinks.log_format import configure_logging, one_line
 from reporter.sinks.metrics import Metrics, WatchReport
@@ -154,6 +155,13 @@ class Reporter:
             observers=(self.metrics, self._history, StateLog(self._is_leader)),
         )
         self._controller.add_follower(self._rollup)
+        self._second_look = SecondLook(
+            self._api,
+            self._store,
+            self._rollup,
+            clock,
+            on_missed=self._inputs.report_missed_event,
+        )
 
     def _wire_output(self) -> None:
         settings = self._settings
@@ -244,6 +252,8 @@ class Reporter:
     def _other_tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         yield "controller", self._controller.run()
         yield from self._inputs.tasks()
+        if self._settings.second_look:
+            yield "second look", self._second_look.run()
         mode = self._inputs.scrape_mode
         needed = permissions_for(self._settings, self._catalogue, mode=mode)
         yield "permissions", check_permissions(self._api, needed, mode=mode)

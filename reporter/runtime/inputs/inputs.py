@@ -11,6 +11,7 @@ from reporter.kube.scrape.scraper import Scraper
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.model.entries import Catalogue
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.model.observations import Watching
 from reporter.runtime.inputs import scrape_config
@@ -63,6 +64,14 @@ class Inputs:
     def scrape_mode(self) -> ScrapeMode:
         return self._scraper.mode
 
+    def report_missed_event(self, kind: ResourceKind) -> None:
+        """
+        List a kind anew, as its watch has missed a change.
+        """
+        for reflector in self._reflectors:
+            if reflector.kind == kind:
+                reflector.report_missed_event()
+
     def tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         """
         Return the loops to run, each with a name for its task.
@@ -95,4 +104,5 @@ class Inputs:
                 relists=max(stats.relists, 0),
                 restarts=max(stats.rewatches, 0),
                 decode_errors=stats.decode_errors,
+                missed_events=stats.missed_events,
             )

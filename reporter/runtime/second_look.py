@@ -1,0 +1,156 @@
+"""
+Look again at what blocks a subject, as its watch may have missed a change.
+
+A task of its own: whatever it does or fails to do delays no pass, no Lease and no Event. Every
+replica has one, not the leader alone: each has a cache of its own, serves a status made from it, and
+may be the leader in a second. The budget is that of one replica.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import NoReturn
+
+from reporter.kube.client.client import RestClient
+from reporter.kube.watch.lister import list_one
+from reporter.kube.watch.watch_events import UndecodableObject
+from reporter.kube.wire.backoff import Backoff, is_no_response, pause_after
+from reporter.kube.wire.errors import KubeError
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.verdicts import ObjectRef
+from reporter.runtime.process.clock import Clock
+from reporter.runtime.rollup.keeper import RollUpKeeper
+from reporter.stages.second_look.blocking_objects import find_blocking_objects
+from reporter.stages.second_look.contents import Cache, Content, Undecodable
+from reporter.stages.second_look.schedule import (
+    Look,
+    LookState,
+    begin_look,
+    finish_look,
+    next_look,
+    track,
+)
+from reporter.stages.store.store import Store
+
+
+READ_TIMEOUT = timedelta(seconds=10)
+TRACK_INTERVAL = timedelta(seconds=5)
+MIN_TRACK_INTERVAL = timedelta(seconds=1)
+"""
+The least time until the next decision, however often the status changes.
+"""
+
+RESTART_AFTER = timedelta(minutes=1)
+
+logger = logging.getLogger(__name__)
+
+
+class SecondLook:
+    """
+    Compares what blocks a subject with the API server.
+
+    *on_missed*: called with a kind whose watch has missed a change. *jitter*: returns a random number
+    in [0, 1), for the pauses after failures. *track_interval*: how often the events of waiting
+    objects are noticed between looks.
+    """
+
+    def __init__(
+        self,
+        api: RestClient,
+        store: Store,
+        rollup: RollUpKeeper,
+        clock: Clock,
+        *,
+        on_missed: Callable[[ResourceKind], None],
+        jitter: Callable[[], float] = random.random,
+        track_interval: timedelta = TRACK_INTERVAL,
+    ) -> None:
+        self._api, self._store, self._rollup, self._clock = api, store, rollup, clock
+        self._on_missed, self._jitter = on_missed, jitter
+        self._track_interval = track_interval
+        self._state = LookState()
+        self._backoff = Backoff()
+
+    async def run(self) -> NoReturn:
+        while True:
+            try:
+                await self._look_on()
+            except Exception:
+                logger.exception(
+                    "the second look failed; it begins anew in %.0f s",
+                    RESTART_AFTER.total_seconds(),
+                )
+            self._state = LookState()
+            await asyncio.sleep(RESTART_AFTER.total_seconds())
+
+    async def _look_on(self) -> NoReturn:
+        while True:
+            cache = self._cache()
+            blocking = find_blocking_objects(self._rollup.rollup)
+            self._state = track(self._state, blocking, cache, now=self._clock.now())
+            look = next_look(self._state, now=self._clock.now())
+            if look is None or look.at > self._clock.now():
+                await self._wait(look)
+            else:
+                await self._look(look.ref, cache)
+
+    def _cache(self) -> Cache:
+        return Cache(self._store.kinds, self._store.snapshot())
+
+    async def _wait(self, look: Look | None) -> None:
+        """
+        Wait for the time of a look, for a change of the status, or for events to be noticed.
+        """
+        if look is None:
+            await self._rollup.next_change()
+            await asyncio.sleep(MIN_TRACK_INTERVAL.total_seconds())
+            return
+        left = min(look.at - self._clock.now(), self._track_interval)
+        soonest = min(left, MIN_TRACK_INTERVAL)
+        await asyncio.sleep(soonest.total_seconds())
+        with suppress(TimeoutError):
+            async with asyncio.timeout((left - soonest).total_seconds()):
+                await self._rollup.next_change()
+
+    async def _look(self, ref: ObjectRef, cache: Cache) -> None:
+        self._state = begin_look(self._state, ref, now=self._clock.now())
+        kind = cache.kind_of(ref)
+        version = self._store.served_version(kind) if kind is not None else None
+        if kind is None or version is None:
+            return
+        try:
+            read = await self._read(kind, version, ref)
+        except KubeError as err:
+            await self._pause_after(err)
+            return
+        self._compare(kind, ref, read)
+
+    async def _read(self, kind: ResourceKind, version: str, ref: ObjectRef) -> Content:
+        name = (ref.namespace, ref.name)
+        found = await list_one(self._api, kind, version, name, timeout=READ_TIMEOUT)
+        return Undecodable.UNDECODABLE if isinstance(found, UndecodableObject) else found
+
+    def _compare(self, kind: ResourceKind, ref: ObjectRef, read: Content) -> None:
+        cached, now = self._cache().content(kind, ref), self._clock.now()
+        self._state, missed = finish_look(self._state, ref, read=read, cached=cached, now=now)
+        if missed:
+            logger.warning(
+                "the watch of %s has missed a change of %s %s, or delays it: listing them anew",
+                kind.group_resource,
+                kind.kind,
+                "/".join(part for part in (ref.namespace, ref.name) if part),
+            )
+            self._on_missed(kind)
+
+    async def _pause_after(self, err: KubeError) -> None:
+        """
+        Wait as the API server asks, or longer with each failure. The reflector logs such an error.
+        """
+        now = asyncio.get_running_loop().time()
+        self._backoff = self._backoff.with_failure(now=now, no_response=is_no_response(err))
+        logger.debug("the second look failed: %s", err)
+        pause = pause_after(self._backoff, err, self._jitter())
+        await asyncio.sleep(pause.total_seconds())
