@@ -155,13 +155,7 @@ class Reporter:
             observers=(self.metrics, self._history, StateLog(self._is_leader)),
         )
         self._controller.add_follower(self._rollup)
-        self._second_look = SecondLook(
-            self._api,
-            self._store,
-            self._rollup,
-            clock,
-            on_missed=self._inputs.report_missed_event,
-        )
+        self._second_look = SecondLook(self._api, self._inputs, self._rollup, clock)
 
     def _wire_output(self) -> None:
         settings = self._settings

@@ -8,11 +8,9 @@ may be the leader in a second. The budget is that of one replica.
 
 import asyncio
 import logging
-import random
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.watch.lister import list_one
@@ -24,7 +22,7 @@ from reporter.model.verdicts import ObjectRef
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.stages.second_look.blocking_objects import find_blocking_objects
-from reporter.stages.second_look.contents import Cache, Content, Undecodable
+from reporter.stages.second_look.contents import Cache, Reading, Undecodable, WatchProgress
 from reporter.stages.second_look.schedule import (
     Look,
     LookState,
@@ -48,30 +46,38 @@ RESTART_AFTER = timedelta(minutes=1)
 logger = logging.getLogger(__name__)
 
 
+class Watches(Protocol):
+    """
+    The store, and the watches that fill it.
+    """
+
+    store: Store
+
+    def watch_progress(self, kind: ResourceKind) -> WatchProgress: ...
+
+    def report_missed_event(self, kind: ResourceKind) -> None: ...
+
+
 class SecondLook:
     """
     Compares what blocks a subject with the API server.
 
-    *on_missed*: called with a kind whose watch has missed a change. *jitter*: returns a random number
-    in [0, 1), for the pauses after failures. *track_interval*: how often the events of waiting
-    objects are noticed between looks.
+    *track_interval*: how often the events of waiting objects are noticed between looks.
     """
 
     def __init__(
         self,
         api: RestClient,
-        store: Store,
+        watches: Watches,
         rollup: RollUpKeeper,
         clock: Clock,
         *,
-        on_missed: Callable[[ResourceKind], None],
-        jitter: Callable[[], float] = random.random,
         track_interval: timedelta = TRACK_INTERVAL,
     ) -> None:
-        self._api, self._store, self._rollup, self._clock = api, store, rollup, clock
-        self._on_missed, self._jitter = on_missed, jitter
+        self._api, self._watches, self._rollup, self._clock = api, watches, rollup, clock
         self._track_interval = track_interval
         self._state = LookState()
+        self._is_idle = True
         self._backoff = Backoff()
 
     async def run(self) -> NoReturn:
@@ -88,37 +94,42 @@ class SecondLook:
 
     async def _look_on(self) -> NoReturn:
         while True:
-            cache = self._cache()
-            blocking = find_blocking_objects(self._rollup.rollup)
-            self._state = track(self._state, blocking, cache, now=self._clock.now())
-            look = next_look(self._state, now=self._clock.now())
+            look = self._plan()
             if look is None or look.at > self._clock.now():
                 await self._wait(look)
             else:
-                await self._look(look.ref, cache)
+                await self._look(look.ref)
+
+    def _plan(self) -> Look | None:
+        blocking, now = find_blocking_objects(self._rollup.rollup), self._clock.now()
+        self._is_idle = not blocking
+        self._state = track(self._state, blocking, self._cache(), now=now)
+        return next_look(self._state, now=now)
 
     def _cache(self) -> Cache:
-        return Cache(self._store.kinds, self._store.snapshot())
+        store = self._watches.store
+        return Cache(store.kinds, store.snapshot())
 
     async def _wait(self, look: Look | None) -> None:
         """
         Wait for the time of a look, for a change of the status, or for events to be noticed.
         """
-        if look is None:
+        if self._is_idle:
             await self._rollup.next_change()
-            await asyncio.sleep(MIN_TRACK_INTERVAL.total_seconds())
             return
-        left = min(look.at - self._clock.now(), self._track_interval)
-        soonest = min(left, MIN_TRACK_INTERVAL)
+        left = self._track_interval
+        if look is not None:
+            left = min(left, look.at - self._clock.now())
+        soonest = max(min(left, MIN_TRACK_INTERVAL), timedelta(0))
         await asyncio.sleep(soonest.total_seconds())
         with suppress(TimeoutError):
             async with asyncio.timeout((left - soonest).total_seconds()):
                 await self._rollup.next_change()
 
-    async def _look(self, ref: ObjectRef, cache: Cache) -> None:
+    async def _look(self, ref: ObjectRef) -> None:
         self._state = begin_look(self._state, ref, now=self._clock.now())
-        kind = cache.kind_of(ref)
-        version = self._store.served_version(kind) if kind is not None else None
+        kind = self._cache().kind_of(ref)
+        version = self._watches.store.served_version(kind) if kind is not None else None
         if kind is None or version is None:
             return
         try:
@@ -128,14 +139,19 @@ class SecondLook:
             return
         self._compare(kind, ref, read)
 
-    async def _read(self, kind: ResourceKind, version: str, ref: ObjectRef) -> Content:
+    async def _read(self, kind: ResourceKind, version: str, ref: ObjectRef) -> Reading:
         name = (ref.namespace, ref.name)
-        found = await list_one(self._api, kind, version, name, timeout=READ_TIMEOUT)
-        return Undecodable.UNDECODABLE if isinstance(found, UndecodableObject) else found
+        answer = await list_one(self._api, kind, version, name, timeout=READ_TIMEOUT)
+        is_undecodable = isinstance(answer.found, UndecodableObject)
+        content = Undecodable.UNDECODABLE if is_undecodable else answer.found
+        return Reading(content, answer.resource_version)
 
-    def _compare(self, kind: ResourceKind, ref: ObjectRef, read: Content) -> None:
-        cached, now = self._cache().content(kind, ref), self._clock.now()
-        self._state, missed = finish_look(self._state, ref, read=read, cached=cached, now=now)
+    def _compare(self, kind: ResourceKind, ref: ObjectRef, read: Reading) -> None:
+        cache, watch = self._cache(), self._watches.watch_progress(kind)
+        if cache.kind_of(ref) is None:
+            return
+        cached, now = cache.content(kind, ref), self._clock.now()
+        self._state, missed = finish_look(self._state, ref, read, cached, watch, now=now)
         if missed:
             logger.warning(
                 "the watch of %s has missed a change of %s %s, or delays it: listing them anew",
@@ -143,7 +159,7 @@ class SecondLook:
                 kind.kind,
                 "/".join(part for part in (ref.namespace, ref.name) if part),
             )
-            self._on_missed(kind)
+            self._watches.report_missed_event(kind)
 
     async def _pause_after(self, err: KubeError) -> None:
         """
@@ -152,5 +168,5 @@ class SecondLook:
         now = asyncio.get_running_loop().time()
         self._backoff = self._backoff.with_failure(now=now, no_response=is_no_response(err))
         logger.debug("the second look failed: %s", err)
-        pause = pause_after(self._backoff, err, self._jitter())
+        pause = pause_after(self._backoff, err, random=0.0)
         await asyncio.sleep(pause.total_seconds())

@@ -145,7 +145,7 @@ class Settings:
     second_look: bool = _events(
         "true",
         parse_boolean,
-        "Read again what blocks a subject, as a watch may miss a change; 30 reads/min at most.",
+        "Read again what blocks a subject, as a watch may miss a change.",
     )
     startup_grace: timedelta = _events(
         "60",

@@ -34,6 +34,16 @@ class ListResult:
     undecodable: tuple[UndecodableObject, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class SingleResult:
+    """
+    One object at a resourceVersion of its kind; None if there is no such object.
+    """
+
+    resource_version: str
+    found: ApiObject | UndecodableObject | None
+
+
 async def list_all(
     api: RestClient, kind: ResourceKind, version: str, *, page_timeout: timedelta
 ) -> ListResult:
@@ -65,7 +75,7 @@ async def list_one(
     name: NamespacedName,
     *,
     timeout: timedelta,  # noqa: ASYNC109
-) -> ApiObject | UndecodableObject | None:
+) -> SingleResult:
     """
     List one object, as permission to list a kind does not include getting an object of it.
 
@@ -86,7 +96,7 @@ async def list_one(
     page = decode_list_page(answer.body, kind, request)
     objects = {(o.metadata.namespace, o.metadata.name): o for o in page.objects}
     undecodable = {each.name: each for each in page.undecodable}
-    return objects.get(name) or undecodable.get(name)
+    return SingleResult(page.resource_version, objects.get(name) or undecodable.get(name))
 
 
 async def _read_pages(

@@ -91,6 +91,13 @@ class Reflector:
     def stats(self) -> ReflectorStats:
         return self._ingester.stats
 
+    @property
+    def resource_version(self) -> str:
+        """
+        The version up to which the store is complete; empty while a list is needed.
+        """
+        return self._ingester.resource_version
+
     def report_missed_event(self) -> None:
         """
         List the kind anew: its watch has missed a change, and may have missed others.

@@ -20,6 +20,7 @@ from reporter.runtime.process.clock import Clock
 from reporter.settings import ScrapeMode, Settings
 from reporter.sinks.metrics import WatchReport
 from reporter.stages.probes.specs import SPECS
+from reporter.stages.second_look.contents import WatchProgress
 from reporter.stages.snapshot.scrape_targets import TargetFinder
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
@@ -48,9 +49,9 @@ class Inputs:
         self.store = Store(kinds, crds, SampleStore(scrapes))
         context = WatchContext(api, clock)
         self._discovery = DiscoveryLoop(context, self.store, crds)
-        self._reflectors = [
-            Reflector(context, kind, self.store, self._discovery) for kind in kinds
-        ]
+        self._reflectors = {
+            kind: Reflector(context, kind, self.store, self._discovery) for kind in kinds
+        }
         self._scraper = Scraper(
             scrape_config.make_scrape_config(settings, scrapes, inside=api.in_cluster),
             TargetFinder(scrapes.values(), self.store.snapshot),
@@ -64,20 +65,25 @@ class Inputs:
     def scrape_mode(self) -> ScrapeMode:
         return self._scraper.mode
 
+    def watch_progress(self, kind: ResourceKind) -> WatchProgress:
+        """
+        Return how far the watch of a kind has come.
+        """
+        reflector = self._reflectors[kind]
+        return WatchProgress(reflector.resource_version, reflector.stats.last_event)
+
     def report_missed_event(self, kind: ResourceKind) -> None:
         """
         List a kind anew, as its watch has missed a change.
         """
-        for reflector in self._reflectors:
-            if reflector.kind == kind:
-                reflector.report_missed_event()
+        self._reflectors[kind].report_missed_event()
 
     def tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         """
         Return the loops to run, each with a name for its task.
         """
         yield "discovery", self._discovery.run()
-        for reflector in self._reflectors:
+        for reflector in self._reflectors.values():
             yield f"reflector {reflector.kind.group_resource}", reflector.run()
         if self._has_scrapes:
             yield "scraper", self._scraper.run()
@@ -93,7 +99,7 @@ class Inputs:
         Return the state of each watch, for the metrics page.
         """
         now, tables = self._clock.now(), self.store.snapshot().tables
-        for reflector in self._reflectors:
+        for reflector in self._reflectors.values():
             stats = reflector.stats
             last = stats.last_event
             yield WatchReport(

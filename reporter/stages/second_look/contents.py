@@ -3,6 +3,8 @@ The cached objects that a second look compares with what the API server has.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum, unique
 from typing import TypeAlias
 
@@ -29,6 +31,38 @@ The fields of an object that are read; None if there is no such object.
 Contents are compared and not resourceVersions, which the cache does not keep: a version that differs
 in nothing that is read makes no difference.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    An object as the API server has it, at a resourceVersion of its kind.
+    """
+
+    content: Content
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchProgress:
+    """
+    The resourceVersion up to which a watch has delivered, and when its last event arrived.
+    """
+
+    version: str = ""
+    last_event: datetime | None = None
+
+    def is_behind(self, version: str, since: datetime) -> bool:
+        """
+        Return whether events from before *version* still arrived after *since*.
+
+        Then its event may be among those to come. resourceVersions are compared as numbers (API
+        concepts, "Resource versions"); if they are none, that is not known.
+        """
+        if not (self.version.isdecimal() and version.isdecimal()):
+            return False
+        has_delivered = self.last_event is not None and self.last_event > since
+        return has_delivered and int(self.version) < int(version)
 
 
 class Cache:

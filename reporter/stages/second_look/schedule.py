@@ -14,7 +14,7 @@ from msgspec import Struct
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.look_interval import look_interval
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.second_look.contents import Cache, Content
+from reporter.stages.second_look.contents import Cache, Content, Reading, WatchProgress
 
 
 MINUTE = timedelta(minutes=1)
@@ -24,7 +24,7 @@ CONFIRM_AFTER = timedelta(seconds=1)
 How long the event of a difference may take to arrive.
 """
 
-SPACING = (MINUTE + CONFIRM_AFTER) / LOOKS_PER_MINUTE
+SPACING = (MINUTE + CONFIRM_AFTER) / LOOKS_PER_MINUTE + timedelta.resolution
 """
 The mean time between looks. A confirmation may be early by CONFIRM_AFTER, so this is a little more
 than the budget's share: no minute has more looks than LOOKS_PER_MINUTE.
@@ -66,11 +66,13 @@ class Doubt:
     """
     A difference between the API server and the cache, to be looked at again *at* that time.
 
-    *cached*: the content of the cache then.
+    *seen*: when it was first seen, with *cached* in the cache and *version* at the API server.
     """
 
     cached: Content
     at: datetime
+    seen: datetime
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,11 @@ def track(
     doubts = before.doubts
     if doubts:
         doubts = {
-            ref: Doubt(doubt.cached, min(doubt.at, now + RELIST_INTERVAL))
+            ref: replace(doubt, at=min(doubt.at, now + RELIST_INTERVAL))
             for ref, doubt in doubts.items()
             if ref in tracked
         }
-    slot = None if before.slot is None else min(before.slot, now + SPACING)
+    slot = None if before.slot is None else min(before.slot, now + SPACING + CONFIRM_AFTER)
     return LookState(tracked, doubts, before.relisted, slot)
 
 
@@ -168,31 +170,51 @@ def begin_look(state: LookState, ref: ObjectRef, *, now: datetime) -> LookState:
     tracked = {**state.tracked, ref: Tracked.since(now, before.cached, before.born, looked=now)}
     doubts = dict(state.doubts)
     if ref in doubts:
-        doubts[ref] = Doubt(doubts[ref].cached, now + SPACING)
+        doubts[ref] = replace(doubts[ref], at=now + SPACING)
     slot = max(now, state.slot or now) + SPACING
     return replace(state, tracked=tracked, doubts=doubts, slot=slot)
 
 
 def finish_look(
-    state: LookState, ref: ObjectRef, *, read: Content, cached: Content, now: datetime
+    state: LookState,
+    ref: ObjectRef,
+    read: Reading,
+    cached: Content,
+    watch: WatchProgress,
+    *,
+    now: datetime,
 ) -> tuple[LookState, bool]:
     """
     Compare what was read with the cache. Returns whether its kind has to be listed anew.
 
-    A difference counts if it was there the last time and no event has changed the cache since then.
-    A kind that was listed a moment ago waits with its doubt.
+    A difference counts if it was there the last time, no event has changed the cache since then, and
+    its event is not on its way. A kind that was listed a moment ago waits with its doubt.
     """
     doubt = state.doubts.get(ref)
     doubts = {other: each for other, each in state.doubts.items() if other != ref}
-    if read == cached or (doubt is not None and doubt.cached != cached):
+    if read.content == cached or (doubt is not None and doubt.cached != cached):
         return replace(state, doubts=doubts), False
     if doubt is None:
-        doubts[ref] = Doubt(cached, now + CONFIRM_AFTER)
+        doubts[ref] = Doubt(cached, now + CONFIRM_AFTER, now, read.version)
         return replace(state, doubts=doubts), False
-    listed = state.relisted.get(ref.resource)
-    if listed is not None and listed <= now < listed + RELIST_INTERVAL:
-        doubts[ref] = Doubt(cached, listed + RELIST_INTERVAL)
+    again = _confirm_again_at(state, ref, doubt, watch, now=now)
+    if again is not None:
+        doubts[ref] = replace(doubt, at=again)
         return replace(state, doubts=doubts), False
     doubts = {other: each for other, each in doubts.items() if other.resource != ref.resource}
     relisted = {**state.relisted, ref.resource: now}
     return replace(state, doubts=doubts, relisted=relisted), True
+
+
+def _confirm_again_at(
+    state: LookState, ref: ObjectRef, doubt: Doubt, watch: WatchProgress, *, now: datetime
+) -> datetime | None:
+    """
+    Return when to look once more before the kind is listed anew; None if it is listed now.
+    """
+    if watch.is_behind(doubt.version, doubt.seen):
+        return now + CONFIRM_AFTER
+    listed = state.relisted.get(ref.resource)
+    if listed is not None and listed <= now < listed + RELIST_INTERVAL:
+        return listed + RELIST_INTERVAL
+    return None
