@@ -19,6 +19,11 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 TEAM, MODEL = "team-0", "model-0"
 POD = f"{MODEL}-7rk2p-0"
 PODS = f"/api/v1/namespaces/{TEAM}/pods"
+FLAGS = ("--scrape=off", *SHORT_FLAGS)
+"""
+Without metrics pages, of which the pods here have none: the InferenceSet would be Unknown.
+"""
+
 LOOKS = r"fieldSelector=metadata\.name"
 HEALING = 5
 """
@@ -94,7 +99,7 @@ def _swallow(proxy: FaultProxy) -> ProxyRule:
 def test_what_an_open_watch_does_not_deliver_is_found_in_seconds(
     bare: ControlPlane, proxy: FaultProxy, change: str
 ) -> None:
-    with ReporterProcess(bare, proxy.flag(), *SHORT_FLAGS) as reporter:
+    with ReporterProcess(bare, proxy.flag(), *FLAGS) as reporter:
         _wait_for(reporter, "Current")
         _set_ready(bare, ready=False)
         _wait_for(reporter, "InProgress")
@@ -122,7 +127,7 @@ def test_without_it_the_change_stays_missed(bare: ControlPlane, proxy: FaultProx
     """
     The fault is real: nothing else finds the change.
     """
-    with ReporterProcess(bare, proxy.flag(), "--second-look=false", *SHORT_FLAGS) as reporter:
+    with ReporterProcess(bare, proxy.flag(), "--second-look=false", *FLAGS) as reporter:
         _wait_for(reporter, "Current")
         _set_ready(bare, ready=False)
         _wait_for(reporter, "InProgress")
@@ -134,7 +139,7 @@ def test_without_it_the_change_stays_missed(bare: ControlPlane, proxy: FaultProx
 
 
 def test_nothing_is_read_while_all_is_current(bare: ControlPlane, proxy: FaultProxy) -> None:
-    with ReporterProcess(bare, proxy.flag(), *SHORT_FLAGS) as reporter:
+    with ReporterProcess(bare, proxy.flag(), *FLAGS) as reporter:
         _wait_for(reporter, "Current")
         before = time.monotonic()
         time.sleep(HEALING)

@@ -142,9 +142,9 @@ class SecondLook:
     async def _read(self, kind: ResourceKind, version: str, ref: ObjectRef) -> Reading:
         name = (ref.namespace, ref.name)
         answer = await list_one(self._api, kind, version, name, timeout=READ_TIMEOUT)
-        is_undecodable = isinstance(answer.found, UndecodableObject)
-        content = Undecodable.UNDECODABLE if is_undecodable else answer.found
-        return Reading(content, answer.resource_version)
+        if isinstance(answer.found, UndecodableObject):
+            return Reading(Undecodable.UNDECODABLE, answer.resource_version)
+        return Reading(answer.found, answer.resource_version)
 
     def _compare(self, kind: ResourceKind, ref: ObjectRef, read: Reading) -> None:
         cache, watch = self._cache(), self._watches.watch_progress(kind)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.look_interval import look_interval
@@ -44,7 +45,7 @@ class World:
     """
 
     def __init__(self, ages: list[int]) -> None:
-        self.server, self.cached = {}, {}
+        self.server: dict[ObjectRef, ApiObject] = {}
         self.store, self.now, self.state = a_store(), NOON, LookState()
         self.looks: list[tuple[datetime, ObjectRef, timedelta]] = []
         self.relists: list[tuple[datetime, str]] = []

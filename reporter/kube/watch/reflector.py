@@ -165,9 +165,9 @@ class Reflector:
         """
         Watch until the watch ends, or until it is reported to have missed an event.
         """
+        scope = self._open_watch = asyncio.timeout(None)
         try:
-            async with asyncio.timeout(None) as self._open_watch:
-                scope = self._open_watch
+            async with scope:
                 await self._watch()
         except TimeoutError:
             if not scope.expired():

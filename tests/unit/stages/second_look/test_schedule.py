@@ -2,7 +2,7 @@
 Which object is looked at next and when, and which difference from the cache counts.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -312,7 +312,8 @@ def test_a_look_that_failed_leaves_the_doubt():
 
 
 def test_a_kind_is_listed_once_a_minute():
-    looking, listed = Looking(), []
+    looking = Looking()
+    listed: list[datetime] = []
     looking.track(BBR)
     while len(listed) < 3:
         if looking.look(HEALED):
