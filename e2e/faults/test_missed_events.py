@@ -2,7 +2,6 @@
 A proxy between reporter and API server swallows single lines of watches that stay open.
 """
 
-import re
 import time
 from collections.abc import Iterator
 
@@ -80,19 +79,19 @@ def _wait_for(reporter: ReporterProcess, state: str, *, within: float = PROMPT_T
     until(lambda: _state(reporter) == state, within=within, what=f"{MODEL} is {state}")
 
 
-def _swallow(proxy: FaultProxy) -> ProxyRule:
+def _swallow(proxy: FaultProxy, lines: int = 1) -> None:
     """
-    Swallow the next line about the pod.
+    Swallow the next lines about the pod.
     """
     swallowed: list[bytes] = []
 
     def transform(line: bytes) -> bytes:
-        if swallowed or re.search(rb'"name": ?"' + POD.encode(), line) is None:
+        if len(swallowed) == lines or f'"name":"{POD}"'.encode() not in line:
             return line
         swallowed.append(line)
         return b""
 
-    return proxy.add(ProxyRule(r"/pods\?.*watch=1", transform=transform))
+    proxy.add(ProxyRule(r"/pods\?.*watch=1", transform=transform))
 
 
 @pytest.mark.parametrize("change", ["becomes-ready", "is-deleted"])
@@ -106,11 +105,13 @@ def test_what_an_open_watch_does_not_deliver_is_found_in_seconds(
         relists, pods = (
             reporter.metric(each, kind="pods") for each in ("relists_total", "objects")
         )
-        _swallow(proxy)
         if change == "becomes-ready":
+            _swallow(proxy)
             _set_ready(bare, ready=True)
             _wait_for(reporter, "Current", within=2 * HEALING)
         else:
+            # Before a pod is deleted, it gets its deletionTimestamp.
+            _swallow(proxy, lines=2)
             bare.client.delete(f"{PODS}/{POD}?gracePeriodSeconds=0")
             until(
                 lambda: reporter.metric("objects", kind="pods") == pods - 1,

@@ -8,6 +8,8 @@ may be the leader in a second. The budget is that of one replica.
 
 import asyncio
 import logging
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from datetime import timedelta
 from typing import NoReturn, Protocol
@@ -20,7 +22,7 @@ from reporter.kube.wire.errors import KubeError
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.verdicts import ObjectRef
 from reporter.runtime.process.clock import Clock
-from reporter.runtime.rollup.keeper import RollUpKeeper
+from reporter.stages.rollup.records import RollUp
 from reporter.stages.second_look.blocking_objects import find_blocking_objects
 from reporter.stages.second_look.contents import Cache, Reading, Undecodable, WatchProgress
 from reporter.stages.second_look.schedule import (
@@ -30,6 +32,7 @@ from reporter.stages.second_look.schedule import (
     finish_look,
     next_look,
     track,
+    track_nothing,
 )
 from reporter.stages.store.store import Store
 
@@ -39,6 +42,11 @@ TRACK_INTERVAL = timedelta(seconds=5)
 MIN_TRACK_INTERVAL = timedelta(seconds=1)
 """
 The least time until the next decision, however often the status changes.
+"""
+
+OBJECTS_PER_BATCH = 1000
+"""
+Objects that are found without a pause: some milliseconds.
 """
 
 RESTART_AFTER = timedelta(minutes=1)
@@ -58,6 +66,17 @@ class Watches(Protocol):
     def report_missed_event(self, kind: ResourceKind) -> None: ...
 
 
+class RollUps(Protocol):
+    """
+    The roll-up after the last pass.
+    """
+
+    @property
+    def rollup(self) -> RollUp: ...
+
+    async def next_change(self) -> None: ...
+
+
 class SecondLook:
     """
     Compares what blocks a subject with the API server.
@@ -69,12 +88,12 @@ class SecondLook:
         self,
         api: RestClient,
         watches: Watches,
-        rollup: RollUpKeeper,
+        rollups: RollUps,
         clock: Clock,
         *,
         track_interval: timedelta = TRACK_INTERVAL,
     ) -> None:
-        self._api, self._watches, self._rollup, self._clock = api, watches, rollup, clock
+        self._api, self._watches, self._rollups, self._clock = api, watches, rollups, clock
         self._track_interval = track_interval
         self._state = LookState()
         self._is_idle = True
@@ -94,15 +113,20 @@ class SecondLook:
 
     async def _look_on(self) -> NoReturn:
         while True:
-            look = self._plan()
+            look = await self._plan()
             if look is None or look.at > self._clock.now():
                 await self._wait(look)
             else:
                 await self._look(look.ref)
 
-    def _plan(self) -> Look | None:
-        blocking, now = find_blocking_objects(self._rollup.rollup), self._clock.now()
-        self._is_idle = not blocking
+    async def _plan(self) -> Look | None:
+        rollup = self._rollups.rollup
+        blocking = await _collect(find_blocking_objects(rollup))
+        self._is_idle = not blocking and rollup is self._rollups.rollup
+        if not blocking:
+            self._state = track_nothing(self._state)
+            return None
+        now = self._clock.now()
         self._state = track(self._state, blocking, self._cache(), now=now)
         return next_look(self._state, now=now)
 
@@ -115,7 +139,8 @@ class SecondLook:
         Wait for the time of a look, for a change of the status, or for events to be noticed.
         """
         if self._is_idle:
-            await self._rollup.next_change()
+            await self._rollups.next_change()
+            await asyncio.sleep(MIN_TRACK_INTERVAL.total_seconds())
             return
         left = self._track_interval
         if look is not None:
@@ -124,7 +149,7 @@ class SecondLook:
         await asyncio.sleep(soonest.total_seconds())
         with suppress(TimeoutError):
             async with asyncio.timeout((left - soonest).total_seconds()):
-                await self._rollup.next_change()
+                await self._rollups.next_change()
 
     async def _look(self, ref: ObjectRef) -> None:
         self._state = begin_look(self._state, ref, now=self._clock.now())
@@ -170,3 +195,15 @@ class SecondLook:
         logger.debug("the second look failed: %s", err)
         pause = pause_after(self._backoff, err, random=0.0)
         await asyncio.sleep(pause.total_seconds())
+
+
+async def _collect(refs: Iterable[ObjectRef]) -> AbstractSet[ObjectRef]:
+    """
+    Return these objects; other tasks run meanwhile.
+    """
+    found: set[ObjectRef] = set()
+    for number, ref in enumerate(refs, start=1):
+        found.add(ref)
+        if not number % OBJECTS_PER_BATCH:
+            await asyncio.sleep(0)
+    return found

@@ -26,15 +26,14 @@ from reporter.stages.rollup.records import (
 )
 
 
-def find_blocking_objects(rollup: RollUp) -> frozenset[ObjectRef]:
+def find_blocking_objects(rollup: RollUp) -> Iterator[ObjectRef]:
     """
-    Return the objects that block subjects which are InProgress, or Failed and transient.
+    Yield the object that blocks each subject which is InProgress, or Failed and transient.
     """
-    found = set(_of_cluster(rollup.cluster) if rollup.cluster is not None else ())
+    if rollup.cluster is not None:
+        yield from _of_cluster(rollup.cluster)
     for name, record in rollup.namespaces.items():
-        if record.groups:
-            found.update(_of_namespace(name, record))
-    return frozenset(found)
+        yield from _of_namespace(name, record)
 
 
 def _is_waited_for(standing: Standing) -> bool:
@@ -67,10 +66,10 @@ def _of_namespace(name: str, record: NamespaceRecord) -> Iterator[ObjectRef]:
             standing = record.sets[member].standing if member else record.harness
             if not _is_waited_for(standing):
                 continue
-            if member and not blocker.is_pointer:
-                yield _of_set(name, member, record.sets[member], blocker.object)
-            elif blocker.object is not None:
+            if blocker.object is not None and (blocker.is_pointer or not member):
                 yield blocker.object
+            elif member:
+                yield _of_set(name, member, record.sets[member], blocker.object)
 
 
 def _of_set(namespace: str, name: str, record: SetRecord, cause: ObjectRef | None) -> ObjectRef:

@@ -128,6 +128,13 @@ def _tracked(before: Tracked | None, content: Content, *, now: datetime) -> Trac
     return Tracked.since(now, content, created or now, looked)
 
 
+def track_nothing(before: LookState) -> LookState:
+    """
+    Return the state while nothing is waited for.
+    """
+    return replace(before, tracked={}, doubts={})
+
+
 def next_look(state: LookState, *, now: datetime) -> Look | None:
     """
     Return the next look, which is never before *now*; None if nothing is waited for.

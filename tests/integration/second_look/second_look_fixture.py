@@ -43,7 +43,7 @@ LOOKS_OFTEN = timedelta(milliseconds=50)
 
 class SecondLookFixture:
     def __init__(self, server: EmbeddedServer, proxy: SwallowingProxy, api, clock) -> None:
-        self.server, self.proxy, self.clock = server, proxy, clock
+        self.server, self.proxy, self.api, self.clock = server, proxy, api, clock
         self.inputs = Inputs(
             SETTINGS, DEFAULT_CATALOGUE, api, clock, count_scrape=lambda result: None
         )

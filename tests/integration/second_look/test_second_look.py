@@ -9,6 +9,8 @@ import pytest
 
 from reporter.embedded.http.faults.rules import truncated_response
 from reporter.model.rollup.states import State
+from reporter.runtime.second_look import SecondLook
+from reporter.stages.rollup.records import RollUp
 from reporter.stages.second_look.schedule import MINUTE
 from tests.integration.second_look.second_look_fixture import POD, SET, looking
 
@@ -70,6 +72,7 @@ async def test_an_old_object_is_looked_at_every_five_minutes(tmp_path):
         stale = {"spec": {"nodeCountLimit": 5}}
         run.server.cluster.patch(*SET, stale)
         await run.until(lambda: run.state is State.IN_PROGRESS)
+        await asyncio.sleep(1.5)  # until it is noticed, whose time counts
         run.proxy.swallow(SET[2])
         observe_newest_generation(run)
         await run.until(lambda: bool(run.proxy.swallowed))
@@ -134,3 +137,30 @@ async def test_a_look_that_fails_delays_no_pass_and_is_repeated(tmp_path, status
         run.server.faults.clear()
         await run.until(lambda: run.report("pods").missed_events == 1)
         await run.until(lambda: run.state is not State.IN_PROGRESS)
+
+
+class BrokenRollUps:
+    """
+    A roll-up that cannot be read.
+    """
+
+    reads = 0
+
+    @property
+    def rollup(self) -> RollUp:
+        self.reads += 1
+        raise RuntimeError("no roll-up")
+
+    async def next_change(self) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_fault_of_its_own_ends_nothing(tmp_path, caplog):
+    async with looking(tmp_path) as run:
+        broken = BrokenRollUps()
+        second_look = SecondLook(run.api, run.inputs, broken, run.clock)
+        task = asyncio.create_task(second_look.run())
+        await run.until(lambda: "the second look failed" in caplog.text)
+        assert not task.done()
+        assert broken.reads == 1
+        task.cancel()

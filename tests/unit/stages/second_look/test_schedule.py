@@ -23,6 +23,7 @@ from reporter.stages.second_look.schedule import (
     finish_look,
     next_look,
     track,
+    track_nothing,
 )
 from tests.support.builders import NOON, a_deployment, a_pod, a_store
 
@@ -89,7 +90,7 @@ class Looking:
 
 def test_nothing_is_looked_at_while_nothing_waits():
     looking = Looking(a_deployment("bbr"))
-    looking.track()
+    looking.state = track_nothing(looking.state)
     assert looking.next is None
 
 
@@ -135,9 +136,11 @@ def test_what_no_longer_waits_is_forgotten():
     looking = Looking(a_deployment("bbr", ready=0, created_at=NOON))
     looking.track(BBR)
     looking.look(HEALED)
-    looking.track()
+    looking.state = track_nothing(looking.state)
     assert looking.next is None
     assert not looking.state.doubts
+    looking.track(BBR)
+    assert looking.next == ("bbr", SPACING.total_seconds())
 
 
 def test_objects_without_an_open_watch_and_of_kinds_that_are_not_watched_do_not_wait():
