@@ -105,10 +105,15 @@ def test_what_an_open_watch_does_not_deliver_is_found_in_seconds(
         relists, pods = (
             reporter.metric(each, kind="pods") for each in ("relists_total", "objects")
         )
+        began = time.monotonic()
         if change == "becomes-ready":
             _swallow(proxy)
             _set_ready(bare, ready=True)
-            _wait_for(reporter, "Current", within=2 * HEALING)
+            until(
+                lambda: reporter.metric("watch_missed_total", kind="pods"),
+                within=2 * HEALING,
+                what="the line is missed",
+            )
         else:
             # Before a pod is deleted, it gets its deletionTimestamp.
             _swallow(proxy, lines=2)
@@ -118,6 +123,9 @@ def test_what_an_open_watch_does_not_deliver_is_found_in_seconds(
                 within=2 * HEALING,
                 what="the pod is known to be gone",
             )
+        print(f"found after {time.monotonic() - began:.1f} s")
+        if change == "becomes-ready":
+            _wait_for(reporter, "Current")
         assert reporter.metric("watch_missed_total", kind="pods") == 1
         assert reporter.metric("watch_missed_total") == 1
         assert reporter.metric("relists_total", kind="pods") == relists + 1
