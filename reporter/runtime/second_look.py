@@ -18,7 +18,7 @@ from reporter.kube.client.client import RestClient
 from reporter.kube.watch.lister import list_one
 from reporter.kube.watch.watch_events import UndecodableObject
 from reporter.kube.wire.backoff import Backoff, is_no_response, pause_after
-from reporter.kube.wire.errors import KubeError
+from reporter.kube.wire.errors import KubeError, Throttled, Unreachable
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.verdicts import ObjectRef
 from reporter.runtime.process.clock import Clock
@@ -160,7 +160,9 @@ class SecondLook:
         try:
             read = await self._read(kind, version, ref)
         except KubeError as err:
-            await self._pause_after(err)
+            logger.debug("the second look failed: %s", err)
+            if isinstance(err, Throttled | Unreachable):
+                await self._pause_after(err)
             return
         self._compare(kind, ref, read)
 
@@ -188,11 +190,12 @@ class SecondLook:
 
     async def _pause_after(self, err: KubeError) -> None:
         """
-        Wait as the API server asks, or longer with each failure. The reflector logs such an error.
+        Wait as the API server asks, or longer with each failure.
+
+        A refusal is not waited for: it may be about one object, and delays no look at others.
         """
         now = asyncio.get_running_loop().time()
         self._backoff = self._backoff.with_failure(now=now, no_response=is_no_response(err))
-        logger.debug("the second look failed: %s", err)
         pause = pause_after(self._backoff, err, random=0.0)
         await asyncio.sleep(pause.total_seconds())
 
