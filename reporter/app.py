@@ -46,6 +46,7 @@ from reporter.runtime.process.signals import on_stop_signal
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
 from reporter.runtime.rollup.packages import PackageIndex
+from reporter.runtime.second_look import SecondLook
 from reporter.settings import Settings
 from reporter.sinks.log_format import configure_logging, one_line
 from reporter.sinks.metrics import Metrics, WatchReport
@@ -170,6 +171,7 @@ class Reporter:
             is_leader=self._is_leader,
             version=version(PROGRAM_NAME),
         )
+        self._second_look = SecondLook(self._api, self._inputs, self._rollup, clock)
 
     def _wire_output(self) -> None:
         settings = self._settings
@@ -280,6 +282,8 @@ class Reporter:
     def _other_tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         yield "controller", self._controller.run()
         yield from self._inputs.tasks()
+        if self._settings.second_look:
+            yield "second look", self._second_look.run()
         mode = self._inputs.scrape_mode
         needed = permissions_for(self._settings, self._catalogue, mode=mode)
         yield "permissions", check_permissions(self._api, needed, mode=mode)

@@ -53,7 +53,8 @@ class IdleRequests:
 def idle_requests() -> Iterator[IdleRequests]:
     with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
         workload.write(plane, INFERENCE_SETS)
-        with ReporterProcess(plane, *ELECTION, "--scrape=loading") as reporter:
+        # Metrics pages are read in intervals of their own, and here there are none.
+        with ReporterProcess(plane, "--scrape=off", *ELECTION) as reporter:
             until(
                 lambda: reporter.lines("inputs.permissions"),
                 within=15,

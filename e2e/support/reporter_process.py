@@ -131,6 +131,13 @@ class ReporterProcess:
         found: Json = json.loads(self._answer(self.health_port, "/status"))
         return found
 
+    def status_v1(self, path: str = "") -> Json:
+        """
+        Return the roll-up, or that of ``namespaces/NAME`` or ``namespaces/NAMESPACE/NAME``.
+        """
+        found: Json = json.loads(self._answer(self.health_port, f"/status/v1/{path}".rstrip("/")))
+        return found
+
     def states(self) -> dict[str, str]:
         """
         Return the state of each cluster reason that is not clear, by "reason" or "reason item".

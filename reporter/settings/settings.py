@@ -144,6 +144,11 @@ class Settings:
     resync: timedelta = _events(
         "30", seconds_parser(least=1), "Evaluate everything again after this time."
     )
+    second_look: bool = _events(
+        "true",
+        parse_boolean,
+        "Read again what blocks a subject, as a watch may miss a change.",
+    )
     startup_grace: timedelta = _events(
         "60",
         seconds_parser(least=0),

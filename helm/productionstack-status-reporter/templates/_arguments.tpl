@@ -64,6 +64,9 @@
 {{- with .Values.sources }}
 - --sources={{ join "," . }}
 {{- end }}
+{{- if eq (toString .Values.secondLook) "false" }}
+- --second-look=false
+{{- end }}
 {{- if include "reporter.overlay" . }}
 - --catalogue-overlay=/etc/status-reporter/overlay.yaml
 {{- end }}

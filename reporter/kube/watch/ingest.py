@@ -55,13 +55,14 @@ class ReflectorStats:
     The counters of a reflector, for metrics.
 
     *relists* and *rewatches* leave out the first. *last_event*: when the last list result or watch
-    event arrived, bookmarks included.
+    event arrived, bookmarks included. *missed_events*: the lists that a missed event led to.
     """
 
     objects: int = 0
     relists: int = 0
     rewatches: int = 0
     decode_errors: int = 0
+    missed_events: int = 0
     last_event: datetime | None = None
 
 
@@ -89,6 +90,9 @@ class Ingester:
             rewatches=self.stats.rewatches + 1,
             last_event=self._clock.now(),
         )
+
+    def record_missed_event(self) -> None:
+        self.stats = replace(self.stats, missed_events=self.stats.missed_events + 1)
 
     async def replace(self, result: ListResult) -> None:
         """

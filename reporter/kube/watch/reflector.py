@@ -85,10 +85,31 @@ class Reflector:
         self._relist_at = 0.0
         self._next_free_expiry_at = 0.0
         self._failed_empty_watches = 0
+        self._open_watch: asyncio.Timeout | None = None
 
     @property
     def stats(self) -> ReflectorStats:
         return self._ingester.stats
+
+    @property
+    def resource_version(self) -> str:
+        """
+        The version up to which the store is complete; empty while a list is needed.
+        """
+        return self._ingester.resource_version
+
+    def report_missed_event(self) -> None:
+        """
+        List the kind anew: its watch has missed a change, and may have missed others.
+
+        The watch ends first, lest events from before the list undo it. If none is open, a list
+        follows anyway.
+        """
+        self._ingester.record_missed_event()
+        if self._open_watch is not None:
+            self._ingester.resource_version = ""
+            self._open_watch.reschedule(self._now())
+            self._open_watch = None
 
     async def run(self) -> None:
         while True:
@@ -105,7 +126,7 @@ class Reflector:
             await self._replace_store(
                 await list_all(self._context.api, self.kind, version, page_timeout=within)
             )
-        await self._watch()
+        await self._watch_until_missed()
 
     async def _wait_for_version(self) -> str:
         answered = False
@@ -139,6 +160,20 @@ class Reflector:
         return (
             is_stale or due or not self._ingester.resource_version or version != self._api_version
         )
+
+    async def _watch_until_missed(self) -> None:
+        """
+        Watch until the watch ends, or until it is reported to have missed an event.
+        """
+        scope = self._open_watch = asyncio.timeout(None)
+        try:
+            async with scope:
+                await self._watch()
+        except TimeoutError:
+            if not scope.expired():
+                raise
+        finally:
+            self._open_watch = None
 
     async def _watch(self) -> None:
         """

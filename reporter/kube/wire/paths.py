@@ -20,12 +20,16 @@ _RESOURCE = re.compile(
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
-def collection_path(kind: ResourceKind, version: str) -> str:
+def collection_path(kind: ResourceKind, version: str, namespace: str = "") -> str:
     """
-    Return the path that lists the objects of a kind in all namespaces.
+    Return the path that lists the objects of a kind in one namespace, or in all of them.
     """
     root = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
-    return f"{root}/{kind.resource}"
+    return (
+        f"{root}/namespaces/{namespace}/{kind.resource}"
+        if namespace
+        else f"{root}/{kind.resource}"
+    )
 
 
 def name_field_selector(kind: ResourceKind) -> str:

@@ -12,6 +12,7 @@ from reporter.kube.scrape.scraper import Scraper
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.model.entries import Catalogue
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.model.observations import Watching, WatchState
@@ -21,6 +22,7 @@ from reporter.runtime.process.clock import Clock
 from reporter.settings import ScrapeMode, Settings
 from reporter.sinks.metrics import WatchReport
 from reporter.stages.probes.specs import SPECS
+from reporter.stages.second_look.contents import WatchProgress
 from reporter.stages.snapshot.scrape_targets import TargetFinder
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.status_objects import StatusObjectStore
@@ -52,9 +54,9 @@ class Inputs:
         self.store = Store(kinds, crds, SampleStore(scrapes))
         context = WatchContext(api, clock)
         self._discovery = DiscoveryLoop(context, self.store, crds)
-        self._reflectors = [
-            Reflector(context, kind, self.store, self._discovery) for kind in kinds
-        ]
+        self._reflectors = {
+            kind: Reflector(context, kind, self.store, self._discovery) for kind in kinds
+        }
         self.status_objects = StatusObjectStore(self.store.served_version)
         self._status_reflector = (
             Reflector(context, PRODUCTION_STACK_STATUSES, self.status_objects, self._discovery)
@@ -74,12 +76,25 @@ class Inputs:
     def scrape_mode(self) -> ScrapeMode:
         return self._scraper.mode
 
+    def watch_progress(self, kind: ResourceKind) -> WatchProgress:
+        """
+        Return how far the watch of a kind has come.
+        """
+        reflector = self._reflectors[kind]
+        return WatchProgress(reflector.resource_version, reflector.stats.last_event)
+
+    def report_missed_event(self, kind: ResourceKind) -> None:
+        """
+        List a kind anew, as its watch has missed a change.
+        """
+        self._reflectors[kind].report_missed_event()
+
     def tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         """
         Return the loops to run, each with a name for its task.
         """
         yield "discovery", self._discovery.run()
-        for reflector in self._reflectors:
+        for reflector in self._reflectors.values():
             yield f"reflector {reflector.kind.group_resource}", reflector.run()
         if self._status_reflector is not None:
             kind = self._status_reflector.kind
@@ -98,7 +113,7 @@ class Inputs:
         Return the state of each watch, for the metrics page.
         """
         now, tables = self._clock.now(), self.store.snapshot().tables
-        for reflector in self._reflectors:
+        for reflector in self._reflectors.values():
             state = tables[reflector.kind.resource].watch_state
             yield _report(reflector, state, now)
         if self._status_reflector is not None:
@@ -116,4 +131,5 @@ def _report(reflector: Reflector, state: WatchState, now: datetime) -> WatchRepo
         relists=max(stats.relists, 0),
         restarts=max(stats.rewatches, 0),
         decode_errors=stats.decode_errors,
+        missed_events=stats.missed_events,
     )

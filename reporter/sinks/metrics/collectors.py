@@ -22,6 +22,7 @@ from reporter.sinks.metrics.declarations import (
     SUPPRESSED,
     UNKNOWN,
     WATCH_LAST_EVENT_AGE,
+    WATCH_MISSED,
     WATCH_RESTARTS,
     WATCH_UP,
     MetricDeclaration,
@@ -52,6 +53,7 @@ class WatchReport:
     relists: int
     restarts: int
     decode_errors: int
+    missed_events: int
 
 
 class FindingCollector(Collector):
@@ -131,6 +133,7 @@ _WATCH_VALUES: Mapping[MetricDeclaration, Callable[[WatchReport], float | None]]
     OBJECTS: lambda report: report.objects,
     RELISTS: lambda report: report.relists,
     WATCH_RESTARTS: lambda report: report.restarts,
+    WATCH_MISSED: lambda report: report.missed_events,
     DECODE_ERRORS: lambda report: report.decode_errors,
 }
 

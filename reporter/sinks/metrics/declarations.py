@@ -151,6 +151,12 @@ RELISTS = MetricDeclaration(
 WATCH_RESTARTS = MetricDeclaration(
     "watch_restarts_total", MetricType.COUNTER, "Watches of the kind after the first.", ("kind",)
 )
+WATCH_MISSED = MetricDeclaration(
+    "watch_missed_total",
+    MetricType.COUNTER,
+    "Lists of the kind because its watch missed a change, or delayed it by more than a second.",
+    ("kind",),
+)
 DECODE_ERRORS = MetricDeclaration(
     "decode_errors_total",
     MetricType.COUNTER,
@@ -234,6 +240,7 @@ METRICS: tuple[MetricDeclaration, ...] = (
     OBJECTS,
     RELISTS,
     WATCH_RESTARTS,
+    WATCH_MISSED,
     DECODE_ERRORS,
     ROLLUP_STATE,
     ROLLUP_INFERENCE_SETS,

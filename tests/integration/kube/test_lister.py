@@ -5,9 +5,11 @@ Lists and pages of one kind, from small API servers on real sockets.
 import pytest
 from aiohttp import web
 
-from reporter.kube.watch.lister import ListResult, list_all
+from reporter.kube.watch.lister import ListResult, list_all, list_one
+from reporter.kube.watch.watch_events import UndecodableObject
 from reporter.kube.wire.errors import Expired, KubeError, Unreachable
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
 from tests.integration.kube.reflector_fixture import (
     FAST_TIMING,
     ScriptedServer,
@@ -113,3 +115,50 @@ async def test_a_list_without_a_first_byte_is_not_requested_again(tmp_path, answ
     failed, asked = await listed(tmp_path, answer)
     assert isinstance(failed, Unreachable)
     assert asked == [{}]
+
+
+# ---------------------------------------------------------------- one object
+
+
+async def one(folder, *answers, kind=DEPLOYMENTS, name=("shop", "a")):
+    """
+    Return what a list of one object finds, and the request.
+    """
+    cluster = ScriptedServer(lists=answers)
+    async with serving(cluster) as server, connected(a_kubeconfig(folder, server.url)) as api:
+        answer = await list_one(api, kind, "v1", name, timeout=FAST_TIMING.list_timeout)
+    (request,) = cluster.listed
+    assert answer.resource_version == "10"
+    return answer.found, request
+
+
+async def test_one_object_is_listed_by_its_name_without_a_resource_version(tmp_path):
+    found, request = await one(tmp_path, a_list_response(a_deployment("a")))
+    assert found is not None
+    assert found.metadata.name == "a"
+    assert request.path == "/apis/apps/v1/namespaces/shop/deployments"
+    assert dict(request.query) == {"fieldSelector": "metadata.name=a"}
+
+
+async def test_one_object_of_a_kind_without_namespaces_is_listed(tmp_path):
+    found, request = await one(tmp_path, a_list_response(), kind=NAMESPACES, name=("", "shop"))
+    assert found is None
+    assert request.path == "/api/v1/namespaces"
+
+
+async def test_one_object_that_is_not_there_is_none(tmp_path):
+    assert (await one(tmp_path, a_list_response()))[0] is None
+
+
+async def test_another_object_than_the_one_that_was_asked_for_is_none(tmp_path):
+    assert (await one(tmp_path, a_list_response(a_deployment("b"))))[0] is None
+
+
+async def test_one_object_that_cannot_be_decoded_is_told_from_a_missing_one(tmp_path):
+    found, _ = await one(tmp_path, a_list_response(a_deployment("a", replicas="two")))
+    assert isinstance(found, UndecodableObject)
+
+
+async def test_one_object_that_may_not_be_listed_is_an_error(tmp_path):
+    with pytest.raises(KubeError):
+        await one(tmp_path, a_status_response(403, "Forbidden", "no"))

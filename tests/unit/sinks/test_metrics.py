@@ -42,7 +42,8 @@ MILLISECOND = timedelta(milliseconds=1)
 
 def a_watch(**changes) -> WatchReport:
     given = {"kind": "pods", "watching": True, "last_event_age": 1.5, "objects": 3, "relists": 1}
-    return WatchReport(**{**given, "restarts": 2, "decode_errors": 4, **changes})
+    counted = {"restarts": 2, "decode_errors": 4, "missed_events": 5}
+    return WatchReport(**{**given, **counted, **changes})
 
 
 class MetricsPage:
@@ -225,6 +226,7 @@ def test_the_state_of_every_watch_is_shown():
     assert page.value("objects", kind="pods") == 3
     assert page.value("relists_total", kind="pods") == 1
     assert page.value("watch_restarts_total", kind="pods") == 2
+    assert page.value("watch_missed_total", kind="pods") == 5
     assert page.value("decode_errors_total", kind="pods") == 4
     assert 'watch_last_event_age_seconds{kind="deployments.apps"}' not in page.text
 

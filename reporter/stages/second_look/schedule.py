@@ -1,0 +1,227 @@
+"""
+Decide what to look at next, and when.
+
+The younger an object the sooner, within a budget; a difference from the cache is looked at once more
+before it counts, because the event may be on its way.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.look_interval import look_interval
+from reporter.model.verdicts import ObjectRef
+from reporter.stages.second_look.contents import Cache, Content, Reading, WatchProgress
+
+
+MINUTE = timedelta(minutes=1)
+LOOKS_PER_MINUTE = 30
+CONFIRM_AFTER = timedelta(seconds=1)
+"""
+How long the event of a difference may take to arrive.
+"""
+
+SPACING = (MINUTE + CONFIRM_AFTER) / LOOKS_PER_MINUTE + timedelta.resolution
+"""
+The mean time between looks. A confirmation may be early by CONFIRM_AFTER, so this is a little more
+than the budget's share: no minute has more looks than LOOKS_PER_MINUTE.
+"""
+
+RELIST_INTERVAL = MINUTE
+"""
+The least time between two lists of a kind that were asked for here.
+"""
+
+
+class Tracked(Struct, frozen=True, gc=False):
+    """
+    One object that something waits for.
+
+    *born*: when it was created; if it is missing, when it was first missed.
+    *last*: the last event or look, at first when it began to be waited for. *looked*: the last look.
+    """
+
+    cached: Content
+    born: datetime
+    last: datetime
+    interval: timedelta
+    looked: datetime | None = None
+
+    @classmethod
+    def since(
+        cls, last: datetime, cached: Content, born: datetime, looked: datetime | None
+    ) -> "Tracked":
+        return cls(cached, born, last, look_interval(last - born), looked)
+
+    @property
+    def due(self) -> datetime:
+        return self.last + self.interval
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """
+    A difference between the API server and the cache, to be looked at again *at* that time.
+
+    *seen*: when it was first seen, with *cached* in the cache and *version* at the API server.
+    """
+
+    cached: Content
+    at: datetime
+    seen: datetime
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    ref: ObjectRef
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LookState:
+    """
+    All that is remembered between looks.
+
+    *slot*: when the budget allows the next look. *relisted*: when a kind was last listed anew.
+    """
+
+    tracked: Mapping[ObjectRef, Tracked] = field(default_factory=dict)
+    doubts: Mapping[ObjectRef, Doubt] = field(default_factory=dict)
+    relisted: Mapping[str, datetime] = field(default_factory=dict)
+    slot: datetime | None = None
+
+
+def track(
+    before: LookState, blocking: Iterable[ObjectRef], cache: Cache, *, now: datetime
+) -> LookState:
+    """
+    Return the state with the objects that are waited for now, as the cache has them.
+    """
+    tracked = {}
+    for ref in blocking:
+        kind = cache.kind_of(ref)
+        if kind is not None:
+            content = cache.content(kind, ref)
+            tracked[ref] = _tracked(before.tracked.get(ref), content, now=now)
+    doubts = before.doubts
+    if doubts:
+        doubts = {
+            ref: replace(doubt, at=min(doubt.at, now + RELIST_INTERVAL))
+            for ref, doubt in doubts.items()
+            if ref in tracked
+        }
+    slot = None if before.slot is None else min(before.slot, now + SPACING + CONFIRM_AFTER)
+    return LookState(tracked, doubts, before.relisted, slot)
+
+
+def _tracked(before: Tracked | None, content: Content, *, now: datetime) -> Tracked:
+    # The clock may be set back: no time is later than now.
+    if before is not None and before.cached is content:
+        is_past = before.last <= now
+        return before if is_past else Tracked.since(now, content, before.born, before.looked)
+    created = content.metadata.creation_timestamp if isinstance(content, ApiObject) else None
+    looked = before.looked if before is not None else None
+    return Tracked.since(now, content, created or now, looked)
+
+
+def track_nothing(before: LookState) -> LookState:
+    """
+    Return the state while nothing is waited for.
+    """
+    return replace(before, tracked={}, doubts={})
+
+
+def next_look(state: LookState, *, now: datetime) -> Look | None:
+    """
+    Return the next look, which is never before *now*; None if nothing is waited for.
+
+    Confirmations come first; then the object with the shortest interval, of several the one that was
+    not looked at for the longest time, and the youngest.
+    """
+    slot = max(now, state.slot or now)
+    ordinary = _next_ordinary(state, slot)
+    confirmation = _next_confirmation(state, max(now, slot - CONFIRM_AFTER))
+    if confirmation is None or (ordinary is not None and ordinary.at < confirmation.at):
+        return ordinary
+    return confirmation
+
+
+def _next_confirmation(state: LookState, earliest: datetime) -> Look | None:
+    looks = (Look(ref, max(each.at, earliest)) for ref, each in state.doubts.items())
+    return min(looks, key=lambda look: (look.at, look.ref), default=None)
+
+
+def _next_ordinary(state: LookState, slot: datetime) -> Look | None:
+    waiting = {ref: each for ref, each in state.tracked.items() if ref not in state.doubts}
+    if not waiting:
+        return None
+    at = max(slot, min(each.due for each in waiting.values()))
+
+    def order(ref: ObjectRef) -> tuple[object, ...]:
+        each = waiting[ref]
+        looked = each.looked.timestamp() if each.looked is not None else 0.0
+        return (each.interval, looked, -each.born.timestamp(), ref)
+
+    return Look(min((ref for ref, each in waiting.items() if each.due <= at), key=order), at)
+
+
+def begin_look(state: LookState, ref: ObjectRef, *, now: datetime) -> LookState:
+    """
+    Return the state once an object is being looked at, whatever comes of it.
+    """
+    before = state.tracked[ref]
+    tracked = {**state.tracked, ref: Tracked.since(now, before.cached, before.born, looked=now)}
+    doubts = dict(state.doubts)
+    if ref in doubts:
+        doubts[ref] = replace(doubts[ref], at=now + SPACING)
+    slot = max(now, state.slot or now) + SPACING
+    return replace(state, tracked=tracked, doubts=doubts, slot=slot)
+
+
+def finish_look(
+    state: LookState,
+    ref: ObjectRef,
+    read: Reading,
+    cached: Content,
+    watch: WatchProgress,
+    *,
+    now: datetime,
+) -> tuple[LookState, bool]:
+    """
+    Compare what was read with the cache. Returns whether its kind has to be listed anew.
+
+    A difference counts if it was there the last time, no event has changed the cache since then, and
+    its event is not on its way. A kind that was listed a moment ago waits with its doubt.
+    """
+    doubt = state.doubts.get(ref)
+    doubts = {other: each for other, each in state.doubts.items() if other != ref}
+    if read.content == cached or (doubt is not None and doubt.cached != cached):
+        return replace(state, doubts=doubts), False
+    if doubt is None:
+        doubts[ref] = Doubt(cached, now + CONFIRM_AFTER, now, read.version)
+        return replace(state, doubts=doubts), False
+    again = _confirm_again_at(state, ref, doubt, watch, now=now)
+    if again is not None:
+        doubts[ref] = replace(doubt, at=again)
+        return replace(state, doubts=doubts), False
+    doubts = {other: each for other, each in doubts.items() if other.resource != ref.resource}
+    relisted = {**state.relisted, ref.resource: now}
+    return replace(state, doubts=doubts, relisted=relisted), True
+
+
+def _confirm_again_at(
+    state: LookState, ref: ObjectRef, doubt: Doubt, watch: WatchProgress, *, now: datetime
+) -> datetime | None:
+    """
+    Return when to look once more before the kind is listed anew; None if it is listed now.
+    """
+    if watch.is_behind(doubt.version, doubt.seen):
+        return now + CONFIRM_AFTER
+    listed = state.relisted.get(ref.resource)
+    if listed is not None and listed <= now < listed + RELIST_INTERVAL:
+        return listed + RELIST_INTERVAL
+    return None
