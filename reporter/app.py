@@ -8,7 +8,6 @@ import logging
 import sys
 import uuid
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
-from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -39,6 +38,7 @@ from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
 from reporter.runtime.leaderelection.rules import LeaseTiming
 from reporter.runtime.process import loop_lag
+from reporter.runtime.process.cancellation import cancel_all
 from reporter.runtime.process.clock import Clock, monotonic_seconds
 from reporter.runtime.process.heap import trim_heap_after
 from reporter.runtime.process.open_files import raise_open_files_limit
@@ -274,10 +274,10 @@ class Reporter:
                 logger.info("stopping")
             finally:
                 # The lease is released only after the last write has ended.
-                await _cancel_all(*publishing)
-                await _cancel_all(electing)
+                await cancel_all(*publishing)
+                await cancel_all(electing)
                 await self._leadership.release()
-                await _cancel_all(*others)
+                await cancel_all(*others)
 
     def _other_tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         yield "controller", self._controller.run()
@@ -296,10 +296,3 @@ class Reporter:
 
     def _is_leader(self) -> bool:
         return self._leadership.is_leader
-
-
-async def _cancel_all(*tasks: asyncio.Task[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    with suppress(asyncio.CancelledError):
-        await asyncio.wait(tasks)
