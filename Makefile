@@ -22,7 +22,8 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test all-tests test-faults e2e e2e-kind test-image check unit controlplane bench bench-quick \
+.PHONY: help setup run test all-tests test-faults e2e e2e-kind test-image check unit controlplane browser screenshot \
+  bench bench-quick \
   image image-push lock audit soak clean \
   quick-apiload quick-storm quick-scraping
 
@@ -54,8 +55,15 @@ check: $(STAMP) ## style, types and layers
 controlplane: $(STAMP) ## build or find the real control plane (15 minutes the first time, with Go)
 	$(BIN)/python -m e2e.controlplane
 
+browser: $(STAMP) ## find the browser of the status page's tests, or install it (root, Debian)
+	@$(BIN)/python -m tests.support.browser
+
+screenshot: $(STAMP) ## renew docs/status-page.png: the page during an outage, in the browser
+	@$(BIN)/python -m tests.integration.page.screenshot docs/status-page.png
+
 test: $(STAMP) ## all checks and tests, on the real control plane too where it can be had
 	-@$(BIN)/python -m e2e.controlplane --quiet
+	-@$(BIN)/python -m tests.support.browser --quiet
 	@$(MAKE) --no-print-directory --jobs=2 check all-tests
 
 all-tests: $(STAMP)

@@ -24,8 +24,9 @@ from reporter.runtime.announcing.involved import involved_namespace
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller.controller import Controller
 from reporter.runtime.http.closed_log import ClosedConnectionLog
-from reporter.runtime.http.health import Health
+from reporter.runtime.http.health import STALLED_RESYNCS, Health
 from reporter.runtime.http.server import HttpServer, Pages
+from reporter.runtime.http.static_files import page_routes
 from reporter.runtime.http.status_page import ProcessInfo, StatusPage
 from reporter.runtime.http.status_v1 import StatusV1
 from reporter.runtime.inputs.coverage import find_idle_reasons
@@ -226,6 +227,7 @@ class Reporter:
                     self._rollup.next_change,
                     process=self._identity.rpartition("_")[2],
                 ).routes(),
+                page_routes(STALLED_RESYNCS * settings.resync),
             ),
             metrics=settings.metrics_bind_address,
             health=settings.health_probe_bind_address,

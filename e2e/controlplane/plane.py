@@ -101,12 +101,18 @@ class ControlPlane:
         Run kubectl and return its standard output. Raises CalledProcessError, which has its
         stderr.
         """
-        program = self._servers.assets.program("kubectl")
+        program = self.program("kubectl")
         flags = [f"--kubeconfig={self.kubeconfig()}", f"--cache-dir={self.folder / 'kubectl'}"]
         done = subprocess.run(
             [program, *flags, *arguments], input=stdin, capture_output=True, text=True, check=True
         )
         return done.stdout
+
+    def program(self, name: str) -> str:
+        """
+        Return the path of a program that belongs to the control plane.
+        """
+        return self._servers.assets.program(name)
 
     # ------------------------------------------------------------ one server alone
 

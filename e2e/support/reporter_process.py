@@ -181,7 +181,7 @@ class ReporterProcess:
             return f"{self.name} was never started"
         try:
             status = json.dumps(self.status(), indent=1) if self.running else "not running"
-        except OSError as err:
+        except (OSError, ValueError) as err:  # nothing, or another page if /status is elsewhere
             status = f"no answer: {err}"
         return f"{self.process.tail(lines)}\n--- /status of {self.name}\n{status}"
 

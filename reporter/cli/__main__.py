@@ -22,6 +22,17 @@ The exit codes after a stop by signal. SIGTERM is how Kubernetes stops a pod: no
 
 
 def main() -> None:
+    _main("run_command")
+
+
+def main_plugin() -> None:
+    """
+    Run as the kubectl plugin ``kubectl productionstack-status``.
+    """
+    _main("run_plugin")
+
+
+def _main(function: str) -> None:
     received: list[signal.Signals] = []
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
@@ -36,10 +47,14 @@ def main() -> None:
     _reopen_closed_streams()
     try:
         # Imported here so that a signal during these imports ends in the handlers below.
-        from reporter.cli.commands import run_command  # noqa: PLC0415
+        from reporter.cli import commands  # noqa: PLC0415
 
         # Some libraries swallow exceptions while they are imported, KeyboardInterrupt too.
-        code = STOP_EXIT_CODES[received[0]] if received else run_command(sys.argv[1:], os.environ)
+        code = (
+            STOP_EXIT_CODES[received[0]]
+            if received
+            else getattr(commands, function)(sys.argv[1:], os.environ)
+        )
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = STOP_EXIT_CODES[received[0]] if received else INTERRUPTED_EXIT_CODE

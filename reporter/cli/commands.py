@@ -22,6 +22,8 @@ EXIT_BAD_CONFIGURATION = 2
 DEMO_NOT_INSTALLED = """\
 the demo is not part of this installation, as images and wheels leave it out.
 To see it, clone the repository of this program and run there: make run"""
+ASKING_COMMANDS = frozenset({"status", "wait", "explain"})
+PLUGIN_COMMANDS = ASKING_COMMANDS | {"version"}
 HELP_ARGUMENTS = frozenset({"help", "-h", "-help", "--help"})
 
 
@@ -33,7 +35,7 @@ def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """
     name, arguments = (argv[0], argv[1:]) if _has_command_name(argv) else ("run", argv)
     if name in HELP_ARGUMENTS or (name != "demo" and HELP_ARGUMENTS & set(arguments)):
-        print(render_help())
+        print(_help_of(name))
         return 0
     if name not in COMMANDS:
         return _print_refusal(_unknown_command(name))
@@ -41,6 +43,29 @@ def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         return COMMANDS[name](arguments, environ)
     except SettingsError as err:
         return _print_refusal(str(err))
+
+
+def run_plugin(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """
+    Run as the kubectl plugin: ``kubectl productionstack-status NS`` is the command ``status``.
+    """
+    given = argv[0] if argv else ""
+    if given in PLUGIN_COMMANDS or given == "--version":
+        return run_command(argv, environ)
+    return run_command(["status", *argv], environ)
+
+
+def _help_of(name: str) -> str:
+    if name not in ASKING_COMMANDS:
+        return render_help()
+    from reporter.cli.status import command, explain, wait  # noqa: PLC0415
+
+    helps = {
+        "status": command.render_help,
+        "wait": wait.render_help,
+        "explain": explain.render_help,
+    }
+    return helps[name]()
 
 
 def _has_command_name(argv: Sequence[str]) -> bool:
@@ -67,6 +92,24 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     from reporter.app import run  # noqa: PLC0415
 
     return run(settings, catalogue)
+
+
+def _status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.status.command import run_status  # noqa: PLC0415
+
+    return run_status(arguments, environ)
+
+
+def _wait(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.status.wait import run_wait  # noqa: PLC0415
+
+    return run_wait(arguments, environ)
+
+
+def _explain(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.status.explain import run_explain  # noqa: PLC0415
+
+    return run_explain(arguments, environ)
 
 
 def _demo(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -97,6 +140,9 @@ def _version(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 COMMANDS: Mapping[str, Command] = {
     "run": _run,
+    "status": _status,
+    "wait": _wait,
+    "explain": _explain,
     "demo": _demo,
     "check-config": _check_config,
     "version": _version,

@@ -15,10 +15,15 @@ Report as Kubernetes Events why a KAITO production stack does not serve.
 
 Usage:
   {PROGRAM_NAME} [run] [FLAGS]
+  {PROGRAM_NAME} status|wait|explain [NAME] [FLAGS]
   {PROGRAM_NAME} demo|check-config|version
 
 Commands:
   run           Watch a cluster and write Events. The default command.
+  status        Show the status of the cluster, a namespace or an InferenceSet.
+  wait          Wait until one of them is as wanted, as a pipeline does.
+  explain       Explain a reason, or what blocks a subject.
+                Each of the three has a --help of its own.
   demo          Run it against an example stack; needs no cluster.
   check-config  Check flags, catalogue and overlay, and print what is in effect.
   version       Print the version."""

@@ -1,5 +1,5 @@
 """
-The generated tables of docs/metrics.md, docs/flags.md and docs/troubleshooting.md.
+The generated tables of docs/metrics.md, docs/flags.md, docs/commands.md and docs/troubleshooting.md.
 
 ``python -m reporter.cli.reference`` renews them in the folder docs/ of the working directory;
 another folder may be given as the argument. A test compares the files with the program.
@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from reporter.cli.configuration import load_shipped_catalogue
+from reporter.cli.status.arguments.flags import COMMAND_FLAGS
+from reporter.cli.status.arguments.parser import CommandFlag
 from reporter.model.enums import DetailSource
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.runtime.inputs.coverage import (
@@ -77,9 +79,19 @@ def render_unknown_reasons() -> str:
     return _render_table(headings, rows)
 
 
+def render_commands() -> str:
+    """
+    Return a heading and a Markdown table with the flags of each command that asks for the status.
+    """
+    return "\n".join(
+        f"### {name}\n\n{_command_flag_table(flags)}" for name, flags in COMMAND_FLAGS.items()
+    )
+
+
 RENDERERS: Mapping[str, Callable[[], str]] = {
     "metrics.md": render_metrics,
     "flags.md": render_flags,
+    "commands.md": render_commands,
     "troubleshooting.md": render_unknown_reasons,
 }
 """
@@ -113,6 +125,19 @@ def _flag_table(flags: Iterable[Flag]) -> str:
         for each in flags
     )
     return _render_table(("flag", "default", "environment variable", "meaning"), rows)
+
+
+def _command_flag_table(flags: Iterable[CommandFlag]) -> str:
+    rows = (
+        (
+            f"`-{each.short}`, `--{each.name}`" if each.short else f"`--{each.name}`",
+            f"`{each.placeholder}`" if each.placeholder else "",
+            f"`{each.default}`" if each.default else "",
+            each.help,
+        )
+        for each in flags
+    )
+    return _render_table(("flag", "value", "default", "meaning"), rows)
 
 
 def _render_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

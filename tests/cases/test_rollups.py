@@ -8,6 +8,7 @@ import pytest
 
 from reporter.model.enums import Layer
 from reporter.model.rollup.states import State
+from reporter.model.subjects import Subject
 from reporter.stages.rollup.fold import fold
 from reporter.stages.rollup.records import RollUp
 from reporter.stages.rollup.subjects.totals import recount
@@ -62,6 +63,7 @@ def shown(rollup: RollUp):
                 name: (
                     record.standing,
                     record.available,
+                    record.not_judged,
                     record.facts.replicas,
                     record.facts.observed_generation,
                 )
@@ -78,7 +80,7 @@ def check_laws(rollup: RollUp, replay: CaseReplay) -> None:
     evaluation = rollup.evaluation
     entries = replay.catalogue.entries
     not_clear = {
-        key.subject
+        (key.subject, key.reason)
         for key in (*evaluation.gate.finding_states, *evaluation.gate.unknown_states)
         if not entries[key.reason].orthogonal
     }
@@ -91,8 +93,10 @@ def check_laws(rollup: RollUp, replay: CaseReplay) -> None:
         for set_name, each in namespace.sets.items():
             current = each.standing.state is State.CURRENT
             unknown = Layer.MODELDEPLOYMENT in evaluation.known_subjects.unknown_layers
-            subject = (Layer.MODELDEPLOYMENT, name, set_name)
-            trouble = any((s.layer, s.namespace, s.name) == subject for s in not_clear)
+            subject = Subject(Layer.MODELDEPLOYMENT, name, set_name)
+            reasons = {reason for known, reason in not_clear if known == subject}
+            assert set(each.not_judged) <= reasons
+            trouble = bool(reasons - set(each.not_judged))
             assert not (current and (unknown or trouble or each.facts.is_stale))
             assert not (each.standing.state is State.UNKNOWN and each.available is not None)
     states = [each.standing.state for each in rollup.namespaces.values()]

@@ -13,6 +13,7 @@ from e2e.support.cases.cluster_replay import (
     differences,
     line,
 )
+from e2e.support.cases.status_comparison import CaseStatus
 from e2e.support.events import Event
 from reporter.model.enums import Layer, Reason
 from tests.support.cases.case_files import read_cases
@@ -63,11 +64,15 @@ def replay_case(
     """
     Replay a case, assert that exactly its announcements were written, and return them.
 
+    After each step the status, by one reading of the cluster, has to name the same cause.
+
     *grant*: False for an API server without RBAC.
     """
     case = REAL_CASES[name]
-    written = ClusterCaseReplay(plane, objects, case, grant).run()
+    status = CaseStatus(plane, case)
+    written = ClusterCaseReplay(plane, objects, case, grant, status.compare).run()
     found = differences(written, case)
     assert not found, "\n".join([case["why"], *found, "", "written was", *map(line, written)])
     assert len({each.version for each in written}) == len(written)
+    assert not status.differences, "\n".join([case["why"], *status.differences])
     return written

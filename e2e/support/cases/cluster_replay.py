@@ -11,7 +11,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby, pairwise
@@ -141,6 +141,10 @@ class ClusterCaseReplay:
     objects: CaseClusterObjects
     case: Case
     grant: bool = True
+    on_announced: Callable[[list[str]], None] = lambda _: None
+    """
+    Called with the lines of a step once they have been announced.
+    """
 
     def run(self) -> list[Event]:
         """
@@ -183,6 +187,7 @@ class ClusterCaseReplay:
             time.sleep(ARRIVAL)
         if lines:
             self._until_announced(lines, before)
+            self.on_announced(lines)
         else:
             time.sleep(SCRAPED if "pages" in step else BURST)
 

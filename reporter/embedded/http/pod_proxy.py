@@ -19,8 +19,13 @@ _PATH = re.compile(
     r"/api/v1/namespaces/(?P<namespace>[^/]+)/pods/(?P<name>[^/:]+)(?::(?P<port>\d+))?"
     r"/proxy(?P<path>/.*)?"
 )
-PROXY_TIMEOUT = aiohttp.ClientTimeout(total=10)
-FORWARDED_HEADERS = frozenset({"Content-Type", "Location"})
+PASSED_HEADERS = frozenset({"Accept", "If-None-Match"})
+"""
+Headers of the request that are passed on.
+"""
+
+PROXY_TIMEOUT = aiohttp.ClientTimeout(total=60)
+FORWARDED_HEADERS = frozenset({"Content-Type", "Location", "ETag", "Retry-After"})
 """
 Headers of the pod's response that are passed on.
 """
@@ -58,11 +63,15 @@ async def forward_to_pod(
         raise bad_request(f'pod "{proxied.route.name}" has no address')
     host = f"[{address}]" if ":" in address else address
     url = f"http://{host}:{proxied.port}{proxied.path}"
-    request_headers = {"Accept": request.headers.get("Accept", "*/*")}
+    request_headers = {
+        name: value for name, value in request.headers.items() if name in PASSED_HEADERS
+    }
     try:
         async with (
             aiohttp.ClientSession(timeout=PROXY_TIMEOUT, auto_decompress=False) as session,
-            session.get(url, headers=request_headers, allow_redirects=False) as response,
+            session.get(
+                url, params=request.query, headers=request_headers, allow_redirects=False
+            ) as response,
         ):
             body = await response.read()
     except (aiohttp.ClientError, TimeoutError) as err:

@@ -7,6 +7,7 @@ with an error that says what to do.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -46,15 +47,20 @@ class KubeconfigContext:
         }
 
 
-def load_current_context(paths: str) -> KubeconfigContext:
+def load_current_context(paths: str, name: str = "") -> KubeconfigContext:
     """
-    Load the current context. *paths*: one file or, as in KUBECONFIG, several separated by colons.
+    Load the context of that *name*, or the current one.
+
+    *paths*: one file or, as in KUBECONFIG, several separated by colons.
     """
     try:
         merged = KubeConfigMerger(paths).config
         if merged is None:
             raise ConfigurationError(f"kubeconfig {paths}: there is no such file")
-        loader = KubeConfigLoader(_default_empty_users(merged), config_base_path=None)
+        _require_context(name, merged)
+        loader = KubeConfigLoader(
+            _default_empty_users(merged), active_context=name or None, config_base_path=None
+        )
         return _resolve_context(loader.current_context["context"], merged)
     except (ConfigException, yaml.YAMLError, OSError) as err:
         raise ConfigurationError(f"kubeconfig {paths}: {clean(str(err))}") from err
@@ -62,6 +68,17 @@ def load_current_context(paths: str) -> KubeconfigContext:
         # The text of the error is left out, as it may quote credentials from the file.
         what = type(err).__name__
         raise ConfigurationError(f"kubeconfig {paths}: not a kubeconfig ({what})") from err
+
+
+def _require_context(name: str, merged: Any) -> None:
+    """
+    Raise ConfigurationError with the contexts there are if none has that name.
+    """
+    there = sorted(str(each.value["name"]) for each in merged["contexts"]) if name else []
+    if name and name not in there:
+        close = get_close_matches(name, there, n=1)
+        known = f"did you mean {close[0]}?" if close else f"there are: {', '.join(there)}"
+        raise ConfigurationError(f"--context={name}: the kubeconfig has no such context; {known}")
 
 
 def _default_empty_users(merged: Any) -> Any:

@@ -101,12 +101,18 @@ async def load_in_cluster_config(
 
 
 async def load_kubeconfig(
-    paths: str, environ: Mapping[str, str], *, limit: timedelta = EXEC_PLUGIN_TIMEOUT
+    paths: str,
+    environ: Mapping[str, str],
+    *,
+    context_name: str = "",
+    limit: timedelta = EXEC_PLUGIN_TIMEOUT,
 ) -> RestConfig:
     """
-    Load the current context and run its credential plugin, which may take as long as *limit*.
+    Load a context, the current one without a name, and run its credential plugin.
+
+    *limit*: how long the plugin may take.
     """
-    context = load_current_context(paths)
+    context = load_current_context(paths, context_name)
     user = dict(context.user)
     credential = await _exec_credential(context, environ, limit)
     user.pop("exec", None)

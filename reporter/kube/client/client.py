@@ -4,7 +4,7 @@ The REST client: requests to the API server through the client library, with raw
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -28,6 +28,7 @@ from reporter.kube.auth.rest_config import (
 from reporter.kube.client.connections import Connections
 from reporter.kube.client.transport import RequestOptions, ServerClock, Transport
 from reporter.kube.client.watch_stream import WatchStream
+from reporter.kube.wire.api_status import decode_status
 from reporter.kube.wire.decoding import Json
 from reporter.kube.wire.error_mapping import (
     TRANSPORT_ERRORS,
@@ -37,7 +38,7 @@ from reporter.kube.wire.error_mapping import (
     response_error,
     transport_error,
 )
-from reporter.kube.wire.errors import Unreachable
+from reporter.kube.wire.errors import ConfigurationError, Unreachable
 from reporter.kube.wire.paths import Query
 
 
@@ -91,12 +92,14 @@ class RestClient:
         timeout: timedelta = timedelta(seconds=10),  # noqa: ASYNC109
         max_bytes: int | None = None,
         from_pod: bool = False,
+        expected: Collection[int] = (),
         operation: str = "",
     ) -> ApiResponse:
         """
         Send one request, and once more with renewed credentials after a 401.
 
         *max_bytes*: the largest body that is accepted. *from_pod*: a pod determines the response.
+        *expected*: further statuses that are answers, unless the API server itself sent them.
         """
         request = RequestInfo(operation or f"{method.lower()} {path}", method, path, query)
         options = RequestOptions(
@@ -107,9 +110,10 @@ class RestClient:
             from_pod=from_pod,
         )
         async with self._transport.send(request, options) as response:
-            return _check_response(
-                request, response, await _read_body(request, response, max_bytes)
-            )
+            body_read = await _read_body(request, response, max_bytes)
+            if response.status in expected and decode_status(body_read) is None:
+                return ApiResponse(response.status, response.headers, body_read)
+            return _check_response(request, response, body_read)
 
     @asynccontextmanager
     async def open_watch(
@@ -225,6 +229,7 @@ async def _read_error_body(response: Any) -> bytes:
 async def connect(
     kubeconfig: str | None = None,
     *,
+    context: str = "",
     clock: ServerClock | None = None,
     environ: Mapping[str, str] = os.environ,
     service_account_dir: Path = SERVICE_ACCOUNT_DIR,
@@ -233,14 +238,18 @@ async def connect(
     """
     Load the credentials and make a client; no request is sent yet.
 
-    *clock*: is corrected by the answers.
+    *context*: of the kubeconfig; empty: its current one. *clock*: is corrected by the answers.
     *service_account_dir*: the mounted credentials of the pod. Raises ConfigurationError.
     """
     paths = choose_kubeconfig(kubeconfig, environ, home_directory())
+    if context and paths is None:
+        raise ConfigurationError(
+            f"--context={context}: in a pod there is no kubeconfig; set --kubeconfig or KUBECONFIG"
+        )
     load: LoadConfig = (
         partial(load_in_cluster_config, environ, folder=service_account_dir)
         if paths is None
-        else partial(load_kubeconfig, paths, environ)
+        else partial(load_kubeconfig, paths, environ, context_name=context)
     )
     config = await load()
     credentials = Credentials(load, config, refresh_policy)

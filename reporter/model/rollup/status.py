@@ -119,6 +119,10 @@ class InferenceSetStatus(StatusStruct, frozen=True, kw_only=True):
     ] = None
     generation: int | None = None
     replicas: Replicas | None = None
+    not_judged: Annotated[
+        tuple[str, ...],
+        Meta(description="Reasons that need metrics pages, which tell nothing yet."),
+    ] = ()
     blocking: Blocking | None = None
 
 
@@ -240,6 +244,15 @@ class ClusterStatus(StatusStruct, frozen=True, kw_only=True):
     unlisted_layers: tuple[UnlistedLayer, ...] = ()
 
 
+class NotJudged(StatusStruct, frozen=True, kw_only=True):
+    """
+    A reason that was not evaluated, because one reading of a cluster is not enough for it.
+    """
+
+    reason: str
+    why: str
+
+
 class StatusDocument(StatusStruct, frozen=True, kw_only=True):
     """
     The answer of ``/status/v1``, and of its paths for one namespace or InferenceSet.
@@ -254,6 +267,10 @@ class StatusDocument(StatusStruct, frozen=True, kw_only=True):
         ClusterStatus | None, Meta(description="Left out if one namespace was asked for.")
     ] = None
     namespaces: tuple[NamespaceStatus, ...] = ()
+    not_judged: Annotated[
+        tuple[NotJudged, ...],
+        Meta(description="Reasons that were not evaluated; only in the mode `oneShot`."),
+    ] = ()
 
 
 class StatusError(StatusStruct, frozen=True, kw_only=True):

@@ -33,8 +33,8 @@ class Pages:
     The functions that render each page.
 
     *status* returns the page in parts. *livez* and *readyz* return why not, or an empty text.
-    *limits* returns lines to add to a *readyz* that is ok. *status_v1*: handlers by path, which are
-    served where the status page is.
+    *limits* returns lines to add to a *readyz* that is ok. *status_v1* and *page*: handlers by path,
+    which are served where the status is.
     """
 
     metrics: Callable[[], bytes]
@@ -43,6 +43,7 @@ class Pages:
     readyz: Callable[[], str]
     limits: Callable[[], str] = lambda: ""
     status_v1: Mapping[str, Handler] = field(default_factory=dict)
+    page: Mapping[str, Handler] = field(default_factory=dict)
 
 
 class HttpServer:
@@ -74,7 +75,11 @@ class HttpServer:
         """
         if self._metrics is not None:
             await self._serve(self._metrics, {"/metrics": self._show_metrics})
-        status: dict[str, Handler] = {"/status": self._show_status, **self._pages.status_v1}
+        status: dict[str, Handler] = {
+            "/status": self._show_status,
+            **self._pages.status_v1,
+            **self._pages.page,
+        }
         if self._health is not None:
             routes: dict[str, Handler] = {
                 "/livez": self._show_livez,
@@ -96,10 +101,13 @@ class HttpServer:
     async def _serve(self, address: BindAddress, routes: Mapping[str, Handler]) -> None:
         app = web.Application(middlewares=[_guard])
         app.add_routes([web.get(path, show) for path, show in routes.items()])
-        app.on_response_prepare.append(_name_server)
+        app.on_response_prepare.append(_set_headers)
         # aiohttp waits twice for this long: for the response, and for the task that sends it.
         wait = STOP_TIMEOUT.total_seconds() / 2
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=wait)
+        # Who waits for a change and leaves must not take up the room of others until it comes.
+        runner = web.AppRunner(
+            app, access_log=None, shutdown_timeout=wait, handler_cancellation=True
+        )
         await runner.setup()
         self._runners.append(runner)
         if runner.server is None:
@@ -172,11 +180,14 @@ async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
             return web.Response(status=500, text="Internal Server Error\n")
 
 
-async def _name_server(_: web.Request, response: web.StreamResponse) -> None:
+async def _set_headers(_: web.Request, response: web.StreamResponse) -> None:
     """
     Replace aiohttp's Server header, which names the versions of aiohttp and Python.
+
+    Texts in a response are those of others: no browser may take it for HTML.
     """
     response.headers[hdrs.SERVER] = PROGRAM_NAME
+    response.headers["X-Content-Type-Options"] = "nosniff"
 
 
 def _health_response(why_not: str, limits: str = "") -> web.Response:

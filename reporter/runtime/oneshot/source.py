@@ -63,11 +63,15 @@ def evaluate_once(
     """
     Evaluate everything as the first pass of a process does: clocks start at the writers' times.
     """
+    evaluator = make_evaluator(settings, catalogue)
+    return evaluator.evaluate(Evaluation(), observations.snapshot, ALL_LAYERS, now=observations.at)
+
+
+def make_evaluator(settings: Settings, catalogue: Catalogue) -> Evaluator:
     delays = Delays(grace=settings.startup_grace, settle=settings.settle)
-    evaluator = Evaluator(
+    return Evaluator(
         catalogue,
         PROBES,
         settings.flag_texts,
         EvaluationSettings(delays, emission=settings.emission, heartbeat=settings.heartbeat),
     )
-    return evaluator.evaluate(Evaluation(), observations.snapshot, ALL_LAYERS, now=observations.at)

@@ -197,6 +197,7 @@ class StatusView:
             observed_generation=facts.observed_generation if facts is not None else None,
             generation=facts.generation if facts is not None else None,
             replicas=facts.replicas if facts is not None else None,
+            not_judged=record.not_judged,
             blocking=self.blocking(standing),
         )
 

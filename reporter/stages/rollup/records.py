@@ -93,6 +93,7 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
 
     *is_evaluated*: False for a new one that the pass has not reached yet.
     *is_cut_off*: what its route depends on is out.
+    *not_judged*: ranked reasons that need metrics pages of which none is known.
     *revision*: that of the roll-up in which the record last changed.
     """
 
@@ -101,6 +102,7 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
     available: bool | None = None
     is_evaluated: bool = True
     is_cut_off: bool = False
+    not_judged: tuple[Reason, ...] = ()
     revision: int = 0
 
 
@@ -152,6 +154,8 @@ NO_GROUPS: Mapping[GroupKey, Group] = MappingProxyType({})
 class NamespaceRecord(Struct, frozen=True, kw_only=True):
     """
     One workload namespace. *standing*: the worst of its harness and sets.
+
+    *unlisted*: why it may have further sets, in any state; empty if all are known.
     """
 
     standing: Standing
@@ -161,13 +165,16 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     groups: Mapping[GroupKey, Group] = NO_GROUPS
     package: Package | None = None
     is_evaluated: bool = True
+    unlisted: str = ""
     revision: int = 0
 
     @property
     def available(self) -> bool | None:
         if self.totals.available:
             return True
-        unknown = self.totals.maybe_available or self.standing.state is State.UNKNOWN
+        unknown = (
+            self.totals.maybe_available or self.unlisted or self.standing.state is State.UNKNOWN
+        )
         return None if unknown else False
 
 

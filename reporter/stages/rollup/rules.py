@@ -11,6 +11,7 @@ from reporter.model.enums import Layer, Reason, TroubleKind
 from reporter.model.rollup.status import Package
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -24,8 +25,9 @@ How long something may be Unknown, or in progress without trouble, unless its en
 """
 
 ROUTE_PROBE = "route"
+SERVING_PROBES = frozenset({ROUTE_PROBE, "engine-stalled"})
 """
-The probe whose trouble makes an InferenceSet unavailable although its replicas serve.
+The probes whose trouble makes an InferenceSet unavailable although its replicas are ready.
 """
 
 
@@ -42,8 +44,23 @@ class RollUpRules:
     def entry(self, key: FindingKey) -> CatalogueEntry:
         return self.catalogue[key.reason]
 
+    def reads_pages(self, key: FindingKey) -> bool:
+        """
+        Return whether the reason is evaluated from metrics pages.
+        """
+        spec = SPECS.get(self.entry(key).probe)
+        return spec is not None and spec.scrape is not None
+
     def rank(self, key: FindingKey) -> int:
         return self.entry(key).rank or 0
+
+    @property
+    def serving_reasons(self) -> frozenset[Reason]:
+        """
+        The reasons whose outage leaves an InferenceSet unavailable although its replicas are ready.
+        """
+        entries = self.catalogue.entries.values()
+        return frozenset(each.reason for each in entries if each.probe in SERVING_PROBES)
 
     @property
     def route_reasons(self) -> frozenset[Reason]:

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from reporter.runtime.http.limits import ConnectionTimeouts
 from reporter.runtime.http.server import HttpServer
@@ -156,6 +157,27 @@ async def test_a_client_that_sends_nothing_holds_up_neither_others_nor_the_end()
         _, idle = await asyncio.open_connection(*served.health)
         assert (await served.get(served.health, "/livez"))[0] == 200
     idle.close()
+
+
+async def test_a_handler_ends_with_its_connection():
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def wait(_: web.Request) -> web.Response:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return web.Response()
+
+    async with serving(replace(ALWAYS_OK, status_v1={"/status/v1": wait})) as served:
+        _, writer = await asyncio.open_connection(*served.health)
+        writer.write(b"GET /status/v1?wait=30 HTTP/1.1\r\nHost: reporter\r\n\r\n")
+        async with asyncio.timeout(10):
+            await began.wait()
+            writer.transport.abort()
+            await ended.wait()
+        assert (await served.get(served.health, "/livez"))[0] == 200
 
 
 async def test_what_is_unknown_follows_an_ok():

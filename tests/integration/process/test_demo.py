@@ -13,6 +13,7 @@ import signal
 import struct
 import subprocess
 import termios
+import urllib.request
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -119,6 +120,15 @@ def _run(command: str) -> str:
     )
     assert (process.returncode, process.stderr) == (0, "")
     return process.stdout
+
+
+def test_the_printed_address_has_the_status_page(start_demo):
+    demo = start_demo()
+    url = demo.until(r"  (http://\S+/) in a browser: the status page")
+    until(lambda: not refuses_connection(("127.0.0.1", int(url.rsplit(":", 1)[1].rstrip("/")))))
+    with urllib.request.urlopen(url, timeout=TIMEOUT) as response:
+        assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert b"Production stack status" in response.read()
 
 
 def test_ctrl_c_on_a_terminal_stops_everything(start_demo):

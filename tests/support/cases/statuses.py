@@ -34,6 +34,7 @@ def _lines(view: StatusView) -> Iterator[tuple[str, str]]:
         yield f"{namespace.name}/harness", _line(namespace.harness)
         for each in namespace.inference_sets:
             yield f"{namespace.name}/{each.name}", _line(each)
+            yield f"{namespace.name}/{each.name} not judged", ", ".join(each.not_judged)
 
 
 def _line(status) -> str:

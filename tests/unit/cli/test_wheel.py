@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,28 @@ def test_wheel_has_every_package_but_embedded(installation):
     }
     built = {each.name for each in (installation / "reporter").iterdir() if each.is_dir()}
     assert built == source - {"embedded"}
+
+
+def test_the_wheel_installs_the_program_and_the_kubectl_plugin(installation):
+    (file,) = installation.glob("*.dist-info/entry_points.txt")
+    scripts = dict(line.split(" = ") for line in file.read_text().splitlines() if " = " in line)
+    assert scripts.keys() == {
+        "productionstack-status-reporter",
+        "kubectl-productionstack_status",
+    }
+    for target in scripts.values():
+        module, _, function = target.partition(":")
+        assert callable(getattr(import_module(module), function))
+
+
+def test_wheel_has_every_file_of_the_status_page(installation):
+    folder = Path("reporter/runtime/http/page")
+    source = {each.relative_to(ROOT / folder) for each in (ROOT / folder).rglob("*.*")}
+    assert Path("index.html") in source
+    built = {
+        each.relative_to(installation / folder) for each in (installation / folder).rglob("*.*")
+    }
+    assert built == source
 
 
 def test_demo_prints_how_to_get_it_and_exits_with_two(installation):

@@ -21,6 +21,7 @@ def introduce(screen: Screen, folder: DemoFolder, *, metrics: str, health: str) 
     screen.verbatim(f"  {kubectl} get deploy -A")
     screen.verbatim(f"  {kubectl} describe deploy body-based-router -n kaito-system")
     screen.verbatim(f"  curl http://{metrics}/metrics http://{health}/status")
+    screen.verbatim(f"  http://{health}/ in a browser: the status page")
     screen.verbatim(f"  tail -f {display_path(folder.reporter_log)}")
 
 

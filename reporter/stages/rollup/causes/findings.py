@@ -18,12 +18,15 @@ class SubjectFindings(NamedTuple):
 
     *failed*: outlived their hold and can be judged now. *held*: trouble within its hold.
     *settling*: trouble that is absent, but has not settled.
+    *unread*: nothing is known of it, as it needs metrics pages. As for a Ready Event, that alone
+    makes no subject Unknown whose objects are all known.
     """
 
     failed: tuple[FindingKey, ...] = ()
     unknown: tuple[FindingKey, ...] = ()
     held: tuple[FindingKey, ...] = ()
     settling: tuple[FindingKey, ...] = ()
+    unread: tuple[FindingKey, ...] = ()
 
 
 NO_FINDINGS = SubjectFindings()
@@ -55,12 +58,14 @@ def _sort_findings(
     found: SubjectFindings = SubjectFindings()
     lists: dict[str, list[FindingKey]] = {name: [] for name in found._fields}
     for key in sorted(keys, key=order):
-        lists[_class_of(key, evaluation)].append(key)
+        lists[_class_of(key, evaluation, rules)].append(key)
     return SubjectFindings(**{name: tuple(each) for name, each in lists.items()})
 
 
-def _class_of(key: FindingKey, evaluation: Evaluation) -> str:
+def _class_of(key: FindingKey, evaluation: Evaluation, rules: RollUpRules) -> str:
     state = evaluation.gate.finding_states.get(key)
+    if state is None and rules.reads_pages(key):
+        return "unread"
     if state is None or state.why_unknown:
         return "unknown"
     if state.announceable:

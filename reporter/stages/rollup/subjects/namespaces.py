@@ -75,7 +75,19 @@ class NamespaceRollUp:
         self._new_sets: dict[str, SetRecord] | None = None
         self._totals = before.totals if before is not None else Totals()
         self._groups = GroupsDraft(before.groups if before is not None else {}, rules)
-        self._changed = before is None
+        self._unlisted = given.evaluation.known_subjects.unknown_layers.get(
+            Layer.MODELDEPLOYMENT, ""
+        )
+        self._changed = before is None or self._is_outdated(before)
+
+    def _is_outdated(self, before: NamespaceRecord) -> bool:
+        """
+        Return whether sets became listed or unlisted, or have been unlisted for longer than may be.
+        """
+        blocker = before.standing.blocker
+        deadline = blocker.deadline if blocker is not None and before.unlisted else None
+        is_overdue = deadline is not None and deadline <= self._given.now
+        return is_overdue or before.unlisted != self._unlisted
 
     def update_harness(
         self, subject: Subject, found: SubjectFindings, *, is_terminating: bool
@@ -149,6 +161,7 @@ class NamespaceRollUp:
             groups=groups,
             package=self._package,
             is_evaluated=self._is_evaluated,
+            unlisted=self._unlisted,
             revision=self._revision,
         )
 
@@ -156,7 +169,14 @@ class NamespaceRollUp:
         is_ending = harness.state is State.TERMINATING
         state = harness.state if is_ending else worst_state(harness, self._totals)
         before = self._before.standing if self._before is not None else None
+        may_hide_more = bool(self._unlisted) and state.severity < State.UNKNOWN.severity
+        state = State.UNKNOWN if may_hide_more else state
         standing = enter_state(before, state, now=self._given.now)
+        if may_hide_more:
+            blocker = self._blockers.without_finding(
+                Layer.MODELDEPLOYMENT, NOT_LISTED, self._unlisted, since=standing.since
+            )
+            return replace(standing, blocker=blocker)
         return replace(standing, blocker=None if is_ending else first_blocker(groups))
 
 

@@ -49,7 +49,7 @@ class SetRollUp:
     ) -> None:
         self._given, self._blockers = given, blockers
         self._cut_off, self._terminating, self._changed = cut_off, terminating, changed
-        self._routes = rules.route_reasons
+        self._serving = rules.serving_reasons
         self._why_unlisted = given.evaluation.known_subjects.unknown_layers.get(
             Layer.MODELDEPLOYMENT, ""
         ) or _why_uncounted(given)
@@ -64,11 +64,13 @@ class SetRollUp:
         old_facts = before.facts if before is not None else None
         facts = count_progress(given.snapshot, subject, old_facts)
         is_cut_off = subject.namespace in self._cut_off
+        not_judged = tuple(key.reason for key in found.unread)
         if (
             before is not None
             and facts is old_facts
             and subject not in self._changed
             and before.is_evaluated
+            and before.not_judged == not_judged
             # What was Unknown may be known again although nothing of the subject has changed.
             and before.standing.state is not State.UNKNOWN
             and not self._why_unlisted
@@ -90,6 +92,7 @@ class SetRollUp:
             available=self._is_available(standing.state, facts, found, is_cut_off=is_cut_off),
             is_evaluated=is_evaluated,
             is_cut_off=is_cut_off,
+            not_judged=not_judged,
             revision=before.revision if before is not None else 0,
         )
         is_before = before is not None and facts is old_facts and is_same(before, after)
@@ -121,16 +124,16 @@ class SetRollUp:
     ) -> bool | None:
         if state is State.UNKNOWN or facts.replicas is None or facts.replicas.ready is None:
             return None
-        if is_cut_off or any(self._is_route_out(key) for key in found.failed + found.held):
+        if is_cut_off or any(self._is_not_serving(key) for key in found.failed + found.held):
             return False
         if facts.replicas.ready == 0:
             return None if found.unknown else False
         return None if found.unknown else True
 
-    def _is_route_out(self, key: FindingKey) -> bool:
+    def _is_not_serving(self, key: FindingKey) -> bool:
         state = self._given.evaluation.gate.finding_states.get(key)
         return (
-            key.reason in self._routes
+            key.reason in self._serving
             and state is not None
             and any(trouble.is_out for trouble in state.troubles)
         )

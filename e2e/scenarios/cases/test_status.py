@@ -1,0 +1,190 @@
+"""
+The commands status and wait on a real API server.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from e2e.controlplane import ControlPlane, until
+from e2e.support.address import routable_address
+from e2e.support.cases.cluster_objects import CaseClusterObjects
+from e2e.support.reporter_process import ReporterProcess
+from reporter.cli.status.arguments.dump_command import dump_command
+from reporter.model.rollup.status import StatusDocument
+from tests.support.ports import free_port
+
+
+pytestmark = pytest.mark.controlplane
+
+KAITO = "Deployment kaito-system/kaito-workspace"
+AT_ZERO = {KAITO: {"replicas": 0}}
+FLAGS = ("--scrape=off", "--leader-elect=false", "--startup-grace-seconds=1", "--resync-seconds=1")
+
+
+@pytest.fixture
+def stack(objects: CaseClusterObjects) -> Iterator[CaseClusterObjects]:
+    objects.install({}, {})
+    yield objects
+    objects.install({}, {})
+
+
+def ask(plane: ControlPlane, *argv: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    ended = subprocess.run(
+        [sys.executable, "-m", "reporter.cli", *argv],
+        env={**os.environ, "KUBECONFIG": str(plane.kubeconfig())},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "Traceback" not in ended.stderr, ended.stderr
+    return ended
+
+
+def document(plane: ControlPlane, *argv: str, stdin: str = "") -> StatusDocument:
+    ended = ask(plane, "status", "-o", "json", *argv, stdin=stdin)
+    assert ended.returncode == 0, ended.stderr
+    return msgspec.json.decode(ended.stdout, type=StatusDocument)
+
+
+def test_a_reporter_and_the_cluster_agree_on_a_settled_stack(
+    plane: ControlPlane, stack: CaseClusterObjects
+) -> None:
+    stack.change(AT_ZERO)
+    with ReporterProcess(plane, *FLAGS) as reporter:
+        url = f"--from=http://127.0.0.1:{reporter.health_port}"
+
+        def agree() -> bool:
+            asked, read = document(plane, url), document(plane, "--from=cluster")
+            assert asked.cluster.blocking.reason == "clusterKaitoControllerNotReady"
+            return (
+                asked.namespaces == read.namespaces
+                and asked.cluster.components == read.cluster.components
+                and asked.cluster.counts == read.cluster.counts
+                and asked.cluster.blocking.reason == read.cluster.blocking.reason
+            )
+
+        until(agree, within=60, what="the reporter and the cluster agree")
+
+
+def test_the_reporter_is_asked_in_its_pod_through_the_api_server(
+    plane: ControlPlane, stack: CaseClusterObjects
+) -> None:
+    address, port = routable_address(), free_port()
+    pods = "/api/v1/namespaces/kaito-system/pods"
+    pod = {
+        "metadata": {
+            "name": "reporter-0",
+            "labels": {"app.kubernetes.io/component": "status-reporter"},
+        },
+        "spec": {
+            "containers": [
+                {
+                    "name": "reporter",
+                    "image": "example/reporter:1",
+                    "args": [f"--status-bind-address=:{port}"],
+                }
+            ]
+        },
+    }
+    status = {
+        "status": {
+            "phase": "Running",
+            "podIP": address,
+            "podIPs": [{"ip": address}],
+            "conditions": [{"type": "Ready", "status": "True"}],
+        }
+    }
+    plane.client.create(pods, pod)
+    try:
+        plane.client.patch(f"{pods}/reporter-0/status", status)
+        with ReporterProcess(plane, *FLAGS, f"--status-bind-address={address}:{port}"):
+            ended = ask(plane, "status", "--from=reporter", "-o", "json")
+            assert ended.returncode == 0, ended.stderr
+            assert "the reporter in pod kaito-system/reporter-0" in ended.stderr
+            found = msgspec.json.decode(ended.stdout, type=StatusDocument)
+            assert found.mode == "watching"
+            missing = ask(plane, "status", "team-z", "--from=reporter", "--exit-code")
+            assert missing.returncode == 6
+            assert "not found: no workload namespace team-z" in missing.stderr
+            ready = ask(plane, "wait", "team-m", "--from=reporter", "--timeout=60s")
+            assert (ready.returncode, ready.stdout) == (0, "team-m is ready\n")
+    finally:
+        plane.client.delete(f"{pods}/reporter-0")
+
+
+def test_a_wait_ends_in_each_state_with_its_code(
+    plane: ControlPlane, stack: CaseClusterObjects
+) -> None:
+    def ends(*argv: str) -> int:
+        return ask(plane, "wait", "--from=cluster", *argv).returncode
+
+    assert ends("team-m/qwen") == 0
+    assert ends("team-m/phi", "--for=gone") == 0
+    assert ends("team-m/phi", "--timeout=1s") == 3
+    stack.change(AT_ZERO)
+    assert ends("cluster", "--fail-fast", "--timeout=60s") == 4
+    assert ends("cluster", "--timeout=1s") == 3
+    stack.change({"InferenceSet team-m/qwen": {"metadata": {"deletionTimestamp": "now"}}})
+    assert ends("team-m/qwen", "--fail-fast", "--timeout=30s") == 6
+    stack.change({"InferenceSet team-m/qwen": None})
+    assert ends("team-m/qwen", "--for=gone", "--timeout=30s") == 0
+
+
+def test_a_wait_ends_once_it_is_repaired(plane: ControlPlane, stack: CaseClusterObjects) -> None:
+    stack.change(AT_ZERO)
+    command = (sys.executable, "-m", "reporter.cli", "wait", "cluster", "--from=cluster")
+    env = {**os.environ, "KUBECONFIG": str(plane.kubeconfig())}
+    argv = (*command, "--settle-seconds=0", "--timeout=100s")
+    with subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True) as waiting:
+        time.sleep(3)
+        assert waiting.poll() is None
+        stack.change({KAITO: {"replicas": 1}})
+        out, _ = waiting.communicate(timeout=100)
+    assert (waiting.returncode, out) == (0, "cluster is ready\n")
+
+
+def test_the_dump_of_the_help_gives_the_same_as_the_cluster(
+    plane: ControlPlane, stack: CaseClusterObjects
+) -> None:
+    stack.change(AT_ZERO)
+    words = dump_command().replace("\\\n", "").split()
+    assert words[0] == "kubectl"
+    dumped = plane.kubectl(*words[1 : words.index(">")])
+    read = document(plane, "--from=cluster")
+    of_dump = document(plane, "--from=file:-", stdin=dumped)
+    assert of_dump.cluster.blocking.reason == read.cluster.blocking.reason
+    assert of_dump.cluster.components == read.cluster.components
+    assert [each.inference_sets for each in of_dump.namespaces] == [
+        each.inference_sets for each in read.namespaces
+    ]
+
+
+def test_kubectl_finds_the_plugin(
+    plane: ControlPlane, stack: CaseClusterObjects, tmp_path: Path
+) -> None:
+    plugin = tmp_path / "kubectl-productionstack_status"
+    main = "from reporter.cli.__main__ import main_plugin; main_plugin()"
+    plugin.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{main}" "$@"\n')
+    plugin.chmod(0o755)
+    ended = subprocess.run(
+        [plane.program("kubectl"), "productionstack-status", "-A", "-o", "name"],
+        env={
+            **os.environ,
+            "KUBECONFIG": str(plane.kubeconfig()),
+            "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout) == (0, "team-m/qwen\n"), ended.stderr

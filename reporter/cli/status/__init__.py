@@ -1,0 +1,3 @@
+"""
+The commands that answer a question and end: status, wait and explain.
+"""

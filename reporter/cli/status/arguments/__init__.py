@@ -1,0 +1,3 @@
+"""
+The command lines of status, wait and explain.
+"""

@@ -1,0 +1,141 @@
+"""
+The command ``status``.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from reporter import PROGRAM_NAME
+from reporter.cli.status.arguments.dump_command import dump_command
+from reporter.cli.status.arguments.flags import RUN_FLAGS_NOTE, STATUS_FLAGS, render_flags
+from reporter.cli.status.arguments.parser import Arguments, parse_arguments
+from reporter.cli.status.arguments.targets import parse_target
+from reporter.cli.status.asking import run_asking
+from reporter.cli.status.exit_codes import BY_STATE, ExitCode
+from reporter.cli.status.output import Format, Printer
+from reporter.cli.status.sources import FILE, SourceOpener
+from reporter.cli.status.terminal import Terminal
+from reporter.runtime.status.source import Answer, CannotAsk, StatusSource, Target
+from reporter.runtime.status.summary import summarize
+from reporter.settings import SettingsError
+from reporter.sinks.status_v1_schema import render_schema
+
+
+WATCH_INTERVAL = timedelta(seconds=15)
+"""
+The pause between two readings of a cluster: each one lists every kind.
+"""
+
+REPORTER_INTERVAL = timedelta(seconds=1)
+"""
+The pause between two questions to a reporter, of which the second one waits there for a change.
+"""
+
+HELP = f"""\
+Show the status of the control plane, of a namespace, or of one InferenceSet.
+
+Usage:
+  {PROGRAM_NAME} status [NS[/SET] | cluster] [FLAGS]
+  kubectl productionstack-status [NS[/SET] | cluster] [FLAGS]
+
+Without a name: the control plane and each workload namespace. READY and UPDATED
+are replicas; BLOCKED BY is the cause, with an arrow in front if it is upstream;
+ACTS names who must act: user, platform, or nobody yet (transient). The status
+comes from a reporter that runs, or from this program, which then reads the
+cluster once and writes nothing.
+
+{{flags}}
+
+{RUN_FLAGS_NOTE}
+
+A dump for --from=file:dump.yaml, with everything that is read; leave out kinds
+that the server does not have:
+
+{{dump}}
+
+Exit codes: 0 answered, 1 no answer, 2 the command line is refused. With
+--exit-code by the worst state: 0 Current, 3 InProgress, 4 Failed, 5 Unknown,
+6 NotFound or Terminating."""
+
+
+def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """
+    Run the command and return its exit code. Raises SettingsError.
+    """
+    arguments = parse_arguments(argv, STATUS_FLAGS)
+    if arguments.is_set("schema"):
+        print(render_schema(), end="")
+        return ExitCode.MET
+    lists_sets = arguments.is_set("all-namespaces")
+    if lists_sets and (arguments.names or arguments.values["namespace"]):
+        raise SettingsError("--all-namespaces", "takes no name; leave one of them out")
+    target = parse_target(arguments.names, arguments.values["namespace"])
+    if arguments.is_set("watch") and arguments.values["from"].startswith(FILE):
+        raise SettingsError("--watch", "a dump does not change; leave --watch out")
+    terminal = Terminal(environ)
+    printer = Printer(terminal, target, _format(arguments), lists_sets=lists_sets)
+    command = _Status(arguments, target, printer, terminal, environ)
+    return run_asking(command.run(), terminal)
+
+
+def _format(arguments: Arguments) -> Format:
+    text = arguments.values["output"]
+    try:
+        return Format(text)
+    except ValueError:
+        raise SettingsError(f"--output={text}", f"must be one of {', '.join(Format)}") from None
+
+
+class _Status:
+    def __init__(
+        self,
+        arguments: Arguments,
+        target: Target,
+        printer: Printer,
+        terminal: Terminal,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._arguments, self._target = arguments, target
+        self._printer, self._terminal = printer, terminal
+        self._opener = SourceOpener(
+            arguments, target, environ, note=terminal.note, on_progress=terminal.progress
+        )
+
+    async def run(self) -> int:
+        source = await self._opener.open()
+        try:
+            answer = await source.ask(self._target)
+            self._printer.print(answer)
+            if self._arguments.is_set("watch"):
+                await self._watch(source, answer)
+        finally:
+            await source.close()
+        if self._arguments.is_set("exit-code"):
+            return BY_STATE[summarize(answer, self._target).worst]
+        return ExitCode.MET if answer.document is not None else ExitCode.NOT_ASKED
+
+    async def _watch(self, source: StatusSource, answer: Answer) -> None:
+        """
+        Print each change, until a signal ends the program.
+        """
+        interval = REPORTER_INTERVAL if source.waits else WATCH_INTERVAL
+        pause, last_error = interval, ""
+        while True:
+            await asyncio.sleep(pause.total_seconds())
+            pause, error = interval, ""
+            try:
+                answer = await source.ask(self._target, after=answer)
+            except CannotAsk as err:
+                if not err.may_pass:
+                    raise
+                pause, error = err.retry_after or interval, str(err)
+                if error != last_error:
+                    self._terminal.error(error)
+            else:
+                self._printer.print(answer)
+            last_error = error
+
+
+def render_help() -> str:
+    return HELP.format(flags=render_flags(STATUS_FLAGS), dump=dump_command())

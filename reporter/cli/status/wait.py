@@ -1,0 +1,141 @@
+"""
+The command ``wait``.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from reporter import PROGRAM_NAME
+from reporter.catalogue.durations import parse_duration
+from reporter.cli.status.arguments.flags import RUN_FLAGS_NOTE, WAIT_FLAGS, render_flags
+from reporter.cli.status.arguments.parser import Arguments, parse_arguments
+from reporter.cli.status.arguments.targets import parse_target
+from reporter.cli.status.asking import run_asking
+from reporter.cli.status.exit_codes import BY_OUTCOME
+from reporter.cli.status.sources import FILE, SourceOpener
+from reporter.cli.status.terminal import Terminal
+from reporter.runtime.process.clock import monotonic_seconds
+from reporter.runtime.status.summary import Summary
+from reporter.runtime.status.waiting import Condition, Outcome, Wait, Waited, Waiter
+from reporter.settings import SettingsError
+from reporter.sinks.tables.detail import describe_replicas
+from reporter.sinks.tables.rows import describe_blocking
+
+
+HELP = f"""\
+Wait until a namespace, an InferenceSet or the control plane is as wanted.
+
+Usage:
+  {PROGRAM_NAME} wait NS[/SET] | cluster [FLAGS]
+
+Changes of the state are printed to standard error, the end to standard output.
+A reporter is believed once it has finished a pass since it was asked first,
+which takes up to its --resync-seconds. Without a reporter this program reads
+the cluster again and again: after 1 s while it changes, then after 15 s, 60 s
+and 300 s.
+
+{{flags}}
+
+{RUN_FLAGS_NOTE}
+
+Exit codes: 0 as wanted, 1 no answer, 2 the command line is refused, 3 the time
+is over. With --fail-fast: 4 Failed, 6 Terminating."""
+
+ENDINGS = {
+    Outcome.MET: "{target} is {condition}",
+    Outcome.FAILED: "{target} has failed",
+    Outcome.ENDING: "{target} is being deleted",
+    Outcome.TIMED_OUT: "{target} is not {condition} after {timeout}",
+    Outcome.NOT_ASKED: "nobody answered within {timeout}",
+}
+
+
+def run_wait(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """
+    Run the command and return its exit code. Raises SettingsError.
+    """
+    arguments = parse_arguments(argv, WAIT_FLAGS)
+    wait = parse_wait(arguments)
+    terminal = Terminal(environ)
+    return run_asking(_wait(arguments, wait, terminal, environ), terminal)
+
+
+def parse_wait(arguments: Arguments) -> Wait:
+    """
+    Return what to wait for. Raises SettingsError for what cannot be waited for.
+    """
+    target = parse_target(arguments.names, arguments.values["namespace"])
+    if target.is_everything:
+        raise SettingsError("", "name what to wait for: NS, NS/SET or cluster")
+    text = arguments.values["for"]
+    try:
+        condition = Condition(text)
+    except ValueError:
+        raise SettingsError(f"--for={text}", f"must be one of {', '.join(Condition)}") from None
+    if target.is_cluster and condition is not Condition.READY:
+        raise SettingsError(f"--for={text}", "the cluster can only be waited for to be ready")
+    if arguments.values["from"].startswith(FILE):
+        raise SettingsError("--from", "a dump does not change; use status --exit-code")
+    timeout = _timeout(arguments.values["timeout"])
+    return Wait(target, condition, timeout, fail_fast=arguments.is_set("fail-fast"))
+
+
+def _timeout(text: str) -> timedelta:
+    try:
+        found = parse_duration(text)
+    except ValueError:
+        found = None
+    if found is None:
+        raise SettingsError(f"--timeout={text}", "must be a duration such as 90s, 10m or 1h30m")
+    return found
+
+
+async def _wait(
+    arguments: Arguments, wait: Wait, terminal: Terminal, environ: Mapping[str, str]
+) -> int:
+    opener = SourceOpener(arguments, wait.target, environ, note=terminal.note)
+    source = await opener.open()
+    try:
+        waiter = Waiter(
+            source,
+            wait,
+            seconds=monotonic_seconds,
+            on_change=lambda summary: terminal.error(describe(summary, wait)),
+            on_error=terminal.error,
+        )
+        waited = await waiter.run()
+    finally:
+        await source.close()
+    terminal.print(describe_end(waited, wait, arguments.values["timeout"]))
+    return BY_OUTCOME[waited.outcome]
+
+
+def describe(summary: Summary, wait: Wait) -> str:
+    """
+    Return a line about a state: replicas, and what blocks.
+    """
+    parts = [f"{wait.target}: {summary.state}"]
+    if summary.replicas is not None:
+        parts.append(describe_replicas(summary.replicas))
+    blocking = summary.blocking
+    if blocking is not None:
+        object_ = f" ({blocking.object})" if blocking.object else ""
+        parts.append(f"{describe_blocking(blocking)}{object_}, acts: {blocking.actionability}")
+    return "; ".join(parts)
+
+
+def describe_end(waited: Waited, wait: Wait, timeout: str) -> str:
+    text = ENDINGS[waited.outcome].format(
+        target=wait.target, condition=wait.condition, timeout=timeout
+    )
+    if waited.outcome is Outcome.MET:
+        return text
+    if waited.last is not None:
+        text += f": {describe(waited.last, wait).partition(': ')[2]}"
+        if waited.last.blocking is not None and waited.last.blocking.message:
+            text += f": {waited.last.blocking.message}"
+    return f"{text}; {waited.error}" if waited.error else text
+
+
+def render_help() -> str:
+    return HELP.format(flags=render_flags(WAIT_FLAGS))

@@ -1,0 +1,64 @@
+// Make the tree of subjects from a document of /status/v1. No DOM, no clock.
+
+import { severity } from "./states.js";
+
+function subject(id, kind, name, data, children = []) {
+  const state = data.state ?? "Unknown";
+  return { id, kind, name, data, state, blocking: data.blocking ?? null, children };
+}
+
+const byName = (a, b) => (a.name < b.name ? -1 : Number(a.name > b.name));
+
+const byState = (a, b) => severity(a.state) - severity(b.state) || byName(a, b);
+
+function namespaceOf(data) {
+  const children = (data.inferenceSets ?? []).map((each) =>
+    subject(`set/${data.name}/${each.name}`, "InferenceSet", each.name, each),
+  );
+  children.sort(byState);
+  if (data.harness)
+    children.unshift(subject(`harness/${data.name}`, "harness", "harness", data.harness));
+  for (const each of children) each.namespace = data.name;
+  return subject(`namespace/${data.name}`, "namespace", data.name, data, children);
+}
+
+function clusterOf(data) {
+  const components = (data.components ?? []).map((each) => {
+    const name = `${each.namespace}/${each.name}`;
+    return subject(`component/${name}`, "component", name, each);
+  });
+  const layers = (data.unlistedLayers ?? []).map((each) =>
+    subject(`layer/${each.layer}`, "layer", each.layer, each),
+  );
+  return subject("cluster", "cluster", "cluster", data, [...layers, ...components.sort(byState)]);
+}
+
+// Return the roots: the cluster, then one group for each state that a namespace has.
+export function buildTree(document) {
+  const groups = new Map();
+  for (const each of document.namespaces ?? []) {
+    const made = namespaceOf(each);
+    if (!groups.has(made.state)) groups.set(made.state, []);
+    groups.get(made.state).push(made);
+  }
+  const roots = document.cluster ? [clusterOf(document.cluster)] : [];
+  for (const state of [...groups.keys()].sort((a, b) => severity(a) - severity(b))) {
+    const children = groups.get(state).sort(byName);
+    roots.push(subject(`group/${state}`, "group", state, { state }, children));
+  }
+  return roots;
+}
+
+export function pathOf(each) {
+  if (!each.namespace) return each.name;
+  return each.kind === "harness"
+    ? `harness of ${each.namespace}`
+    : `${each.namespace}/${each.name}`;
+}
+
+// Return the ids of what is above a subject in the tree.
+export function idsAbove(roots, each) {
+  const namespace = each.namespace ? `namespace/${each.namespace}` : "";
+  const root = roots.find((one) => one.children.some(({ id }) => id === (namespace || each.id)));
+  return [root?.id, namespace].filter(Boolean);
+}

@@ -1,0 +1,99 @@
+// The details of the selected subject.
+
+import { pathOf } from "../status/subjects.js";
+import { describe, describeBlocking } from "./blocking.js";
+import { el, fill } from "./dom.js";
+import { Folds } from "./fold.js";
+import { badge, code, countsText, plural, quiet } from "./words.js";
+
+const NOTHING = "Select a subject to see what blocks it, who must act, and what to do.";
+const GONE = "The selected subject is not there any more, or is filtered out.";
+
+const answer = (value) => (value === true ? "yes" : value === false ? "no" : "not known");
+
+export class Details {
+  constructor(section) {
+    Object.assign(this, { section, folds: new Folds(), signature: null });
+  }
+
+  show(subject, receivedAt) {
+    const signature = JSON.stringify([subject.id, subject.data], withoutAges);
+    if (signature === this.signature) return;
+    this.signature = signature;
+    this.section.classList.add("chosen");
+    this.folds.keepFocus(this.section, () => fill(this.section, this.parts(subject, receivedAt)));
+  }
+
+  showNothing(wasSelected) {
+    this.signature = null;
+    this.section.classList.remove("chosen");
+    fill(this.section, el("p", { class: "quiet" }, wasSelected ? GONE : NOTHING));
+  }
+
+  parts(subject, receivedAt) {
+    const { kind, data, blocking } = subject;
+    if (kind === "group") return el("h3", {}, badge(subject.state), " namespaces");
+    return [
+      el("h3", {}, quiet(kind), " ", pathOf(subject)),
+      el("dl", {}, facts(subject)),
+      blocking ? el("h4", {}, "What blocks") : "",
+      blocking ? el("dl", {}, describeBlocking(blocking, receivedAt)) : "",
+      this.via(blocking?.via ?? []),
+      this.contributing(data.contributing ?? [], data.contributingCount ?? 0),
+    ];
+  }
+
+  via(reasons) {
+    if (!reasons.length) return "";
+    const title = `Suppressed under this cause: ${plural(reasons.length, "reason")}`;
+    const draw = () => el("ol", {}, reasons.map((each) => el("li", {}, code(each))));
+    return this.folds.make("via", title, draw);
+  }
+
+  contributing(causes, count) {
+    if (!causes.length) return "";
+    const left = count - causes.length;
+    const draw = () => [
+      el("ul", {}, causes.map(contributingItem)),
+      left > 0 ? el("p", { class: "quiet" }, `and ${left} more`) : "",
+    ];
+    const title = plural(Math.max(count, causes.length), "further cause");
+    return this.folds.make("contributing", title, draw);
+  }
+}
+
+// The sets of a namespace are rows of their own.
+function withoutAges(key, value) {
+  return key === "inStateSeconds" || key === "inferenceSets" ? undefined : value;
+}
+
+function contributingItem({ state, reason, code: cause, subjects, pointer }) {
+  const text = ` ${plural(subjects, "subject")}${pointer ? ", suppressed" : ""}`;
+  return el("li", {}, badge(state), " ", code(reason || cause), text);
+}
+
+function facts({ kind, state, data }) {
+  const { lastKnown, package: from, generation, observedGeneration } = data;
+  const isWorkload = kind === "namespace" || kind === "InferenceSet";
+  return [
+    describe("State", badge(state), lastKnown && ` last known: ${lastKnown}`),
+    describe("Why", data.why),
+    describe("Available", isWorkload && answer(data.available)),
+    describe("Replicas", data.replicas && replicasText(data.replicas)),
+    describe("Generation", generation && `${generation}, observed ${observedGeneration ?? "?"}`),
+    describe("Package", from && `${from.name} ${from.revision ?? ""}`),
+    describe("Paused", data.paused && "yes: scaled to zero on purpose"),
+    describe("Reason", code(data.reason)),
+    describe("InferenceSets", countsOf(kind, data.counts)),
+  ];
+}
+
+function countsOf(kind, counts) {
+  if (kind === "namespace") return countsText(counts);
+  return kind === "cluster" ? countsText(counts?.inferenceSets) : "";
+}
+
+function replicasText({ desired, updated, ready }) {
+  const known = (number) => number ?? "not known";
+  return `desired ${desired}, updated ${known(updated)}, ready ${known(ready)}`;
+}

@@ -1,0 +1,50 @@
+// The head of the page: the banner, the state of the cluster, and what is not known.
+
+import { byId, el, fill, setText } from "./dom.js";
+import { badge, clock, countsText, duration, timeText } from "./words.js";
+
+// *problem*: that of Freshness; *isKnown*: whether there is a status to show.
+export function showBanner(problem, failure, isKnown, now) {
+  const text = problem ? bannerText(problem, failure, isKnown, now) : "";
+  setText(byId("banner"), text);
+  byId("banner").hidden = text === "";
+}
+
+function bannerText({ kind, since }, failure, isKnown, now) {
+  const time = clock(new Date(Date.now() - (now - since)));
+  const last = isKnown ? "What is shown is the last known status." : "Nothing is known.";
+  if (kind === "unreachable")
+    return `The reporter cannot be reached since ${time}: ${failure}. ${last}`;
+  if (kind === "stale")
+    return `The status is stale: the reporter has finished no pass since ${time}. ${last}`;
+  return "The reporter has not finished its first pass: nothing is known yet.";
+}
+
+// A status that may not hold is Unknown, whatever it was.
+export function showCluster(cluster, isOutdated) {
+  const state = cluster && !isOutdated ? cluster.state : "Unknown";
+  const lastKnown = isOutdated ? cluster?.state : cluster?.lastKnown;
+  document.title = `${state}: production stack status`;
+  const counts = cluster?.counts ?? {};
+  const last = isOutdated ? "last known: " : "";
+  fill(
+    byId("cluster"),
+    el("span", {}, "Cluster ", badge(state), lastKnown ? ` last known: ${lastKnown}` : ""),
+    cluster ? el("span", {}, `Namespaces: ${last}${countsText(counts.namespaces)}`) : "",
+    cluster ? el("span", {}, `InferenceSets: ${last}${countsText(counts.inferenceSets)}`) : "",
+  );
+}
+
+export function showEvaluated({ evaluatedAt, evaluatedHere }, now) {
+  const ago = duration((now - evaluatedHere) / 1000);
+  const text = evaluatedAt ? `Evaluated ${ago} ago, at ${timeText(evaluatedAt)}` : "";
+  setText(byId("evaluated"), text);
+}
+
+export function showUnlisted(layers) {
+  const text = ({ layer, why }) =>
+    ` Not all subjects of the layer ${layer} are known: ${why}. There may be more, in any state.`;
+  const draw = (each) => el("p", { class: "notice" }, badge("Unknown"), text(each));
+  byId("notices").hidden = layers.length === 0;
+  fill(byId("notices"), layers.map(draw));
+}

@@ -1,0 +1,108 @@
+"""
+Serve the status page for people: an HTML file, its style and its scripts.
+
+They are files of this package, read once. The page reads ``/status/v1`` like any other client.
+"""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import PurePosixPath
+from types import MappingProxyType
+
+from aiohttp import ETag, hdrs, web
+
+
+FOLDER = files("reporter.runtime.http") / "page"
+INDEX = "index.html"
+
+CONTENT_TYPES: Mapping[str, str] = MappingProxyType(
+    {
+        ".html": "text/html; charset=utf-8",
+        ".css": "text/css; charset=utf-8",
+        ".js": "text/javascript; charset=utf-8",
+        ".json": "application/json; charset=utf-8",
+        ".svg": "image/svg+xml",
+    }
+)
+
+_DIRECTIVES = (
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    # A browser that knows Trusted Types refuses to make HTML of a text.
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+)
+CONTENT_SECURITY_POLICY = "; ".join(_DIRECTIVES)
+
+HEADERS: Mapping[str, str] = MappingProxyType(
+    {
+        "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        # Ask each time: after an upgrade no old script may read the new document.
+        hdrs.CACHE_CONTROL: "no-cache",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """
+    A file as it is sent, with a tag that changes with its content.
+    """
+
+    body: bytes
+    content_type: str
+    etag: ETag
+
+    @classmethod
+    def of(cls, name: str, body: bytes) -> "StaticFile":
+        tag = ETag(hashlib.sha256(body).hexdigest()[:32])
+        return cls(body, CONTENT_TYPES[PurePosixPath(name).suffix], tag)
+
+    async def show(self, request: web.Request) -> web.Response:
+        known = request.if_none_match or ()
+        headers = {**HEADERS, hdrs.CONTENT_TYPE: self.content_type}
+        if any(each.value in {"*", self.etag.value} for each in known):
+            response = web.Response(status=304, headers=HEADERS)
+        else:
+            response = web.Response(body=self.body, headers=headers)
+        response.etag = self.etag
+        return response
+
+
+def page_routes(
+    stale_after: timedelta,
+) -> Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]:
+    """
+    Return the handlers of the page by path.
+
+    *stale_after*: the time without a pass after which the page calls its content stale.
+    """
+    settings = json.dumps({"staleAfterSeconds": int(stale_after.total_seconds())}).encode()
+    found = {name: StaticFile.of(name, body) for name, body in _read_files(FOLDER)}
+    found["settings.json"] = StaticFile.of("settings.json", settings + b"\n")
+    index = found.pop(INDEX)
+    return {"/": index.show, **{f"/page/{name}": each.show for name, each in found.items()}}
+
+
+def _read_files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    for each in folder.iterdir():
+        name = prefix + each.name
+        if each.is_dir():
+            yield from _read_files(each, f"{name}/")
+        elif PurePosixPath(name).suffix in CONTENT_TYPES:
+            yield name, each.read_bytes()

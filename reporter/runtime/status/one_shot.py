@@ -1,0 +1,175 @@
+"""
+The status of a cluster that this process reads itself, or of a dump.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from reporter.kube.client.client import RestClient
+from reporter.kube.wire.errors import KubeError, Throttled, Unreachable
+from reporter.model.entries import Catalogue
+from reporter.model.enums import Layer
+from reporter.model.rollup.states import Mode
+from reporter.model.rollup.status import NotJudged, StatusDocument
+from reporter.model.subjects import Subject
+from reporter.runtime.oneshot.cluster import Progress, read_cluster
+from reporter.runtime.oneshot.dump import read_dump
+from reporter.runtime.oneshot.source import Observations, make_evaluator
+from reporter.runtime.process.clock import Clock
+from reporter.runtime.status.source import Answer, CannotAsk, Target
+from reporter.settings import Settings
+from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.probes.specs import SPECS
+from reporter.stages.rollup.document import StatusView
+from reporter.stages.rollup.fold import fold
+from reporter.stages.rollup.records import RollUp
+from reporter.stages.rollup.rules import RollUpInput, RollUpRules
+from reporter.stages.snapshot.subjects import ALL_LAYERS
+
+
+ALL_SUBJECTS = frozenset({Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)})
+"""
+Placeholders for subjects that may have come or gone since the last reading.
+"""
+
+NEEDS_PAGES = "needs the metrics pages of pods over some time, of which one reading has none"
+
+
+class OneShotStatus:
+    """
+    Evaluates one reading after another; holds and times go on from the one before.
+
+    *settings* have ``--scrape=off``: reasons that need pages would be Unknown, and hide all others.
+    """
+
+    def __init__(self, settings: Settings, catalogue: Catalogue) -> None:
+        self._rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
+        self._evaluator = make_evaluator(settings, catalogue)
+        self.not_judged = find_not_judged(catalogue, settings.flag_texts)
+        self._evaluation, self._rollup = Evaluation(), RollUp()
+
+    def answer(self, observations: Observations, target: Target) -> Answer:
+        after = self._evaluator.evaluate(
+            self._evaluation, observations.snapshot, ALL_LAYERS, now=observations.at
+        )
+        given = RollUpInput(
+            after,
+            observations.snapshot,
+            looked_at=after.subjects,
+            dirty=ALL_SUBJECTS,
+            now=observations.at,
+            episodes={},
+        )
+        self._evaluation, self._rollup = after, fold(self._rollup, given, self._rules)
+        view = StatusView(self._rollup, self._rules, now=observations.at, mode=Mode.ONE_SHOT)
+        document, missing = _document_of(view, target)
+        if document is None:
+            return Answer(None, missing=missing, notes=observations.notes)
+        document = replace(document, not_judged=self.not_judged)
+        return Answer(document, msgspec.to_builtins(document), notes=observations.notes)
+
+
+def find_not_judged(catalogue: Catalogue, flags: Mapping[str, str]) -> tuple[NotJudged, ...]:
+    """
+    Return the evaluated reasons that read metrics pages, which *flags* switch off.
+    """
+    return tuple(
+        NotJudged(reason=entry.reason, why=NEEDS_PAGES)
+        for entry in sorted(catalogue.entries.values(), key=lambda each: each.reason)
+        if entry.is_evaluated and SPECS[entry.probe].why_not_read(entry.parameters, flags)
+    )
+
+
+def _document_of(view: StatusView, target: Target) -> tuple[StatusDocument | None, str]:
+    """
+    Return the document for a target; without one, what is not there.
+    """
+    if target.is_cluster:
+        return view.document(cluster=view.cluster()), ""
+    if target.is_everything:
+        return view.document(*view.namespaces(), cluster=view.cluster()), ""
+    if not target.name:
+        namespace = view.namespace(target.namespace)
+        found = view.document(namespace) if namespace is not None else None
+        return found, f"no workload namespace {target.namespace}"
+    summary = view.namespace_summary(target.namespace)
+    if summary is None:
+        return None, f"no workload namespace {target.namespace}"
+    one = view.inference_set(target.namespace, target.name)
+    if one is None:
+        return None, f"no InferenceSet {target}"
+    return view.document(replace(summary, inference_sets=(one,))), ""
+
+
+class ClusterSource:
+    """
+    Reads the whole cluster at each question, and writes nothing.
+    """
+
+    waits = False
+
+    def __init__(
+        self,
+        api: RestClient,
+        settings: Settings,
+        catalogue: Catalogue,
+        clock: Clock,
+        *,
+        on_progress: Progress = lambda _, __: None,
+    ) -> None:
+        self.description = "the cluster, read by this program"
+        self._api, self._settings, self._catalogue, self._clock = api, settings, catalogue, clock
+        self._on_progress = on_progress
+        self._status = OneShotStatus(settings, catalogue)
+
+    async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
+        try:
+            observations = await read_cluster(
+                self._api,
+                self._settings,
+                self._catalogue,
+                self._clock,
+                on_progress=self._on_progress,
+            )
+        except KubeError as err:
+            may_pass = isinstance(err, Unreachable | Throttled)
+            raise CannotAsk(f"the cluster cannot be read: {err}", may_pass=may_pass) from err
+        return self._status.answer(observations, target)
+
+    async def close(self) -> None:
+        await self._api.close()
+
+
+class DumpSource:
+    """
+    Reads a dump. *at*: the moment to evaluate; None is the newest time in it.
+    """
+
+    waits = False
+
+    def __init__(
+        self,
+        path: str,
+        settings: Settings,
+        catalogue: Catalogue,
+        *,
+        now: Callable[[], datetime],
+        at: datetime | None = None,
+    ) -> None:
+        self.description = f"the dump {path}"
+        self._path, self._settings, self._catalogue = path, settings, catalogue
+        self._now, self._at = now, at
+
+    async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
+        observations = read_dump(
+            self._path, self._settings, self._catalogue, now=self._now(), at=self._at
+        )
+        as_of = f"evaluated as of {observations.at.strftime('%Y-%m-%dT%H:%M:%SZ')}"
+        observations = dataclasses.replace(observations, notes=(as_of, *observations.notes))
+        return OneShotStatus(self._settings, self._catalogue).answer(observations, target)
+
+    async def close(self) -> None: ...

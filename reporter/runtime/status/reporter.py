@@ -1,0 +1,194 @@
+"""
+The status that a running reporter answers with, wherever it is reached.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from reporter.kube.wire.api_status import parse_retry_after
+from reporter.kube.wire.error_mapping import is_html
+from reporter.kube.wire.plain_text import clean
+from reporter.model.rollup.states import State
+from reporter.model.rollup.status import SCHEMA_VERSION, StatusDocument, StatusError
+from reporter.runtime.status.source import Answer, CannotAsk, Target
+from reporter.sinks.status_v1 import MAX_WAIT_SECONDS
+
+
+PATH = "/status/v1"
+ANSWER_TIMEOUT = timedelta(seconds=15)
+LONG_POLL_TIMEOUT = ANSWER_TIMEOUT + timedelta(seconds=MAX_WAIT_SECONDS)
+
+ANSWERS = frozenset(
+    {
+        HTTPStatus.OK,
+        HTTPStatus.NOT_MODIFIED,
+        HTTPStatus.BAD_REQUEST,
+        HTTPStatus.NOT_FOUND,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    }
+)
+"""
+The statuses with which ``/status/v1`` answers.
+"""
+
+MAX_BYTES = 256 * 2**20
+"""
+Some ten times the status of 10,000 InferenceSets.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Fetcher(Protocol):
+    """
+    A way to the reporter. *description*: of the reporter that it reaches.
+    """
+
+    description: str
+
+    async def fetch(
+        self,
+        path: str,
+        query: Sequence[tuple[str, str]],
+        headers: Mapping[str, str],
+        time_limit: timedelta,
+    ) -> Fetched:
+        """
+        Send one GET. Raises CannotAsk.
+        """
+        ...
+
+    async def close(self) -> None: ...
+
+
+class ReporterSource:
+    """
+    Asks a reporter; a question with *after* waits there for a change, as long as it lets us.
+    """
+
+    waits = True
+
+    def __init__(self, fetcher: Fetcher) -> None:
+        self._fetcher = fetcher
+        self.description = fetcher.description
+
+    async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
+        waits = after is not None and bool(after.tag)
+        fetched = await self._fetcher.fetch(
+            path_of(target),
+            query_of(target, waits=waits),
+            {"If-None-Match": after.tag} if after is not None and after.tag else {},
+            LONG_POLL_TIMEOUT if waits else ANSWER_TIMEOUT,
+        )
+        if after is not None and fetched.status == HTTPStatus.NOT_MODIFIED:
+            return after
+        return read_answer(fetched, target)
+
+    async def close(self) -> None:
+        await self._fetcher.close()
+
+
+def path_of(target: Target) -> str:
+    """
+    Return the path for a target, whose names are valid ones. The control plane has none of its own.
+    """
+    parts = [part for part in (target.namespace, target.name) if part]
+    return "/".join((PATH, "namespaces", *parts)) if parts else PATH
+
+
+def query_of(target: Target, *, waits: bool) -> Sequence[tuple[str, str]]:
+    """
+    Return the query. Of the control plane alone, almost all namespaces are left out by their state.
+    """
+    few = (("state", State.TERMINATING.value),) if target.is_cluster else ()
+    return (*few, ("wait", str(MAX_WAIT_SECONDS))) if waits else few
+
+
+def read_answer(fetched: Fetched, target: Target) -> Answer:
+    """
+    Read what came back. Raises CannotAsk for what no reporter of this version answers.
+    """
+    if is_html(fetched.headers):
+        raise CannotAsk(
+            f"the answer is an HTML page and not that of a reporter: {clean(fetched.body)};"
+            " name the status address of a reporter, such as http://127.0.0.1:8082"
+        )
+    match fetched.status:
+        case HTTPStatus.OK:
+            return _read_document(fetched, target)
+        case HTTPStatus.NOT_FOUND:
+            return _read_missing(fetched)
+        case HTTPStatus.TOO_MANY_REQUESTS:
+            raise CannotAsk(
+                f"the reporter is busy: {_error_text(fetched)}",
+                may_pass=True,
+                retry_after=parse_retry_after(fetched.headers, None),
+            )
+        case _:
+            raise CannotAsk(
+                f"the reporter answers with HTTP {fetched.status}: {_error_text(fetched)}",
+                may_pass=fetched.status >= HTTPStatus.INTERNAL_SERVER_ERROR,
+            )
+
+
+def _read_document(fetched: Fetched, target: Target) -> Answer:
+    raw = _decode(fetched.body)
+    if not isinstance(raw, dict) or raw.get("schema") != SCHEMA_VERSION:
+        raise CannotAsk(
+            f"the answer is not the status of a reporter in the schema {SCHEMA_VERSION}:"
+            f" {clean(fetched.body, max_length=100)}"
+        )
+    try:
+        document = msgspec.convert(raw, StatusDocument)
+    except msgspec.ValidationError as err:
+        raise CannotAsk(
+            f"the status has a value that this program does not know ({err}); the reporter may be"
+            " newer: use the program of its release"
+        ) from err
+    if target.is_cluster:
+        document = replace(document, namespaces=())
+        raw = {key: value for key, value in raw.items() if key != "namespaces"}
+    return Answer(document, raw, tag=fetched.headers.get("ETag", ""))
+
+
+def _read_missing(fetched: Fetched) -> Answer:
+    """
+    Distinguish a target that is not there from a reporter that has no such page.
+    """
+    error = _decode_error(fetched.body)
+    if error is None or error.state is None:
+        raise CannotAsk(
+            f"this reporter has no {PATH}: it is of an older version, or its address is not the"
+            " status address; upgrade it, or use --from=cluster"
+        )
+    return Answer(None, missing=error.error)
+
+
+def _error_text(fetched: Fetched) -> str:
+    error = _decode_error(fetched.body)
+    return f"{error.error}. {error.remedy}" if error is not None else clean(fetched.body)
+
+
+def _decode(body: bytes) -> Any:
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _decode_error(body: bytes) -> StatusError | None:
+    try:
+        return msgspec.json.decode(body, type=StatusError)
+    except (msgspec.DecodeError, RecursionError):
+        return None

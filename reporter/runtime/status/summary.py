@@ -1,0 +1,70 @@
+"""
+Summarize an answer about its target, whatever kind of subject that is.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from reporter.model.rollup.states import State
+from reporter.model.rollup.status import (
+    Blocking,
+    InferenceSetStatus,
+    NamespaceStatus,
+    Replicas,
+    StatusDocument,
+)
+from reporter.runtime.status.source import Answer, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """
+    *worst*: the worst state of all that was asked about; *state* itself but for everything.
+    """
+
+    state: State
+    worst: State
+    available: bool | None = None
+    replicas: Replicas | None = None
+    blocking: Blocking | None = None
+    evaluated_at: datetime | None = None
+
+
+def summarize(answer: Answer, target: Target) -> Summary:
+    document = answer.document
+    if document is None:
+        return Summary(State.NOT_FOUND, State.NOT_FOUND)
+    at = document.evaluated_at
+    if not target.namespace:
+        return _summarize_cluster(document, everything=target.is_everything)
+    namespace = answer.namespace
+    if namespace is None:
+        return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
+    subject: NamespaceStatus | InferenceSetStatus = namespace
+    if target.name:
+        if not namespace.inference_sets:
+            return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
+        subject = namespace.inference_sets[0]
+    return Summary(
+        subject.state, subject.state, subject.available, subject.replicas, subject.blocking, at
+    )
+
+
+def _summarize_cluster(document: StatusDocument, *, everything: bool) -> Summary:
+    if document.cluster is None:
+        return Summary(State.UNKNOWN, State.UNKNOWN)
+    cluster = document.cluster
+    states = [cluster.state, *(each.state for each in document.namespaces)]
+    # Layers that cannot be listed may hide subjects in any state.
+    states += [each.state for each in cluster.unlisted_layers if everything]
+    worst = max(_judged(states), key=lambda state: state.severity)
+    return Summary(
+        cluster.state, worst, blocking=cluster.blocking, evaluated_at=document.evaluated_at
+    )
+
+
+def _judged(states: list[State]) -> list[State]:
+    """
+    Leave out what is being deleted, which is no answer about health.
+    """
+    return [state for state in states if state is not State.TERMINATING] or states

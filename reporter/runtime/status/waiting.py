@@ -1,0 +1,217 @@
+"""
+Wait until a subject is as wanted.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum, unique
+
+from reporter.model.rollup.states import Actionability, State
+from reporter.runtime.status.pacing import pause_after
+from reporter.runtime.status.source import Answer, CannotAsk, StatusSource, Target
+from reporter.runtime.status.summary import Summary, summarize
+
+
+ASK_INTERVAL = timedelta(seconds=1)
+"""
+The pause between two questions to a reporter, which lets the second one wait for a change.
+"""
+
+
+LAST_LOOK = timedelta(seconds=10)
+"""
+How long the last question may take, which is asked when the time is over.
+"""
+
+UNCONFIRMED = "the reporter has finished no pass since it was asked first"
+
+
+@unique
+class Condition(StrEnum):
+    """
+    The conditions that can be waited for.
+    """
+
+    READY = "ready"
+    AVAILABLE = "available"
+    GONE = "gone"
+
+
+@unique
+class Outcome(StrEnum):
+    """
+    The ends of a wait. ENDING: the subject is being deleted. NOT_ASKED: nobody answered in time.
+    """
+
+    MET = "met"
+    FAILED = "failed"
+    ENDING = "ending"
+    TIMED_OUT = "timed out"
+    NOT_ASKED = "not asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """
+    A wait. *fail_fast*: end once the subject has failed or is being deleted.
+    """
+
+    target: Target
+    condition: Condition
+    timeout: timedelta
+    fail_fast: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """
+    The end of a wait, with what was seen last. *error*: why the last question had no answer.
+    """
+
+    outcome: Outcome
+    last: Summary | None = None
+    error: str = ""
+
+
+def judge(summary: Summary, wait: Wait) -> Outcome | None:
+    """
+    Return how the wait ends with this answer; None if it goes on.
+    """
+    if _is_met(summary, wait.condition):
+        return Outcome.MET
+    if not wait.fail_fast or wait.condition is Condition.GONE:
+        return None
+    if summary.state is State.TERMINATING:
+        return Outcome.ENDING
+    blocking = summary.blocking
+    transient = blocking is not None and blocking.actionability is Actionability.TRANSIENT
+    return Outcome.FAILED if summary.state is State.FAILED and not transient else None
+
+
+def _is_met(summary: Summary, condition: Condition) -> bool:
+    match condition:
+        case Condition.READY:
+            return summary.state is State.CURRENT
+        case Condition.AVAILABLE:
+            return summary.available is True
+        case Condition.GONE:
+            return summary.state is State.NOT_FOUND
+
+
+class Waiter:
+    """
+    Asks until the wait ends. *seconds*: a clock that never jumps.
+
+    *on_change* is called with each state that differs, *on_error* with each new reason for which an
+    answer is missing.
+    """
+
+    def __init__(
+        self,
+        source: StatusSource,
+        wait: Wait,
+        *,
+        seconds: Callable[[], float],
+        on_change: Callable[[Summary], None] = lambda _: None,
+        on_error: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._source, self._wait, self._seconds = source, wait, seconds
+        self._on_change, self._on_error = on_change, on_error
+        self._answer: Answer | None = None
+        self._last: Summary | None = None
+        self._changed_at = seconds()
+        self._first_pass: datetime | None = None
+        self._is_fresh = not source.waits
+        self._error = ""
+
+    async def run(self) -> Waited:
+        """
+        Return once the wait is over. Raises CannotAsk if asking again cannot help.
+
+        The last look is at the end of the time: what became true during a pause counts.
+        """
+        limit = self._wait.timeout.total_seconds()
+        self._is_fresh |= limit <= 0
+        deadline = self._seconds() + limit
+        while True:
+            outcome, pause = await self._step(deadline - self._seconds())
+            if outcome is not None:
+                return Waited(outcome, self._last)
+            remaining = deadline - self._seconds()
+            if remaining <= 0:
+                break
+            await asyncio.sleep(min(pause.total_seconds(), remaining))
+        outcome = Outcome.TIMED_OUT if self._last is not None else Outcome.NOT_ASKED
+        return Waited(outcome, self._last, self._error or ("" if self._is_fresh else UNCONFIRMED))
+
+    async def _step(self, remaining: float) -> tuple[Outcome | None, timedelta]:
+        """
+        Ask once. Return the outcome, if it is one, and the pause before the next question.
+        """
+        started, pause = self._seconds(), timedelta(0)
+        try:
+            answer = await self._ask(remaining)
+        except CannotAsk as err:
+            if not err.may_pass:
+                raise
+            pause = err.retry_after or pause
+            self._record_error(str(err))
+        else:
+            outcome = self._take(answer) if answer is not None else None
+            if outcome is not None:
+                return outcome, pause
+        if self._source.waits:
+            return None, max(pause, ASK_INTERVAL)
+        took = timedelta(seconds=self._seconds() - started)
+        unchanged_for = timedelta(seconds=self._seconds() - self._changed_at)
+        return None, max(pause, pause_after(unchanged_for, took))
+
+    async def _ask(self, remaining: float) -> Answer | None:
+        """
+        Return an answer; None if it does not come in the time that remains.
+        """
+        lets_wait = self._is_fresh and remaining > LAST_LOOK.total_seconds()
+        limit = remaining if lets_wait else max(remaining, LAST_LOOK.total_seconds())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit):
+                return await self._source.ask(
+                    self._wait.target, after=self._answer if lets_wait else None
+                )
+        return None
+
+    def _take(self, answer: Answer) -> Outcome | None:
+        self._answer, self._error = answer, ""
+        summary, before = summarize(answer, self._wait.target), self._last
+        self._last = summary
+        if before is None or _shown(before) != _shown(summary):
+            self._changed_at = self._seconds()
+            self._on_change(summary)
+        self._refresh(summary)
+        return judge(summary, self._wait) if self._is_fresh else None
+
+    def _refresh(self, summary: Summary) -> None:
+        """
+        Believe a reporter once it has finished a pass since it was asked first.
+
+        The change that is waited for may be a moment old, and not have arrived in its first answer.
+        """
+        if summary.evaluated_at is None:
+            self._is_fresh |= summary.state is State.NOT_FOUND
+        elif self._first_pass is None:
+            self._first_pass = summary.evaluated_at
+        elif summary.evaluated_at > self._first_pass:
+            self._is_fresh = True
+
+    def _record_error(self, text: str) -> None:
+        if text != self._error:
+            self._error = text
+            self._on_error(text)
+
+
+def _shown(summary: Summary) -> tuple[object, ...]:
+    blocking = summary.blocking
+    why = (blocking.reason, blocking.code, blocking.actionability) if blocking is not None else ()
+    return (summary.state, summary.available, summary.replicas, why)

@@ -1,0 +1,151 @@
+"""
+Render the entry of a reason in the catalogue, and the chain from a symptom to its root.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from itertools import pairwise
+from textwrap import wrap
+
+from reporter.model.entries import Catalogue, CatalogueEntry, Scope
+from reporter.model.enums import Reason
+from reporter.sinks.log_format import one_line
+from reporter.sinks.tables.ages import format_age
+from reporter.sinks.tables.detail import field
+
+
+WIDTH = 100
+INDENT = "  "
+STEP = "↳ "
+
+SUBJECTS: Mapping[str, str] = {
+    "cluster": "the control plane of the stack",
+    "modelharness": "the Gateway of one workload namespace and its filters",
+    "modeldeployment": "one InferenceSet",
+}
+NEEDS_CRD = "Its probe needs the missing CRD."
+
+
+class EntryText:
+    """
+    The texts about reasons of one catalogue. *meanings*: by reason; *runbooks*: the steps.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        meanings: Mapping[str, str],
+        runbooks: Mapping[str, Sequence[str]],
+        *,
+        grace: timedelta,
+    ) -> None:
+        self._catalogue, self._meanings, self._runbooks = catalogue, meanings, runbooks
+        self._grace = grace
+
+    def render(self, reason: Reason) -> Iterator[str]:
+        """
+        Yield the lines about one reason.
+        """
+        entry = self._catalogue[reason]
+        yield field("Reason", reason)
+        yield field("Layer", f"{entry.layer}: about {SUBJECTS[entry.layer]}")
+        yield field("Type", entry.type)
+        if entry.is_ready_reason:
+            yield from self._paragraph("Meaning", self._meanings.get(reason, ""))
+            return
+        yield field(
+            "Rank", "none: announced on its own" if entry.rank is None else str(entry.rank)
+        )
+        yield field("Owner", f"{entry.owner}: must act")
+        yield field("Enabled", "yes" if entry.enabled else "no: an overlay switches it on")
+        yield field("Holds", self._holds(entry))
+        yield from self._paragraph("Meaning", self._meanings.get(reason, ""))
+        yield from self._list("Remedies", self._remedies(entry))
+        yield from self._list("What to do", self._steps(reason))
+        yield from self._list("Suppresses", self._targets(reason))
+        yield from self._list("Suppressed by", self._sources(reason))
+
+    def _holds(self, entry: CatalogueEntry) -> str:
+        holds = entry.holds
+        named = {
+            "declared": holds.declared,
+            "failed": holds.failed,
+            "lost": holds.lost,
+            "starting": holds.starting,
+        }
+        ages = {name: self._grace if hold is None else hold for name, hold in named.items()}
+        texts = (f"{name} {format_age(int(age.total_seconds()))}" for name, age in ages.items())
+        return ", ".join(texts)
+
+    def _remedies(self, entry: CatalogueEntry) -> Iterator[str]:
+        for text in dict.fromkeys(entry.remedies.values()):
+            codes = (code for code, each in entry.remedies.items() if each == text)
+            yield f"{', '.join(codes)}: {text}"
+
+    def _steps(self, reason: Reason) -> Iterator[str]:
+        steps = enumerate(self._runbooks.get(reason, ()), start=1)
+        yield from (f"{number}. {step}" for number, step in steps)
+
+    def _targets(self, reason: Reason) -> Iterator[str]:
+        if reason == self._catalogue.missing_crd_reason:
+            yield "every reason whose probe needs the missing CRD"
+        for row in self._catalogue.suppressions:
+            if row.source == reason:
+                yield f"{row.target} ({_where(row.scope)}): {row.why}"
+
+    def _sources(self, reason: Reason) -> Iterator[str]:
+        for row in self._catalogue.suppressions:
+            if row.target == reason:
+                yield f"{row.source} ({_where(row.scope)}): {row.why}"
+        crds = sorted(self._catalogue.required_crds(reason))
+        if crds and self._catalogue.missing_crd_reason:
+            yield f"{self._catalogue.missing_crd_reason}, of {', '.join(crds)}"
+
+    def render_chain(self, reasons: Sequence[str]) -> Iterator[str]:
+        """
+        Yield the way from a symptom to its root, with why each step follows.
+        """
+        yield one_line(reasons[0]) + (" (the symptom)" if len(reasons) > 1 else "")
+        for depth, (target, source) in enumerate(pairwise(reasons), start=1):
+            is_root = depth == len(reasons) - 1
+            root = " (the root)" if is_root else ""
+            yield f"{INDENT * depth}{STEP}because of {one_line(source)}{root}"
+            yield from wrap(
+                self._why(source, target),
+                WIDTH,
+                initial_indent=INDENT * (depth + 1),
+                subsequent_indent=INDENT * (depth + 1),
+            )
+
+    def _why(self, source: str, target: str) -> str:
+        rows = self._catalogue.suppressions
+        known = [row.why for row in rows if (row.source, row.target) == (source, target)]
+        if known:
+            return known[0]
+        if source == self._catalogue.missing_crd_reason:
+            return NEEDS_CRD
+        return "This catalogue has no such row; the reporter's may have."
+
+    def meaning(self, reason: str) -> Iterator[str]:
+        yield from self._paragraph("Meaning", self._meanings.get(reason, ""))
+
+    def _paragraph(self, label: str, text: str) -> Iterator[str]:
+        if text:
+            yield f"{label}:"
+            lines = wrap(" ".join(text.split()), WIDTH - len(INDENT))
+            yield from (INDENT + one_line(line) for line in lines)
+
+    def _list(self, label: str, items: Iterator[str]) -> Iterator[str]:
+        for number, item in enumerate(items):
+            if not number:
+                yield f"{label}:"
+            yield from wrap(
+                one_line(" ".join(item.split())),
+                WIDTH,
+                initial_indent=INDENT,
+                subsequent_indent=INDENT * 2,
+            )
+
+
+def _where(scope: Scope) -> str:
+    return "everywhere" if scope is Scope.CLUSTER else "in the same namespace"

@@ -1,0 +1,129 @@
+"""
+The commands as processes, and what they are asked about.
+"""
+
+import asyncio
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest_asyncio
+
+from reporter.embedded.server import EmbeddedServer
+from tests.integration.process.reporter_process import (
+    RunningReporter,
+    environment,
+    running_reporter,
+)
+
+
+KAITO = ("deployments.apps", "kaito-system", "kaito-workspace")
+MODEL_POD = ("pods", "team-a", "qwen-7rk2p-0")
+INFERENCE_SET = ("inferencesets.kaito.sh", "team-a", "qwen")
+TIMEOUT = 60.0
+
+
+class Ended(NamedTuple):
+    code: int | None
+    out: str
+    err: str
+
+
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[EmbeddedServer]:
+    async with EmbeddedServer() as server:
+        server.load_example_stack()
+        yield server
+
+
+async def ask(*argv: str, stdin: bytes | None = None, **environ: str) -> Ended:
+    """
+    Run a command to its end, without any terminal.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "reporter.cli", *argv),
+        env=environment(**environ),
+        stdin=DEVNULL if stdin is None else PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    async with asyncio.timeout(TIMEOUT):
+        out, err = await process.communicate(stdin)
+    assert b"Traceback" not in err, err.decode()
+    return Ended(process.returncode, out.decode(), err.decode())
+
+
+async def ask_about(server: EmbeddedServer, folder: Path, *argv: str, **environ: str) -> Ended:
+    """
+    Run a command with a kubeconfig of the server.
+    """
+    config = server.write_kubeconfig(folder / "asking.kubeconfig")
+    return await ask(*argv, KUBECONFIG=str(config), **environ)
+
+
+def scale_to_zero(server: EmbeddedServer) -> None:
+    server.cluster.patch(*KAITO, {"spec": {"replicas": 0}})
+
+
+def scale_up(server: EmbeddedServer) -> None:
+    """
+    Scale it up again, and let its controller have seen that.
+    """
+    changed = server.cluster.patch(*KAITO, {"spec": {"replicas": 1}})
+    seen = {"observedGeneration": changed["metadata"]["generation"], "updatedReplicas": 1}
+    server.cluster.patch(*KAITO, {"status": seen}, subresource="status")
+
+
+@asynccontextmanager
+async def serving_reporter(
+    server: EmbeddedServer, folder: Path, *flags: str
+) -> AsyncIterator[RunningReporter]:
+    """
+    Run a reporter that looks at everything each second, and reads no metrics pages.
+    """
+    often = ("--leader-elect=false", "--resync-seconds=1", "--scrape=off", *flags)
+    async with running_reporter(server, folder, *often) as reporter:
+        await reporter.wait_ready()
+        yield reporter
+
+
+def add_reporter_pod(
+    server: EmbeddedServer,
+    address: str,
+    *,
+    namespace: str = "kaito-system",
+    keda: str = "keda",
+) -> None:
+    """
+    Store the pod of a reporter that listens at a loopback address of this machine.
+    """
+    server.cluster.upsert(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": "reporter-0",
+                "namespace": namespace,
+                "labels": {"app.kubernetes.io/component": "status-reporter"},
+            },
+            "spec": {
+                "containers": [
+                    {
+                        "name": "reporter",
+                        "image": "example/reporter:1",
+                        "args": [
+                            f"--status-bind-address={address}",
+                            f"--keda-namespace={keda}",
+                        ],
+                    }
+                ]
+            },
+            "status": {
+                "podIP": "127.0.0.1",
+                "conditions": [{"type": "Ready", "status": "True"}],
+            },
+        }
+    )

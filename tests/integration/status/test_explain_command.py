@@ -1,0 +1,74 @@
+"""
+The command explain, and the kubectl plugin.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from reporter.embedded.server import EmbeddedServer
+from tests.integration.status.asking import MODEL_POD, ask, ask_about, scale_to_zero, server
+
+
+__all__ = ["server"]
+
+
+async def test_a_reason_is_explained_without_any_cluster():
+    ended = await ask("explain", "clusterkaitocontrollernotready", HOME="/nonexistent")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("Reason:        clusterKaitoControllerNotReady\n")
+    assert "Suppresses:\n" in ended.out
+
+
+async def test_a_subject_is_explained_from_the_symptom_to_the_root(
+    server: EmbeddedServer, tmp_path: Path
+):
+    scale_to_zero(server)
+    waiting = {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}
+    server.cluster.patch(
+        *MODEL_POD,
+        {
+            "status": {
+                "conditions": [{"type": "Ready", "status": "False"}],
+                "containerStatuses": [{"name": "vllm", "ready": False, "state": waiting}],
+            }
+        },
+        subresource="status",
+    )
+    ended = await ask_about(server, tmp_path, "explain", "team-a/qwen", "--from=cluster")
+    assert ended.code == 0
+    chain = ended.out.splitlines()
+    symptom = chain.index("inferencesetModelPodsNotReady (the symptom)")
+    assert chain[symptom + 1] == "  ↳ because of clusterKaitoControllerNotReady (the root)"
+    assert chain[symptom + 2].startswith("    KAITO's controller creates and repairs model pods")
+
+
+async def test_what_is_current_is_blocked_by_nothing(server: EmbeddedServer, tmp_path: Path):
+    ended = await ask_about(server, tmp_path, "explain", "team-a", "--from=cluster")
+    assert ended.out.splitlines()[-1] == "Nothing blocks it."
+
+
+async def test_each_command_has_a_help_in_eighty_columns():
+    for command in ("status", "wait", "explain"):
+        ended = await ask(command, "--help")
+        assert (ended.code, ended.err) == (0, "")
+        assert max(len(line) for line in ended.out.splitlines()) <= 80
+        assert "Exit codes: " in ended.out
+
+
+async def test_the_plugin_is_the_command_status(server: EmbeddedServer, tmp_path: Path):
+    config = server.write_kubeconfig(tmp_path / "kubeconfig")
+    program = "from reporter.cli.__main__ import main_plugin; main_plugin()"
+    argv = ("-c", program, "team-a", "-o", "name", "--from=cluster", f"--kubeconfig={config}")
+    ended = await run_python(*argv)
+    assert (ended[0], ended[1].splitlines()) == (0, ["team-a", "team-a/qwen"])
+    ended = await run_python("-c", program, "explain", "clusterBBRNotReady")
+    assert ended[1].startswith("Reason:        clusterBBRNotReady")
+
+
+async def run_python(*argv: str) -> tuple[int | None, str]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *argv, stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await process.communicate()
+    return process.returncode, out.decode()

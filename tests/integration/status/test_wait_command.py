@@ -1,0 +1,191 @@
+"""
+The command wait, as a pipeline runs it.
+"""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+from aiohttp import web
+
+from reporter.embedded.server import EmbeddedServer
+from reporter.model.rollup.states import Mode, State
+from reporter.model.rollup.status import NamespaceStatus, StatusDocument
+from reporter.runtime.process.clock import Clock
+from tests.integration.status.asking import (
+    INFERENCE_SET,
+    MODEL_POD,
+    Ended,
+    ask,
+    ask_about,
+    scale_to_zero,
+    scale_up,
+    server,
+    serving_reporter,
+)
+from tests.support.stubs.api_servers import a_json_response, serving
+
+
+__all__ = ["server"]
+
+
+async def wait(server: EmbeddedServer, folder: Path, *argv: str) -> Ended:
+    return await ask_about(server, folder, "wait", "--from=cluster", *argv)
+
+
+async def test_what_is_ready_ends_it_at_once(server: EmbeddedServer, tmp_path: Path):
+    ended = await wait(server, tmp_path, "team-a/qwen")
+    assert (ended.code, ended.out) == (0, "team-a/qwen is ready\n")
+    assert "team-a/qwen: Current; 1 of 1 ready" in ended.err
+
+
+async def test_it_waits_until_it_is_ready(server: EmbeddedServer, tmp_path: Path):
+    scale_to_zero(server)
+    argv = ("cluster", "--timeout=50s", "--settle-seconds=0")
+    waiting = asyncio.create_task(wait(server, tmp_path, *argv))
+    await asyncio.sleep(2)
+    assert not waiting.done()
+    scale_up(server)
+    ended = await waiting
+    assert (ended.code, ended.out) == (0, "cluster is ready\n")
+    assert "cluster: Failed; clusterKaitoControllerNotReady" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "expected"),
+    [
+        (["cluster", "--timeout=1s"], 3, "cluster is not ready after 1s: Failed"),
+        (["cluster", "--timeout=30s", "--fail-fast"], 4, "cluster has failed: Failed"),
+        (["team-z", "--timeout=1s"], 3, "team-z is not ready after 1s: NotFound"),
+        (["team-z", "--for=gone"], 0, "team-z is gone"),
+        (["team-a", "--for=gone", "--timeout=1s"], 3, "team-a is not gone after 1s: Current"),
+        (["team-a", "--for=available"], 0, "team-a is available"),
+        (["cluster", "--timeout=0s"], 3, "cluster is not ready after 0s: Failed"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+async def test_each_end_has_its_exit_code_and_one_line(
+    server: EmbeddedServer, tmp_path: Path, argv, code, expected
+):
+    scale_to_zero(server)
+    ended = await wait(server, tmp_path, *argv)
+    assert ended.code == code
+    assert ended.out.startswith(expected)
+    assert ended.out.count("\n") == 1
+
+
+async def test_a_set_that_is_being_deleted_ends_a_fast_wait(
+    server: EmbeddedServer, tmp_path: Path
+):
+    server.cluster.patch(*INFERENCE_SET, {"metadata": {"finalizers": ["kaito.sh/held"]}})
+    server.cluster.delete(*INFERENCE_SET)
+    ended = await wait(server, tmp_path, "team-a/qwen", "--fail-fast", "--timeout=30s")
+    assert ended.code == 6
+    assert ended.out.startswith("team-a/qwen is being deleted")
+
+
+async def test_what_cannot_be_judged_is_waited_for(server: EmbeddedServer, tmp_path: Path):
+    server.deny("list", "kaito.sh", "inferencesets")
+    ended = await wait(server, tmp_path, "team-a", "--timeout=2s", "--fail-fast")
+    assert ended.code == 3
+    assert "Unknown" in ended.out
+
+
+async def test_a_trouble_that_has_just_begun_does_not_end_a_fast_wait(
+    server: EmbeddedServer, tmp_path: Path
+):
+    now = Clock().now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    starting = {"name": "vllm", "ready": False, "state": {"running": {"startedAt": now}}}
+    server.cluster.patch(
+        *MODEL_POD,
+        {
+            "status": {
+                "conditions": [{"type": "Ready", "status": "False", "lastTransitionTime": now}],
+                "containerStatuses": [starting],
+            }
+        },
+        subresource="status",
+    )
+    ended = await wait(server, tmp_path, "team-a/qwen", "--timeout=3s", "--fail-fast")
+    assert ended.code == 3
+
+
+async def test_a_reporter_wakes_it_by_a_change(server: EmbeddedServer, tmp_path: Path):
+    scale_to_zero(server)
+    async with serving_reporter(server, tmp_path, "--settle-seconds=0") as reporter:
+        url = f"http://{reporter.health_at}"
+        waiting = asyncio.create_task(ask("wait", "cluster", "--timeout=50s", f"--from={url}"))
+        await asyncio.sleep(3)
+        assert not waiting.done()
+        scale_up(server)
+        ended = await waiting
+    assert (ended.code, ended.out) == (0, "cluster is ready\n")
+
+
+async def test_a_reporter_is_believed_only_after_a_pass_since_the_first_answer():
+    first, later = "2026-05-01T12:00:00Z", "2026-05-01T12:00:01Z"
+    states = [(State.CURRENT, first), (State.CURRENT, first), (State.IN_PROGRESS, later)]
+    answers = iter([*states, (State.CURRENT, "2026-05-01T12:00:02Z")])
+
+    async def handler(_) -> web.StreamResponse:
+        state, at = next(answers)
+        team = NamespaceStatus(name="team-a", state=state)
+        document = msgspec.to_builtins(
+            StatusDocument(schema="v1", mode=Mode.WATCHING, namespaces=(team,))
+        )
+        return a_json_response({**document, "evaluatedAt": at}, ETag=f'"{at}"')
+
+    async with serving(handler) as stub:
+        ended = await ask("wait", "team-a", f"--from={stub.url}", "--timeout=30s")
+        waited = [request.query.get("wait") for request in stub.requests]
+    assert ended.code == 0
+    assert "team-a: InProgress" in ended.err
+    assert waited == [None, None, None, "30"]
+
+
+async def test_a_server_that_is_away_is_asked_again_and_in_the_end_named():
+    ended = await ask("wait", "team-a", "--from=http://127.0.0.1:1", "--timeout=2s")
+    assert ended.code == 1
+    assert ended.out.startswith("nobody answered within 2s; http://127.0.0.1:1 cannot be read")
+
+
+async def test_the_last_look_is_at_the_end_of_the_time():
+    gone = {"schema": "v1", "state": "NotFound", "error": "no team-a", "remedy": "look"}
+    busy = {"schema": "v1", "error": "32 requests wait", "remedy": "Ask later."}
+    answers = iter([a_json_response(busy, 429, Retry_After="60"), a_json_response(gone, 404)])
+
+    async def handler(_) -> web.StreamResponse:
+        return next(answers)
+
+    async with serving(handler) as stub:
+        ended = await ask("wait", "team-a", "--for=gone", f"--from={stub.url}", "--timeout=2s")
+    assert (ended.code, ended.out) == (0, "team-a is gone\n")
+    assert "the reporter is busy" in ended.err
+
+
+async def test_a_reporter_without_a_pass_in_time_is_named():
+    team = NamespaceStatus(name="team-a", state=State.CURRENT)
+    document = msgspec.to_builtins(
+        StatusDocument(schema="v1", mode=Mode.WATCHING, namespaces=(team,))
+    )
+
+    async def handler(_) -> web.StreamResponse:
+        return a_json_response({**document, "evaluatedAt": "2026-05-01T12:00:00Z"})
+
+    async with serving(handler) as stub:
+        ended = await ask("wait", "team-a", f"--from={stub.url}", "--timeout=2s")
+        at_once = await ask("wait", "team-a", f"--from={stub.url}", "--timeout=0s")
+    assert ended.code == 3
+    assert "has finished no pass since it was asked first" in ended.out
+    assert (at_once.code, at_once.out) == (0, "team-a is ready\n")
+
+
+async def test_what_asking_again_cannot_change_ends_it_at_once():
+    async def older(_) -> web.StreamResponse:
+        return web.Response(status=404, text="404: Not Found")
+
+    async with serving(older) as stub:
+        ended = await ask("wait", "team-a", f"--from={stub.url}", "--timeout=10m")
+    assert ended.code == 1
+    assert "has no /status/v1" in ended.err
