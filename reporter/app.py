@@ -280,9 +280,8 @@ class Reporter:
     def _other_tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         yield "controller", self._controller.run()
         yield from self._inputs.tasks()
-        mode = self._inputs.scrape_mode
-        needed = permissions_for(self._settings, self._catalogue, mode=mode)
-        yield "permissions", check_permissions(self._api, needed, mode=mode)
+        needed = permissions_for(self._settings, self._catalogue, mode=self._inputs.scrape_mode)
+        yield "permissions", check_permissions(self._api, needed, mode=self._inputs.scrape_mode)
         yield "heap", trim_heap_after(self._controller.pass_times.first_finished)
         if isinstance(self._leadership, Elector) and self._settings.deployment_name:
             yield "lease owner", self._ownership.run(self._leadership)
