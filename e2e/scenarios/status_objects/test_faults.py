@@ -45,7 +45,11 @@ def test_right_that_is_taken_away_is_named_once_and_stops_no_event(plane: Contro
             assert status_objects.read(client, TEAM)["status"]["state"] == "Current"
             assert len(reporter.lines("ERROR", "status objects are not written")) == 1
         status_objects.until_state(client, TEAM, "Failed", within=60)
-        assert reporter.metric("status_objects_failing") == 0
+        until(
+            lambda: reporter.metric("status_objects_failing") == 0,
+            within=PROMPT_TIMEOUT,
+            what="no write fails any longer",
+        )
 
 
 def test_right_to_list_that_is_missing_from_the_start_is_in_the_table(plane: ControlPlane) -> None:

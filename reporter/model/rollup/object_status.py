@@ -159,6 +159,13 @@ class ObjectStatus(StatusStruct, frozen=True, kw_only=True):
     inference_sets: Annotated[
         SetCounts | None, Meta(description="Numbers of InferenceSets by state.")
     ] = None
+    not_judged: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Reasons that need metrics pages, which tell nothing yet, of any of the "
+            "InferenceSets."
+        ),
+    ] = ()
     package_revision: Annotated[
         str, Meta(description="Revision of the package that the status is about.")
     ] = ""

@@ -43,6 +43,7 @@ class Answer(NamedTuple):
     """
     The state of what an object asks about, with what is known beside it.
 
+    *not_judged*: reasons that need metrics pages of which none is known, of any InferenceSet.
     *problem*: InvalidScope or NotFound, if what it asks about cannot be.
     """
 
@@ -52,6 +53,7 @@ class Answer(NamedTuple):
     replicas: Replicas | None = None
     inference_sets: SetCounts | None = None
     package: Package | None = None
+    not_judged: tuple[str, ...] = ()
     problem: str = ""
 
 
@@ -135,6 +137,7 @@ def _of_namespace(
         replicas=summary.replicas,
         inference_sets=SetCounts.of(record.totals.by_state) if record is not None else None,
         package=summary.package,
+        not_judged=_not_judged(record.sets.values()) if record is not None else (),
     )
 
 
@@ -156,6 +159,7 @@ def _of_named_sets(
         replicas=sum_replicas(recount(sets.values())),
         inference_sets=SetCounts.of({state: states.count(state) for state in set(states)}),
         package=record.package,
+        not_judged=_not_judged(sets.values()),
     )
     if missing:
         shown = ", ".join(sorted(missing)[:3]) + (" and others" if len(missing) > 3 else "")  # noqa: PLR2004
@@ -163,6 +167,10 @@ def _of_named_sets(
         problem = _problem(State.NOT_FOUND, NOT_FOUND, Layer.MODELDEPLOYMENT, why)
         return answer._replace(blocking=problem.blocking, problem=NOT_FOUND)
     return answer._replace(blocking=_blocking(namespace, absent, record, sets, view, rules))
+
+
+def _not_judged(sets: Iterable[SetRecord]) -> tuple[str, ...]:
+    return tuple(sorted({str(reason) for each in sets for reason in each.not_judged}))
 
 
 def _any_available(sets: Iterable[SetRecord], *, may_be_more: bool) -> bool | None:

@@ -133,6 +133,7 @@ def _render(found: ProductionStackStatus, answer: Answer, *, now: datetime) -> J
         blocking=answer.blocking,
         replicas=answer.replicas,
         inference_sets=answer.inference_sets,
+        not_judged=answer.not_judged,
         package_revision=answer.package.revision if answer.package is not None else "",
     )
     # As a client reads it: lists and texts, where to_builtins has tuples.

@@ -6,7 +6,7 @@ import pytest
 
 from reporter.model.rollup.status import Package
 from reporter.stages.rollup.objects.answers import Answer, AnswerRules, find_answer
-from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, view_of
+from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, stack_after, view_of
 from tests.support.status_objects import a_status_object, stack_without_pages
 
 
@@ -104,6 +104,13 @@ def test_counts_and_replicas_are_of_the_named_sets():
     assert (named.inference_sets.total, named.inference_sets.current) == (1, 1)
     assert (named.replicas.desired, named.replicas.ready, named.replicas.updated) == (1, 1, 1)
     assert whole.replicas == named.replicas
+
+
+@pytest.mark.parametrize("spec", [{}, {"inferenceSets": ["qwen"]}])
+def test_what_no_page_tells_is_marked_and_changes_no_state(spec):
+    read, unread = ask(stack_without_pages(), **spec), ask(stack_after(), **spec)
+    assert (read.state, read.not_judged) == ("Current", ())
+    assert (unread.state, unread.not_judged) == ("Current", ("inferencesetEngineStalled",))
 
 
 @pytest.mark.parametrize(
