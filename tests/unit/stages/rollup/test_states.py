@@ -138,6 +138,16 @@ def test_an_inference_set_that_may_exist_is_unknown_and_not_missing():
     assert view_of(stack_after()).inference_set("team-m", "phi") is None
 
 
+def test_a_namespace_whose_inference_sets_cannot_be_listed_is_unknown_until_they_can():
+    without_sets = {"InferenceSet team-m/qwen": None}
+    replay = stack_after(without_sets, watch={"inferencesets": "lost"}, until="5m")
+    found = view_of(replay).namespace("team-m")
+    assert (found.state, found.available) == (State.UNKNOWN, None)
+    assert (found.blocking.code, found.blocking.layer) == ("NotListed", "modeldeployment")
+    listed = view_of(stack_after(without_sets, until="5m")).namespace("team-m")
+    assert (listed.state, listed.blocking) == (State.CURRENT, None)
+
+
 @pytest.mark.parametrize("kind", ["pods", "workspaces"])
 def test_replicas_that_cannot_be_counted_are_unknown(kind):
     line = line_of(stack_after(watch={kind: "lost"}, until="2m"), QWEN)
