@@ -15,7 +15,7 @@ from e2e.chart.installed import NAMESPACE, answer, difference
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.controlplane import ControlPlane, assets, crds
 from reporter.model.event_record import WriteResult
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics import Metrics, WatchReport
 from reporter.sinks.metrics.declarations import METRICS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
@@ -87,7 +87,17 @@ def test_a_broken_rule_is_noticed(helm: Helm) -> None:
 
 def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
     expressions = " ".join(rule["expr"] for rule in _rules(helm)["groups"][0]["rules"])
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    watch = WatchReport(
+        kind="pods",
+        watching=True,
+        last_event_age=0.0,
+        objects=1,
+        relists=0,
+        restarts=0,
+        decode_errors=0,
+        missed_events=0,
+    )
+    metrics = Metrics(DEFAULT_CATALOGUE, lambda: [watch])
     metrics.set_scrape_pages_function(lambda: {"read": 0})
     page = metrics.render().decode()
     asked = set(re.findall(rf"{OURS}\w+", expressions))

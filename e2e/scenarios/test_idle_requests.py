@@ -21,6 +21,7 @@ from e2e.support.reporter_process import LEASE, NAMESPACE, ReporterProcess
 
 QUIET_SECONDS = float(os.environ.get("QUIET_SECONDS", "75"))
 INFERENCE_SETS = 100
+USER = f"system:serviceaccount:{NAMESPACE}:{NAME}"
 RENEWAL = 2
 """
 Seconds from one renewal of the lease to the next, by default.
@@ -60,6 +61,11 @@ def idle_requests() -> Iterator[IdleRequests]:
                 within=15,
                 what="the rights are checked",
             )
+            until(
+                lambda: any(_is_read_back(entry) for entry in plane.audit()),
+                within=15,
+                what="the leader has read its Events back",
+            )
             begin = dt.datetime.now(dt.UTC)
             time.sleep(QUIET_SECONDS)
             asked = Counter(_request(e) for e in plane.audit() if _asked_since(e, begin))
@@ -97,10 +103,22 @@ def _asked_since(entry: Json, begin: dt.datetime) -> bool:
     """
     Return whether the reporter began this request. A watch has two entries: its begin and its end.
     """
-    user = f"system:serviceaccount:{NAMESPACE}:{NAME}"
     received = dt.datetime.fromisoformat(entry["requestReceivedTimestamp"])
     ended_watch = entry["verb"] == "watch" and entry["stage"] == "ResponseComplete"
-    return entry["user"]["username"] == user and received >= begin and not ended_watch
+    return _user(entry) == USER and received >= begin and not ended_watch
+
+
+def _is_read_back(entry: Json) -> bool:
+    """
+    Return whether a leader has listed the Events that its predecessor wrote.
+    """
+    ended = entry["stage"] == "ResponseComplete" and _user(entry) == USER
+    return ended and _request(entry) == ("list", "/api/v1/namespaces/kube-system/events")
+
+
+def _user(entry: Json) -> str:
+    name: str = entry["user"]["username"]
+    return name
 
 
 def _request(entry: Json) -> tuple[str, str]:
