@@ -38,7 +38,7 @@ from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
 from reporter.runtime.leaderelection.rules import LeaseTiming
 from reporter.runtime.process import loop_lag
-from reporter.runtime.process.cancellation import cancel_all
+from reporter.runtime.process.cancellation import stop_all
 from reporter.runtime.process.clock import Clock, monotonic_seconds
 from reporter.runtime.process.heap import trim_heap_after
 from reporter.runtime.process.open_files import raise_open_files_limit
@@ -274,10 +274,10 @@ class Reporter:
                 logger.info("stopping")
             finally:
                 # The lease is released only after the last write has ended.
-                await cancel_all(*publishing)
-                await cancel_all(electing)
+                await stop_all(*publishing)
+                await stop_all(electing)
                 await self._leadership.release()
-                await cancel_all(*others)
+                await stop_all(*others)
 
     def _other_tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         yield "controller", self._controller.run()

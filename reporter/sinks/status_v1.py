@@ -27,7 +27,7 @@ The InferenceSets that are rendered at once: a few milliseconds of the event loo
 @dataclass(frozen=True, slots=True)
 class StatusRequest:
     """
-    What was asked for: all, one *namespace*, or one *inference_set* in it.
+    A request for all, for one *namespace*, or for one *inference_set* in it.
 
     *states*: of the InferenceSets to show. *wait*: seconds to wait for a change.
     """

@@ -237,7 +237,7 @@ def test_a_change_of_references_marks_the_subjects_of_both_versions(objects):
 @pytest.mark.parametrize("objects", STACKS.values(), ids=STACKS.keys())
 def test_what_an_object_affects_depends_only_on_what_the_store_compares(objects):
     """
-    Of a change that leaves these fields as they are, the store asks only about the new version.
+    The store asks only about the new version after a change that leaves these fields as they are.
     """
     for each in objects:
         kind, meta = BY_TYPE[type(each)], each.metadata

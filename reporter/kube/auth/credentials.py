@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class RefreshPolicy:
     """
-    When credentials are read or requested again.
+    The times at which credentials are read or requested again.
 
     *expiry_margin*: how long before its expiry a credential is renewed. *min_plugin_interval*: the
     least time between two runs of a plugin, even if the server refuses its credential.

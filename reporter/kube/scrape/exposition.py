@@ -236,7 +236,7 @@ class _PageParser:
 
 class _FoundLine(NamedTuple):
     """
-    Where a line starts, where that ends which was looked for, and the name in it.
+    A line that was found: its start, the end of the match, and the name in it.
     """
 
     start: int

@@ -72,7 +72,7 @@ class ObjectCondition(StatusStruct, frozen=True, kw_only=True):
 
 class ObjectBlocking(StatusStruct, frozen=True, kw_only=True):
     """
-    What keeps the subject from being Current: the cause, and not what merely follows from it.
+    The cause that keeps the subject from being Current, and not what merely follows from it.
     """
 
     reason: Annotated[

@@ -45,7 +45,7 @@ The states that a subject which exists may have.
 @unique
 class Actionability(StrEnum):
     """
-    Who must act; TRANSIENT: nobody yet, it may still end by itself.
+    The party that must act; TRANSIENT: nobody yet, it may still end by itself.
     """
 
     TRANSIENT = "transient"
@@ -80,7 +80,7 @@ class Pattern(StrEnum):
 @unique
 class Mode(StrEnum):
     """
-    How the status was made: by a process that watches, or from one reading.
+    The origin of a status: a process that watches, or one reading.
     """
 
     WATCHING = "watching"

@@ -44,7 +44,7 @@ class Replicas(StatusStruct, frozen=True, kw_only=True):
 
 class Blocking(StatusStruct, frozen=True, kw_only=True):
     """
-    What keeps a subject from being Current: the cause, and not what merely follows from it.
+    The cause that keeps a subject from being Current, and not what merely follows from it.
     """
 
     reason: Annotated[

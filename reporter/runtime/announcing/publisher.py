@@ -20,6 +20,7 @@ from reporter.runtime.announcing.event_writer import EventSink, EventWriter
 from reporter.runtime.announcing.refusals import RefusalLog
 from reporter.runtime.announcing.write_queue import WriteQueue, retry_at
 from reporter.runtime.leaderelection.leadership import Leadership
+from reporter.runtime.process.cancellation import cancel_all
 from reporter.runtime.process.clock import Clock
 from reporter.stages.announcing.outcome import WriteOutcome
 from reporter.stages.announcing.rate_limit import WriteBackoff
@@ -71,7 +72,7 @@ class EventPublisher:
                 if publishing.done():
                     publishing.result()
             finally:
-                await _cancel_all(publishing, lost)
+                await cancel_all(publishing, lost)
                 self._announcements.stood_down()
                 self._queue.forget_backoffs()
 
@@ -153,7 +154,7 @@ class EventPublisher:
         try:
             await asyncio.wait(waits, timeout=left, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await _cancel_all(*waits)
+            await cancel_all(*waits)
 
     # ------------------------------------------------------------ one write
 
@@ -211,9 +212,3 @@ def _failure_log_level(backoff: WriteBackoff) -> int:
     Return the level for the last failure: only the first of several in a row is a warning.
     """
     return logging.DEBUG if backoff.failures > 1 else logging.WARNING
-
-
-async def _cancel_all(*tasks: "asyncio.Task[object] | asyncio.Task[bool]") -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)

@@ -52,7 +52,7 @@ class PassObserver(Protocol):
 @dataclass(slots=True)
 class PassTimes:
     """
-    When the last pass finished: *finished* in seconds of the event loop; None before the first.
+    The end of the last pass: *finished* in seconds of the event loop; None before the first.
     """
 
     finished: float | None = None

@@ -19,7 +19,7 @@ from reporter.stages.store.store import Store
 @dataclass(frozen=True, slots=True)
 class ProcessInfo:
     """
-    What never changes while the process runs.
+    The facts that never change while the process runs.
 
     *idle*: the reasons that check nothing with its flags, with what to set.
     *find_unread*: returns the kinds that cannot be read now, with what that costs.

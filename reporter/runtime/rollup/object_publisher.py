@@ -28,6 +28,7 @@ from reporter.model.kinds.productionstack.statuses import (
 )
 from reporter.model.rollup.object_status import WriteObjectResult
 from reporter.runtime.leaderelection.leadership import Leadership
+from reporter.runtime.process.cancellation import cancel_all
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.rollup.object_looks import ObjectLooks
 from reporter.runtime.rollup.object_queue import ObjectQueue
@@ -115,7 +116,7 @@ class StatusObjectPublisher:
                 await asyncio.wait({publishing, lost}, return_when=asyncio.FIRST_COMPLETED)
                 faulty = publishing.done()
             finally:
-                await _cancel_all(publishing, lost)
+                await cancel_all(publishing, lost)
                 self._queue.forget_backoffs()
             if faulty:
                 await self._report_fault(publishing)
@@ -161,7 +162,7 @@ class StatusObjectPublisher:
                 {change, changed}, timeout=left, return_when=asyncio.FIRST_COMPLETED
             )
         finally:
-            await _cancel_all(changed)
+            await cancel_all(changed)
 
     # ------------------------------------------------------------ one write
 
@@ -250,9 +251,3 @@ def _result_of(err: KubeError) -> WriteObjectResult:
             return WriteObjectResult.THROTTLED
         case _:
             return WriteObjectResult.FAILED
-
-
-async def _cancel_all(*tasks: "asyncio.Task[object] | asyncio.Task[bool]") -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)

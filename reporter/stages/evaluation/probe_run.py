@@ -180,7 +180,7 @@ def prepare_probe_run(
 @dataclass(frozen=True, slots=True)
 class _PassInput:
     """
-    What all probes of a pass share.
+    The input that all probes of a pass share.
     """
 
     snapshot: Snapshot

@@ -24,7 +24,7 @@ from reporter.stages.evaluation.evaluation import Evaluation
 
 class Blocker(Struct, frozen=True, kw_only=True, gc=False):
     """
-    What keeps a subject from being Current.
+    The cause that keeps a subject from being Current.
 
     *key*: the cause's finding; None if there is progress without trouble, or nothing was evaluated.
     *via*: the subject's own reason and those between it and the cause, if the cause is upstream.
@@ -108,7 +108,7 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
 
 class GroupKey(Struct, frozen=True, order=True, gc=False):
     """
-    What the blockers of a namespace have in common, ordered by importance.
+    The properties that blockers of a namespace have in common, ordered by importance.
     """
 
     milder_than_failed: int

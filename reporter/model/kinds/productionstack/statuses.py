@@ -27,7 +27,7 @@ ObjectName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
 @unique
 class StatusScope(StrEnum):
     """
-    What an object asks about: the namespace that it is in, or the control plane.
+    The subject of an object: the namespace that it is in, or the control plane.
     """
 
     NAMESPACE = "Namespace"
@@ -43,7 +43,7 @@ class PackageSpec(ApiStruct, frozen=True):
 
 class ProductionStackStatusSpec(ApiStruct, frozen=True):
     """
-    What the status is about.
+    The subject of the status, as its user asks for it.
     """
 
     scope: Annotated[

@@ -42,7 +42,7 @@ EVALUATION_TIME = "lastEvaluationTime"
 
 class ObjectMemory(NamedTuple):
     """
-    What a process remembers of an object beside what is in the cluster.
+    The memory of a process about an object, beside what is in the cluster.
 
     *seen_at*: when this generation was first seen. *missing_since*: since when what it names is.
     """

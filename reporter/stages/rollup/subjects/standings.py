@@ -28,7 +28,7 @@ STALE, SCALING, UPDATING = "StaleStatus", "Scaling", "Updating"
 
 class Remark(NamedTuple):
     """
-    Why a subject without findings is Unknown or in progress.
+    The cause, without a finding, of a subject that is Unknown or in progress.
     """
 
     code: str
@@ -37,7 +37,7 @@ class Remark(NamedTuple):
 
 class Facts(NamedTuple):
     """
-    What decides about the state beside findings.
+    The facts that decide about the state beside findings.
 
     *unknown*: why it cannot be read. *progress*: what is not as wanted yet.
     """

@@ -24,7 +24,7 @@ SUBJECT = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
 
 def kept(store, pod=POD) -> list[int]:
     """
-    When the samples of a pod were taken, in seconds after noon.
+    Return the times of a pod's samples, in seconds after noon.
     """
     window = store.snapshot().scrape_history(pod, REASON)
     return [] if window is None else [(each.scraped_at - NOON).seconds for each in window.scrapes]

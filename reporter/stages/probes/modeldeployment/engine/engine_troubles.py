@@ -39,7 +39,7 @@ The engines of a pod that a message names.
 @dataclass(frozen=True, slots=True)
 class Extent:
     """
-    How many engines of the set's Ready pods have the trouble. *wanted*: replicas of the set.
+    The number of engines of the set's Ready pods with the trouble. *wanted*: replicas of the set.
     """
 
     troubled: int
