@@ -5,6 +5,7 @@ A plain client for tests: JSON in, JSON out.
 import http.client
 import json
 import ssl
+import time
 import urllib.parse
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,10 @@ from e2e.controlplane.manifests import Json
 
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
+DISCOVERY_PAUSES = (0.2, 0.5, 1, 2, 4)
+"""
+Seconds between attempts to read the resources of a group.
+"""
 
 
 class ApiError(Exception):
@@ -94,9 +99,25 @@ class Client:
 
     def _resource(self, root: str, kind: str) -> Json:
         if kind not in self._plurals.get(root, {}):
-            found = self.get(root)["resources"]
+            found = self._discover(root)["resources"]
             self._plurals[root] = {each["kind"]: each for each in found if "/" not in each["name"]}
         return self._plurals[root][kind]
+
+    def _discover(self, root: str) -> Json:
+        """
+        Read the resources of a group and version, again where a loaded server does not know it yet.
+
+        Discovery of a new CRD's group lags behind its condition Established: each server publishes it
+        from a queue (apiextensions-apiserver, customresource_discovery_controller.go).
+        """
+        for pause in DISCOVERY_PAUSES:
+            try:
+                return self.get(root)
+            except ApiError as error:
+                if error.status != http.client.NOT_FOUND:
+                    raise
+            time.sleep(pause)
+        return self.get(root)
 
     def _send(
         self, method: str, path: str, body: Json, content_type: str = "application/json"

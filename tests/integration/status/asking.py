@@ -56,6 +56,51 @@ async def ask(*argv: str, stdin: bytes | None = None, **environ: str) -> Ended:
     return Ended(process.returncode, out.decode(), err.decode())
 
 
+class Running(NamedTuple):
+    """
+    A command that runs, and the lines of its standard error until now.
+    """
+
+    process: asyncio.subprocess.Process
+    lines: list[str]
+
+    async def reports(self, text: str) -> None:
+        """
+        Wait for a line of standard error that contains a text.
+        """
+        assert self.process.stderr is not None
+        async with asyncio.timeout(TIMEOUT):
+            while not any(text in line for line in self.lines):
+                line = await self.process.stderr.readline()
+                assert line, f"it ended without {text!r}: {self.lines}"
+                self.lines.append(line.decode())
+
+    async def ended(self) -> Ended:
+        async with asyncio.timeout(TIMEOUT):
+            out, err = await self.process.communicate()
+        return Ended(self.process.returncode, out.decode(), "".join(self.lines) + err.decode())
+
+
+@asynccontextmanager
+async def running(*argv: str, **environ: str) -> AsyncIterator[Running]:
+    """
+    Run a command that waits, without any terminal; it is killed at the end.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "reporter.cli", *argv),
+        env=environment(**environ),
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    try:
+        yield Running(process, [])
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+
+
 async def ask_about(server: EmbeddedServer, folder: Path, *argv: str, **environ: str) -> Ended:
     """
     Run a command with a kubeconfig of the server.

@@ -2,7 +2,6 @@
 The command wait, as a pipeline runs it.
 """
 
-import asyncio
 from pathlib import Path
 
 import msgspec
@@ -19,6 +18,7 @@ from tests.integration.status.asking import (
     Ended,
     ask,
     ask_about,
+    running,
     scale_to_zero,
     scale_up,
     server,
@@ -42,14 +42,13 @@ async def test_what_is_ready_ends_it_at_once(server: EmbeddedServer, tmp_path: P
 
 async def test_it_waits_until_it_is_ready(server: EmbeddedServer, tmp_path: Path):
     scale_to_zero(server)
-    argv = ("cluster", "--timeout=50s", "--settle-seconds=0")
-    waiting = asyncio.create_task(wait(server, tmp_path, *argv))
-    await asyncio.sleep(2)
-    assert not waiting.done()
-    scale_up(server)
-    ended = await waiting
+    config = str(server.write_kubeconfig(tmp_path / "asking.kubeconfig"))
+    argv = ("--from=cluster", "cluster", "--timeout=50s", "--settle-seconds=0")
+    async with running("wait", *argv, KUBECONFIG=config) as waiting:
+        await waiting.reports("cluster: Failed; clusterKaitoControllerNotReady")
+        scale_up(server)
+        ended = await waiting.ended()
     assert (ended.code, ended.out) == (0, "cluster is ready\n")
-    assert "cluster: Failed; clusterKaitoControllerNotReady" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -115,11 +114,10 @@ async def test_a_reporter_wakes_it_by_a_change(server: EmbeddedServer, tmp_path:
     scale_to_zero(server)
     async with serving_reporter(server, tmp_path, "--settle-seconds=0") as reporter:
         url = f"http://{reporter.health_at}"
-        waiting = asyncio.create_task(ask("wait", "cluster", "--timeout=50s", f"--from={url}"))
-        await asyncio.sleep(3)
-        assert not waiting.done()
-        scale_up(server)
-        ended = await waiting
+        async with running("wait", "cluster", "--timeout=50s", f"--from={url}") as waiting:
+            await waiting.reports("cluster: Failed")
+            scale_up(server)
+            ended = await waiting.ended()
     assert (ended.code, ended.out) == (0, "cluster is ready\n")
 
 
