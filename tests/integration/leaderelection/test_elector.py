@@ -68,12 +68,12 @@ async def running(book: LeaseLock, me: str) -> AsyncIterator[Elector]:
 
 
 async def await_within(seconds: float, happening: Awaitable[object]) -> None:
-    async with asyncio.timeout(3 * seconds):
+    async with asyncio.timeout(10 * seconds):
         await happening
 
 
 async def until(condition: Callable[[], bool], *, within: float) -> None:
-    async with asyncio.timeout(3 * within):
+    async with asyncio.timeout(10 * within):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
