@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # Each process has a control plane of its own. Files stay whole, for what their tests share, and in the
 # order of their names, in which the longest come early. Most tests wait, so there are more processes
 # than processors.
-SIDE_BY_SIDE ?= --numprocesses=7 --dist=loadfile --no-loadscope-reorder
+SIDE_BY_SIDE ?= --numprocesses=5 --dist=loadfile --no-loadscope-reorder
 # Hundreds of processes are started from these sources; without this each of them compiles them anew.
 unexport PYTHONDONTWRITEBYTECODE
 KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
@@ -86,7 +86,7 @@ e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the cha
 	e2e/kind/run.sh
 
 unit: $(STAMP) ## the fast tests alone
-	$(BIN)/pytest tests $(SIDE_BY_SIDE) --numprocesses=5
+	$(BIN)/pytest tests $(SIDE_BY_SIDE)
 
 LIVE ?= --trials 20 --seconds 30 --failovers 2 --minutes 20
 WINDOW ?= 60
