@@ -27,7 +27,7 @@ from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.store import Store
 
 
-CHANGE_BATCH_WINDOW = timedelta(milliseconds=20)
+CHANGE_BATCH_WINDOW = timedelta(milliseconds=10)
 """
 Changes within this time after a pass that a change led to are evaluated together, or within as long
 as that pass took: in an outage of all models at once there must be time left to write Events.
