@@ -52,9 +52,9 @@ def apply_verdicts(
     """
     Return the gate after these verdicts; keys without a verdict keep their state.
     """
-    evaluated = gate.evaluated_reasons.union(
+    evaluated = gate.evaluated_reasons | {
         verdict.key.reason for verdict in verdicts if not isinstance(verdict, Unknown)
-    )
+    }
     # Most verdicts of a healthy cluster are Clear for a key that is clear already.
     relevant = [
         verdict

@@ -11,7 +11,7 @@ from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.metrics.samples import ContainerRun, ScrapeHistory
+from reporter.model.metrics.samples import ScrapeHistory
 from reporter.model.observations import (
     WATCH_LOSS_TOLERANCE,
     CRDPresence,
@@ -105,7 +105,7 @@ class Snapshot:
         """
         key = (pod.metadata.namespace, pod.metadata.name, history_name)
         found = self.scrape_histories.get(key)
-        return found if found is not None and found.run == ContainerRun.of_pod(pod) else None
+        return found if found is not None and found.run.is_of(pod) else None
 
     def provisioning_error(self, workspace: ApiObject) -> Condition | None:
         return self.provisioning_errors.get(

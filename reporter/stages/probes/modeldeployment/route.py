@@ -50,11 +50,7 @@ from reporter.stages.resources.gateway.routes import (
     gateway_parents,
     pool_backends,
 )
-from reporter.stages.resources.kaito.inference_sets import (
-    find_model_pods,
-    get_inference_set,
-    without_leftover_pods,
-)
+from reporter.stages.resources.kaito.inference_sets import find_model_pods, get_inference_set
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -79,7 +75,7 @@ def _check_routing(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult
     results = [_evaluate_route(snapshot, route, parents) for route, parents in routes]
     if any(isinstance(each, Trouble) for each in results) or not routes:
         return _limit_to_objects(results, routes, pools)
-    pods = without_leftover_pods(find_model_pods(snapshot, subject))
+    pods = find_model_pods(snapshot, subject)
     results += [evaluate_pool(pool, routes, pods) for pool in pools]
     return _limit_to_objects(results, routes, pools)
 
