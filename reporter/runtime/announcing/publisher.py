@@ -18,7 +18,8 @@ from reporter.model.subjects import FindingKey
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.event_writer import EventSink, EventWriter
 from reporter.runtime.announcing.refusals import RefusalLog
-from reporter.runtime.announcing.write_queue import WriteQueue, retry_at
+from reporter.runtime.announcing.write_limits import retry_at
+from reporter.runtime.announcing.write_queue import WriteQueue
 from reporter.runtime.leaderelection.leadership import Leadership
 from reporter.runtime.process.cancellation import cancel_all
 from reporter.runtime.process.clock import Clock
