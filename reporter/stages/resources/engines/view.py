@@ -54,6 +54,15 @@ class EngineView(Struct, frozen=True):
         """
         return self.readings.observed
 
+    def server(self) -> "EngineView | None":
+        """
+        Return the row of the pod's HTTP server, None if the page has none.
+        """
+        series = self.readings.by_engine.get(POD_ROW)
+        if series is None:
+            return None
+        return EngineView(POD_ROW, series, self.readings, self.positions)
+
     def value(self, column: Column) -> float | None:
         """
         Return the newest number, None if the page has none.
@@ -134,12 +143,13 @@ class EngineView(Struct, frozen=True):
             yield at, {column: value for column, value in pairs if not isnan(value)}
 
 
-def engine_views(readings: EngineReadings, marks: Iterable[Column]) -> tuple[EngineView, ...]:
+def engine_views(
+    readings: EngineReadings, marks: tuple[Column, ...]
+) -> tuple[EngineView, ...]:
     """
     Return the engines of a page: the rows that have or had a number in one of these columns.
     """
-    positions = _positions(readings.columns)
-    marked = [positions[each] for each in marks]
+    positions, marked = _layout(readings.columns, marks)
     return tuple(
         [
             EngineView(name, series, readings, positions)
@@ -149,19 +159,15 @@ def engine_views(readings: EngineReadings, marks: Iterable[Column]) -> tuple[Eng
     )
 
 
-def server_view(readings: EngineReadings) -> EngineView | None:
-    """
-    Return the row of the pod's HTTP server, None if the page has none.
-    """
-    series = readings.by_engine.get(POD_ROW)
-    if series is None:
-        return None
-    return EngineView(POD_ROW, series, readings, _positions(readings.columns))
-
-
 @lru_cache(maxsize=64)
-def _positions(columns: tuple[Column, ...]) -> Mapping[Column, int]:
-    return {column: index for index, column in enumerate(columns)}
+def _layout(
+    columns: tuple[Column, ...], marks: tuple[Column, ...]
+) -> tuple[Mapping[Column, int], Sequence[int]]:
+    """
+    Return the positions of all columns of a row, and those of *marks*.
+    """
+    positions = {column: position for position, column in enumerate(columns)}
+    return positions, [positions[each] for each in marks]
 
 
 def _has_number(series: EngineSeries, marked: Sequence[int]) -> bool:
