@@ -110,18 +110,20 @@ class StatusObjectPublisher:
     async def run(self) -> NoReturn:
         while True:
             await self._leadership.wait_acquired()
+            failed = False
             try:
                 await run_while_leading(self._leadership, self._publish())
-            except Exception as err:
-                # The objects are a view of the findings: a fault here must not end the announcing of
-                # them.
-                await self._report_fault(err)
+            except Exception:
+                # The objects are a view of the findings: a fault must not end the announcing of them.
+                if not self._faulty:
+                    logger.exception("status objects cannot be written")
+                failed = True
             finally:
                 self._queue.forget_backoffs()
+            if failed:
+                await self._pause_after_fault()
 
-    async def _report_fault(self, err: Exception) -> None:
-        if not self._faulty:
-            logger.error("status objects cannot be written", exc_info=err)
+    async def _pause_after_fault(self) -> None:
         self._faulty = True
         self._count_write(WriteObjectResult.FAILED)
         await asyncio.sleep(PAUSE_AFTER_FAULT)
