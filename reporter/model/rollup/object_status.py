@@ -6,20 +6,12 @@ A key with its default value is left out.
 
 from collections.abc import Mapping
 from enum import StrEnum, unique
-from typing import Annotated, Self
+from typing import Annotated
 
 from msgspec import Meta
-from msgspec.structs import replace
 
 from reporter.model.rollup.states import State
-from reporter.model.rollup.status import (
-    Blocking,
-    BlockingCause,
-    Counts,
-    Replicas,
-    StatusStruct,
-    Time,
-)
+from reporter.model.rollup.status import Blocking, BlockingCause, Replicas, StatusStruct, Time
 
 
 READY, RECONCILING, STALLED, AVAILABLE = "Ready", "Reconciling", "Stalled", "Available"
@@ -89,17 +81,23 @@ class ObjectBlocking(BlockingCause, frozen=True, kw_only=True):
         )
 
 
-class SetCounts(Counts, frozen=True, kw_only=True):
+class SetCounts(StatusStruct, frozen=True, kw_only=True):
     """
     The InferenceSets that the object is about, by state.
     """
 
     total: int = 0
+    current: int = 0
+    in_progress: int = 0
+    unknown: int = 0
+    failed: int = 0
+    terminating: int = 0
     not_found: int = 0
 
     @classmethod
-    def of(cls, numbers: Mapping[State, int]) -> Self:
-        return replace(super().of(numbers), total=sum(numbers.values()))
+    def of(cls, numbers: Mapping[State, int]) -> "SetCounts":
+        counts = {state.key: number for state, number in numbers.items()}
+        return cls(total=sum(counts.values()), **counts)
 
 
 class ObjectStatus(StatusStruct, frozen=True, kw_only=True):

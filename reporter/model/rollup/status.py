@@ -7,7 +7,7 @@ in v1. A key with its default value is left out.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Self, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -172,7 +172,7 @@ class Counts(StatusStruct, frozen=True, kw_only=True):
     terminating: int = 0
 
     @classmethod
-    def of(cls, numbers: Mapping[State, int]) -> Self:
+    def of(cls, numbers: Mapping[State, int]) -> "Counts":
         return cls(**{state.key: number for state, number in numbers.items() if number})
 
     def by_state(self) -> Mapping[State, int]:
