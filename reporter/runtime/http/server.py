@@ -133,7 +133,9 @@ class HttpServer:
 
     async def _show_status(self, request: web.Request) -> web.StreamResponse:
         parts = (part.encode() for part in self._pages.status())
-        return await send_parts(request, web.StreamResponse(headers={hdrs.CONTENT_TYPE: JSON}), parts)
+        return await send_parts(
+            request, web.StreamResponse(headers={hdrs.CONTENT_TYPE: JSON}), parts
+        )
 
     async def _show_livez(self, _: web.Request) -> web.Response:
         return _health_response(self._pages.livez())

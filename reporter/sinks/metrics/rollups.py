@@ -33,7 +33,6 @@ The values of the label ``scope``.
 """
 
 
-
 class Shown(NamedTuple):
     """
     The cluster, whose name is empty, or a workload namespace.

@@ -270,5 +270,3 @@ def _healthy_pods_of(stack: Mapping) -> Mapping:
 def _line(record: EventRecord) -> str:
     about = f"{record.involved_object.kind}/{record.involved_object.name}"
     return f"{record.type} {record.key.reason} {about}: {record.message}"
-
-

@@ -143,9 +143,7 @@ class EngineView(Struct, frozen=True):
             yield at, {column: value for column, value in pairs if not isnan(value)}
 
 
-def engine_views(
-    readings: EngineReadings, marks: tuple[Column, ...]
-) -> tuple[EngineView, ...]:
+def engine_views(readings: EngineReadings, marks: tuple[Column, ...]) -> tuple[EngineView, ...]:
     """
     Return the engines of a page: the rows that have or had a number in one of these columns.
     """

@@ -72,5 +72,3 @@ class Looking:
             self.state, look.ref, Reading(read, self.version), cached, self.watch, now=self.now
         )
         return missed
-
-

@@ -145,5 +145,3 @@ def test_looks_are_spread_over_the_minute():
         times.append(looking.now)
     assert {after - before for before, after in pairwise(times)} == {SPACING}
     assert LOOKS_PER_MINUTE * 2.9 < len(times) <= LOOKS_PER_MINUTE * 3
-
-

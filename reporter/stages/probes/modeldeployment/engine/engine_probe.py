@@ -109,7 +109,9 @@ class EngineProbe:
             extent = Extent.of(found, wanted=wanted)
             fields["extent"] = extent.describe(self.participle)
         if has_trouble(found):
-            fields |= {name: render(snapshot, request) for name, render in self.more_fields.items()}
+            fields |= {
+                name: render(snapshot, request) for name, render in self.more_fields.items()
+            }
         text = TroubleText(self.codes, self.describe, fields)
         return [to_verdict(snapshot, request.key(), engine_results(found, text, extent))]
 
@@ -126,9 +128,7 @@ class EngineProbe:
         interval = float(flags[parameters.interval_flag])
         keeper = EngineKeeper(
             columns,
-            retention=timedelta(
-                seconds=max(check.rules.window, parameters.kept_pages * interval)
-            ),
+            retention=timedelta(seconds=max(check.rules.window, parameters.kept_pages * interval)),
             max_gap=_max_gap(interval),
         )
         families = dict.fromkeys(name for column in columns for name in column.families)

@@ -143,4 +143,3 @@ def _place(pod: str, engines: Sequence[str]) -> str:
 
 def has_trouble(pods: Iterable[PodEngines]) -> bool:
     return any(_troubled(each) for each in pods)
-
