@@ -115,8 +115,11 @@ class ContainerRun:
 
 
 def _count_restarts(pod: Pod) -> int:
-    # Of a list, as a pass comes here for each page of each pod.
-    return sum([status.restart_count for status in pod.status.container_statuses or ()])
+    # A loop, as a pass comes here for each page of each pod.
+    restarts = 0
+    for status in pod.status.container_statuses or ():
+        restarts += status.restart_count
+    return restarts
 
 
 @dataclass(frozen=True, slots=True)

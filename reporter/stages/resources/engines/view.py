@@ -35,7 +35,7 @@ class Increase(NamedTuple):
     by_column: tuple[float, ...]
 
 
-class EngineView(Struct, frozen=True):
+class EngineView(Struct, frozen=True, gc=False):
     """
     *name*: the value of the engine label, empty without one. *positions*: of the columns in a row.
 
@@ -143,18 +143,16 @@ class EngineView(Struct, frozen=True):
             yield at, {column: value for column, value in pairs if not isnan(value)}
 
 
-def engine_views(readings: EngineReadings, marks: tuple[Column, ...]) -> tuple[EngineView, ...]:
+def engine_views(readings: EngineReadings, marks: tuple[Column, ...]) -> list[EngineView]:
     """
     Return the engines of a page: the rows that have or had a number in one of these columns.
     """
     positions, marked = _layout(readings.columns, marks)
-    return tuple(
-        [
-            EngineView(name, series, readings, positions)
-            for name, series in readings.by_engine.items()
-            if _has_number(series, marked)
-        ]
-    )
+    return [
+        EngineView(name, series, readings, positions)
+        for name, series in readings.by_engine.items()
+        if _has_number(series, marked)
+    ]
 
 
 @lru_cache(maxsize=64)

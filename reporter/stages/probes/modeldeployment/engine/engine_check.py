@@ -95,10 +95,12 @@ class EngineCheck:
         """
         Return whether the last page was read and has engines, each without trouble.
         """
-        if history.last_failure is not None:
+        readings = history.engines
+        if history.last_failure is not None or readings is None or readings.left_out:
             return False
-        outcomes = self.outcomes(history)
-        return bool(outcomes) and not [name for name, outcome in outcomes if outcome is not None]
+        views = engine_views(readings, self.marks)
+        troubled = [each for each in views if self.evaluate(each, self.rules) is not None]
+        return bool(views) and not troubled
 
     def gist(self, history: ScrapeHistory) -> object:
         """
