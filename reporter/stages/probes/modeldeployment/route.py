@@ -147,10 +147,7 @@ def _evaluate_route(
         return routing_trouble(
             HTTP_ROUTES, route, "GatewayNotFound", TroubleKind.DECLARED, "names no Gateway"
         )
-    broken = first_trouble(
-        *[_check_reference(snapshot, route, GATEWAYS, each) for each in gateway_parents(route)],
-        *[_check_reference(snapshot, route, INFERENCE_POOLS, e) for e in pool_backends(route)],
-    )
+    broken = first_trouble(*_check_references(snapshot, route, parents))
     if isinstance(broken, Trouble):
         return broken
     results: list[CheckResult | None] = [broken]
@@ -162,6 +159,22 @@ def _evaluate_route(
         entry = select_parent_status(entries, controller_name)
         results.append(evaluate_route_status(route, entry, parent.name))
     return first_trouble(*results)
+
+
+def _check_references(
+    snapshot: Snapshot, route: HTTPRoute, parents: ParentControllers
+) -> list[CheckResult | None]:
+    """
+    Check that the Gateways and pools that a route refers to exist.
+    """
+    gateways = gateway_parents(route)
+    if len(parents) == len(gateways) and not snapshot.undecodable:
+        # All were found before, with their controllers.
+        gateways = ()
+    return [
+        *[_check_reference(snapshot, route, GATEWAYS, each) for each in gateways],
+        *[_check_reference(snapshot, route, INFERENCE_POOLS, e) for e in pool_backends(route)],
+    ]
 
 
 def _check_reference(
