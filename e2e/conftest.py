@@ -3,7 +3,6 @@ A control plane for the tests that need one, or a loud word that they did not ru
 """
 
 import contextlib
-import os
 import secrets
 from collections.abc import Callable, Iterator
 
@@ -13,46 +12,32 @@ from e2e.controlplane import ControlPlane, Options, assets
 from e2e.support.production_stack import components as example
 from e2e.support.production_stack.components import namespace_manifest
 from tests.support.file_scheduling import pytest_xdist_make_scheduler
+from tests.support.needed_programs import NeededProgram
 
 
 __all__ = ["pytest_xdist_make_scheduler"]
 
 FIXTURES = {"control_plane", "new_control_plane", "own_control_plane"}
-NO_CONTROL_PLANE = "no real control plane, see the end"
+CONTROL_PLANE = NeededProgram(
+    title="REAL CONTROL PLANE",
+    tests="on the real control plane",
+    why_skipped="no real control plane, see the end",
+    find=assets.find,
+    missing=assets.AssetsMissing,
+    required_variable="CONTROLPLANE_REQUIRED",
+)
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     Skip the tests that need a real control plane if there is none. No other place decides that.
     """
-    concerned = [item for item in items if _needs_control_plane(item)]
-    if not concerned:
-        return
-    try:
-        assets.find()
-    except assets.AssetsMissing as err:
-        if os.environ.get("CONTROLPLANE_REQUIRED") == "1":
-            raise pytest.UsageError(f"CONTROLPLANE_REQUIRED=1, but: {err}") from err
-        for item in concerned:
-            item.add_marker(pytest.mark.skip(reason=NO_CONTROL_PLANE))
+    CONTROL_PLANE.skip_without([item for item in items if _needs_control_plane(item)])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """
-    Count the skipped tests from the reports, because several processes may have run the tests.
-    """
-    skipped = terminalreporter.stats.get("skipped", [])
-    count = sum(NO_CONTROL_PLANE in str(each.longrepr) for each in skipped)
-    if not count:
-        return
-    terminalreporter.section("REAL CONTROL PLANE", sep="!", red=True, bold=True)
-    terminalreporter.line(f"{count} test(s) on the real control plane did NOT run.", red=True)
-    try:
-        assets.find()
-    except assets.AssetsMissing as err:
-        for line in str(err).splitlines():
-            terminalreporter.line(line)
+    CONTROL_PLANE.report_skipped(terminalreporter)
 
 
 def _needs_control_plane(item: pytest.Item) -> bool:

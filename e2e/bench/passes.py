@@ -8,29 +8,22 @@ of several rounds.
 
 import argparse
 import datetime as dt
-import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import msgspec
 
 from e2e.bench import rows
 from e2e.bench.rows import BenchRow
+from e2e.bench.support.filled_store import filled_store
 from e2e.bench.support.rollups import measure_rollup
-from e2e.controlplane import Json
 from e2e.support import machine
 from e2e.support.arguments import natural
-from e2e.support.production_stack import workload
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.model.entries import Catalogue
 from reporter.model.enums import Layer
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.observations import DiscoveryResult, Watching
 from reporter.model.subjects import Subject
-from reporter.runtime.inputs.permissions import crds_to_track
 from reporter.settings import FLAG_NAMES
 from reporter.settings import load_settings as settings
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -38,10 +31,8 @@ from reporter.stages.evaluation.probe_run import prepare_probe_run
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
-from reporter.stages.resources.kaito.inference_sets import WORKSPACE_LABEL
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS, expand_placeholders
-from reporter.stages.store.store import Store
 
 
 WHOLE_GOAL, SIZE_OF_GOAL = 1.0, 10_000
@@ -62,11 +53,6 @@ Maximum cost of rolling up the status of all subjects, as a share of the pass be
 LINEAR = 1.5
 """
 Maximum ratio of the cost of one InferenceSet at two sizes.
-"""
-
-PODS = 3
-"""
-Pods of a Workspace; an InferenceSet has one more, that of its endpoint picker.
 """
 
 ONE = Subject(Layer.MODELDEPLOYMENT, "team-0", "model-0")
@@ -108,7 +94,7 @@ def main() -> int:
 
 def measure(evaluator: Evaluator, size: int, rounds: int) -> PassTimings:
     begun = time.thread_time()
-    store, objects = _filled_store(evaluator, size)
+    store, objects = filled_store(evaluator, size)
     loaded = time.thread_time() - begun
     now = dt.datetime.now(dt.UTC)
     snapshot = store.snapshot()
@@ -163,43 +149,12 @@ def _probe_timings(
             )
 
 
-# ---------------------------------------------------------------- evaluator and store
+# ---------------------------------------------------------------- evaluator
 
 
 def _evaluator() -> Evaluator:
     catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
     return Evaluator(catalogue, PROBES, settings([], {}).flag_texts, EvaluationSettings())
-
-
-def _filled_store(evaluator: Evaluator, size: int) -> tuple[Store, int]:
-    crds = crds_to_track(evaluator.catalogue, SPECS)
-    store = Store(DEFAULT_KINDS, crds)
-    kinds = {kind.kind: kind for kind in DEFAULT_KINDS}
-    decoders = {kind.kind: msgspec.json.Decoder(kind.type) for kind in DEFAULT_KINDS}
-    objects = 0
-    for manifest in _with_pods(workload.manifests(size)):
-        name = manifest["kind"]
-        if name in kinds:
-            store.upsert(kinds[name], decoders[name].decode(json.dumps(manifest)))
-            objects += 1
-    for kind in DEFAULT_KINDS:
-        store.set_watch_state(kind, Watching())
-    served = dict.fromkeys(crds, ("v1", "v1beta1", "v1alpha1"))
-    store.record_discovery(DiscoveryResult(served), now=dt.datetime.now(dt.UTC))
-    return store, objects
-
-
-def _with_pods(manifests: Iterable[Json]) -> Iterator[Json]:
-    """
-    Add the other pods of each Workspace.
-    """
-    for manifest in manifests:
-        yield manifest
-        meta = manifest["metadata"]
-        if manifest["kind"] == "Pod" and WORKSPACE_LABEL in meta.get("labels", {}):
-            for index in range(1, PODS):
-                name = f"{meta['name'].rpartition('-')[0]}-{index}"
-                yield manifest | {"metadata": meta | {"name": name, "uid": f"uid-{name}"}}
 
 
 def _median(action: Callable[[], object], rounds: int) -> float:

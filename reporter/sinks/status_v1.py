@@ -2,7 +2,7 @@
 Render ``/status/v1``: the roll-up as JSON, in parts, with a tag that changes with its content.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -121,7 +121,7 @@ def encode(value: StatusStruct) -> bytes:
     return msgspec.json.encode(value) + b"\n"
 
 
-def render(view: StatusView, request: StatusRequest) -> Iterator[bytes]:
+def render(view: StatusView, request: StatusRequest) -> Generator[bytes, None, None]:
     """
     Yield the answer in parts, to be sent one after the other. It is not missing.
     """

@@ -44,7 +44,6 @@ from reporter.stages.snapshot.subjects import Subjects, expand_placeholders, ref
 
 ALL_SOURCES = frozenset(DetailSource)
 
-
 SUBJECTS_PER_BATCH = 100
 """
 Subjects whose probes run without a pause: some ten milliseconds.
@@ -289,7 +288,12 @@ def _run_to_end(steps: Generator[None, None, Evaluation]) -> Evaluation:
 def _update_notes(
     before: Mapping[FindingKey, tuple[str, ...]], verdicts: Iterable[Verdict]
 ) -> Mapping[FindingKey, tuple[str, ...]]:
-    found = {v.key: v.notes for v in verdicts if isinstance(v, Active | Clear)}
-    if not any(found.values()) and not (before.keys() & found.keys()):
+    # Most verdicts have no notes, and replace none.
+    found = {
+        verdict.key: verdict.notes
+        for verdict in verdicts
+        if isinstance(verdict, (Active, Clear)) and (verdict.notes or verdict.key in before)
+    }
+    if not found:
         return before
     return {key: notes for key, notes in {**before, **found}.items() if notes}

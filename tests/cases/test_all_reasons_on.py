@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from tests.support.cases.case_files import read_cases
-from tests.support.cases.case_replay import CaseReplay, expected_announcements
+from tests.support.cases.case_replay import CaseReplay
+from tests.support.cases.expectations import expected_announcements
 from tests.support.cases.step_orders import ORDERS, reordered
 from tests.support.cases.syntax import apply_merge_patch
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

@@ -6,12 +6,8 @@ import pytest
 
 from reporter.model.enums import EventType
 from tests.support.cases.case_files import read_cases
-from tests.support.cases.case_replay import (
-    CaseReplay,
-    expected_lines,
-    expected_statuses,
-    matches_line,
-)
+from tests.support.cases.case_replay import CaseReplay
+from tests.support.cases.expectations import expected_lines, expected_statuses, matches_line
 from tests.support.cases.step_orders import ORDERS, has_fixed_order, reordered
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 

@@ -63,7 +63,24 @@ def verdict_of_pages(
     **changes: float,
 ):
     """
-    Return the verdict of a reason about pods with these pages, by name of the pod.
+    Return the verdict of a reason about pods with these pages, see `store_of_pages`.
+    """
+    store = store_of_pages(reason, pages, **changes)
+    request = msgspec.structs.replace(
+        a_probe_request(reason), subject=SUBJECT, parameters=parameters_of(reason, **changes)
+    )
+    probe = PROBES[DEFAULT_CATALOGUE[Reason(reason)].probe]
+    (verdict,) = probe.evaluate(store.snapshot(), request)
+    return verdict
+
+
+def store_of_pages(
+    reason: str,
+    pages: Mapping[str, Iterable[tuple[float, tuple[Sample, ...] | str]]],
+    **changes: float,
+) -> Store:
+    """
+    Return a store with a set of pods with these pages, by name of the pod.
 
     *pages*: seconds after noon, and the samples, or why there are none. *changes*: of parameters.
     """
@@ -77,12 +94,7 @@ def verdict_of_pages(
                 store.record_scrape_failure(pod, HISTORY, FailedScrape(when, page))
             else:
                 store.record_scrape(pod, HISTORY, ScrapedMetrics(when, page))
-    request = msgspec.structs.replace(
-        a_probe_request(reason), subject=SUBJECT, parameters=parameters_of(reason, **changes)
-    )
-    probe = PROBES[DEFAULT_CATALOGUE[Reason(reason)].probe]
-    (verdict,) = probe.evaluate(store.snapshot(), request)
-    return verdict
+    return store
 
 
 def _store(reason: str, pods: list, **changes: float) -> Store:

@@ -17,7 +17,7 @@ from e2e.support.cases.status_comparison import CaseStatus
 from e2e.support.events import Event
 from reporter.model.enums import Layer, Reason
 from tests.support.cases.case_files import read_cases
-from tests.support.cases.case_replay import expected_announcements
+from tests.support.cases.expectations import expected_announcements
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 

@@ -10,7 +10,7 @@ import pytest
 from e2e.scenarios.cases.real_cases import REAL_CASES, CaseNotReplayable, of_layer
 from e2e.suite.announces import collect_tests
 from reporter.model.enums import Layer
-from tests.support.cases.case_replay import expected_announcements
+from tests.support.cases.expectations import expected_announcements
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 

@@ -28,7 +28,7 @@ from e2e.support.reporter_process import ReporterProcess
 from reporter.model.entries import CatalogueEntry
 from reporter.model.enums import TroubleKind
 from tests.support.cases.case_catalogue import case_catalogue
-from tests.support.cases.case_replay import expected_announcements, matches_line
+from tests.support.cases.expectations import expected_announcements, matches_line
 from tests.support.cases.syntax import parse_duration
 
 

@@ -105,8 +105,21 @@ class ContainerRun:
 
     @classmethod
     def of_pod(cls, pod: Pod) -> "ContainerRun":
-        statuses = pod.status.container_statuses or ()
-        return cls(pod.metadata.uid, sum(status.restart_count for status in statuses))
+        return cls(pod.metadata.uid, _count_restarts(pod))
+
+    def is_of(self, pod: Pod) -> bool:
+        """
+        Return whether this is the present run of a pod.
+        """
+        return self.pod_uid == pod.metadata.uid and self.restart_count == _count_restarts(pod)
+
+
+def _count_restarts(pod: Pod) -> int:
+    # A loop, as a pass comes here for each page of each pod.
+    restarts = 0
+    for status in pod.status.container_statuses or ():
+        restarts += status.restart_count
+    return restarts
 
 
 @dataclass(frozen=True, slots=True)

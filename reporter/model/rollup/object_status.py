@@ -5,24 +5,19 @@ A key with its default value is left out.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
 from enum import StrEnum, unique
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 from msgspec import Meta
 
-from reporter.model.enums import Layer
-from reporter.model.rollup.states import Actionability, Pattern, SinceFrom, State
-from reporter.model.rollup.status import Blocking, Replicas, StatusStruct
+from reporter.model.rollup.states import State
+from reporter.model.rollup.status import Blocking, BlockingCause, Replicas, StatusStruct, Time
 
 
 READY, RECONCILING, STALLED, AVAILABLE = "Ready", "Reconciling", "Stalled", "Available"
 """
 The types of conditions. The first three are those of kstatus (sigs.k8s.io/cli-utils, pkg/kstatus).
 """
-
-
-Time: TypeAlias = Annotated[datetime, Meta(tz=True)]
 
 
 @unique
@@ -70,41 +65,10 @@ class ObjectCondition(StatusStruct, frozen=True, kw_only=True):
     message: str
 
 
-class ObjectBlocking(StatusStruct, frozen=True, kw_only=True):
+class ObjectBlocking(BlockingCause, frozen=True, kw_only=True):
     """
     The cause that keeps the subject from being Current, and not what merely follows from it.
     """
-
-    reason: Annotated[
-        str, Meta(description="Reason of the catalogue, or the code where no reason is to blame.")
-    ]
-    code: Annotated[str, Meta(description="Cause code.")]
-    layer: Annotated[Layer, Meta(description="Layer of the cause.")]
-    object: Annotated[
-        str, Meta(description="Object of the cause, `resource.group namespace/name`.")
-    ] = ""
-    message: Annotated[str, Meta(description="What is wrong and where.")] = ""
-    remedy: Annotated[str, Meta(description="What to do.")] = ""
-    actionability: Annotated[
-        Actionability, Meta(description="Who must act; `transient`: nobody yet.")
-    ]
-    pointer: Annotated[
-        bool, Meta(description="The subject's own findings only follow from the cause.")
-    ] = False
-    via: Annotated[
-        tuple[str, ...],
-        Meta(description="The subject's own reason and those between it and the cause."),
-    ] = ()
-    held: Annotated[bool, Meta(description="It may still be a normal start or change.")] = False
-    since: Annotated[Time | None, Meta(description="Since when this has been so.")] = None
-    since_from: Annotated[SinceFrom | None, Meta(description="Who reports that time.")] = None
-    window_seconds: Annotated[
-        int, Meta(description="How long this may take before it counts as stalled.")
-    ] = 0
-    stalled: Annotated[bool, Meta(description="It has taken longer than its window.")] = False
-    pattern: Annotated[
-        Pattern | None, Meta(description="Set if it is stalled and no writer names a culprit.")
-    ] = None
 
     @classmethod
     def of(cls, blocking: Blocking) -> "ObjectBlocking":
@@ -132,8 +96,7 @@ class SetCounts(StatusStruct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, numbers: Mapping[State, int]) -> "SetCounts":
-        keys = {state: state.name.lower() for state in State}
-        counts = {keys[state]: number for state, number in numbers.items()}
+        counts = {state.key: number for state, number in numbers.items()}
         return cls(total=sum(counts.values()), **counts)
 
 

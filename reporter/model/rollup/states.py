@@ -27,6 +27,13 @@ class State(StrEnum):
         """
         return _SEVERITY[self]
 
+    @property
+    def key(self) -> str:
+        """
+        The name in lower case, as keys of counts and values of labels have it.
+        """
+        return self.name.lower()
+
 
 _SEVERITY = {state: number for number, state in enumerate(State)}
 

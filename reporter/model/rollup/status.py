@@ -7,13 +7,19 @@ in v1. A key with its default value is left out.
 
 from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 
 from reporter.model.enums import Layer
-from reporter.model.rollup.states import Actionability, Mode, Pattern, SinceFrom, State
+from reporter.model.rollup.states import (
+    COUNTED_STATES,
+    Actionability,
+    Mode,
+    Pattern,
+    SinceFrom,
+    State,
+)
 
 
 SCHEMA_VERSION = "v1"
@@ -22,6 +28,8 @@ MAX_CONTRIBUTING = 10
 """
 The causes that are named beside the blocking one.
 """
+
+Time: TypeAlias = Annotated[datetime, Meta(tz=True)]
 
 
 class StatusStruct(
@@ -42,17 +50,16 @@ class Replicas(StatusStruct, frozen=True, kw_only=True):
     ready: Annotated[int | None, Meta(description="Replicas that serve; null if unknown.")] = None
 
 
-class Blocking(StatusStruct, frozen=True, kw_only=True):
+class BlockingCause(StatusStruct, frozen=True, kw_only=True):
     """
-    The cause that keeps a subject from being Current, and not what merely follows from it.
+    What is published of a blocking cause wherever it is.
     """
 
     reason: Annotated[
-        str,
-        Meta(description="Reason of the catalogue; empty if there is progress without trouble."),
-    ] = ""
-    code: Annotated[str, Meta(description="Cause code of the reason.")]
-    layer: Annotated[Layer, Meta(description="Layer of the reason.")]
+        str, Meta(description="Reason of the catalogue, or the code where no reason is to blame.")
+    ]
+    code: Annotated[str, Meta(description="Cause code.")]
+    layer: Annotated[Layer, Meta(description="Layer of the cause.")]
     object: Annotated[
         str, Meta(description="Object of the cause, `resource.group namespace/name`.")
     ] = ""
@@ -62,29 +69,37 @@ class Blocking(StatusStruct, frozen=True, kw_only=True):
         Actionability, Meta(description="Who must act; `transient`: nobody yet.")
     ]
     pointer: Annotated[
-        bool,
-        Meta(description="The cause is upstream: the subject's own findings only follow from it."),
+        bool, Meta(description="The subject's own findings only follow from the cause.")
     ] = False
     via: Annotated[
         tuple[str, ...],
         Meta(description="The subject's own reason and those between it and the cause."),
     ] = ()
-    held: Annotated[
-        bool, Meta(description="The trouble has not outlived its hold: it may be a normal change.")
-    ] = False
-    since: Annotated[datetime | None, Meta(description="Since when this has been so.")] = None
+    held: Annotated[bool, Meta(description="It may still be a normal start or change.")] = False
+    since: Annotated[Time | None, Meta(description="Since when this has been so.")] = None
     since_from: Annotated[SinceFrom | None, Meta(description="Who reports that time.")] = None
-    in_state_seconds: Annotated[
-        int, Meta(description="Seconds since then; of no account for the ETag.")
-    ] = 0
     window_seconds: Annotated[
         int, Meta(description="How long this may take before it counts as stalled.")
     ] = 0
     stalled: Annotated[bool, Meta(description="It has taken longer than its window.")] = False
     pattern: Annotated[
-        Pattern | None,
-        Meta(description="Set if it is stalled and no writer names a culprit."),
+        Pattern | None, Meta(description="Set if it is stalled and no writer names a culprit.")
     ] = None
+
+
+class Blocking(BlockingCause, frozen=True, kw_only=True):
+    """
+    The cause that keeps a subject from being Current, and not what merely follows from it.
+    """
+
+    reason: Annotated[
+        str,
+        Meta(description="Reason of the catalogue; empty if there is progress without trouble."),
+    ] = ""
+    since: Annotated[datetime | None, Meta(description="Since when this has been so.")] = None
+    in_state_seconds: Annotated[
+        int, Meta(description="Seconds since then; of no account for the ETag.")
+    ] = 0
 
 
 class Contributing(StatusStruct, frozen=True, kw_only=True):
@@ -158,21 +173,10 @@ class Counts(StatusStruct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, numbers: Mapping[State, int]) -> "Counts":
-        return cls(**{_COUNT_KEYS[state]: number for state, number in numbers.items() if number})
+        return cls(**{state.key: number for state, number in numbers.items() if number})
 
     def by_state(self) -> Mapping[State, int]:
-        return {state: getattr(self, key) for state, key in _COUNT_KEYS.items()}
-
-
-_COUNT_KEYS: Mapping[State, str] = MappingProxyType(
-    {
-        State.CURRENT: "current",
-        State.IN_PROGRESS: "in_progress",
-        State.UNKNOWN: "unknown",
-        State.FAILED: "failed",
-        State.TERMINATING: "terminating",
-    }
-)
+        return {state: getattr(self, state.key) for state in COUNTED_STATES}
 
 
 class NamespaceStatus(StatusStruct, frozen=True, kw_only=True):

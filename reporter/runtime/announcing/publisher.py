@@ -18,8 +18,9 @@ from reporter.model.subjects import FindingKey
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.event_writer import EventSink, EventWriter
 from reporter.runtime.announcing.refusals import RefusalLog
-from reporter.runtime.announcing.write_queue import WriteQueue, retry_at
-from reporter.runtime.leaderelection.leadership import Leadership
+from reporter.runtime.announcing.write_limits import retry_at
+from reporter.runtime.announcing.write_queue import WriteQueue
+from reporter.runtime.leaderelection.leadership import Leadership, run_while_leading
 from reporter.runtime.process.cancellation import cancel_all
 from reporter.runtime.process.clock import Clock
 from reporter.stages.announcing.outcome import WriteOutcome
@@ -65,14 +66,9 @@ class EventPublisher:
         while True:
             await self._leadership.wait_acquired()
             await self._announcements.first_evaluation.wait()
-            publishing = asyncio.create_task(self._publish(), name="publish")
-            lost = asyncio.create_task(self._leadership.wait_lost(), name="wait for lease loss")
             try:
-                await asyncio.wait({publishing, lost}, return_when=asyncio.FIRST_COMPLETED)
-                if publishing.done():
-                    publishing.result()
+                await run_while_leading(self._leadership, self._publish())
             finally:
-                await cancel_all(publishing, lost)
                 self._announcements.stood_down()
                 self._queue.forget_backoffs()
 
@@ -144,7 +140,7 @@ class EventPublisher:
         return wake_at
 
     async def _wait(self, wake_at: datetime | None) -> None:
-        left = None if wake_at is None else max((wake_at - self._clock.now()).total_seconds(), 0.0)
+        left = None if wake_at is None else self._clock.seconds_until(wake_at)
         waits = [
             asyncio.create_task(self._write_done.wait(), name="wait for a write"),
             asyncio.create_task(

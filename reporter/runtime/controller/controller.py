@@ -267,7 +267,7 @@ class Controller:
         await asyncio.sleep(0)
         until = min(resync_at, *self._deadlines())
         started = self._loop_time()
-        left = max((until - self._clock.now()).total_seconds(), 0.0)
+        left = self._clock.seconds_until(until)
         try:
             async with asyncio.timeout(left):
                 await self._changed.wait()

@@ -6,7 +6,7 @@ The status page is served with health and readiness, or on an address of its own
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +21,8 @@ from reporter.runtime.http.connection_limit import ConnectionLimit, OnClosed
 from reporter.runtime.http.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
 from reporter.settings import BindAddress
 
+
+JSON = "application/json; charset=utf-8"
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -130,29 +132,36 @@ class HttpServer:
         )
 
     async def _show_status(self, request: web.Request) -> web.StreamResponse:
-        """
-        Send the page in parts; other tasks run before the next part is rendered.
-        """
-        response = web.StreamResponse(
-            headers={hdrs.CONTENT_TYPE: "application/json; charset=utf-8"}
+        parts = (part.encode() for part in self._pages.status())
+        return await send_parts(
+            request, web.StreamResponse(headers={hdrs.CONTENT_TYPE: JSON}), parts
         )
-        if request.version == HttpVersion10:
-            response.force_close()  # the end of the connection is the end of the page
-        # What the page shows stays in memory until it is closed.
-        with closing(part.encode() for part in self._pages.status()) as parts:
-            first = next(parts)
-            await response.prepare(request)
-            if request.method != hdrs.METH_HEAD:
-                for part in chain((first,), parts):
-                    await response.write(part)
-                    await asyncio.sleep(0)
-        return response
 
     async def _show_livez(self, _: web.Request) -> web.Response:
         return _health_response(self._pages.livez())
 
     async def _show_readyz(self, _: web.Request) -> web.Response:
         return _health_response(self._pages.readyz(), self._pages.limits())
+
+
+async def send_parts(
+    request: web.Request, response: web.StreamResponse, parts: Generator[bytes, None, None]
+) -> web.StreamResponse:
+    """
+    Send an answer in parts; other tasks run before the next part is rendered.
+    """
+    if request.version == HttpVersion10:
+        response.force_close()  # the end of the connection is the end of the answer
+    # What it shows stays in memory until it is closed.
+    with closing(parts):
+        # Rendered before the headers are sent, so that a fault is answered as one.
+        first = next(parts)
+        await response.prepare(request)
+        if request.method != hdrs.METH_HEAD:
+            for part in chain((first,), parts):
+                await response.write(part)
+                await asyncio.sleep(0)
+    return response
 
 
 @web.middleware

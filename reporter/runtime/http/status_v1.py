@@ -5,11 +5,11 @@ Answer requests for ``/status/v1``: conditional ones, and those that wait for a 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from itertools import chain
 
-from aiohttp import ETag, HttpVersion10, hdrs, web
+from aiohttp import ETag, hdrs, web
 
 from reporter.model.rollup.status import StatusError
+from reporter.runtime.http.server import JSON, send_parts
 from reporter.sinks.status_v1 import (
     StatusRequest,
     encode,
@@ -28,7 +28,6 @@ Requests that may wait for a change at once: half of the connections of the addr
 """
 
 RETRY_AFTER_SECONDS = 5
-JSON = "application/json; charset=utf-8"
 
 NO_CACHE = "no-cache"
 """
@@ -77,7 +76,10 @@ class StatusV1:
             unchanged = web.Response(status=304, headers={hdrs.CACHE_CONTROL: NO_CACHE})
             unchanged.etag = self._etag(view, wanted)
             return unchanged
-        return await self._send(request, view, wanted)
+        headers = {hdrs.CONTENT_TYPE: JSON, hdrs.CACHE_CONTROL: NO_CACHE}
+        response = web.StreamResponse(headers=headers)
+        response.etag = self._etag(view, wanted)
+        return await send_parts(request, response, render(view, wanted))
 
     async def _wait(self, request: web.Request, wanted: StatusRequest) -> None:
         """
@@ -102,27 +104,6 @@ class StatusV1:
     def _etag(self, view: StatusView, wanted: StatusRequest) -> ETag:
         # Weak: ages in the answer change without its content (RFC 9110, 8.8.1).
         return ETag(f"{self._process}-{revision_of(view, wanted)}", is_weak=True)
-
-    async def _send(
-        self, request: web.Request, view: StatusView, wanted: StatusRequest
-    ) -> web.StreamResponse:
-        """
-        Send the answer in parts; other tasks run before the next part is rendered.
-        """
-        response = web.StreamResponse(
-            headers={hdrs.CONTENT_TYPE: JSON, hdrs.CACHE_CONTROL: NO_CACHE}
-        )
-        response.etag = self._etag(view, wanted)
-        if request.version == HttpVersion10:
-            response.force_close()  # the end of the connection is the end of the answer
-        parts = render(view, wanted)
-        first = next(parts)
-        await response.prepare(request)
-        if request.method != hdrs.METH_HEAD:
-            for part in chain((first,), parts):
-                await response.write(part)
-                await asyncio.sleep(0)
-        return response
 
 
 def _error_response(

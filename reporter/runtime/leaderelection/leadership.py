@@ -1,9 +1,12 @@
 """
-The interface of leadership, and its implementation for a process without leader election.
+The interface of leadership, its implementation without leader election, and work that needs it.
 """
 
 import asyncio
-from typing import NoReturn, Protocol
+from collections.abc import Coroutine
+from typing import Any, NoReturn, Protocol
+
+from reporter.runtime.process.cancellation import cancel_all
 
 
 class Leadership(Protocol):
@@ -72,3 +75,17 @@ class NoElection:
 
     async def release(self) -> None:
         return
+
+
+async def run_while_leading(leadership: Leadership, work: Coroutine[Any, Any, NoReturn]) -> None:
+    """
+    Run *work*, and cancel it once leadership is lost. Raises what ends it before.
+    """
+    working = asyncio.create_task(work, name="work of the leader")
+    lost = asyncio.create_task(leadership.wait_lost(), name="wait for lease loss")
+    try:
+        await asyncio.wait({working, lost}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            working.result()
+    finally:
+        await cancel_all(working, lost)

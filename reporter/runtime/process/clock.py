@@ -49,6 +49,12 @@ class Clock:
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.seconds() + self.offset, UTC)
 
+    def seconds_until(self, moment: datetime) -> float:
+        """
+        Return the seconds until a moment; 0 for one that has passed.
+        """
+        return max((moment - self.now()).total_seconds(), 0.0)
+
     def seconds(self) -> float:
         """
         Return the seconds of a clock that never jumps, and that goes on while the machine sleeps.

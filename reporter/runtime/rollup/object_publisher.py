@@ -27,7 +27,7 @@ from reporter.model.kinds.productionstack.statuses import (
     ProductionStackStatus,
 )
 from reporter.model.rollup.object_status import WriteObjectResult
-from reporter.runtime.leaderelection.leadership import Leadership
+from reporter.runtime.leaderelection.leadership import Leadership, run_while_leading
 from reporter.runtime.process.cancellation import cancel_all
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.rollup.object_looks import ObjectLooks
@@ -110,21 +110,20 @@ class StatusObjectPublisher:
     async def run(self) -> NoReturn:
         while True:
             await self._leadership.wait_acquired()
-            publishing = asyncio.create_task(self._publish(), name="publish status objects")
-            lost = asyncio.create_task(self._leadership.wait_lost(), name="wait for lease loss")
+            failed = False
             try:
-                await asyncio.wait({publishing, lost}, return_when=asyncio.FIRST_COMPLETED)
-                faulty = publishing.done()
+                await run_while_leading(self._leadership, self._publish())
+            except Exception:
+                # The objects are a view of the findings: a fault must not end the announcing of them.
+                if not self._faulty:
+                    logger.exception("status objects cannot be written")
+                failed = True
             finally:
-                await cancel_all(publishing, lost)
                 self._queue.forget_backoffs()
-            if faulty:
-                await self._report_fault(publishing)
+            if failed:
+                await self._pause_after_fault()
 
-    async def _report_fault(self, publishing: "asyncio.Task[NoReturn]") -> None:
-        # The objects are a view of the findings: a fault here must not end the announcing of them.
-        if not self._faulty:
-            logger.error("status objects cannot be written", exc_info=publishing.exception())
+    async def _pause_after_fault(self) -> None:
         self._faulty = True
         self._count_write(WriteObjectResult.FAILED)
         await asyncio.sleep(PAUSE_AFTER_FAULT)
@@ -155,7 +154,7 @@ class StatusObjectPublisher:
         return min(filter(None, (deadline, wake_at)), default=None)
 
     async def _wait(self, change: "asyncio.Task[None]", wake_at: datetime | None) -> None:
-        left = None if wake_at is None else max((wake_at - self._clock.now()).total_seconds(), 0.0)
+        left = None if wake_at is None else self._clock.seconds_until(wake_at)
         changed = asyncio.create_task(self._changed.wait(), name="wait for a status object")
         try:
             await asyncio.wait(

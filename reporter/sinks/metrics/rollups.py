@@ -3,7 +3,7 @@ The series of the status: of the cluster, and of each workload namespace if that
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -32,13 +32,17 @@ CLUSTER, NAMESPACE = "cluster", "namespace"
 The values of the label ``scope``.
 """
 
-STATE_LABELS: Mapping[State, str] = {
-    State.CURRENT: "current",
-    State.IN_PROGRESS: "in_progress",
-    State.UNKNOWN: "unknown",
-    State.FAILED: "failed",
-    State.TERMINATING: "terminating",
-}
+
+class Shown(NamedTuple):
+    """
+    The cluster, whose name is empty, or a workload namespace.
+    """
+
+    scope: str
+    name: str
+    standing: Standing
+    counts: Mapping[State, int]
+    replicas: Replicas
 
 
 class RollUpCollector(Collector):
@@ -60,14 +64,15 @@ class RollUpCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         rollup = self._rollup()
         cluster = rollup.cluster if self._is_leader() else None
-        shown = rollup.namespaces if self._with_namespaces and cluster is not None else {}
-        namespaces = sorted(shown.items())
-        yield make_family(ROLLUP_STATE, _states(cluster, namespaces))
-        yield make_family(ROLLUP_INFERENCE_SETS, _counts(rollup, cluster, namespaces))
-        yield make_family(ROLLUP_REPLICAS, _replicas(rollup, cluster, namespaces))
+        found = rollup.namespaces if self._with_namespaces and cluster is not None else {}
+        namespaces = sorted(found.items())
+        shown = list(_find_shown(rollup, cluster, namespaces))
+        yield make_family(ROLLUP_STATE, _states(shown))
+        yield make_family(ROLLUP_INFERENCE_SETS, _counts(shown))
+        yield make_family(ROLLUP_REPLICAS, _replicas(shown))
         if self._with_namespaces:
             yield make_family(ROLLUP_PACKAGE_INFO, _packages(namespaces))
-        yield make_family(ROLLUP_BLOCKING_INFO, _blockers(cluster, namespaces))
+        yield make_family(ROLLUP_BLOCKING_INFO, _blockers(shown))
         yield make_family(ROLLUP_CLUSTER_INFO, [((self._version,), 1)] if cluster else [])
         yield make_family(ROLLUP_EVALUATED, _evaluated(rollup, cluster))
 
@@ -75,36 +80,15 @@ class RollUpCollector(Collector):
 Namespaces: TypeAlias = Iterable[tuple[str, NamespaceRecord]]
 
 
-def _states(cluster: ClusterRecord | None, namespaces: Namespaces) -> Samples:
-    if cluster is not None:
-        yield from _state_set(CLUSTER, "", cluster.standing)
-    for name, each in namespaces:
-        yield from _state_set(NAMESPACE, name, each.standing)
-
-
-def _state_set(scope: str, name: str, standing: Standing) -> Samples:
-    for state in COUNTED_STATES:
-        yield (scope, name, STATE_LABELS[state]), float(state is standing.state)
-
-
-def _counts(rollup: RollUp, cluster: ClusterRecord | None, namespaces: Namespaces) -> Samples:
-    if cluster is not None:
-        yield from _count_set("", rollup.set_counts)
-    for name, each in namespaces:
-        yield from _count_set(name, each.totals.by_state)
-
-
-def _count_set(name: str, counts: Mapping[State, int]) -> Samples:
-    for state in COUNTED_STATES:
-        yield (name, STATE_LABELS[state]), counts[state]
-
-
-def _replicas(rollup: RollUp, cluster: ClusterRecord | None, namespaces: Namespaces) -> Samples:
+def _find_shown(
+    rollup: RollUp, cluster: ClusterRecord | None, namespaces: Namespaces
+) -> Iterator[Shown]:
     if cluster is not None:
         every = [sum_replicas(each.totals) for each in rollup.namespaces.values()]
-        yield from _replica_set("", _sum(every))
+        yield Shown(CLUSTER, "", cluster.standing, rollup.set_counts, _sum(every))
     for name, each in namespaces:
-        yield from _replica_set(name, sum_replicas(each.totals))
+        totals = each.totals
+        yield Shown(NAMESPACE, name, each.standing, totals.by_state, sum_replicas(totals))
 
 
 def _sum(every: list[Replicas]) -> Replicas:
@@ -117,37 +101,45 @@ def _sum(every: list[Replicas]) -> Replicas:
     )
 
 
-def _replica_set(name: str, replicas: Replicas) -> Samples:
-    numbers = {
-        "desired": replicas.desired,
-        "updated": replicas.updated,
-        "ready": replicas.ready,
-    }
-    for count, number in numbers.items():
-        if number is not None:
-            yield (name, count), number
+def _states(shown: Iterable[Shown]) -> Samples:
+    for each in shown:
+        for state in COUNTED_STATES:
+            yield (each.scope, each.name, state.key), float(state is each.standing.state)
+
+
+def _counts(shown: Iterable[Shown]) -> Samples:
+    for each in shown:
+        for state in COUNTED_STATES:
+            yield (each.name, state.key), each.counts[state]
+
+
+def _replicas(shown: Iterable[Shown]) -> Samples:
+    for each in shown:
+        numbers = each.replicas
+        for count, number in (
+            ("desired", numbers.desired),
+            ("updated", numbers.updated),
+            ("ready", numbers.ready),
+        ):
+            if number is not None:
+                yield (each.name, count), number
 
 
 def _packages(namespaces: Namespaces) -> Samples:
     for name, each in namespaces:
         package = each.package
         if package is not None:
-            state = STATE_LABELS[each.standing.state]
+            state = each.standing.state.key
             yield (name, package.name, package.revision, state), 1
 
 
-def _blockers(cluster: ClusterRecord | None, namespaces: Namespaces) -> Samples:
-    if cluster is not None:
-        yield from _blocker(CLUSTER, "", cluster.standing)
-    for name, each in namespaces:
-        yield from _blocker(NAMESPACE, name, each.standing)
-
-
-def _blocker(scope: str, name: str, standing: Standing) -> Samples:
-    found = standing.blocker
-    if found is not None:
-        stalled = "true" if found.stalled else "false"
-        yield (scope, name, found.reason, found.code, found.actionability, stalled), 1
+def _blockers(shown: Iterable[Shown]) -> Samples:
+    for each in shown:
+        found = each.standing.blocker
+        if found is not None:
+            stalled = "true" if found.stalled else "false"
+            labels = found.reason, found.code, found.actionability, stalled
+            yield (each.scope, each.name, *labels), 1
 
 
 def _evaluated(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:

@@ -52,14 +52,15 @@ def apply_verdicts(
     """
     Return the gate after these verdicts; keys without a verdict keep their state.
     """
-    evaluated = gate.evaluated_reasons.union(
+    evaluated = gate.evaluated_reasons | {
         verdict.key.reason for verdict in verdicts if not isinstance(verdict, Unknown)
-    )
+    }
     # Most verdicts of a healthy cluster are Clear for a key that is clear already.
+    findings, unknowns = gate.finding_states, gate.unknown_states
     relevant = [
         verdict
         for verdict in verdicts
-        if not isinstance(verdict, Clear) or _is_tracked(verdict.key, gate)
+        if not isinstance(verdict, Clear) or verdict.key in findings or verdict.key in unknowns
     ]
     if not relevant:
         if evaluated == gate.evaluated_reasons:
@@ -101,10 +102,6 @@ class _GateUpdate:
         elif before is not None:
             del self.finding_states[key]
             self.settled_at[key] = now
-
-
-def _is_tracked(key: FindingKey, gate: Gate) -> bool:
-    return key in gate.finding_states or key in gate.unknown_states
 
 
 def _continue_unknown(

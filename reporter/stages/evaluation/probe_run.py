@@ -80,7 +80,9 @@ class ProbeRun:
             if not prepared.why_unknown and not prepared.why_unserved
         )
 
-    def _run_subject(self, subject: Subject) -> Iterable[Verdict]:
+    def _run_subject(self, subject: Subject) -> list[Verdict]:
+        # A list, as a generator costs a part of what a probe of a healthy subject does.
+        verdicts: list[Verdict] = []
         paused = _is_paused(self.snapshot, subject)
         subject_unknown = self._why_subject_unknown(subject)
         for prepared in self.prepared_probes[subject.layer]:
@@ -88,13 +90,14 @@ class ProbeRun:
             keys = self.tracked_keys.get((subject, reason), NO_KEYS)
             why = prepared.why_unknown or subject_unknown
             if paused and prepared.probe.spec.pauses_at_zero_replicas:
-                yield from map(Paused, keys | {FindingKey(subject, reason)})
+                verdicts += map(Paused, keys | {FindingKey(subject, reason)})
             elif prepared.is_switched_off:
-                yield from map(Clear, keys | {FindingKey(subject, reason)})
+                verdicts += map(Clear, keys | {FindingKey(subject, reason)})
             elif why:
-                yield from (Unknown(key, why) for key in keys | {FindingKey(subject, reason)})
+                verdicts += [Unknown(key, why) for key in keys | {FindingKey(subject, reason)}]
             else:
-                yield from self._run_probe(prepared, subject, keys)
+                verdicts += self._run_probe(prepared, subject, keys)
+        return verdicts
 
     def _why_subject_unknown(self, subject: Subject) -> str:
         if subject.layer in self.unknown_layers and subject == placeholder(subject.layer):

@@ -4,6 +4,7 @@ The order in which subjects are evaluated when a pass may be cut: suppressing la
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
@@ -18,7 +19,9 @@ def upstream_first(subjects: frozenset[Subject]) -> list[Subject]:
     return [
         subject
         for layer in Layer
-        for subject in sorted(each for each in subjects if each.layer is layer)
+        for subject in sorted(
+            [each for each in subjects if each.layer is layer], key=attrgetter("namespace", "name")
+        )
     ]
 
 

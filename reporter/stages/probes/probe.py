@@ -22,7 +22,7 @@ class NoParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="keba
     """
 
 
-class ProbeRequest(Struct, frozen=True):
+class ProbeRequest(Struct, frozen=True, gc=False):
     """
     One reason and one subject to evaluate, with the parameters of the reason's catalogue entry.
 

@@ -42,27 +42,28 @@ def transition_time(condition: Condition, meta: Metadata) -> datetime | None:
 
 
 def check_observed_generation(
-    condition: Condition | None, meta: Metadata, object_name: str
+    condition: Condition | None, meta: Metadata, kind: str
 ) -> Inconclusive | None:
     """
-    Return an inconclusive result for a condition that describes an older spec.
+    Return an inconclusive result for a condition of a *kind* that describes an older spec.
 
     Some controllers do not set observedGeneration. 0 therefore proves nothing, and the condition is
     taken as current.
     """
     if condition is None or not 0 < condition.observed_generation < meta.generation:
         return None
-    return Inconclusive(f"condition {condition.type} of {object_name} is older than its spec")
+    name = f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
+    return Inconclusive(f"condition {condition.type} of {kind} {name} is older than its spec")
 
 
 def check_observed_generations(
-    conditions: Iterable[Condition | None], meta: Metadata, object_name: str
+    conditions: Iterable[Condition | None], meta: Metadata, kind: str
 ) -> Inconclusive | None:
     """
     Return an inconclusive result for the first condition that describes an older spec.
     """
     for condition in conditions:
-        stale = check_observed_generation(condition, meta, object_name)
+        stale = check_observed_generation(condition, meta, kind)
         if stale is not None:
             return stale
     return None

@@ -68,7 +68,7 @@ class SampleStore:
         return (
             now is not None
             and self.is_selected(now, history_name)
-            and ContainerRun.of_pod(now) == ContainerRun.of_pod(pod)
+            and ContainerRun.of_pod(pod).is_of(now)
         )
 
     def is_selected(self, pod: Pod, history_name: str) -> bool:
@@ -83,7 +83,7 @@ class SampleStore:
         for history_name in self._scrapes:
             history = self._histories.get(_history_key(pod, history_name))
             if history is not None and (
-                history.run != ContainerRun.of_pod(pod) or not self.is_selected(pod, history_name)
+                not history.run.is_of(pod) or not self.is_selected(pod, history_name)
             ):
                 self._forget(_history_key(pod, history_name))
 

@@ -5,7 +5,7 @@ A publisher whose probes return what the test sets, against an API server over r
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import pytest
@@ -26,6 +26,7 @@ from reporter.stages.evaluation.states import reason_states
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes.probe import Probe
 from reporter.stages.snapshot.subjects import Subjects
+from tests.support.background import running_beside
 from tests.support.builders import a_catalogue, a_key, a_store, an_entry
 
 
@@ -268,11 +269,5 @@ async def running_publisher(
     """
     fixture = PublisherFixture(server, api, **changes)
     fixture.run_pass()
-    task = fixture.task = asyncio.create_task(fixture.publisher.run())
-    try:
+    async with running_beside(fixture.publisher.run(), "publisher") as fixture.task:
         yield fixture
-        assert not task.done(), "the publisher ended"
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task

@@ -4,7 +4,7 @@ A controller whose probes return what the test sets, with a clock that the test 
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -20,6 +20,7 @@ from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.states import reason_states
 from reporter.stages.store.store import Store
 from tests.integration.announcing.publisher_fixture import BBR, an_evaluator, involved_for
+from tests.support.background import running_beside
 from tests.support.builders import (
     a_catalogue,
     a_deployment,
@@ -115,16 +116,10 @@ async def running(store: Store | None = None, **changes) -> AsyncIterator[Contro
     Run the controller; with everything listed, its first pass is over.
     """
     run = ControllerFixture(store or a_store(), **changes)
-    task = asyncio.create_task(run.controller.run())
-    try:
+    async with running_beside(run.controller.run(), "controller"):
         if store is None:
             await run.until(lambda: run.passes.number > 0)
         yield run
-        assert not task.done(), "the controller ended"
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 def due(run: ControllerFixture) -> list[str]:

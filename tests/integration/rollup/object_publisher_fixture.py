@@ -5,7 +5,7 @@ A publisher of status objects over real sockets: roll-ups of the example stack, 
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 
@@ -26,6 +26,7 @@ from reporter.stages.rollup.objects.wanted import GENERATION_SETTLE
 from reporter.stages.rollup.records import RollUp
 from reporter.stages.store.status_objects import StatusObjectStore
 from tests.integration.announcing.publisher_fixture import ManualClock, ManualLeadership
+from tests.support.background import running_beside
 from tests.support.status_objects import CRD, STATUSES, manifest, stack_without_pages
 
 
@@ -151,11 +152,5 @@ async def running_object_publisher(
     """
     server.cluster.upsert(CRD)
     fixture = ObjectPublisherFixture(server, api)
-    task = fixture.task = asyncio.create_task(fixture.publisher.run())
-    try:
+    async with running_beside(fixture.publisher.run(), "publisher") as fixture.task:
         yield fixture
-        assert not task.done(), "the publisher ended"
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task

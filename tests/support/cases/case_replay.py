@@ -25,6 +25,7 @@ from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO, NOON
 from tests.support.cases.case_catalogue import case_catalogue
+from tests.support.cases.expectations import since_start
 from tests.support.cases.healthy_stack import HEALTHY_STACK
 from tests.support.cases.metrics_pages import MetricsPages
 from tests.support.cases.objects import CaseObjects, healthy_pods
@@ -153,7 +154,7 @@ class CaseReplay(Replay):
 
     def _note_status(self) -> None:
         view = StatusView(self.rollup, self.rollup_rules, now=self.now)
-        self.statuses[_since_start(self.now)] = status_lines(view)
+        self.statuses[since_start(self.now)] = status_lines(view)
 
     def _advance_without_status(self, end: datetime) -> None:
         """
@@ -250,7 +251,7 @@ class CaseReplay(Replay):
 
     @property
     def announced(self) -> list[str]:
-        return [f"{_since_start(r.last_timestamp)} {_line(r)}" for r in self.writes]
+        return [f"{since_start(r.last_timestamp)} {_line(r)}" for r in self.writes]
 
     @property
     def notes(self) -> list[str]:
@@ -266,47 +267,6 @@ def _healthy_pods_of(stack: Mapping) -> Mapping:
     return {text: apply_merge_patch(words, stack.get(text, {})) for text, words in pods.items()}
 
 
-def _since_start(moment: datetime) -> str:
-    left = round((moment - NOON).total_seconds())
-    parts = (left // 3600, "h"), (left % 3600 // 60, "m"), (left % 60, "s")
-    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"
-
-
 def _line(record: EventRecord) -> str:
     about = f"{record.involved_object.kind}/{record.involved_object.name}"
     return f"{record.type} {record.key.reason} {about}: {record.message}"
-
-
-def expected_announcements(case: Mapping) -> list[tuple[timedelta, str]]:
-    """
-    Return the announcements that a case expects, with their times since the start.
-    """
-    return [
-        (parse_duration(at), line)
-        for at, lines in (case.get("announced") or {}).items()
-        for line in ([lines] if isinstance(lines, str) else lines)
-    ]
-
-
-def expected_lines(case: Mapping) -> list[str]:
-    """
-    Return the expected announcements as lines with their time.
-    """
-    return [f"{_since_start(NOON + at)} {line}" for at, line in expected_announcements(case)]
-
-
-def expected_statuses(case: Mapping) -> Mapping[str, Mapping[str, str]]:
-    """
-    Return the lines of the status that a case expects, by time since the start and subject.
-    """
-    statuses = case.get("status") or {}
-    return {_since_start(NOON + parse_duration(at)): lines for at, lines in statuses.items()}
-
-
-def matches_line(line: str, expected_: str) -> bool:
-    """
-    Return whether a line is the expected one. An expected line that ends in … is a prefix.
-    """
-    if expected_.endswith("…"):
-        return line.startswith(expected_.removesuffix("…"))
-    return line == expected_

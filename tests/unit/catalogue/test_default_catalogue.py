@@ -20,7 +20,7 @@ from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES
 from reporter.stages.probes.specs import SPECS
 from tests.support.cases.case_files import read_cases
-from tests.support.cases.case_replay import expected_announcements
+from tests.support.cases.expectations import expected_announcements
 
 
 ROOT = Path(__file__).parents[3]

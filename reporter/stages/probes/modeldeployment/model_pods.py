@@ -90,7 +90,7 @@ def _missing_workspaces_trouble(
     not_ready = ready if ready is not None and ready.status == "False" else None
     failed = not_ready if not_ready and not_ready.reason == INFERENCE_SET_FAILED else None
     # The missing Workspaces are a fact; only why is KAITO's to say.
-    if check_observed_generation(failed, meta, f"InferenceSet {meta.name}"):
+    if check_observed_generation(failed, meta, "InferenceSet"):
         failed = None
     return Trouble(
         cause=Cause(

@@ -83,7 +83,7 @@ def _parse_pressures(workspace: Workspace) -> Mapping[str, set[str]] | Inconclus
     nodes_ready = find_condition(workspace.status.conditions, NODES_READY)
     if nodes_ready is None:
         return None
-    stale = check_observed_generation(nodes_ready, meta, f"Workspace {meta.namespace}/{meta.name}")
+    stale = check_observed_generation(nodes_ready, meta, "Workspace")
     _, marker, text = (nodes_ready.message or "").partition(PRESSURE_MARKER)
     if stale or not marker:
         return stale

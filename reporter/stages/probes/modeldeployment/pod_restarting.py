@@ -37,7 +37,7 @@ from reporter.stages.resources.kaito.inference_sets import (
 )
 from reporter.stages.resources.kaito.replicas import is_rolling_out, upgrade_started_at
 from reporter.stages.resources.workloads.containers import container_statuses
-from reporter.stages.resources.workloads.pods import created_at
+from reporter.stages.resources.workloads.pods import created_at, is_leftover_pod
 from reporter.stages.resources.workloads.restart_counts import RestartCount, count_restarts
 from reporter.stages.snapshot.restarts import MAX_RESTARTS
 from reporter.stages.snapshot.snapshot import Snapshot
@@ -74,9 +74,11 @@ def _check_pods(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResu
         return []
     pods = find_model_pods(snapshot, subject)
     results: list[CheckResult | None] = []
-    for pod in without_leftover_pods(pods):
-        if pod.is_ready:
-            results += _check_containers(snapshot, request, pod)
+    for pod in pods:
+        restarted = _find_restarted(pod, request.parameters.restarts)
+        # Of nearly all pods none has, so that is checked first.
+        if restarted and pod.is_ready and not is_leftover_pod(pod):
+            results += _check_containers(snapshot, request, pod, restarted)
     if not any(isinstance(each, Trouble) for each in results):
         return results
     changing = _find_changing_pods(pods, find_workspaces(snapshot, subject))
@@ -104,19 +106,28 @@ def _find_changing_pods(pods: Sequence[Pod], workspaces: Iterable[Workspace]) ->
     return found
 
 
-def _check_containers(
-    snapshot: Snapshot, request: ProbeRequest, pod: Pod
-) -> Iterator[CheckResult]:
+def _find_restarted(pod: Pod, limit: int) -> list[ContainerStatus]:
     """
-    Yield the trouble of the container that restarted most often, and what is not known.
+    Return the containers that run and have restarted at least *limit* times in all.
 
     An init container that has ended restarts no more; one that runs is a sidecar.
     """
+    return [
+        status
+        for status in container_statuses(pod)
+        if status.restart_count >= limit and status.state.running is not None
+    ]
+
+
+def _check_containers(
+    snapshot: Snapshot, request: ProbeRequest, pod: Pod, restarted: Iterable[ContainerStatus]
+) -> Iterator[CheckResult]:
+    """
+    Yield the trouble of the container that restarted most often, and what is not known.
+    """
     troubles: list[tuple[int, Trouble]] = []
     limit = request.parameters.restarts
-    for status in container_statuses(pod):
-        if status.restart_count < limit or status.state.running is None:
-            continue
+    for status in restarted:
         count = _count(snapshot, request, pod, status)
         if count.least >= limit:
             troubles.append((count.least, _new_trouble(pod, status, count)))

@@ -173,7 +173,7 @@ def _evaluate_workspace(replica: ModelReplica, last_error: Condition | None) -> 
     nodes_ready = find_condition(conditions, NODES_READY)
     is_claimed = is_condition_true(claim_ready)
     decisive = nodes_ready if claim_ready is None or is_claimed else claim_ready
-    stale = check_observed_generation(decisive, meta, f"Workspace {meta.namespace}/{meta.name}")
+    stale = check_observed_generation(decisive, meta, "Workspace")
     if stale:
         return stale
     error = find_workspace_error(workspace) or (None if is_claimed else last_error)

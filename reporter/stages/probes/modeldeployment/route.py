@@ -50,11 +50,7 @@ from reporter.stages.resources.gateway.routes import (
     gateway_parents,
     pool_backends,
 )
-from reporter.stages.resources.kaito.inference_sets import (
-    find_model_pods,
-    get_inference_set,
-    without_leftover_pods,
-)
+from reporter.stages.resources.kaito.inference_sets import find_model_pods, get_inference_set
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -79,7 +75,7 @@ def _check_routing(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult
     results = [_evaluate_route(snapshot, route, parents) for route, parents in routes]
     if any(isinstance(each, Trouble) for each in results) or not routes:
         return _limit_to_objects(results, routes, pools)
-    pods = without_leftover_pods(find_model_pods(snapshot, subject))
+    pods = find_model_pods(snapshot, subject)
     results += [evaluate_pool(pool, routes, pods) for pool in pools]
     return _limit_to_objects(results, routes, pools)
 
@@ -151,10 +147,7 @@ def _evaluate_route(
         return routing_trouble(
             HTTP_ROUTES, route, "GatewayNotFound", TroubleKind.DECLARED, "names no Gateway"
         )
-    broken = first_trouble(
-        *[_check_reference(snapshot, route, GATEWAYS, each) for each in gateway_parents(route)],
-        *[_check_reference(snapshot, route, INFERENCE_POOLS, e) for e in pool_backends(route)],
-    )
+    broken = first_trouble(*_check_references(snapshot, route, parents))
     if isinstance(broken, Trouble):
         return broken
     results: list[CheckResult | None] = [broken]
@@ -166,6 +159,22 @@ def _evaluate_route(
         entry = select_parent_status(entries, controller_name)
         results.append(evaluate_route_status(route, entry, parent.name))
     return first_trouble(*results)
+
+
+def _check_references(
+    snapshot: Snapshot, route: HTTPRoute, parents: ParentControllers
+) -> list[CheckResult | None]:
+    """
+    Check that the Gateways and pools that a route refers to exist.
+    """
+    gateways = gateway_parents(route)
+    if len(parents) == len(gateways) and not snapshot.undecodable:
+        # All were found before, with their controllers.
+        gateways = ()
+    return [
+        *[_check_reference(snapshot, route, GATEWAYS, each) for each in gateways],
+        *[_check_reference(snapshot, route, INFERENCE_POOLS, e) for e in pool_backends(route)],
+    ]
 
 
 def _check_reference(

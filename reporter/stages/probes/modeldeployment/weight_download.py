@@ -86,6 +86,8 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
         for pod in pods
         if is_loading(pod)
     ]
+    if not found:
+        return [Clear(key)]
     slow = [each for each in found if each.download.state.is_slow]
     if any(not each.why_unknown for each in slow):
         # Slow pods whose page cannot be read now stay in the list while another one is known to

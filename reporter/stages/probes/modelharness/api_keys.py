@@ -86,9 +86,9 @@ def _evaluate_key(key: APIKey, well_when_false: Iterable[str]) -> CheckResult | 
     conditions = [
         c for c in key.status.conditions or () if not _has_negative_polarity(c, well_when_false)
     ]
-    name = f"APIKey {key.metadata.namespace}/{key.metadata.name}"
-    stale = check_observed_generations(conditions, key.metadata, name)
-    current = (c for c in conditions if not check_observed_generation(c, key.metadata, name))
+    meta = key.metadata
+    stale = check_observed_generations(conditions, meta, "APIKey")
+    current = (c for c in conditions if not check_observed_generation(c, meta, "APIKey"))
     false_conditions = sorted((c for c in current if c.status == "False"), key=_condition_type)
     if false_conditions:
         return _condition_trouble(key, false_conditions[0])

@@ -178,7 +178,7 @@ def _check_class_acceptance(gateway: Gateway, gateway_class: GatewayClass) -> Ch
         state = f'waits for its GatewayClass "{name}", which no controller has accepted'
         waiting = gateway_trouble(gateway, "ClassNotAccepted", TroubleKind.STARTING, state)
         return with_condition(waiting, accepted, meta)
-    stale = check_observed_generation(accepted, meta, f"GatewayClass {name}")
+    stale = check_observed_generation(accepted, meta, "GatewayClass")
     if stale is not None or accepted.status == "True":
         return stale
     state = f'has a GatewayClass "{name}" that is not accepted ({reason_text(accepted)})'
@@ -192,7 +192,7 @@ def _check_acceptance(gateway: Gateway) -> CheckResult | None:
     if accepted is None or _is_undecided(accepted):
         waiting = gateway_trouble(gateway, "Pending", TroubleKind.STARTING, "is not accepted yet")
         return with_condition(waiting, accepted, meta)
-    stale = check_observed_generation(accepted, meta, f"Gateway {meta.namespace}/{meta.name}")
+    stale = check_observed_generation(accepted, meta, "Gateway")
     if stale is not None or accepted.status == "True":
         return stale
     state = f"is not accepted ({reason_text(accepted)})"

@@ -137,7 +137,7 @@ def _missing_proxy_trouble(
     if was_deleted:
         # They were there, so no newer word of the controller is needed.
         return replace(missing, since=transition_time(accepted, meta))
-    stale = check_observed_generation(accepted, meta, f"Gateway {meta.namespace}/{meta.name}")
+    stale = check_observed_generation(accepted, meta, "Gateway")
     return stale or replace(
         missing,
         kind=TroubleKind.STARTING,

@@ -91,16 +91,16 @@ def _evaluate_gateway(
     programmed = find_condition(gateway.status.conditions, "Programmed")
     failures = find_listener_failures(gateway)
     meta = gateway.metadata
-    name = f"Gateway {meta.namespace}/{meta.name}"
     errors = [
         failure
         for failure in failures
-        if not failure.is_starting and not check_observed_generation(failure.condition, meta, name)
+        if not failure.is_starting
+        and not check_observed_generation(failure.condition, meta, "Gateway")
     ]
     if errors:
         return listener_trouble(gateway, errors)
     stale = check_observed_generations(
-        (accepted, programmed, *(failure.condition for failure in failures)), meta, name
+        (accepted, programmed, *(failure.condition for failure in failures)), meta, "Gateway"
     )
     if stale is not None:
         return stale

@@ -13,7 +13,9 @@ from msgspec import Struct
 from reporter.model.metrics.columns import Column, Combine
 
 
-class EngineFamilies(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class EngineFamilies(
+    Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", cache_hash=True
+):
     """
     Names of metric families; of alternatives the first that is on the page counts.
 

@@ -24,7 +24,15 @@ NO_RESULTS = EngineUnknown("its page does not count the results of requests")
 
 
 @dataclass(frozen=True, slots=True)
-class PreemptionRules:
+class _ShareRules:
+    columns: EngineColumns
+    window: float
+    min_requests: float
+    max_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionRules(_ShareRules):
     """
     The rules by which too many requests are preempted.
 
@@ -32,28 +40,18 @@ class PreemptionRules:
     exceeded in both halves of the window.
     """
 
-    columns: EngineColumns
-    window: float
-    min_requests: float
-    max_share: float
-
     @property
     def kept_columns(self) -> tuple[Column, ...]:
         return (self.columns.preemptions, self.columns.finished)
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorRules:
+class ErrorRules(_ShareRules):
     """
     The rules by which too many requests fail.
 
     *window*: in seconds. *max_share*: of the requests, at least *min_requests*.
     """
-
-    columns: EngineColumns
-    window: float
-    min_requests: float
-    max_share: float
 
     @property
     def kept_columns(self) -> tuple[Column, ...]:

@@ -22,7 +22,7 @@ from reporter.stages.resources.engines.outcome import (
     EngineTrouble,
     EngineUnknown,
 )
-from reporter.stages.resources.engines.view import EngineView, server_view
+from reporter.stages.resources.engines.view import EngineView
 
 
 STALLED, NO_TRAFFIC = "Stalled", "NoTraffic"
@@ -55,10 +55,11 @@ class StallRules:
 def evaluate_stall(engine: EngineView, rules: StallRules) -> EngineOutcome:
     columns = rules.columns
     running, waiting = engine.value(columns.running), engine.value(columns.waiting)
-    if engine.value(columns.awake) == 0:
+    is_idle = running == 0 and waiting == 0
+    if is_idle or engine.value(columns.awake) == 0:
         return None
     if not (running or waiting):
-        return NO_REQUESTS if running is None or waiting is None else None
+        return NO_REQUESTS
     # Finished requests alone prove nothing: one may take an hour, and aborted ones do not count.
     if engine.value(columns.steps) is None and engine.value(columns.generation_tokens) is None:
         return NO_COUNTERS
@@ -91,5 +92,5 @@ def _has_traffic(engine: EngineView, rules: StallRules, *, stopped: float) -> bo
     columns = rules.columns
     if engine.last_change((columns.running, columns.waiting)) > stopped:
         return True
-    server = server_view(engine.readings)
+    server = engine.server()
     return server is not None and server.last_change(columns.traffic) > stopped + rules.late

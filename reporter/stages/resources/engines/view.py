@@ -3,11 +3,12 @@ The recent numbers of one engine, read by column.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import isnan
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from reporter.model.metrics.columns import Column
 from reporter.model.metrics.page_rows import POD_ROW
@@ -34,15 +35,17 @@ class Increase(NamedTuple):
     by_column: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EngineView:
+class EngineView(Struct, frozen=True, gc=False):
     """
-    *name*: the value of the engine label, empty without one.
+    *name*: the value of the engine label, empty without one. *positions*: of the columns in a row.
+
+    A pass builds one for each engine, so it is a struct: cheaper than a dataclass.
     """
 
     name: str
     series: EngineSeries
     readings: EngineReadings
+    positions: Mapping[Column, int]
 
     @property
     def now(self) -> float:
@@ -51,17 +54,26 @@ class EngineView:
         """
         return self.readings.observed
 
+    def server(self) -> "EngineView | None":
+        """
+        Return the row of the pod's HTTP server, None if the page has none.
+        """
+        series = self.readings.by_engine.get(POD_ROW)
+        if series is None:
+            return None
+        return EngineView(POD_ROW, series, self.readings, self.positions)
+
     def value(self, column: Column) -> float | None:
         """
         Return the newest number, None if the page has none.
         """
-        return _number(self.series.rows[-1][self._index(column)])
+        return _number(self.series.rows[-1][self.positions[column]])
 
     def changed_at(self, column: Column) -> float:
-        return self.series.changed_at[self._index(column)]
+        return self.series.changed_at[self.positions[column]]
 
     def positive_since(self, column: Column) -> float | None:
-        return _number(self.series.positive_since[self._index(column)])
+        return _number(self.series.positive_since[self.positions[column]])
 
     def last_change(self, columns: Iterable[Column]) -> float:
         return max(self.changed_at(each) for each in columns)
@@ -84,7 +96,7 @@ class EngineView:
         """
         Return since when one of these changed at least every *within* seconds; now if none does.
         """
-        indexes = [self._index(each) for each in columns]
+        indexes = [self.positions[each] for each in columns]
         resumed, newer = self.now, None
         for at, row in self.series.newest_first():
             moved = newer is not None and any(not _is_same(newer[1][i], row[i]) for i in indexes)
@@ -100,7 +112,7 @@ class EngineView:
         """
         Return the number of so long ago, or of the oldest page.
         """
-        return _number(self._row_before(seconds)[1][self._index(column)])
+        return _number(self._row_before(seconds)[1][self.positions[column]])
 
     def increase(self, seconds: float, *columns: Column) -> Increase:
         """
@@ -110,7 +122,7 @@ class EngineView:
         """
         at, before = self._row_before(seconds)
         newest = self.series.rows[-1]
-        found = (newest[i] - before[i] for i in map(self._index, columns))
+        found = (newest[i] - before[i] for i in map(self.positions.__getitem__, columns))
         return Increase(self.now - at, tuple(_number(each) or 0.0 for each in found))
 
     def has_increased(self, columns: Iterable[Column]) -> bool:
@@ -118,7 +130,7 @@ class EngineView:
         Return whether one of these is higher than on the oldest page, also after gaps.
         """
         oldest, newest = self.series.rows[0], self.series.rows[-1]
-        return any(newest[i] > oldest[i] for i in map(self._index, columns))
+        return any(newest[i] > oldest[i] for i in map(self.positions.__getitem__, columns))
 
     def _row_before(self, seconds: float) -> tuple[float, "array[float]"]:
         oldest = self.series.times[0], self.series.rows[0]
@@ -130,33 +142,37 @@ class EngineView:
             pairs = zip(self.readings.columns, row, strict=True)
             yield at, {column: value for column, value in pairs if not isnan(value)}
 
-    def _index(self, column: Column) -> int:
-        return _indexes(self.readings.columns)[column]
 
-
-def engine_views(readings: EngineReadings, marks: Iterable[Column]) -> tuple[EngineView, ...]:
+def engine_views(readings: EngineReadings, marks: tuple[Column, ...]) -> list[EngineView]:
     """
     Return the engines of a page: the rows that have or had a number in one of these columns.
     """
-    indexes = [_indexes(readings.columns)[each] for each in marks]
-    return tuple(
-        EngineView(name, series, readings)
+    positions, marked = _layout(readings.columns, marks)
+    return [
+        EngineView(name, series, readings, positions)
         for name, series in readings.by_engine.items()
-        if any(not isnan(row[i]) for row in series.rows for i in indexes)
-    )
-
-
-def server_view(readings: EngineReadings) -> EngineView | None:
-    """
-    Return the row of the pod's HTTP server, None if the page has none.
-    """
-    series = readings.by_engine.get(POD_ROW)
-    return None if series is None else EngineView(POD_ROW, series, readings)
+        if _has_number(series, marked)
+    ]
 
 
 @lru_cache(maxsize=64)
-def _indexes(columns: tuple[Column, ...]) -> Mapping[Column, int]:
-    return {column: index for index, column in enumerate(columns)}
+def _layout(
+    columns: tuple[Column, ...], marks: tuple[Column, ...]
+) -> tuple[Mapping[Column, int], Sequence[int]]:
+    """
+    Return the positions of all columns of a row, and those of *marks*.
+    """
+    positions = {column: position for position, column in enumerate(columns)}
+    return positions, [positions[each] for each in marks]
+
+
+def _has_number(series: EngineSeries, marked: Sequence[int]) -> bool:
+    # A loop, as a generator costs more than the first number, which is nearly always there.
+    for row in series.rows:
+        for position in marked:
+            if not isnan(row[position]):
+                return True
+    return False
 
 
 def _is_same(one: float, other: float) -> bool:

@@ -16,7 +16,8 @@ from reporter.stages.resources.gateway.parents import (
     select_parent_status,
 )
 from reporter.stages.resources.gateway.route_status import evaluate_pool_status, routing_trouble
-from reporter.stages.resources.kaito.inference_sets import is_leader_pod
+from reporter.stages.resources.kaito.inference_sets import is_leader_pod, without_leftover_pods
+from reporter.stages.resources.workloads.pods import is_leftover_pod
 
 
 def evaluate_pool(
@@ -26,7 +27,7 @@ def evaluate_pool(
     Return the first trouble of a pool, with the status entries before the selector.
 
     A selector without pods needs no controller to confirm it, so it counts beside an old status.
-    *routes*: the routes to the pool with their parents. *pods*: the InferenceSet's pods that count.
+    *routes*: the routes to the pool with their parents. *pods*: all pods of the InferenceSet.
     """
     results = []
     for route, parents in routes:
@@ -47,9 +48,11 @@ def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | Non
     """
     selector = (pool.spec.selector.match_labels or {}).items()
     for pod in pods:
-        if selector <= (pod.metadata.labels or {}).items():
+        # Nearly every pod matches, so only the first is checked for being a leftover one.
+        if selector <= (pod.metadata.labels or {}).items() and not is_leftover_pod(pod):
             return None
-    running = sum(pod.status.phase == "Running" and is_leader_pod(pod) for pod in pods)
+    remaining = without_leftover_pods(pods)
+    running = sum(pod.status.phase == "Running" and is_leader_pod(pod) for pod in remaining)
     if not running:
         return None
     model_pods = "1 model pod is" if running == 1 else f"{running} model pods are"

@@ -8,7 +8,7 @@ import re
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
-from reporter.model.kinds.base.objects import ApiObject, Metadata
+from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
@@ -54,12 +54,11 @@ def evaluate_route_status(
     if parent_status is None:
         state = f"was not answered by the controller of its Gateway {gateway}"
         return routing_trouble(HTTP_ROUTES, route, "Unseen", TroubleKind.STARTING, state)
-    name = _full_name(HTTP_ROUTES, route.metadata)
     accepted, resolved = _accepted_and_resolved(parent_status)
     return first_trouble(
-        check_observed_generation(accepted, route.metadata, name)
+        check_observed_generation(accepted, route.metadata, HTTP_ROUTES.kind)
         or _unaccepted_route_trouble(route, accepted, gateway),
-        check_observed_generation(resolved, route.metadata, name)
+        check_observed_generation(resolved, route.metadata, HTTP_ROUTES.kind)
         or _unresolved_route_trouble(route, resolved),
     )
 
@@ -97,12 +96,11 @@ def evaluate_pool_status(
     """
     if parent_status is None:
         return None
-    name = _full_name(INFERENCE_POOLS, pool.metadata)
     accepted, resolved = _accepted_and_resolved(parent_status)
     return first_trouble(
-        check_observed_generation(accepted, pool.metadata, name)
+        check_observed_generation(accepted, pool.metadata, INFERENCE_POOLS.kind)
         or _unaccepted_pool_trouble(pool, accepted, gateway),
-        check_observed_generation(resolved, pool.metadata, name)
+        check_observed_generation(resolved, pool.metadata, INFERENCE_POOLS.kind)
         or _unresolved_pool_trouble(pool, resolved),
     )
 
@@ -155,10 +153,6 @@ def _accepted_and_resolved(
 ) -> tuple[Condition | None, Condition | None]:
     conditions = parent_status.conditions
     return find_condition(conditions, "Accepted"), find_condition(conditions, "ResolvedRefs")
-
-
-def _full_name(resource: ResourceKind, meta: Metadata) -> str:
-    return f"{resource.kind} {meta.namespace}/{meta.name}"
 
 
 def routing_trouble(

@@ -85,7 +85,7 @@ def _pending_condition(claim: NodeClaim) -> Condition | None:
         for each in conditions
         if each is not None
         and not is_condition_true(each)
-        and not check_observed_generation(each, claim.metadata, claim.metadata.name)
+        and not check_observed_generation(each, claim.metadata, "NodeClaim")
     ]
     return next(filter(_is_error, current), current[0] if current else None)
 

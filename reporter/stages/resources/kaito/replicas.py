@@ -78,7 +78,7 @@ class ServingReplicas:
         return intern(counts if self.is_enough else extent + counts)
 
 
-class ModelReplica(Struct, frozen=True):
+class ModelReplica(Struct, frozen=True, gc=False):
     """
     A Workspace with its pods. *of_set*: how many replicas of its InferenceSet serve.
 

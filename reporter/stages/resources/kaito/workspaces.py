@@ -105,17 +105,15 @@ def _stated_trouble(replica: ModelReplica) -> CheckResult | None:
     meta, conditions = replica.workspace.metadata, replica.workspace.status.conditions
     inference = find_condition(conditions, INFERENCE_READY)
     resources = find_condition(conditions, RESOURCE_READY)
-    name = f"Workspace {meta.namespace}/{meta.name}"
-    stale = check_observed_generation(inference, meta, name)
+    stale = check_observed_generation(inference, meta, "Workspace")
     if stale and not replica.counted_pods:
         return stale
     if inference is not None and _is_error(replica, inference):
         return stale or _condition_trouble(replica, inference)
     has_claims = is_condition_true(find_condition(conditions, NODE_CLAIM_READY))
     if has_claims and resources is not None and _is_error(replica, resources):
-        return check_observed_generation(resources, meta, name) or _condition_trouble(
-            replica, resources
-        )
+        stale = check_observed_generation(resources, meta, "Workspace")
+        return stale or _condition_trouble(replica, resources)
     return None
 
 

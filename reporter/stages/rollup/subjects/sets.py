@@ -4,7 +4,7 @@ The roll-up of one InferenceSet.
 
 from msgspec.structs import replace
 
-from reporter.model.enums import Layer
+from reporter.model.enums import Layer, Reason
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
@@ -65,17 +65,7 @@ class SetRollUp:
         facts = count_progress(given.snapshot, subject, old_facts)
         is_cut_off = subject.namespace in self._cut_off
         not_judged = tuple(key.reason for key in found.unread)
-        if (
-            before is not None
-            and facts is old_facts
-            and subject not in self._changed
-            and before.is_evaluated
-            and before.not_judged == not_judged
-            # What was Unknown may be known again although nothing of the subject has changed.
-            and before.standing.state is not State.UNKNOWN
-            and not self._why_unlisted
-            and not given.snapshot.undecodable
-        ):
+        if before is not None and self._stays(before, subject, facts, not_judged):
             return before
         is_evaluated = subject in given.looked_at or (before is not None and before.is_evaluated)
         standing = make_standing(
@@ -97,6 +87,23 @@ class SetRollUp:
         )
         is_before = before is not None and facts is old_facts and is_same(before, after)
         return before if before is not None and is_before else after
+
+    def _stays(
+        self, before: SetRecord, subject: Subject, facts: SetFacts, not_judged: tuple[Reason, ...]
+    ) -> bool:
+        """
+        Return whether the record cannot have changed.
+        """
+        return (
+            facts is before.facts
+            and subject not in self._changed
+            and before.is_evaluated
+            and before.not_judged == not_judged
+            # What was Unknown may be known again although nothing of the subject has changed.
+            and before.standing.state is not State.UNKNOWN
+            and not self._why_unlisted
+            and not self._given.snapshot.undecodable
+        )
 
     def _facts_of(self, subject: Subject, facts: SetFacts, *, is_evaluated: bool) -> Facts:
         if subject in self._terminating:

@@ -14,6 +14,10 @@ from tests.support.builders import MINUTE, NOON, SECOND, a_key, an_entry
 KEY = a_key("clusterThing")
 ENTRY = an_entry("clusterThing", holds=HoldDurations())
 DELAYS = Delays(grace=60 * SECOND, settle=30 * SECOND)
+ANY_LENGTH = (1, 29, 31, 3600, 86400)
+"""
+Seconds for which a key is Unknown, up to LONG_UNKNOWN and beyond.
+"""
 
 
 class GateReplay:

@@ -1,88 +1,22 @@
 """
-Which object is looked at next and when, and which difference from the cache counts.
+Which object is looked at next, and when.
 """
 
-from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
 
-from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.core.pods import PODS
 from reporter.model.observations import WatchLost
-from reporter.model.verdicts import ObjectRef
-from reporter.stages.second_look.contents import Cache, Reading, Undecodable, WatchProgress
 from reporter.stages.second_look.schedule import (
     CONFIRM_AFTER,
     LOOKS_PER_MINUTE,
-    RELIST_INTERVAL,
     SPACING,
-    LookState,
-    begin_look,
-    finish_look,
     next_look,
-    track,
     track_nothing,
 )
-from tests.support.builders import NOON, a_deployment, a_pod, a_store
-
-
-HEALED = a_deployment("bbr", replicas=1)
-
-
-def ref(name, resource="deployments.apps", namespace="kaito-system") -> ObjectRef:
-    return ObjectRef(resource, namespace, name)
-
-
-BBR, POD = ref("bbr"), ref("pod", "pods")
-
-
-def secs(number: float) -> timedelta:
-    return timedelta(seconds=number)
-
-
-class Looking:
-    """
-    The state of a second look at a store, at a time that the test sets.
-    """
-
-    def __init__(self, *objects) -> None:
-        self.store, self.state, self.now = a_store(*objects), LookState(), NOON
-        self.version, self.watch = "200", WatchProgress("100", NOON)
-
-    @property
-    def cache(self) -> Cache:
-        return Cache(DEFAULT_KINDS, self.store.snapshot())
-
-    def track(self, *refs: ObjectRef, after: float = 0) -> None:
-        self.now += secs(after)
-        self.state = track(self.state, refs, self.cache, now=self.now)
-
-    @property
-    def next(self) -> tuple[str, float] | None:
-        """
-        The name of the next object, and the seconds until the look.
-        """
-        look = next_look(self.state, now=self.now)
-        return None if look is None else (look.ref.name, (look.at - self.now).total_seconds())
-
-    def look(self, read, of: ObjectRef = BBR) -> bool:
-        """
-        Make the next look, which finds *read*. Returns whether the kind has to be listed anew.
-        """
-        look = next_look(self.state, now=self.now)
-        assert look is not None
-        assert look.ref == of
-        self.now = look.at
-        self.state = begin_look(self.state, look.ref, now=self.now)
-        kind = self.cache.kind_of(look.ref)
-        assert kind is not None
-        cached = self.cache.content(kind, look.ref)
-        self.state, missed = finish_look(
-            self.state, look.ref, Reading(read, self.version), cached, self.watch, now=self.now
-        )
-        return missed
+from tests.support.builders import NOON, a_deployment
+from tests.unit.stages.second_look.looking import BBR, HEALED, Looking, ref, secs
 
 
 # ---------------------------------------------------------------- when
@@ -211,134 +145,3 @@ def test_looks_are_spread_over_the_minute():
         times.append(looking.now)
     assert {after - before for before, after in pairwise(times)} == {SPACING}
     assert LOOKS_PER_MINUTE * 2.9 < len(times) <= LOOKS_PER_MINUTE * 3
-
-
-# ---------------------------------------------------------------- what counts
-
-
-def a_doubted(cached=None) -> Looking:
-    """
-    Look at an object once, and find it healed.
-    """
-    looking = Looking(*([cached] if cached else []))
-    looking.track(BBR)
-    assert looking.look(HEALED) is False
-    return looking
-
-
-UNREADY = a_deployment("bbr", replicas=1, ready=0)
-
-
-def test_a_difference_that_is_there_a_second_later_counts():
-    looking = a_doubted(UNREADY)
-    assert looking.next == ("bbr", (SPACING - CONFIRM_AFTER).total_seconds())
-    assert SPACING - CONFIRM_AFTER >= CONFIRM_AFTER
-    assert looking.look(HEALED) is True
-
-
-def test_a_missed_creation_counts():
-    looking = a_doubted()
-    assert looking.look(HEALED) is True
-
-
-def test_a_missed_deletion_counts():
-    looking = Looking(UNREADY)
-    looking.track(BBR)
-    assert [looking.look(None) for _ in range(2)] == [False, True]
-
-
-def test_a_difference_whose_event_arrives_meanwhile_does_not_count():
-    looking = a_doubted(UNREADY)
-    looking.store.upsert(DEPLOYMENTS, HEALED)
-    assert looking.look(HEALED) is False
-    assert not looking.state.doubts
-
-
-def test_a_difference_after_another_event_does_not_count_because_the_watch_delivers():
-    looking = a_doubted(UNREADY)
-    looking.store.upsert(DEPLOYMENTS, a_deployment("bbr", replicas=1, ready=0, updated=0))
-    assert looking.look(HEALED) is False
-    assert not looking.state.doubts
-
-
-def test_a_version_that_differs_in_nothing_that_is_read_is_no_difference():
-    looking = Looking(UNREADY)
-    looking.track(BBR)
-    assert looking.look(a_deployment("bbr", replicas=1, ready=0)) is False
-    assert not looking.state.doubts
-
-
-def test_a_difference_does_not_count_while_the_watch_delivers_older_events():
-    looking = a_doubted(UNREADY)
-    for _ in range(2):
-        looking.watch = WatchProgress("150", looking.now + secs(0.5))
-        assert looking.look(HEALED) is False
-        assert looking.state.doubts
-    looking.watch = WatchProgress("201", looking.now)
-    assert looking.look(HEALED) is True
-
-
-def test_a_difference_counts_if_the_watch_has_been_silent_since():
-    looking = a_doubted(UNREADY)
-    looking.watch = WatchProgress("150", looking.now - secs(0.5))
-    assert looking.look(HEALED) is True
-
-
-def test_versions_that_are_no_numbers_are_not_compared():
-    looking = Looking(UNREADY)
-    looking.version, looking.watch = "b", WatchProgress("a", NOON + secs(500))
-    looking.track(BBR)
-    assert [looking.look(HEALED) for _ in range(2)] == [False, True]
-
-
-def test_an_object_that_can_be_decoded_neither_here_nor_there_is_no_difference():
-    looking = Looking(UNREADY)
-    looking.store.mark_undecodable(DEPLOYMENTS, "kaito-system", "bbr")
-    looking.track(BBR)
-    assert looking.look(Undecodable.UNDECODABLE) is False
-    assert looking.next is not None
-    assert not looking.state.doubts
-    assert looking.look(HEALED) is False
-    assert looking.look(HEALED) is True
-
-
-def test_a_look_that_failed_leaves_the_doubt():
-    looking = a_doubted(UNREADY)
-    look = next_look(looking.state, now=looking.now)
-    assert look is not None
-    looking.now = look.at
-    looking.state = begin_look(looking.state, look.ref, now=looking.now)
-    assert looking.look(HEALED) is True
-
-
-# ---------------------------------------------------------------- how often a kind is listed
-
-
-def test_a_kind_is_listed_once_a_minute():
-    looking = Looking()
-    listed: list[datetime] = []
-    looking.track(BBR)
-    while len(listed) < 3:
-        if looking.look(HEALED):
-            listed.append(looking.now)
-        looking.track(BBR)
-    assert [after - before for before, after in pairwise(listed)] == [RELIST_INTERVAL] * 2
-
-
-def test_a_doubt_of_a_kind_that_was_just_listed_delays_no_other_look():
-    looking = Looking()
-    looking.track(BBR)
-    for expected in (False, True, False, False):
-        assert looking.look(HEALED) is expected
-        looking.track(BBR)
-    looking.store.upsert(PODS, a_pod("pod", ready=False, created_at=looking.now))
-    looking.track(BBR, POD)
-    assert looking.next is not None
-    assert looking.next[0] == "pod"
-
-
-def test_a_list_settles_all_doubts_of_its_kind():
-    looking = a_doubted(UNREADY)
-    looking.state = track(looking.state, (BBR, ref("other")), looking.cache, now=looking.now)
-    assert looking.look(HEALED) is True
-    assert not looking.state.doubts

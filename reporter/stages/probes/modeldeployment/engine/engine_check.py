@@ -2,27 +2,21 @@
 The part that the probes of engines share: what they read, and the engines of a set's Ready pods.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Annotated, Any, Protocol, TypeAlias
 
 from msgspec import Meta, Struct, field
 
-from reporter.model.kinds.base.keys import inference_set_key
-from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.columns import Column
-from reporter.model.metrics.engine_keeper import MAX_ENGINES, EngineKeeper
+from reporter.model.metrics.engine_keeper import MAX_ENGINES
 from reporter.model.metrics.page_rows import POD_ROW
 from reporter.model.metrics.samples import ScrapeHistory
-from reporter.model.metrics.scrapes import Scrape
-from reporter.model.subjects import Subject
-from reporter.stages.resources.downloads import SCRAPE_TOLERANCE
 from reporter.stages.resources.engines.families import EngineFamilies
 from reporter.stages.resources.engines.outcome import EngineOutcome, EngineUnknown, gist_of
 from reporter.stages.resources.engines.view import EngineView, engine_views
 from reporter.stages.snapshot.loading import is_serving
-from reporter.stages.snapshot.scrape_targets import READY
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -38,15 +32,27 @@ TOO_MANY_ENGINES = EngineUnknown(f"its page has more than {MAX_ENGINES} engines"
 
 
 class EngineParameters(
-    Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True
+    Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    rename="kebab",
+    kw_only=True,
+    cache_hash=True,
 ):
     """
-    The parameters of every probe of engines.
+    The parameters of every probe of engines. The hash is kept, as each pass looks checks up by them.
     """
 
     interval_flag: str = "scrape-interval-seconds"
     port_flag: str = "weight-download-metric-port"
     families: EngineFamilies = field(default_factory=EngineFamilies)
+
+    @property
+    def kept_pages(self) -> int:
+        """
+        The number of pages that are kept, if these reach further back than the window.
+        """
+        return 0
 
 
 class EngineRules(Protocol):
@@ -66,12 +72,14 @@ class EngineCheck:
     """
     One check of every engine of a pod.
 
-    *marks*: the columns of which a row has at least one if it is of an engine.
+    *marks*: the columns of which a row has at least one if it is of an engine. *history_name*: the
+    history that it reads.
     """
 
     rules: EngineRules
     evaluate: Callable[[EngineView, Any], EngineOutcome]
     marks: tuple[Column, ...]
+    history_name: str
 
     def outcomes(self, history: ScrapeHistory) -> tuple[tuple[str, EngineOutcome], ...]:
         """
@@ -80,8 +88,19 @@ class EngineCheck:
         if history.engines is None:
             return ()
         views = engine_views(history.engines, self.marks)
-        found = tuple((view.name, self.evaluate(view, self.rules)) for view in views)
+        found = tuple([(view.name, self.evaluate(view, self.rules)) for view in views])
         return (*found, (POD_ROW, TOO_MANY_ENGINES)) if history.engines.left_out else found
+
+    def is_well(self, history: ScrapeHistory) -> bool:
+        """
+        Return whether the last page was read and has engines, each without trouble.
+        """
+        readings = history.engines
+        if history.last_failure is not None or readings is None or readings.left_out:
+            return False
+        views = engine_views(readings, self.marks)
+        troubled = [each for each in views if self.evaluate(each, self.rules) is not None]
+        return bool(views) and not troubled
 
     def gist(self, history: ScrapeHistory) -> object:
         """
@@ -102,53 +121,27 @@ class PodEngines:
     unknown: EngineUnknown | None = None
 
 
-def build_scrape(
-    check: EngineCheck, parameters: EngineParameters, flags: Mapping[str, str], *, pages: int = 0
-) -> Scrape:
+def are_well(snapshot: Snapshot, pods: Iterable[Pod], check: EngineCheck) -> bool:
     """
-    Build the request for the check's columns of Ready pods.
+    Return whether `find_pod_engines` finds neither trouble nor anything unknown.
 
-    *pages*: how many pages are kept, if these reach further back than the window.
+    A full pass asks this of each pod, so it builds nothing and checks last if the pod counts.
     """
-    columns = tuple(dict.fromkeys((*check.marks, *check.rules.kept_columns)))
-    interval = float(flags[parameters.interval_flag])
-    port = int(flags[parameters.port_flag])
-    keeper = EngineKeeper(
-        columns,
-        retention=timedelta(seconds=max(check.rules.window, pages * interval)),
-        max_gap=max_gap(parameters, flags),
-    )
-    families = dict.fromkeys(name for column in columns for name in column.families)
-    return Scrape(
-        families=tuple(families),
-        pods=READY,
-        port=port,
-        keep=keeper,
-        gist=check.gist,
-        history=history_name(port),
-    )
-
-
-def max_gap(parameters: EngineParameters, flags: Mapping[str, str]) -> timedelta:
-    """
-    Return the longest distance of two pages between which a pod counts as observed.
-    """
-    return timedelta(seconds=2 * float(flags[parameters.interval_flag])) + SCRAPE_TOLERANCE
-
-
-def history_name(port: int) -> str:
-    return f"engines:{port}"
+    for pod in pods:
+        history = snapshot.scrape_history(pod, check.history_name)
+        if (history is None or not check.is_well(history)) and is_serving(pod):
+            return False
+    return True
 
 
 def find_pod_engines(
-    snapshot: Snapshot, subject: Subject, check: EngineCheck, *, port: int
+    snapshot: Snapshot, pods: Iterable[Pod], check: EngineCheck
 ) -> Iterator[PodEngines]:
     """
-    Find the engines of the set's Ready pods, each evaluated alone so that none hides behind others.
+    Find the engines of the Ready ones of *pods*, each evaluated alone so that none hides behind others.
     """
-    key = inference_set_key(subject.namespace, subject.name)
-    for pod in filter(is_serving, snapshot.by_index(PODS, Pod, key)):
-        history = snapshot.scrape_history(pod, history_name(port))
+    for pod in filter(is_serving, pods):
+        history = snapshot.scrape_history(pod, check.history_name)
         if history is None:
             yield PodEngines(pod, unknown=NOT_READ_YET)
         elif history.last_failure is not None:

@@ -5,24 +5,13 @@ Turn the outcomes of a set's engines into troubles, one for each pod.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from reporter.model.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
-from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
-from reporter.model.metrics.scrapes import ScrapeFunc
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.stages.probes.modeldeployment.engine.engine_check import (
-    EngineCheck,
-    EngineParameters,
-    PodEngines,
-    find_pod_engines,
-)
-from reporter.stages.probes.probe import ProbeRequest
-from reporter.stages.resources.check_result import CheckResult, Inconclusive, to_verdict
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.stages.probes.modeldeployment.engine.engine_check import PodEngines
+from reporter.stages.resources.check_result import CheckResult, Inconclusive
 from reporter.stages.resources.engines.outcome import EngineTrouble, EngineUnknown
 from reporter.stages.resources.kaito.replicas import DEGRADED
-from reporter.stages.snapshot.snapshot import Snapshot
 
 
 HIGHEST = frozenset({"lasted", "usage"})
@@ -154,39 +143,3 @@ def _place(pod: str, engines: Sequence[str]) -> str:
 
 def has_trouble(pods: Iterable[PodEngines]) -> bool:
     return any(_troubled(each) for each in pods)
-
-
-def find_pod_engines_of(
-    snapshot: Snapshot, request: ProbeRequest, check: EngineCheck
-) -> Sequence[PodEngines]:
-    port = int(request.flags[request.parameters.port_flag])
-    return list(find_pod_engines(snapshot, request.subject, check, port=port))
-
-
-def evaluate_orthogonal(
-    snapshot: Snapshot, request: ProbeRequest, check: EngineCheck, text: TroubleText
-) -> Iterable[Verdict]:
-    """
-    Evaluate a check whose trouble does not depend on how many engines have it.
-    """
-    pods = find_pod_engines_of(snapshot, request, check)
-    return [to_verdict(snapshot, request.key(), engine_results(pods, text))]
-
-
-def engine_probe_spec(
-    name: str, parameters_type: type[EngineParameters], codes: Iterable[str], scrape: ScrapeFunc
-) -> ProbeSpec:
-    """
-    Return the contract of a probe of engines.
-    """
-    return ProbeSpec(
-        name=name,
-        parameters_type=parameters_type,
-        message_fields=frozenset({"place", "pod", "state"}),
-        cause_codes=frozenset(codes),
-        required_kinds=(INFERENCE_SETS, PODS),
-        optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
-        pauses_at_zero_replicas=True,
-        scrape=scrape,
-    )

@@ -2,32 +2,22 @@
 Probe for engines whose KV cache is full while requests wait.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 
-from reporter.model.metrics.scrapes import Scrape
-from reporter.model.verdicts import EMPTY_MAP, Verdict
 from reporter.stages.probes.modeldeployment.engine.engine_check import (
-    EngineCheck,
     EngineParameters,
     Seconds,
     Share,
-    build_scrape,
 )
-from reporter.stages.probes.modeldeployment.engine.engine_troubles import (
-    TroubleText,
-    describe_requests,
-    engine_probe_spec,
-    evaluate_orthogonal,
-)
-from reporter.stages.probes.probe import Probe, ProbeRequest
-from reporter.stages.resources.engines.families import engine_columns
+from reporter.stages.probes.modeldeployment.engine.engine_probe import EngineProbe
+from reporter.stages.probes.modeldeployment.engine.engine_troubles import describe_requests
+from reporter.stages.resources.engines.families import EngineColumns
 from reporter.stages.resources.engines.pressure import (
     SATURATED,
     SaturationRules,
     evaluate_saturation,
 )
-from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.phrases import human_duration
 
 
@@ -37,24 +27,10 @@ class SaturationParameters(EngineParameters, frozen=True, kw_only=True):
     progress_window_seconds: Seconds = 120
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    text = TroubleText((SATURATED,), _describe, EMPTY_MAP)
-    return evaluate_orthogonal(snapshot, request, _check(request.parameters), text)
-
-
-def _check(parameters: SaturationParameters) -> EngineCheck:
-    columns = engine_columns(parameters.families)
-    rules = SaturationRules(
-        columns,
-        parameters.window_seconds,
-        parameters.min_usage,
-        parameters.progress_window_seconds,
+def _rules(columns: EngineColumns, given: SaturationParameters, _: float) -> SaturationRules:
+    return SaturationRules(
+        columns, given.window_seconds, given.min_usage, given.progress_window_seconds
     )
-    return EngineCheck(rules, evaluate_saturation, (columns.running, columns.waiting))
-
-
-def _scrape(parameters: SaturationParameters, flags: Mapping[str, str]) -> Scrape:
-    return build_scrape(_check(parameters), parameters, flags)
 
 
 def _describe(_: str, numbers: Mapping[str, float]) -> str:
@@ -63,6 +39,11 @@ def _describe(_: str, numbers: Mapping[str, float]) -> str:
     return f"has had a full KV cache for {lasted} ({numbers['usage']:.0%} now): {requests}"
 
 
-PROBE = Probe(
-    engine_probe_spec("engine-kv-cache", SaturationParameters, (SATURATED,), _scrape), evaluate
-)
+PROBE = EngineProbe(
+    name="engine-kv-cache",
+    parameters_type=SaturationParameters,
+    codes=(SATURATED,),
+    rules=_rules,
+    evaluate_engine=evaluate_saturation,
+    describe=_describe,
+).build()

@@ -2,32 +2,20 @@
 Probe for engines whose queue is long and does not get shorter.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from datetime import timedelta
 
 from reporter.model.enums import DetailSource
 from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_AUTOSCALERS
 from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
-from reporter.model.metrics.scrapes import Scrape
-from reporter.model.verdicts import Verdict
 from reporter.stages.probes.modeldeployment.engine.engine_check import (
     Count,
-    EngineCheck,
     EngineParameters,
     Seconds,
-    build_scrape,
 )
-from reporter.stages.probes.modeldeployment.engine.engine_troubles import (
-    TroubleText,
-    engine_probe_spec,
-    engine_results,
-    find_pod_engines_of,
-    has_trouble,
-)
-from reporter.stages.probes.probe import Probe, ProbeRequest
-from reporter.stages.resources.check_result import to_verdict
-from reporter.stages.resources.engines.families import engine_columns
+from reporter.stages.probes.modeldeployment.engine.engine_probe import EngineProbe
+from reporter.stages.probes.probe import ProbeRequest
+from reporter.stages.resources.engines.families import EngineColumns
 from reporter.stages.resources.engines.pressure import GROWING, QueueRules, evaluate_queue
 from reporter.stages.resources.kaito.inference_sets import get_inference_set
 from reporter.stages.resources.scaling.replica_limit import describe_replica_limit
@@ -46,12 +34,14 @@ class QueueParameters(EngineParameters, frozen=True, kw_only=True):
     progress_window_seconds: Seconds = 120
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    pods = find_pod_engines_of(snapshot, request, _check(request.parameters))
-    # Looked up only for a message: an autoscaler that cannot be decoded leaves no queue unknown.
-    limit = _describe_limit(snapshot, request) if has_trouble(pods) else ""
-    text = TroubleText((GROWING,), _describe, {"replicas": limit})
-    return [to_verdict(snapshot, request.key(), engine_results(pods, text))]
+def _rules(columns: EngineColumns, given: QueueParameters, _: float) -> QueueRules:
+    return QueueRules(
+        columns,
+        given.window_seconds,
+        given.min_waiting,
+        given.min_ratio,
+        given.progress_window_seconds,
+    )
 
 
 def _describe_limit(snapshot: Snapshot, request: ProbeRequest) -> str:
@@ -61,33 +51,20 @@ def _describe_limit(snapshot: Snapshot, request: ProbeRequest) -> str:
     return describe_replica_limit(snapshot, inference_set, request.unwatched)
 
 
-def _check(parameters: QueueParameters) -> EngineCheck:
-    columns = engine_columns(parameters.families)
-    rules = QueueRules(
-        columns,
-        parameters.window_seconds,
-        parameters.min_waiting,
-        parameters.min_ratio,
-        parameters.progress_window_seconds,
-    )
-    return EngineCheck(rules, evaluate_queue, (columns.running, columns.waiting))
-
-
-def _scrape(parameters: QueueParameters, flags: Mapping[str, str]) -> Scrape:
-    return build_scrape(_check(parameters), parameters, flags)
-
-
 def _describe(_: str, numbers: Mapping[str, float]) -> str:
     lasted = human_duration(timedelta(seconds=numbers["lasted"]))
     requests = f"{numbers['waiting']:.0f} requests waiting, {numbers['running']:.0f} running"
     return f"has had a long queue for {lasted}: {requests}"
 
 
-PROBE = Probe(
-    replace(
-        engine_probe_spec("engine-queue", QueueParameters, (GROWING,), _scrape),
-        message_fields=frozenset({"place", "pod", "replicas", "state"}),
-        kinds_by_source={DetailSource.KEDA: (SCALED_OBJECTS, HORIZONTAL_POD_AUTOSCALERS)},
-    ),
-    evaluate,
-)
+PROBE = EngineProbe(
+    name="engine-queue",
+    parameters_type=QueueParameters,
+    codes=(GROWING,),
+    rules=_rules,
+    evaluate_engine=evaluate_queue,
+    describe=_describe,
+    # Looked up only for a message: an autoscaler that cannot be decoded leaves no queue unknown.
+    more_fields={"replicas": _describe_limit},
+    kinds_by_source={DetailSource.KEDA: (SCALED_OBJECTS, HORIZONTAL_POD_AUTOSCALERS)},
+).build()

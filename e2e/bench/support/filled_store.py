@@ -1,0 +1,82 @@
+"""
+Fill a store with the example stack and healthy InferenceSets, without an API server.
+
+The objects are decoded as from a list. Each pod has two metrics pages of an idle engine.
+"""
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from e2e.controlplane import Json
+from e2e.support.production_stack import workload
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.metrics.samples import ScrapedMetrics
+from reporter.model.observations import DiscoveryResult, Watching
+from reporter.runtime.inputs.permissions import crds_to_track
+from reporter.runtime.inputs.scrape_config import find_scrapes
+from reporter.stages.pipeline import Evaluator
+from reporter.stages.probes.specs import SPECS
+from reporter.stages.resources.kaito.inference_sets import WORKSPACE_LABEL
+from reporter.stages.store.samples import SampleStore
+from reporter.stages.store.store import Store
+from tests.support.engines import a_page
+
+
+PODS_OF_A_WORKSPACE = 3
+"""
+Pods of a Workspace; an InferenceSet has one more, that of its endpoint picker.
+"""
+
+PAGE_AGE = dt.timedelta(seconds=15)
+IDLE_PAGE = a_page(running=0, waiting=0, kv=0, steps=9, tokens=90, finished=3, preemptions=0)
+
+
+def filled_store(evaluator: Evaluator, size: int) -> tuple[Store, int]:
+    """
+    Return a store with *size* InferenceSets, and the number of its objects.
+    """
+    crds = crds_to_track(evaluator.catalogue, SPECS)
+    scrapes = find_scrapes(evaluator.catalogue, SPECS, evaluator.flags)
+    store = Store(DEFAULT_KINDS, crds, SampleStore(scrapes))
+    kinds = {kind.kind: kind for kind in DEFAULT_KINDS}
+    decoders = {kind.kind: msgspec.json.Decoder(kind.type) for kind in DEFAULT_KINDS}
+    objects = 0
+    for manifest in _with_pods(workload.manifests(size)):
+        name = manifest["kind"]
+        if name in kinds:
+            store.upsert(kinds[name], decoders[name].decode(json.dumps(manifest)))
+            objects += 1
+    for kind in DEFAULT_KINDS:
+        store.set_watch_state(kind, Watching())
+    served = dict.fromkeys(crds, ("v1", "v1beta1", "v1alpha1"))
+    now = dt.datetime.now(dt.UTC)
+    store.record_discovery(DiscoveryResult(served), now=now)
+    _record_pages(store, scrapes, now)
+    return store, objects
+
+
+def _record_pages(store: Store, scrapes: Iterable[str], now: dt.datetime) -> None:
+    """
+    Record two pages of each pod, of an idle engine.
+    """
+    for pod in store.snapshot().all(PODS):
+        for name in scrapes:
+            for age in (PAGE_AGE, dt.timedelta()):
+                store.record_scrape(pod, name, ScrapedMetrics(now - age, IDLE_PAGE))
+
+
+def _with_pods(manifests: Iterable[Json]) -> Iterator[Json]:
+    """
+    Add the other pods of each Workspace.
+    """
+    for manifest in manifests:
+        yield manifest
+        meta = manifest["metadata"]
+        if manifest["kind"] == "Pod" and WORKSPACE_LABEL in meta.get("labels", {}):
+            for index in range(1, PODS_OF_A_WORKSPACE):
+                name = f"{meta['name'].rpartition('-')[0]}-{index}"
+                yield manifest | {"metadata": meta | {"name": name, "uid": f"uid-{name}"}}

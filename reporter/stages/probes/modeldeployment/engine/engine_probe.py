@@ -1,0 +1,162 @@
+"""
+Build a probe of engines from the parts in which these probes differ.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any
+
+from reporter.model.entries import ProbeSpec
+from reporter.model.enums import DetailSource
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.metrics.columns import Column
+from reporter.model.metrics.engine_keeper import EngineKeeper
+from reporter.model.metrics.scrapes import Scrape
+from reporter.model.verdicts import Clear, Verdict
+from reporter.stages.probes.modeldeployment.engine.engine_check import (
+    EngineCheck,
+    EngineParameters,
+    EngineRules,
+    are_well,
+    find_pod_engines,
+)
+from reporter.stages.probes.modeldeployment.engine.engine_troubles import (
+    Extent,
+    TroubleText,
+    engine_results,
+    has_trouble,
+)
+from reporter.stages.probes.probe import Probe, ProbeRequest
+from reporter.stages.resources.check_result import to_verdict
+from reporter.stages.resources.downloads import SCRAPE_TOLERANCE
+from reporter.stages.resources.engines.families import EngineColumns, engine_columns
+from reporter.stages.resources.engines.outcome import EngineOutcome
+from reporter.stages.resources.engines.view import EngineView
+from reporter.stages.resources.kaito.inference_sets import find_model_pods, get_inference_set
+from reporter.stages.resources.kaito.replicas import DEGRADED
+from reporter.stages.snapshot.scrape_targets import READY
+from reporter.stages.snapshot.snapshot import Snapshot
+
+
+def request_gauges(columns: EngineColumns) -> tuple[Column, ...]:
+    return columns.running, columns.waiting
+
+
+# Two probes with equal parts are not the same; to compare them by identity is also cheaper.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class EngineProbe:
+    """
+    The parts of one probe of engines.
+
+    *codes*: its cause codes, worst first. *rules*: makes its rules of the columns, the parameters, and
+    the seconds between two pages for which a pod counts as observed. *marks*: see `EngineCheck`.
+    *describe*: describes the numbers of a cause code. *participle*: of an engine with this trouble, if
+    that of some engines differs from that of all. *more_fields*: what renders further message fields,
+    by name, called only if there is trouble. *kinds_by_source*: see `ProbeSpec`.
+    """
+
+    name: str
+    parameters_type: type[EngineParameters]
+    codes: tuple[str, ...]
+    rules: Callable[[EngineColumns, Any, float], EngineRules]
+    evaluate_engine: Callable[[EngineView, Any], EngineOutcome]
+    describe: Callable[[str, Mapping[str, float]], str]
+    marks: Callable[[EngineColumns], tuple[Column, ...]] = request_gauges
+    participle: str = ""
+    more_fields: Mapping[str, Callable[[Snapshot, ProbeRequest], str]] = field(
+        default_factory=dict
+    )
+    kinds_by_source: Mapping[DetailSource, tuple[ResourceKind, ...]] = field(default_factory=dict)
+
+    def build(self) -> Probe:
+        fields = ["place", "pod", "state", *self.more_fields]
+        codes = list(self.codes)
+        if self.participle:
+            fields.append("extent")
+            codes.append(DEGRADED)
+        spec = ProbeSpec(
+            name=self.name,
+            parameters_type=self.parameters_type,
+            message_fields=frozenset(fields),
+            cause_codes=frozenset(codes),
+            required_kinds=(INFERENCE_SETS, PODS),
+            optional_kinds=(NAMESPACES,),
+            required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+            pauses_at_zero_replicas=True,
+            scrape=self.build_scrape,
+            kinds_by_source=self.kinds_by_source,
+        )
+        return Probe(spec, self.evaluate)
+
+    def evaluate(self, snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+        subject = request.subject
+        # Looked up in any case, so that the verdict does not rest on an old version of the set.
+        inference_set = get_inference_set(snapshot, subject) if self.participle else None
+        pods = find_model_pods(snapshot, subject)
+        check = self.check_of(request.parameters, request.flags)
+        if are_well(snapshot, pods, check):
+            return [Clear(request.key())]
+        found = list(find_pod_engines(snapshot, pods, check))
+        extent: Extent | None = None
+        fields: dict[str, str] = {}
+        if self.participle:
+            wanted = inference_set.desired_replicas if inference_set is not None else 1
+            extent = Extent.of(found, wanted=wanted)
+            fields["extent"] = extent.describe(self.participle)
+        if has_trouble(found):
+            fields |= {
+                name: render(snapshot, request) for name, render in self.more_fields.items()
+            }
+        text = TroubleText(self.codes, self.describe, fields)
+        return [to_verdict(snapshot, request.key(), engine_results(found, text, extent))]
+
+    def check_of(self, parameters: EngineParameters, flags: Mapping[str, str]) -> EngineCheck:
+        interval, port = flags[parameters.interval_flag], flags[parameters.port_flag]
+        return _make_check(self, parameters, interval, port)
+
+    def build_scrape(self, parameters: EngineParameters, flags: Mapping[str, str]) -> Scrape:
+        """
+        Build the request for the check's columns of Ready pods.
+        """
+        check = self.check_of(parameters, flags)
+        columns = tuple(dict.fromkeys((*check.marks, *check.rules.kept_columns)))
+        interval = float(flags[parameters.interval_flag])
+        keeper = EngineKeeper(
+            columns,
+            retention=timedelta(seconds=max(check.rules.window, parameters.kept_pages * interval)),
+            max_gap=_max_gap(interval),
+        )
+        families = dict.fromkeys(name for column in columns for name in column.families)
+        return Scrape(
+            families=tuple(families),
+            pods=READY,
+            port=int(flags[parameters.port_flag]),
+            keep=keeper,
+            gist=check.gist,
+            history=check.history_name,
+        )
+
+
+@lru_cache(maxsize=64)
+def _make_check(
+    probe: EngineProbe, parameters: EngineParameters, interval: str, port: str
+) -> EngineCheck:
+    """
+    Make a check once for all subjects; *interval* and *port* are values of flags.
+    """
+    columns = engine_columns(parameters.families)
+    rules = probe.rules(columns, parameters, _max_gap(float(interval)).total_seconds())
+    name = f"engines:{int(port)}"
+    return EngineCheck(rules, probe.evaluate_engine, probe.marks(columns), name)
+
+
+def _max_gap(interval: float) -> timedelta:
+    """
+    Return the longest distance of two pages between which a pod counts as observed.
+    """
+    return timedelta(seconds=2 * interval) + SCRAPE_TOLERANCE
