@@ -81,7 +81,7 @@ def test_status_objects_may_be_read_and_their_status_patched_if_they_are_switche
     on = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, status_objects=True)
     assert sorted(map(str, on.keys() - off.keys())) == [
         "list productionstackstatuses.reporter.productionstack.kaito.sh",
-        "patch productionstackstatuses/status.reporter.productionstack.kaito.sh",
+        "patch productionstackstatuses.reporter.productionstack.kaito.sh/status",
         "watch productionstackstatuses.reporter.productionstack.kaito.sh",
     ]
 

@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from reporter.model.enums import ClosedConnection, Layer, TroubleKind
 from reporter.model.event_record import WriteResult
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.sinks.metrics import Metrics, WatchReport
+from reporter.sinks.metrics import Metrics, PermissionReport, WatchReport
 from reporter.sinks.metrics.declarations import FINDING_LABELS, METRICS
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.builders import (
@@ -231,6 +231,17 @@ def test_the_state_of_every_watch_is_shown():
     assert 'watch_last_event_age_seconds{kind="deployments.apps"}' not in page.text
 
 
+def test_each_permission_has_a_series_and_those_that_could_not_be_reviewed_are_counted():
+    metrics, reports = Metrics(SOME, list), [PermissionReport()]
+    metrics.set_permissions_function(lambda: reports[-1])
+    assert MetricsPage(metrics).value("unknown_rights") == 0
+    reports.append(PermissionReport({("list", "pods"): True, ("create", "events"): False}, 3))
+    page = MetricsPage(metrics)
+    assert page.value("missing_rights", verb="list", resource="pods") == 1
+    assert page.value("missing_rights", verb="create", resource="events") == 0
+    assert page.value("unknown_rights") == 3
+
+
 def test_names_follow_the_conventions():
     metrics = Metrics(DEFAULT_CATALOGUE, lambda: [a_watch()])
     for family in MetricsPage(metrics).families:
@@ -262,6 +273,7 @@ def test_each_series_is_there_once():
 def test_the_page_shows_exactly_the_declared_metrics():
     metrics = Metrics(SOME, lambda: [a_watch()])
     metrics.set_scrape_pages_function(lambda: {"new": 0})
+    metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
     show_rollup(metrics, model_outage().rollup)
     page = MetricsPage(metrics)
     shown = {
