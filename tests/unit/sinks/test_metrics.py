@@ -231,17 +231,6 @@ def test_the_state_of_every_watch_is_shown():
     assert 'watch_last_event_age_seconds{kind="deployments.apps"}' not in page.text
 
 
-def test_each_permission_has_a_series_and_those_that_could_not_be_reviewed_are_counted():
-    metrics, reports = Metrics(SOME, list), [PermissionReport()]
-    metrics.set_permissions_function(lambda: reports[-1])
-    assert MetricsPage(metrics).value("unknown_rights") == 0
-    reports.append(PermissionReport({("list", "pods"): True, ("create", "events"): False}, 3))
-    page = MetricsPage(metrics)
-    assert page.value("missing_rights", verb="list", resource="pods") == 1
-    assert page.value("missing_rights", verb="create", resource="events") == 0
-    assert page.value("unknown_rights") == 3
-
-
 def test_names_follow_the_conventions():
     metrics = Metrics(DEFAULT_CATALOGUE, lambda: [a_watch()])
     for family in MetricsPage(metrics).families:
