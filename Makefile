@@ -22,7 +22,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test all-tests test-faults e2e e2e-kind test-image check unit controlplane browser screenshot \
+.PHONY: help setup run test all-tests test-faults e2e e2e-kind test-image check unit controlplane browser lua screenshot \
   bench bench-quick \
   image image-push lock audit soak clean \
   quick-apiload quick-storm quick-scraping
@@ -58,12 +58,16 @@ controlplane: $(STAMP) ## build or find the real control plane (15 minutes the f
 browser: $(STAMP) ## find the browser of the status page's tests, or install it (root, Debian)
 	@$(BIN)/python -m tests.support.browser
 
+lua: $(STAMP) ## find the Lua of the tests of the health check for Argo CD, or install it (root, Debian)
+	@$(BIN)/python -m tests.support.lua
+
 screenshot: $(STAMP) ## renew docs/status-page.png: the page during an outage, in the browser
 	@$(BIN)/python -m tests.integration.page.screenshot docs/status-page.png
 
 test: $(STAMP) ## all checks and tests, on the real control plane too where it can be had
 	-@$(BIN)/python -m e2e.controlplane --quiet
 	-@$(BIN)/python -m tests.support.browser --quiet
+	-@$(BIN)/python -m tests.support.lua --quiet
 	@$(MAKE) --no-print-directory --jobs=2 check all-tests
 
 all-tests: $(STAMP)

@@ -1,17 +1,21 @@
 """
-A browser for the tests that need one, or a loud word that they did not run.
+Programs for the tests that need one, or a loud word that they did not run.
 
 Hypothesis profiles: ``pytest --hypothesis-profile=deep tests/property`` takes minutes.
 """
 
 import gc
 import os
+from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
 
-from tests.support.browser import BrowserMissing, find_browser
+from tests.support.browser import find_browser
+from tests.support.debian import ProgramMissing
 from tests.support.file_scheduling import pytest_xdist_make_scheduler
+from tests.support.lua import find_lua
 
 
 __all__ = ["pytest_xdist_make_scheduler"]
@@ -21,7 +25,32 @@ settings.register_profile("default", deadline=None, stateful_step_count=40, dera
 settings.register_profile("deep", deadline=None, stateful_step_count=80, max_examples=2000)
 settings.load_profile("default")
 
-NO_BROWSER = "no browser, see the end"
+
+class Needed(NamedTuple):
+    """
+    Programs that some tests need.
+
+    *fixture*: the one by which such a test is known. *tests*: how to name them.
+    """
+
+    name: str
+    fixture: str
+    find: Callable[[], object]
+    tests: str
+
+    @property
+    def skipped(self) -> str:
+        return f"no {self.name.lower()}, see the end"
+
+    @property
+    def is_required(self) -> bool:
+        return os.environ.get(f"{self.name}_REQUIRED") == "1"
+
+
+NEEDED = (
+    Needed("BROWSER", "driver", find_browser, "test(s) of the status page"),
+    Needed("LUA", "lua", find_lua, "test(s) of the health check for Argo CD"),
+)
 
 
 def pytest_collection_finish() -> None:
@@ -35,18 +64,22 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
-    Skip the tests that need a browser if there is none. No other place decides that.
+    Skip the tests that need a program if there is none. No other place decides that.
     """
-    concerned = [item for item in items if "driver" in getattr(item, "fixturenames", ())]
-    if not concerned:
-        return
+    for needed in NEEDED:
+        concerned = [i for i in items if needed.fixture in getattr(i, "fixturenames", ())]
+        if concerned:
+            _skip_without(needed, concerned)
+
+
+def _skip_without(needed: Needed, concerned: list[pytest.Item]) -> None:
     try:
-        find_browser()
-    except BrowserMissing as err:
-        if os.environ.get("BROWSER_REQUIRED") == "1":
-            raise pytest.UsageError(f"BROWSER_REQUIRED=1, but: {err}") from err
+        needed.find()
+    except ProgramMissing as err:
+        if needed.is_required:
+            raise pytest.UsageError(f"{needed.name}_REQUIRED=1, but: {err}") from err
         for item in concerned:
-            item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
+            item.add_marker(pytest.mark.skip(reason=needed.skipped))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -54,13 +87,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     Count the skipped tests from the reports, because several processes may have run the tests.
     """
     skipped = terminalreporter.stats.get("skipped", [])
-    count = sum(NO_BROWSER in str(each.longrepr) for each in skipped)
-    if not count:
-        return
-    terminalreporter.section("BROWSER", sep="!", red=True, bold=True)
-    terminalreporter.line(f"{count} test(s) of the status page did NOT run.", red=True)
+    for needed in NEEDED:
+        count = sum(needed.skipped in str(each.longrepr) for each in skipped)
+        if count:
+            terminalreporter.section(needed.name, sep="!", red=True, bold=True)
+            terminalreporter.line(f"{count} {needed.tests} did NOT run.", red=True)
+            _write_how(terminalreporter, needed)
+
+
+def _write_how(terminalreporter: pytest.TerminalReporter, needed: Needed) -> None:
     try:
-        find_browser()
-    except BrowserMissing as err:
+        needed.find()
+    except ProgramMissing as err:
         for line in str(err).splitlines():
             terminalreporter.line(line)
