@@ -46,7 +46,7 @@ class Permission:
     @property
     def group_resource(self) -> str:
         """
-        The resource as kubectl and errors write it: ``deployments.apps``, ``inferencesets.kaito.sh/scale``.
+        The resource as errors name it: ``deployments.apps``, ``inferencesets.kaito.sh/scale``.
         """
         resource, slash, subresource = self.resource.partition("/")
         return resource + (f".{self.group}" if self.group else "") + slash + subresource

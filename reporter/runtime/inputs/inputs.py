@@ -76,7 +76,7 @@ class Inputs:
         self._has_scrapes = bool(scrapes)
         mode = self._scraper.mode
         needed = permissions_for(settings, catalogue, mode=mode)
-        self._permissions = PermissionReview(api, needed, clock, mode=mode)
+        self._permissions = PermissionReview(context, needed, mode=mode)
         api.on_forbidden(self._permissions.record_forbidden)
 
     @property

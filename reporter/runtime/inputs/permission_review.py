@@ -8,17 +8,15 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from random import Random
 from typing import NoReturn
 
-from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import (
     Permission,
     PermissionStatus,
     format_missing_permissions,
     review_permissions,
 )
-from reporter.kube.watch.context import PassiveClock
+from reporter.kube.watch.context import WatchContext
 from reporter.runtime.inputs.permission_states import PermissionStates
 from reporter.runtime.inputs.permissions import POD_PROXY_PERMISSION
 from reporter.settings import ScrapeMode
@@ -29,13 +27,12 @@ class ReviewTiming:
     """
     *interval*: between two reviews of all. *retry_interval*: between two reviews of those that are
     missing or unknown. *forbidden_interval*: the least time between two reviews of all because
-    requests were forbidden. *jitter*: the share by which the first two vary.
+    requests were forbidden. The first two vary as other regular intervals do.
     """
 
     interval: timedelta = timedelta(minutes=30)
     retry_interval: timedelta = timedelta(minutes=1)
     forbidden_interval: timedelta = timedelta(minutes=1)
-    jitter: float = 0.05
 
 
 DEFAULT_TIMING = ReviewTiming()
@@ -53,14 +50,13 @@ class PermissionReview:
 
     def __init__(
         self,
-        api: RestClient,
+        context: WatchContext,
         needed: Mapping[Permission, Collection[str]],
-        clock: PassiveClock,
         *,
         mode: ScrapeMode = ScrapeMode.PROXY,
         timing: ReviewTiming = DEFAULT_TIMING,
     ) -> None:
-        self._api, self._clock, self._timing, self._random = api, clock, timing, Random()
+        self._context, self._timing = context, timing
         self._reviews_proxy = mode is ScrapeMode.AUTO and POD_PROXY_PERMISSION in needed
         self.states = PermissionStates.before_reviews(
             {
@@ -126,15 +122,15 @@ class PermissionReview:
                 await self._was_forbidden.wait()
 
     async def _review(self, permissions: Iterable[Permission]) -> None:
-        results = await review_permissions(self._api, permissions)
+        results = await review_permissions(self._context.api, permissions)
         before = self.states
-        self.states = before.with_review(results, now=self._clock.now())
+        self.states = before.with_review(results, now=self._context.clock.now())
         pending = {each.request_text for each in self.states.pending}
         self._forbidden -= pending
         self._log(before)
 
     async def _review_proxy(self) -> None:
-        ((_, status),) = await review_permissions(self._api, [POD_PROXY_PERMISSION])
+        ((_, status),) = await review_permissions(self._context.api, [POD_PROXY_PERMISSION])
         if status is PermissionStatus.MISSING:
             logger.info(
                 "%s is not granted; it is needed only where pods cannot be reached directly",
@@ -167,8 +163,8 @@ class PermissionReview:
                 logger.warning("%s", line)
 
     def _jittered(self, interval: timedelta) -> float:
-        jitter = self._timing.jitter
-        return interval.total_seconds() * self._random.uniform(1 - jitter, 1 + jitter)
+        context = self._context
+        return context.timing.jittered(interval, context.random).total_seconds()
 
     @staticmethod
     def _seconds() -> float:

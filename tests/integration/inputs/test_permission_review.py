@@ -14,6 +14,7 @@ from reporter.embedded.http.faults.rules import status_response
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission
+from reporter.kube.watch.context import WatchContext
 from reporter.kube.wire.errors import Refused
 from reporter.runtime.inputs import permission_review
 from reporter.runtime.inputs.permission_review import PermissionReview, ReviewTiming
@@ -52,7 +53,8 @@ async def reviewing(
     """
     Run the reviews, as the process does.
     """
-    review = PermissionReview(api, needed, Clock(), mode=mode, timing=timing)
+    context = WatchContext(api, Clock())
+    review = PermissionReview(context, needed, mode=mode, timing=timing)
     api.on_forbidden(review.record_forbidden)
     task = asyncio.create_task(review.run())
     try:
