@@ -28,8 +28,6 @@ def run_without_programs(
     )
 
 
-def run_one_test(
-    folder: Path, test: str, **environ: str
-) -> subprocess.CompletedProcess[str]:
+def run_one_test(folder: Path, test: str, **environ: str) -> subprocess.CompletedProcess[str]:
     command = ("pytest", "-n0", "-p", "no:cacheprovider", test)
     return run_without_programs(folder, *command, **environ)

@@ -37,7 +37,9 @@ def test_program_accepts_every_flag(helm: Helm, values: Path, tmp_path: Path) ->
 
 
 def test_defaults_are_those_of_the_program(helm: Helm) -> None:
-    given = dict(each.removeprefix("--").split("=", 1) for each in arguments_of(helm.render(CHART)))
+    given = dict(
+        each.removeprefix("--").split("=", 1) for each in arguments_of(helm.render(CHART))
+    )
     loaded = load_settings([], {})
     inside = {"status-bind-address": str(loaded.status_bind_address)}
     ours = {**loaded.flag_texts, **DIFFERS, **inside, "release-namespace": "kaito-system"}

@@ -25,9 +25,11 @@ from reporter.settings import ScrapeMode
 @dataclass(frozen=True, slots=True)
 class ReviewTiming:
     """
+    When permissions are reviewed; the first two vary as other regular intervals do.
+
     *interval*: between two reviews of all. *retry_interval*: between two reviews of those that are
     missing or unknown. *forbidden_interval*: the least time between two reviews of all because
-    requests were forbidden. The first two vary as other regular intervals do.
+    requests were forbidden.
     """
 
     interval: timedelta = timedelta(minutes=30)

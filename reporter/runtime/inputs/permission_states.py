@@ -13,6 +13,8 @@ from reporter.kube.objects.access_review import Permission, PermissionStatus
 @dataclass(frozen=True, slots=True)
 class PermissionStates:
     """
+    The permissions at one moment.
+
     *needed*: with what needs each, the most important first. *missing*: those that the last answer
     denied. *unknown*: those whose last review had no answer; at first all.
 

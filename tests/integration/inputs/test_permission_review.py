@@ -67,7 +67,7 @@ async def reviewing(
 
 async def until(condition: Callable[[], object]) -> None:
     async with asyncio.timeout(WITHIN):
-        while not condition():
+        while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 
