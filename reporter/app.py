@@ -202,7 +202,7 @@ class Reporter:
                 self._identity,
                 find_idle_reasons(self._catalogue, SPECS, settings.flag_texts),
                 lambda: {kind: each.as_json() for kind, each in self._find_unread().items()},
-                lambda: self._inputs.permission_states.as_json(),
+                self._inputs.describe_permissions,
             ),
         )
 

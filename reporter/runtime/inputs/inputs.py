@@ -1,6 +1,5 @@
 """
-The loops that fill the store: discovery, one reflector a kind, and the scraper; and the review of
-the permissions for them.
+The loops that fill the store: discovery, one reflector a kind, the scraper; and their permissions.
 """
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -19,7 +18,6 @@ from reporter.model.metrics.samples import ScrapeResult
 from reporter.model.observations import Watching, WatchState
 from reporter.runtime.inputs import scrape_config
 from reporter.runtime.inputs.permission_review import PermissionReview
-from reporter.runtime.inputs.permission_states import PermissionStates
 from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch, permissions_for
 from reporter.runtime.process.clock import Clock
 from reporter.settings import Settings
@@ -79,12 +77,11 @@ class Inputs:
         self._permissions = PermissionReview(context, needed, mode=mode)
         api.on_forbidden(self._permissions.record_forbidden)
 
-    @property
-    def permission_states(self) -> PermissionStates:
+    def describe_permissions(self) -> dict[str, Any]:
         """
-        Return what is known of the permissions that are needed, also of those to write.
+        Return what is known of the permissions that are needed, also of those to write, for /status.
         """
-        return self._permissions.states
+        return self._permissions.states.as_json()
 
     def watch_progress(self, kind: ResourceKind) -> WatchProgress:
         """
@@ -123,7 +120,7 @@ class Inputs:
         """
         Return what is known of the permissions, for the metrics page.
         """
-        states = self.permission_states
+        states = self._permissions.states
         return PermissionReport(states.missing_by_resource(), len(states.unknown))
 
     def watch_reports(self) -> Iterator[WatchReport]:
