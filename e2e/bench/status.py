@@ -21,6 +21,7 @@ from e2e.support import machine, status_objects
 from e2e.support.arguments import natural
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import ReporterProcess
+from tests.support.status_objects import STATUSES
 
 
 LOOKS_PER_MINUTE = 30
@@ -83,7 +84,7 @@ def _measure(
         ReporterProcess(plane, *FLAGS, "--status-objects") as reporter,
     ):
         until(
-            lambda: reporter.metric("watch_up", kind=status_objects.STATUSES),
+            lambda: reporter.metric("watch_up", kind=STATUSES),
             within=START_TIMEOUT,
             what="status objects are watched",
         )

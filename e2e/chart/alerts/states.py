@@ -132,8 +132,14 @@ async def one_cut_off(folder: Path) -> State:
         _restore(found.server)
         await found.all_show("finding", 1, of=1, reason="clusterBBRNotReady")
         await found.all_show("unknown", 1, of=1, reason="clusterBBRNotReady")
-        await found.all_show("unknown_rights", 0, of=REPLICAS - 1)
-        return await _steady(found, reviewed=REPLICAS - 1)
+        await found.all_show("missing_rights", 1, of=1, verb="watch", resource="deployments.apps")
+        return await _steady(found)
+
+
+async def reviews_fail(folder: Path) -> State:
+    async with replicas(folder, broken="selfsubjectaccessreviews") as found:
+        await found.led()
+        return await _steady(found, reviewed=0)
 
 
 async def no_leader(folder: Path) -> State:
