@@ -6,6 +6,7 @@ Looks and writes are counted from the audit log.
 """
 
 import argparse
+import contextlib
 import sys
 import time
 from collections.abc import Iterator
@@ -77,11 +78,11 @@ def main() -> int:
 def _measure(
     plane: ControlPlane, teams: BenchTeams, arguments: argparse.Namespace
 ) -> Iterator[BenchRow]:
-    with ReporterProcess(plane, *FLAGS) as reporter:
+    with _running(plane, *FLAGS) as reporter:
         yield from _second_look_rows(plane, reporter, arguments)
     with (
         status_objects.installed_crd(plane),
-        ReporterProcess(plane, *FLAGS, "--status-objects") as reporter,
+        _running(plane, *FLAGS, "--status-objects") as reporter,
     ):
         until(
             lambda: reporter.metric("watch_up", kind=STATUSES),
@@ -89,6 +90,21 @@ def _measure(
             what="status objects are watched",
         )
         yield from _object_rows(plane, teams, reporter, arguments)
+
+
+@contextlib.contextmanager
+def _running(plane: ControlPlane, *flags: str) -> Iterator[ReporterProcess]:
+    """
+    Run a reporter that leads.
+    """
+    reporter = ReporterProcess(plane, *flags)
+    try:
+        reporter.start(ready=False)
+        reporter.until_ready(within=START_TIMEOUT)
+        reporter.until_leading()
+        yield reporter
+    finally:
+        reporter.stop()
 
 
 # ---------------------------------------------------------------- the second look
