@@ -22,10 +22,10 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test all-tests test-faults e2e e2e-kind test-image check unit controlplane browser screenshot \
+.PHONY: help setup run test all-tests test-faults e2e e2e-kind test-image check unit controlplane browser lua screenshot \
   bench bench-quick \
   image image-push lock audit soak clean \
-  quick-apiload quick-storm quick-scraping
+  quick-apiload quick-storm quick-scraping quick-status
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,12 +58,16 @@ controlplane: $(STAMP) ## build or find the real control plane (15 minutes the f
 browser: $(STAMP) ## find the browser of the status page's tests, or install it (root, Debian)
 	@$(BIN)/python -m tests.support.browser
 
+lua: $(STAMP) ## find the Lua of the tests of the health check for Argo CD, or install it (root, Debian)
+	@$(BIN)/python -m tests.support.lua
+
 screenshot: $(STAMP) ## renew docs/status-page.png: the page during an outage, in the browser
 	@$(BIN)/python -m tests.integration.page.screenshot docs/status-page.png
 
 test: $(STAMP) ## all checks and tests, on the real control plane too where it can be had
 	-@$(BIN)/python -m e2e.controlplane --quiet
 	-@$(BIN)/python -m tests.support.browser --quiet
+	-@$(BIN)/python -m tests.support.lua --quiet
 	@$(MAKE) --no-print-directory --jobs=2 check all-tests
 
 all-tests: $(STAMP)
@@ -93,7 +97,7 @@ WINDOW ?= 60
 MEASURED := .bench
 measure = $(BIN)/python -m e2e.bench.$(1) $(2) --json $(MEASURED)/$(or $(3),$(1)).json
 
-bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e/bench/README.md (an hour)
+bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e/bench/README.md (an hour and a half)
 	@$(BIN)/python -m e2e.controlplane --quiet
 	rm -rf $(MEASURED)
 	$(call measure,passes)
@@ -102,15 +106,16 @@ bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e
 	$(call measure,storm,--inferencesets 1000)
 	$(call measure,storm,--inferencesets 10000 --outages provisioner,storm-of-ten-thousand)
 	$(call measure,scraping)
+	$(call measure,status)
 	$(BIN)/python -m e2e.bench.rows --readme e2e/bench/README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
-	  passes large apiload storm storm-of-ten-thousand scraping))
+	  passes large apiload storm storm-of-ten-thousand scraping status))
 
 bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
 	@$(BIN)/python -m e2e.controlplane --quiet
 	rm -rf $(MEASURED)
 	$(call measure,passes,--inferencesets 100 1000 --rounds 3)
 	$(call measure,large,--inferencesets 100 --trials 5 --seconds 5 --minutes 0 --failovers 1)
-	$(MAKE) --jobs=3 --output-sync=target quick-apiload quick-storm quick-scraping
+	$(MAKE) --jobs=4 --output-sync=target quick-apiload quick-storm quick-scraping quick-status
 	$(BIN)/python -m e2e.bench.rows $(MEASURED)/*.json
 
 quick-apiload:
@@ -121,6 +126,9 @@ quick-storm:
 
 quick-scraping:
 	$(call measure,scraping,--inferencesets 10 --pods 200 --many 200 --hanging 200 --rounds 1)
+
+quick-status:
+	$(call measure,status,--inferencesets 100 --objects 60 --seconds 31 --calm 5)
 
 image: ## build the image, as IMAGE=…, with docker, podman or buildah
 	$(call needs-container-tool)

@@ -30,7 +30,6 @@ from reporter.runtime.http.status_page import ProcessInfo, StatusPage
 from reporter.runtime.http.status_v1 import StatusV1
 from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.runtime.inputs.inputs import Inputs
-from reporter.runtime.inputs.permissions import check_permissions, permissions_for
 from reporter.runtime.inputs.start_log import log_start
 from reporter.runtime.inputs.unread import UnreadKind, UnreadKinds
 from reporter.runtime.leaderelection.elector import Elector
@@ -117,6 +116,7 @@ class Reporter:
             settings, catalogue, api, clock, count_scrape=self.metrics.count_scrape
         )
         self.metrics.set_scrape_pages_function(self._inputs.count_scrape_pages)
+        self.metrics.set_permissions_function(self._inputs.report_permissions)
         self._store = self._inputs.store
         self._unread_kinds = UnreadKinds(self._store, catalogue, SPECS, settings.sources)
         self._wire_leadership()
@@ -202,6 +202,7 @@ class Reporter:
                 self._identity,
                 find_idle_reasons(self._catalogue, SPECS, settings.flag_texts),
                 lambda: {kind: each.as_json() for kind, each in self._find_unread().items()},
+                self._inputs.describe_permissions,
             ),
         )
 
@@ -284,9 +285,6 @@ class Reporter:
         yield from self._inputs.tasks()
         if self._settings.second_look:
             yield "second look", self._second_look.run()
-        mode = self._inputs.scrape_mode
-        needed = permissions_for(self._settings, self._catalogue, mode=mode)
-        yield "permissions", check_permissions(self._api, needed, mode=mode)
         yield "heap", trim_heap_after(self._controller.pass_times.first_finished)
         if isinstance(self._leadership, Elector) and self._settings.deployment_name:
             yield "lease owner", self._ownership.run(self._leadership)

@@ -1,5 +1,5 @@
 """
-A browser for the tests that need one, or a loud word that they did not run.
+Programs for the tests that need one, or a loud word that they did not run.
 
 Hypothesis profiles: ``pytest --hypothesis-profile=deep tests/property`` takes minutes.
 """
@@ -9,8 +9,10 @@ import gc
 import pytest
 from hypothesis import settings
 
-from tests.support.browser import BrowserMissing, find_browser
+from tests.support.browser import find_browser
+from tests.support.debian import ProgramMissing
 from tests.support.file_scheduling import pytest_xdist_make_scheduler
+from tests.support.lua import find_lua
 from tests.support.needed_programs import NeededProgram
 
 
@@ -26,9 +28,21 @@ BROWSER = NeededProgram(
     tests="of the status page",
     why_skipped="no browser, see the end",
     find=find_browser,
-    missing=BrowserMissing,
+    missing=ProgramMissing,
     required_variable="BROWSER_REQUIRED",
 )
+LUA = NeededProgram(
+    title="LUA",
+    tests="of the health check for Argo CD",
+    why_skipped="no Lua, see the end",
+    find=find_lua,
+    missing=ProgramMissing,
+    required_variable="LUA_REQUIRED",
+)
+NEEDED = {"driver": BROWSER, "lua": LUA}
+"""
+By the fixture of which a test is known to need it.
+"""
 
 
 def pytest_collection_finish() -> None:
@@ -42,10 +56,12 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
-    Skip the tests that need a browser if there is none. No other place decides that.
+    Skip the tests that need a program if there is none. No other place decides that.
     """
-    BROWSER.skip_without([each for each in items if "driver" in getattr(each, "fixturenames", ())])
+    for fixture, needed in NEEDED.items():
+        needed.skip_without([i for i in items if fixture in getattr(i, "fixturenames", ())])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    BROWSER.report_skipped(terminalreporter)
+    for needed in NEEDED.values():
+        needed.report_skipped(terminalreporter)

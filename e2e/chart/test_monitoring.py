@@ -15,9 +15,10 @@ from e2e.chart.installed import NAMESPACE, answer, difference
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.controlplane import ControlPlane, assets, crds
 from reporter.model.event_record import WriteResult
-from reporter.sinks.metrics import Metrics, WatchReport
+from reporter.sinks.metrics import Metrics, PermissionReport, WatchReport
 from reporter.sinks.metrics.declarations import METRICS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.rollups import model_outage, show_rollup
 
 
 pytestmark = pytest.mark.controlplane
@@ -99,6 +100,8 @@ def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
     )
     metrics = Metrics(DEFAULT_CATALOGUE, lambda: [watch])
     metrics.set_scrape_pages_function(lambda: {"read": 0})
+    metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
+    show_rollup(metrics, model_outage().rollup)
     page = metrics.render().decode()
     asked = set(re.findall(rf"{OURS}\w+", expressions))
     assert {f"{OURS}finding", f"{OURS}leader"} <= asked

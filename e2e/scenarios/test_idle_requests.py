@@ -57,7 +57,7 @@ def idle_requests() -> Iterator[IdleRequests]:
         # Metrics pages are read in intervals of their own, and here there are none.
         with ReporterProcess(plane, "--scrape=off", *ELECTION) as reporter:
             until(
-                lambda: reporter.lines("inputs.permissions"),
+                lambda: reporter.lines("permission_review"),
                 within=15,
                 what="the rights are checked",
             )

@@ -27,6 +27,12 @@ PAUSE = 33
 The longest from one try to the next of what was refused; a new reporter's pauses begin at one.
 """
 
+REVIEW = 63
+"""
+The longest between two reviews of a permission that is missing.
+"""
+
+ALL_GRANTED = "permissions that are needed are granted"
 BBR, ISTIO, READY = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady", "clusterReady"
 KAITO = "clusterKaitoControllerNotReady"
 
@@ -96,6 +102,45 @@ def test_right_missing_at_the_start_is_logged_as_a_table_and_found_when_given_ba
             taken.close()
             events.wait_for(plane.client, BBR, within=PAUSE + PROMPT_TIMEOUT)
             assert set(reporter.states()) == {BBR}
+
+
+# ---------------------------------------------------------------- where it is shown
+
+
+def test_right_taken_away_is_shown_after_a_403_until_it_is_given_back(
+    plane: ControlPlane, way: CuttableConnection
+) -> None:
+    kubeconfig = plane.service_account_kubeconfig(NAMESPACE, NAME)
+    over_wire = f"--kubeconfig={way.kubeconfig(kubeconfig)}"
+    with ReporterProcess(plane, *SHORT_FLAGS, over_wire) as reporter:
+        until(lambda: reporter.lines(ALL_GRANTED), within=30, what="all are granted")
+        assert _missing(reporter) == {}
+        assert reporter.metric("missing_rights") == reporter.metric("unknown_rights") == 0
+        with revoked(plane.client, NAMESPACE, "deployments"):
+            way.reset_connections()
+            until(lambda: _missing(reporter), within=PAUSE + PROMPT_TIMEOUT, what="it is shown")
+            assert list(_missing(reporter)) == ["list deployments.apps", "watch deployments.apps"]
+            assert set(DEPLOYMENT_REASONS) <= set(_missing(reporter)["list deployments.apps"])
+            assert reporter.metric("missing_rights") == 2
+        until(lambda: not _missing(reporter), within=REVIEW + PROMPT_TIMEOUT, what="it is back")
+        assert reporter.metric("missing_rights") == 0
+        assert len(reporter.lines("list deployments.apps is granted again")) == 1
+        assert len(reporter.lines(ALL_GRANTED)) == 2
+
+
+def test_right_to_write_events_that_is_taken_away_is_shown_before_all_others(
+    plane: ControlPlane,
+) -> None:
+    with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
+        until(lambda: reporter.lines(ALL_GRANTED), within=30, what="all are granted")
+        with revoked(plane.client, NAMESPACE, "events", "create"):
+            components.scale(plane.client, BODY_BASED_ROUTER, 0)
+            until(lambda: _missing(reporter), within=2 * PROMPT_TIMEOUT, what="it is shown")
+            assert list(_missing(reporter)) == ["create events in kube-system"]
+            assert reporter.metric("missing_rights", verb="create", resource="events") == 1
+        events.wait_for(plane.client, BBR, within=PAUSE + PROMPT_TIMEOUT)
+        until(lambda: not _missing(reporter), within=REVIEW + PROMPT_TIMEOUT, what="it is back")
+        assert reporter.metric("missing_rights") == 0
 
 
 # ---------------------------------------------------------------- to what makes subjects
@@ -182,6 +227,11 @@ def test_refused_events_are_counted_logged_once_per_reason_and_arrive_in_the_end
 # ---------------------------------------------------------------- used above
 
 
+def _missing(reporter: ReporterProcess) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = reporter.status()["permissions"]["missing"]
+    return found
+
+
 def _may_not(reporter: ReporterProcess) -> bool:
     sight: str = reporter.status()["kinds"]["deployments"]
     return sight.startswith("not watched since") and sight.endswith(
@@ -215,9 +265,9 @@ def _table(reporter: ReporterProcess) -> list[str]:
     Return the log's table of missing permissions, from its column headings on.
     """
     lines = until(
-        lambda: reporter.lines("inputs.permissions"), within=15, what="permissions are checked"
+        lambda: reporter.lines("permission_review"), within=15, what="permissions are checked"
     )
-    return [line.partition("permissions:   ")[2] for line in lines[1:]]
+    return [line.partition("permission_review:   ")[2] for line in lines[1:]]
 
 
 def _first_columns(table: list[str]) -> str:

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from e2e.bench.support.event_waiter import PATH
 from e2e.bench.support.plain_client import PlainClient
+from e2e.bench.support.spans import most_within
 from e2e.support.events import SOURCE
 
 
@@ -83,9 +84,4 @@ class EventRecorder:
         """
         Return the writes of the busiest span of *seconds*.
         """
-        most = begin = 0
-        for end, write in enumerate(self.writes):
-            while self.writes[begin].at <= write.at - seconds:
-                begin += 1
-            most = max(most, end - begin + 1)
-        return most
+        return most_within([write.at for write in self.writes], seconds)

@@ -2,6 +2,7 @@
 Counts of API requests: the reporter's by the audit log, those of all clients by metrics.
 """
 
+import datetime as dt
 import json
 from collections import Counter
 from typing import NamedTuple
@@ -41,13 +42,26 @@ class RequestAudit:
         """
         Return the requests since the last call. A watch counts when it begins.
         """
+        return Counter(_request(entry) for entry in self.take_entries())
+
+    def take_entries(self) -> list[Json]:
+        """
+        Return the entries of the requests since the last call.
+        """
         with self._log.open("rb") as log:
             log.seek(self._offset)
             new = log.read()
         complete = new[: new.rfind(b"\n") + 1]
         self._offset += len(complete)
         entries = (json.loads(line) for line in complete.splitlines() if REPORTER.encode() in line)
-        return Counter(_request(entry) for entry in entries if _counts(entry))
+        return [entry for entry in entries if _counts(entry)]
+
+
+def received_at(entry: Json) -> float:
+    """
+    Return the Unix time at which the API server received a request.
+    """
+    return dt.datetime.fromisoformat(entry["requestReceivedTimestamp"]).timestamp()
 
 
 def reads(requests: Requests) -> int:

@@ -3,18 +3,33 @@ Check rules and evaluate them over time with Prometheus' promtool.
 """
 
 import json
+import re
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from e2e.chart.alerts.timeline import selector
 from e2e.controlplane import assets
+from reporter.sinks.metrics.declarations import PREFIX
 
 
 Json = dict[str, Any]
 FIRING = 'ALERTS{alertstate="firing"}'
 MINUTE = "1m"
+
+
+def each_rule(rules: Json) -> Iterator[Json]:
+    for group in rules["groups"]:
+        yield from group["rules"]
+
+
+def metrics_of(rules: Json) -> set[str]:
+    """
+    Return the reporter's metrics that the rules are about.
+    """
+    expressions = " ".join(rule["expr"] for rule in each_rule(rules))
+    return set(re.findall(rf"{PREFIX}\w+", expressions))
 
 
 def rule_errors(rules: Json) -> str:

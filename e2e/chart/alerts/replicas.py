@@ -27,9 +27,11 @@ FLAGS = (
     "--lease-duration-seconds=3",
     "--renew-deadline-seconds=2",
     "--retry-period-seconds=0.3",
+    "--rollup-metrics=namespace",
 )
 REPLICAS = 3
 USER = "replica-{}"
+PASSES = "pass_duration_seconds_count"
 WAIT_TIMEOUT = 90.0
 """
 Seconds within which a kind without a watch is Unknown on a busy machine; it is after 30.
@@ -82,6 +84,18 @@ class Replicas:
 
         await self.running[0].until(exceeded, within=WAIT_TIMEOUT)
         return await total()
+
+    async def passed(self) -> None:
+        """
+        Wait until each has ended two further passes; the second began after this was called.
+        """
+        for each in self.running:
+            before = await each.metric(PASSES)
+
+            async def ended(each: RunningReporter = each, least: float = before + 2) -> bool:
+                return await each.metric(PASSES) >= least
+
+            await each.until(ended, within=WAIT_TIMEOUT)
 
     async def pages(self) -> Pages:
         return tuple([(await each.get("/metrics"))[1] for each in self.running])

@@ -3,6 +3,7 @@ Metrics pages of three real replicas in each state that the alerts distinguish.
 """
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.support.status_objects import CRD, STATUSES, manifest
 ALONE = "--leader-elect=false"
 OBJECTS = ("--status-objects",) * REPLICAS
 LEASES = ("*", "coordination.k8s.io", "leases")
+EXT_AUTHZ = ("envoyfilters.networking.istio.io", TEAM, "apikey-ext-authz")
 DISCOVERY = r"^/apis?$"
 AT_ONCE = 2
 """
@@ -48,9 +50,15 @@ def _restore(server: EmbeddedServer) -> None:
     server.cluster.patch(*BBR, seen, subresource="status")
 
 
-async def _steady(found: Replicas) -> State:
-    pages = await found.pages()
-    return State(pages, pages)
+async def _steady(found: Replicas, *, reviewed: int = REPLICAS) -> State:
+    """
+    Return the pages before and after a pass. *reviewed*: replicas that can review their permissions.
+    """
+    await found.all_show("unknown_rights", 0, of=reviewed)
+    await found.passed()
+    before = await found.pages()
+    await found.passed()
+    return State(before, await found.pages())
 
 
 async def healthy(folder: Path) -> State:
@@ -87,6 +95,7 @@ async def unknown(folder: Path) -> State:
     async with replicas(folder, deny=[("list", "", "pods")]) as found:
         await found.led()
         await found.all_show("unknown", 1, reason="inferencesetModelPodsNotReady")
+        await found.all_show("missing_rights", 1, verb="list", resource="pods")
         return await _steady(found)
 
 
@@ -104,6 +113,7 @@ async def watch_lost(folder: Path) -> State:
         found.server.end_watches("pods")
         await found.all_show("watch_up", 0, kind="pods")
         await found.all_show("unknown", 1, reason="inferencesetModelPodsNotReady")
+        await found.all_show("missing_rights", 1, verb="watch", resource="pods")
         return await _steady(found)
 
 
@@ -122,7 +132,14 @@ async def one_cut_off(folder: Path) -> State:
         _restore(found.server)
         await found.all_show("finding", 1, of=1, reason="clusterBBRNotReady")
         await found.all_show("unknown", 1, of=1, reason="clusterBBRNotReady")
+        await found.all_show("missing_rights", 1, of=1, verb="watch", resource="deployments.apps")
         return await _steady(found)
+
+
+async def reviews_fail(folder: Path) -> State:
+    async with replicas(folder, broken="selfsubjectaccessreviews") as found:
+        await found.led()
+        return await _steady(found, reviewed=0)
 
 
 async def no_leader(folder: Path) -> State:
@@ -145,7 +162,8 @@ async def writes_refused(folder: Path) -> State:
         scale_to_zero(found.server)
         await found.all_show("finding", 1, reason="clusterBBRNotReady")
         count = await found.counted("refused")
-        before = await found.pages()
+        await found.all_show("missing_rights", 1, verb="create", resource="events")
+        before = (await _steady(found)).before
         await found.counted("refused", above=count)
         return State(before, await found.pages())
 
@@ -181,6 +199,23 @@ async def objects_refused(folder: Path) -> State:
         await found.led()
         await found.all_show("watch_up", 1, kind=STATUSES)
         await found.all_show("status_objects_failing", 1, of=1)
+        return await _steady(found)
+
+
+async def harness_out(folder: Path) -> State:
+    """
+    A filter of one namespace asks a Service that does not exist; the control plane is well.
+    """
+    async with replicas(folder) as found:
+        await found.led()
+        cluster = found.server.cluster
+        asks = cluster.get(*EXT_AUTHZ)
+        assert asks is not None
+        wrong = json.dumps(asks["spec"]).replace("llm-gateway-auth.", "never-was.")
+        cluster.patch(*EXT_AUTHZ, {"spec": json.loads(wrong)})
+        await found.all_show("finding", 1, reason="modelharnessExtAuthzProviderMissing")
+        labels = {"scope": "namespace", "stalled": "true", "workload_namespace": TEAM}
+        await found.all_show("rollup_blocking_info", 1, of=1, **labels)
         return await _steady(found)
 
 

@@ -3,14 +3,12 @@ Each alert of the chart fires in the states it is for and in no other, and names
 """
 
 import asyncio
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.chart import CHART, golden
 from e2e.chart.alerts import states as produced
 from e2e.chart.alerts.expected import (
     BEFORE,
@@ -21,24 +19,33 @@ from e2e.chart.alerts.expected import (
     OVERDUE,
     READ_FROM_PAGES,
     REPORTER_SILENT,
+    STATUS_OUTDATED,
     Alert,
     expected_alerts,
     firing_by_minute,
+    missing_alerts,
+    own_alerts,
+    phases,
+    rights_unknown,
+    stalled_alerts,
+    steady,
     unknown_alerts,
 )
-from e2e.chart.alerts.promtool import firing_errors
+from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.states import State
+from e2e.chart.alerts.texts import text_errors
 from e2e.chart.alerts.timeline import (
     POD_MONITOR,
     SERVICE_MONITOR,
     Phase,
     samples,
     scraped,
-    selector,
     series_of,
 )
-from e2e.chart.helm import Helm
+from reporter.embedded.example.team import TEAM
+from tests.integration.process.reporter_process import LEASES
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.status_objects import STATUSES
 
 
 pytestmark = pytest.mark.controlplane
@@ -62,33 +69,14 @@ PRODUCED = (
     produced.dropped,
     produced.objects_refused,
     produced.objects_unread,
+    produced.harness_out,
+    produced.reviews_fail,
 )
 
 
 @pytest.fixture(scope="session")
 def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, State]:
     return asyncio.run(produced.produce(tmp_path_factory.mktemp("states"), PRODUCED))
-
-
-@pytest.fixture
-def rules(helm: Helm) -> Json:
-    enabled = "--set=prometheusRule.enabled=true,statusObjects.enabled=true"
-    rendered = helm.render(CHART, enabled, golden.OPERATOR)
-    (found,) = (each["spec"] for each in rendered if each["kind"] == "PrometheusRule")
-    return dict(found)
-
-
-def _metrics(rules: Json) -> set[str]:
-    return {name for rule in _rules(rules) for name in re.findall(rf"{OURS}\w+", rule["expr"])}
-
-
-def _rules(rules: Json) -> Iterator[Json]:
-    for group in rules["groups"]:
-        yield from group["rules"]
-
-
-def _phases(healthy: State, state: State) -> tuple[Phase, ...]:
-    return Phase(BEFORE, healthy.after), Phase(LASTS, state.before, state.after)
 
 
 # ---------------------------------------------------------------- each state
@@ -102,12 +90,11 @@ def test_each_state_fires_its_alerts_and_no_other(
     """
     With a cluster, a second one is healthy all the time, as in a central Prometheus.
     """
-    healthy, state, metrics = states["healthy"], states[name], _metrics(rules)
+    healthy, state, metrics = states["healthy"], states[name], metrics_of(rules)
     external = {"cluster": cluster} if cluster else {}
-    series = [*series_of(_phases(healthy, state), metrics, **external)]
+    series = [*series_of(phases(healthy, state), metrics, **external)]
     if cluster:
-        steady = (Phase(BEFORE + LASTS, healthy.after),)
-        series += series_of(steady, metrics, cluster="east")
+        series += series_of((steady(healthy, BEFORE + LASTS),), metrics, cluster="east")
     firing = firing_by_minute(name, state, **external)
     assert firing_errors(rules, series, firing, tmp_path) == ""
 
@@ -136,12 +123,12 @@ def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
 def test_alert_fires_for_a_reporter_that_is_gone(
     rules: Json, states: Mapping[str, State], cluster: str, tmp_path: Path
 ) -> None:
-    healthy, metrics = states["healthy"].after, _metrics(rules)
+    healthy, metrics = states["healthy"], metrics_of(rules)
     external = {"cluster": cluster} if cluster else {}
     gone = 180
-    series = [*series_of((Phase(BEFORE, healthy), Phase(gone)), metrics, **external)]
+    series = [*series_of((steady(healthy, BEFORE), Phase(gone)), metrics, **external)]
     if cluster:
-        series += series_of((Phase(BEFORE + gone, healthy),), metrics, cluster="east")
+        series += series_of((steady(healthy, BEFORE + gone),), metrics, cluster="east")
     expected = [REPORTER_SILENT | external]
     firing: dict[int, list[Alert]] = {
         HEALTHY_YET: [],
@@ -156,52 +143,71 @@ def test_alert_fires_for_a_reporter_that_was_never_scraped(rules: Json, tmp_path
     assert firing_errors(rules, other, {29: [REPORTER_SILENT]}, tmp_path) == ""
 
 
+def test_alert_fires_for_a_leader_whose_status_no_longer_changes(
+    rules: Json, states: Mapping[str, State], tmp_path: Path
+) -> None:
+    """
+    As if no pass ended any more; the pages are those of one moment.
+    """
+    healthy, metrics = states["healthy"], metrics_of(rules)
+    stuck = (steady(healthy, BEFORE), Phase(LASTS, healthy.after))
+    series = [*series_of(stuck, metrics, cluster="west")]
+    expected = [STATUS_OUTDATED | {"cluster": "west"}]
+    firing = {HEALTHY_YET: [], OVERDUE: expected, LATE: expected}
+    assert firing_errors(rules, series, firing, tmp_path) == ""
+
+
+def test_alert_fires_for_a_leader_that_cannot_make_a_status(
+    rules: Json, states: Mapping[str, State], tmp_path: Path
+) -> None:
+    healthy, metrics = states["healthy"], metrics_of(rules)
+    without = {name for name in metrics if not name.startswith(f"{OURS}rollup_")}
+    series = [*series_of((steady(healthy, LASTS),), without, cluster="west")]
+    expected = [STATUS_OUTDATED | {"cluster": "west"}]
+    assert firing_errors(rules, series, {1: [], 20: expected}, tmp_path) == ""
+
+
+def test_what_is_missing_and_stalled_in_each_state(states: Mapping[str, State]) -> None:
+    """
+    The states above evaluate these alerts for what their pages show; this is what they show.
+    """
+    missing = {
+        name: {(each["verb"], each["resource"]) for each in missing_alerts(state)}
+        for name, state in states.items()
+        if missing_alerts(state)
+    }
+    assert {("create", "events"), ("list", "pods")} <= missing.pop("one_cut_off")
+    leases = {(verb, LEASES) for verb in ("create", "get", "update")}
+    assert missing == {
+        "unknown": {("list", "pods")},
+        "watch_lost": {("watch", "pods")},
+        "no_leader": leases,
+        "two_leaders": leases,
+        "writes_refused": {("create", "events")},
+        "objects_refused": {("patch", f"{STATUSES}/status")},
+    }
+    assert [name for name, state in states.items() if rights_unknown(state)] == ["reviews_fail"]
+    stalled = {
+        name: [(each["scope"], each["reason"]) for each in stalled_alerts(state)]
+        for name, state in states.items()
+        if stalled_alerts(state)
+    }
+    of_bbr = [("cluster", "clusterBBRNotReady")]
+    by_bbr = dict.fromkeys(("finding", "writes_refused", "one_write_throttled", "dropped"), of_bbr)
+    assert stalled == {
+        **by_bbr,
+        "suppressed": [("cluster", "clusterIstioControlPlaneNotReady")],
+        "harness_out": [("namespace", "modelharnessExtAuthzProviderMissing")],
+    }
+
+
 def test_an_event_that_is_dropped_before_the_first_scrape_is_noticed(
     rules: Json, states: Mapping[str, State], tmp_path: Path
 ) -> None:
     state = states["dropped"]
-    series = [*series_of((Phase(30, state.after),), _metrics(rules), cluster="west")]
+    series = [*series_of((steady(state, 30),), metrics_of(rules), cluster="west")]
     expected = [each | {"cluster": "west"} for each in expected_alerts("dropped", state)]
     assert firing_errors(rules, series, {29: expected}, tmp_path) == ""
-
-
-# ---------------------------------------------------------------- metrics pages
-
-
-def _page_series(pages: Mapping[str, int], *, cluster: str) -> Iterator[Json]:
-    """
-    Yield the series of a reporter with so many pages by outcome, which cannot evaluate two reasons.
-    """
-    target = {"namespace": "kaito-system", "pod": "reporter-0", "cluster": cluster}
-    values = {("leader", ""): 1}
-    values |= {("scrape_pages", f'outcome="{outcome}"'): n for outcome, n in pages.items()}
-    for reason in sorted(READ_FROM_PAGES):
-        values["unknown", f'layer="x",reason="{reason}",workload_namespace="team-a"'] = 1
-    for (name, labels), value in values.items():
-        series = selector(OURS + name, target).replace("{", f"{{{labels}," if labels else "{")
-        yield {"series": series, "values": f"{value}x{LASTS}"}
-
-
-@pytest.mark.parametrize(
-    ("read", "failed", "unreadable"), [(0, 3, True), (1, 3, False), (0, 0, False)]
-)
-def test_one_alert_stands_for_all_namespaces_while_no_page_can_be_read(
-    rules: Json, tmp_path: Path, read: int, failed: int, unreadable: bool
-) -> None:
-    pages = {"read": read, "failed": failed, "new": 0}
-    series = [*_page_series(pages, cluster="west")]
-    series += _page_series({"read": 5, "failed": 0, "new": 0}, cluster="east")
-    found = {"namespace": "kaito-system", "severity": "warning"}
-
-    def unknown(cluster: str) -> list[Alert]:
-        labels = {"layer": "x", "workload_namespace": "team-a", "cluster": cluster}
-        name = {"alertname": "ProductionStackReasonUnknown"}
-        return [{**found, **name, **labels, "reason": each} for each in sorted(READ_FROM_PAGES)]
-
-    one = {"alertname": "ProductionStackMetricsPagesUnreadable", "cluster": "west"}
-    west = [{**found, **one, "outcome": "read"}] if unreadable else unknown("west")
-    firing: dict[int, list[Alert]] = {50: [], LASTS - 1: [*unknown("east"), *west]}
-    assert firing_errors(rules, series, firing, tmp_path) == ""
 
 
 # ---------------------------------------------------------------- ways to scrape
@@ -216,8 +222,8 @@ def test_two_monitors_and_two_prometheus_servers_change_nothing(
         each
         for server in ("a", "b")
         for each in series_of(
-            _phases(healthy, state),
-            _metrics(rules),
+            phases(healthy, state),
+            metrics_of(rules),
             monitors=(SERVICE_MONITOR, POD_MONITOR),
             cluster="west",
             prometheus_replica=server,
@@ -259,8 +265,19 @@ def test_texts_name_cluster_namespace_and_number(
         "objects_unread": "ProductionStackStatuses cannot be read in cluster west",
     }
     for name, summary in wanted.items():
-        alert = expected_alerts(name, states[name])[-1]
-        assert _text_errors(rules, states, name, [alert], [summary], tmp_path) == ""
+        alert = own_alerts(name)[-1]
+        assert text_errors(rules, states, name, [alert], [summary], tmp_path) == ""
+    may_not = "The status reporter may not create events in cluster west"
+    (lacks,) = missing_alerts(states["writes_refused"])
+    assert text_errors(rules, states, "writes_refused", [lacks], [may_not], tmp_path) == ""
+    blocked = "is kept from being Current by"
+    stalled = {
+        "finding": f"The control plane {blocked} clusterBBRNotReady in cluster west",
+        "harness_out": f"Namespace {TEAM} {blocked} modelharnessExtAuthzProviderMissing in cluster west",
+    }
+    for name, summary in stalled.items():
+        kept = stalled_alerts(states[name])
+        assert text_errors(rules, states, name, kept, [summary], tmp_path) == ""
     alerts = unknown_alerts(states["unknown"])
     summaries = [
         f"{each['reason']} cannot be evaluated"
@@ -268,31 +285,4 @@ def test_texts_name_cluster_namespace_and_number(
         + " in cluster west"
         for each in alerts
     ]
-    assert _text_errors(rules, states, "unknown", alerts, summaries, tmp_path) == ""
-
-
-def _text_errors(
-    rules: Json,
-    states: Mapping[str, State],
-    name: str,
-    alerts: Sequence[Alert],
-    summaries: Sequence[str],
-    folder: Path,
-) -> str:
-    """
-    Compare the summaries of the alerts of one rule; the other texts are those of the rule.
-    """
-    rule = next(each for each in _rules(rules) if each["alert"] == alerts[0]["alertname"])
-    phases = _phases(states["healthy"], states[name])
-    series = [*series_of(phases, _metrics(rules), cluster="west")]
-    expected = [
-        {
-            "exp_labels": {k: v for k, v in each.items() if k != "alertname" and v}
-            | {"cluster": "west"},
-            "exp_annotations": rule["annotations"] | {"summary": summary},
-        }
-        for each, summary in zip(alerts, summaries, strict=True)
-    ]
-    minute = LATE if name == "unknown" else OVERDUE
-    text = {"eval_time": f"{minute}m", "alertname": rule["alert"], "exp_alerts": expected}
-    return firing_errors(rules, series, {}, folder, texts=[text])
+    assert text_errors(rules, states, "unknown", alerts, summaries, tmp_path) == ""

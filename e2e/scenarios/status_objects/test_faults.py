@@ -43,7 +43,12 @@ def test_right_that_is_taken_away_is_named_once_and_stops_no_event(plane: Contro
             until(lambda: _writes(reporter, "refused") > 1, within=SLOW, what="it is tried again")
             assert reporter.metric("status_objects_failing") == 1
             assert status_objects.read(client, TEAM)["status"]["state"] == "Current"
-            assert len(reporter.lines("ERROR", "status objects are not written")) == 1
+            assert len(reporter.lines("ERROR", "status objects are not written:")) == 1
+            until(
+                lambda: reporter.metric("missing_rights", verb="patch") == 1,
+                within=SLOW,
+                what="the right is shown as missing",
+            )
         status_objects.until_state(client, TEAM, "Failed", within=60)
         until(
             lambda: reporter.metric("status_objects_failing") == 0,

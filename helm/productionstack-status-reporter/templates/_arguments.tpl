@@ -3,6 +3,11 @@
 {{- kindIs "bool" .Values.scrape.pods | ternary "off" .Values.scrape.pods -}}
 {{- end -}}
 
+{{/* The metrics of the status. YAML 1.1, which Helm reads, takes off for false. */}}
+{{- define "reporter.rollupMetrics" -}}
+{{- kindIs "bool" .Values.rollupMetrics | ternary "off" (default "cluster" .Values.rollupMetrics) -}}
+{{- end -}}
+
 {{/* The flags of the process. */}}
 {{- define "reporter.arguments" -}}
 {{- $there := .Values.controlPlane -}}
@@ -60,6 +65,9 @@
 {{- with .revisionLabel }}
 - --revision-label={{ . }}
 {{- end }}
+{{- end }}
+{{- if ne (include "reporter.rollupMetrics" .) "cluster" }}
+- --rollup-metrics={{ include "reporter.rollupMetrics" . }}
 {{- end }}
 {{- with .Values.sources }}
 - --sources={{ join "," . }}

@@ -4,8 +4,8 @@ The REST client: requests to the API server through the client library, with raw
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -38,7 +38,7 @@ from reporter.kube.wire.error_mapping import (
     response_error,
     transport_error,
 )
-from reporter.kube.wire.errors import ConfigurationError, Unreachable
+from reporter.kube.wire.errors import ConfigurationError, Refused, Unreachable
 from reporter.kube.wire.paths import Query
 
 
@@ -78,6 +78,24 @@ class RestClient:
     def __init__(self, transport: Transport, *, in_cluster: bool = False) -> None:
         self._transport = transport
         self.in_cluster = in_cluster
+        self._on_forbidden: Callable[[str], None] = lambda permission: None
+
+    def on_forbidden(self, listener: Callable[[str], None]) -> None:
+        """
+        Call *listener* with the permission that a request lacked, as "list deployments.apps".
+
+        It is not called for what a pod answers, nor for a refusal that is not about permissions.
+        """
+        self._on_forbidden = listener
+
+    @contextmanager
+    def _reporting_forbidden(self, options: RequestOptions) -> Iterator[None]:
+        try:
+            yield
+        except Refused as err:
+            if err.missing_permission and not options.from_pod:
+                self._on_forbidden(err.missing_permission)
+            raise
 
     async def call(  # noqa: PLR0913
         self,
@@ -113,7 +131,8 @@ class RestClient:
             body_read = await _read_body(request, response, max_bytes)
             if response.status in expected and decode_status(body_read) is None:
                 return ApiResponse(response.status, response.headers, body_read)
-            return _check_response(request, response, body_read)
+            with self._reporting_forbidden(options):
+                return _check_response(request, response, body_read)
 
     @asynccontextmanager
     async def open_watch(
@@ -169,7 +188,9 @@ class RestClient:
         """
         async with self._transport.send(request, options) as response:
             if response.status != HTTPStatus.OK or is_html(response.headers):
-                _check_response(request, response, await _read_error_body(response))
+                body = await _read_error_body(response)
+                with self._reporting_forbidden(options):
+                    _check_response(request, response, body)
             yield response
 
     async def close(self) -> None:

@@ -44,13 +44,27 @@ class Permission:
     name: str = ""
 
     @property
+    def group_resource(self) -> str:
+        """
+        The resource as errors name it: ``deployments.apps``, ``inferencesets.kaito.sh/scale``.
+        """
+        resource, slash, subresource = self.resource.partition("/")
+        return resource + (f".{self.group}" if self.group else "") + slash + subresource
+
+    @property
+    def request_text(self) -> str:
+        """
+        The permission as a refused request names it, without object and namespace.
+        """
+        return f"{self.verb} {self.group_resource}"
+
+    @property
     def target(self) -> str:
         """
-        The resource as kubectl writes it, ``deployments.apps``, with its name and namespace if any.
+        The resource with its name and namespace if any.
         """
-        plural = f"{self.resource}.{self.group}" if self.group else self.resource
         name = f" {self.name}" if self.name else ""
-        return plural + name + (f" in {self.namespace}" if self.namespace else "")
+        return self.group_resource + name + (f" in {self.namespace}" if self.namespace else "")
 
     def __str__(self) -> str:
         return f"{self.verb} {self.target}"
@@ -153,7 +167,7 @@ def _permission_rows(
     missing: Iterable[Permission], reasons_by_permission: Mapping[Permission, Collection[str]]
 ) -> list[tuple[str, ...]]:
     """
-    Build one row for all verbs on the same target.
+    Build one row for all verbs on the same target, in the given order.
     """
     verbs: dict[str, list[str]] = defaultdict(list)
     reasons: dict[str, set[str]] = defaultdict(set)
@@ -162,7 +176,7 @@ def _permission_rows(
         reasons[permission.target].update(reasons_by_permission.get(permission, ()))
     return [
         (", ".join(verbs[target]), target, ", ".join(sorted(reasons[target])) or "-")
-        for target in sorted(verbs)
+        for target in verbs
     ]
 
 

@@ -23,11 +23,13 @@ class ProcessInfo:
 
     *idle*: the reasons that check nothing with its flags, with what to set.
     *find_unread*: returns the kinds that cannot be read now, with what that costs.
+    *find_permissions*: returns the permissions that are missing, or that could not be reviewed.
     """
 
     identity: str
     idle: Mapping[Reason, str]
     find_unread: Callable[[], dict[str, Any]]
+    find_permissions: Callable[[], dict[str, Any]]
 
 
 class StatusPage:
@@ -56,6 +58,7 @@ class StatusPage:
             "leader": self._leadership.holder or None,
             "lastPass": finished_at.isoformat() if finished_at else None,
             "unread": self._process.find_unread(),
+            "permissions": self._process.find_permissions(),
         }
         return render_status(
             self._announcements.publish_context(),

@@ -1,5 +1,5 @@
 """
-The loops that fill the store: discovery, one reflector a kind, and the scraper.
+The loops that fill the store: discovery, one reflector a kind, the scraper; and their permissions.
 """
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -17,10 +17,11 @@ from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATU
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.model.observations import Watching, WatchState
 from reporter.runtime.inputs import scrape_config
-from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch
+from reporter.runtime.inputs.permission_review import PermissionReview
+from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch, permissions_for
 from reporter.runtime.process.clock import Clock
-from reporter.settings import ScrapeMode, Settings
-from reporter.sinks.metrics import WatchReport
+from reporter.settings import Settings
+from reporter.sinks.metrics import PermissionReport, WatchReport
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.second_look.contents import WatchProgress
 from reporter.stages.snapshot.scrape_targets import TargetFinder
@@ -71,10 +72,16 @@ class Inputs:
             on_result=count_scrape,
         )
         self._has_scrapes = bool(scrapes)
+        mode = self._scraper.mode
+        needed = permissions_for(settings, catalogue, mode=mode)
+        self._permissions = PermissionReview(context, needed, mode=mode)
+        api.on_forbidden(self._permissions.record_forbidden)
 
-    @property
-    def scrape_mode(self) -> ScrapeMode:
-        return self._scraper.mode
+    def describe_permissions(self) -> dict[str, Any]:
+        """
+        Return what is known of the permissions that are needed, also of those to write, for /status.
+        """
+        return self._permissions.states.as_json()
 
     def watch_progress(self, kind: ResourceKind) -> WatchProgress:
         """
@@ -101,12 +108,20 @@ class Inputs:
             yield f"reflector {kind.group_resource}", self._status_reflector.run()
         if self._has_scrapes:
             yield "scraper", self._scraper.run()
+        yield "permissions", self._permissions.run()
 
     def count_scrape_pages(self) -> Mapping[str, int]:
         """
         Count the metrics pages to be read, by the outcome of the last attempt, for the metrics page.
         """
         return {outcome.value: number for outcome, number in self._scraper.count_pages().items()}
+
+    def report_permissions(self) -> PermissionReport:
+        """
+        Return what is known of the permissions, for the metrics page.
+        """
+        states = self._permissions.states
+        return PermissionReport(states.missing_by_resource(), len(states.unknown))
 
     def watch_reports(self) -> Iterator[WatchReport]:
         """

@@ -1,19 +1,11 @@
 """
-The permissions that the enabled reasons need, and the check at start that names missing ones.
+The permissions that the enabled reasons need.
 """
 
-import asyncio
-import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.access_review import (
-    Permission,
-    PermissionStatus,
-    format_missing_permissions,
-    review_permissions,
-)
+from reporter.kube.objects.access_review import Permission
 from reporter.kube.objects.event_format import EVENT_NAMESPACE
 from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource, Reason
@@ -32,12 +24,8 @@ EVENT_VERBS = ("create", "patch", "get", "list")
 NO_SOURCES: frozenset[DetailSource] = frozenset()
 LEASE_GROUP = "coordination.k8s.io"
 POD_PROXY_PERMISSION = Permission("get", "", "pods/proxy")
-RETRY_INTERVAL = 60.0
-"""
-Seconds until the next try when the API server did not answer.
-"""
-
-logger = logging.getLogger(__name__)
+_ALL_KINDS = (*DEFAULT_KINDS, *OPTIONAL_KINDS)
+_KIND_ORDER = {kind.resource: place for place, kind in enumerate(_ALL_KINDS)}
 
 
 def kinds_to_watch(
@@ -54,7 +42,7 @@ def kinds_to_watch(
         if entry.is_evaluated
         for kind in specs[entry.probe].watched_kinds(sources)
     }
-    return tuple(kind for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS) if kind.resource in wanted)
+    return tuple(kind for kind in _ALL_KINDS if kind.resource in wanted)
 
 
 def crds_to_track(
@@ -107,23 +95,27 @@ def required_permissions(  # noqa: PLR0913
     """
     Return every permission needed, with the reasons, or details of them, that it serves.
 
+    The most important come first: those for Events, without which nothing is announced, the Lease,
+    and the kinds in the order in which they are listed.
+
     *lease* names the Lease and its namespace, None without election. *sources* are those switched
     on. *mode* is how pods are scraped, for the reasons *scraping*; None: all that may.
     *status_objects*: their status is written.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
-    for permission, purpose in _read_permissions(catalogue, specs, sources):
+    for verb in EVENT_VERBS:
+        permission = Permission(verb, "", "events", EVENT_NAMESPACE)
+        needed[permission].add("every reason: no Event can be written")
+    for permission in _election_permissions(lease) if lease is not None else ():
+        needed[permission].add("every reason: this process cannot lead")
+    reads = _read_permissions(catalogue, specs, sources)
+    for permission, purpose in sorted(reads, key=lambda each: _KIND_ORDER[each[0].resource]):
         needed[permission].add(purpose)
     if mode is not ScrapeMode.DIRECT:
         for reason in scraping_reasons(catalogue, specs) if scraping is None else scraping:
             needed[POD_PROXY_PERMISSION].add(reason)
-    for verb in EVENT_VERBS:
-        permission = Permission(verb, "", "events", EVENT_NAMESPACE)
-        needed[permission].add("every reason: no Event can be written")
     for permission in _status_object_permissions() if status_objects else ():
         needed[permission].add("none: status objects are not written")
-    for permission in _election_permissions(lease) if lease is not None else ():
-        needed[permission].add("every reason: this process cannot lead")
     return needed
 
 
@@ -171,39 +163,3 @@ def _kinds_read(
     for source, kinds_of_source in spec.kinds_by_source.items():
         if source in sources:
             yield from ((k, f"{entry.reason} (detail of {source})") for k in kinds_of_source)
-
-
-async def check_permissions(
-    api: RestClient,
-    needed: Mapping[Permission, Collection[str]],
-    *,
-    mode: ScrapeMode = ScrapeMode.PROXY,
-) -> None:
-    """
-    Log one table of the missing permissions; the process runs with those that it has.
-
-    *mode* is how pods are scraped: in AUTO, the proxy is needed only where pods cannot be reached.
-    """
-    while True:
-        statuses = await review_permissions(api, needed)
-        if any(status is not PermissionStatus.UNKNOWN for _, status in statuses):
-            break
-        await asyncio.sleep(RETRY_INTERVAL)
-    if (POD_PROXY_PERMISSION, PermissionStatus.MISSING) in statuses and mode is ScrapeMode.AUTO:
-        logger.info(
-            "%s is not granted; it is needed only where pods cannot be reached directly",
-            POD_PROXY_PERMISSION,
-        )
-        statuses = tuple(each for each in statuses if each[0] != POD_PROXY_PERMISSION)
-    lines = format_missing_permissions(statuses, needed).splitlines()
-    if not lines:
-        logger.info("all %d permissions that are needed are granted", len(statuses))
-    elif any(status is PermissionStatus.MISSING for _, status in statuses):
-        logger.error(
-            "RBAC permissions are missing; what needs them stays Unknown or lacks detail:"
-        )
-        for line in lines:
-            logger.error("  %s", line)
-    else:
-        for line in lines:
-            logger.warning("%s", line)

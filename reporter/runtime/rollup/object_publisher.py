@@ -103,8 +103,10 @@ class StatusObjectPublisher:
     @property
     def failing(self) -> int:
         """
-        The number of objects whose last write failed.
+        The number of objects whose last write failed; all of them after a fault of this loop.
         """
+        if self._faulty and self._leadership.is_leader:
+            return len(self._objects.objects)
         return self._queue.failing
 
     async def run(self) -> NoReturn:

@@ -4,7 +4,7 @@ Collectors that compute their series at each scrape, from the last evaluation an
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -16,11 +16,13 @@ from reporter.sinks.metrics.declarations import (
     DECODE_ERRORS,
     FINDING,
     HELD,
+    MISSING_RIGHTS,
     OBJECTS,
     RELISTS,
     SCRAPE_PAGES,
     SUPPRESSED,
     UNKNOWN,
+    UNKNOWN_RIGHTS,
     WATCH_LAST_EVENT_AGE,
     WATCH_MISSED,
     WATCH_RESTARTS,
@@ -152,6 +154,30 @@ class ScrapeCollector(Collector):
         counts = self.count_pages().items()
         samples = (((outcome,), float(number)) for outcome, number in counts)
         yield make_family(SCRAPE_PAGES, samples)
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionReport:
+    """
+    *is_missing*: by verb and resource. *unknown*: those whose last review had no answer.
+    """
+
+    is_missing: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    unknown: int = 0
+
+
+class PermissionCollector(Collector):
+    """
+    The permissions that are needed. *report*: returns what is known of them.
+    """
+
+    def __init__(self) -> None:
+        self.report: Callable[[], PermissionReport] = PermissionReport
+
+    def collect(self) -> Iterator[Metric]:
+        report = self.report()
+        yield make_family(MISSING_RIGHTS, report.is_missing.items())
+        yield make_family(UNKNOWN_RIGHTS, [((), report.unknown)])
 
 
 def make_family(

@@ -164,6 +164,18 @@ DECODE_ERRORS = MetricDeclaration(
     ("kind",),
 )
 
+MISSING_RIGHTS = MetricDeclaration(
+    "missing_rights",
+    MetricType.GAUGE,
+    "1 while a permission that is needed is not granted, by its last review; 0 otherwise.",
+    ("verb", "resource"),
+)
+UNKNOWN_RIGHTS = MetricDeclaration(
+    "unknown_rights",
+    MetricType.GAUGE,
+    "Permissions that are needed and whose last review had no answer; all before the first one.",
+)
+
 ROLLUP_STATE = MetricDeclaration(
     "rollup_state",
     MetricType.GAUGE,
@@ -242,6 +254,8 @@ METRICS: tuple[MetricDeclaration, ...] = (
     WATCH_RESTARTS,
     WATCH_MISSED,
     DECODE_ERRORS,
+    MISSING_RIGHTS,
+    UNKNOWN_RIGHTS,
     ROLLUP_STATE,
     ROLLUP_INFERENCE_SETS,
     ROLLUP_REPLICAS,

@@ -25,6 +25,8 @@ from reporter.model.rollup.object_status import WriteObjectResult
 from reporter.settings import RollUpScope
 from reporter.sinks.metrics.collectors import (
     FindingCollector,
+    PermissionCollector,
+    PermissionReport,
     ScrapeCollector,
     WatchCollector,
     WatchReport,
@@ -63,6 +65,8 @@ class Metrics:
         self.registry.register(WatchCollector(watches))
         self._scrape_pages = ScrapeCollector()
         self.registry.register(self._scrape_pages)
+        self._permissions = PermissionCollector()
+        self.registry.register(self._permissions)
         self._passes = self._histogram(PASS_DURATION)
         self._loop_lag = self._histogram(EVENT_LOOP_LAG)
         self._last_pass = self._gauge(LAST_PASS)
@@ -126,6 +130,9 @@ class Metrics:
 
     def set_scrape_pages_function(self, count_pages: Callable[[], Mapping[str, int]]) -> None:
         self._scrape_pages.count_pages = count_pages
+
+    def set_permissions_function(self, report: Callable[[], PermissionReport]) -> None:
+        self._permissions.report = report
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
         self._evaluation = after

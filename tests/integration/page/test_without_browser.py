@@ -2,39 +2,20 @@
 The tests of the page on a machine without a browser: skipped with what to do, or refused.
 """
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support import browser
+from tests.support.debian import ProgramMissing
+from tests.support.without_programs import run_one_test, run_without_programs
 
 
-ROOT = Path(__file__).parents[3]
 ONE_TEST = "tests/integration/page/test_page_use.py::test_the_first_key_skips_to_the_tree"
 
 
-def run_without_browser(folder: Path, *command: str, **environ: str):
-    return subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=ROOT,
-        env={**os.environ, "PATH": str(folder), "PYTHONPATH": str(ROOT), **environ},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-def run_one_test(folder: Path, required: str = ""):
-    command = ("pytest", "-n0", "-p", "no:cacheprovider", ONE_TEST)
-    return run_without_browser(folder, *command, BROWSER_REQUIRED=required)
-
-
 def test_they_are_skipped_and_the_end_names_the_command(tmp_path: Path):
-    ended = run_one_test(tmp_path)
+    ended = run_one_test(tmp_path, ONE_TEST, BROWSER_REQUIRED="")
     assert ended.returncode == 0, ended.stdout
     assert "1 skipped" in ended.stdout
     assert "1 test(s) of the status page did NOT run." in ended.stdout
@@ -42,13 +23,13 @@ def test_they_are_skipped_and_the_end_names_the_command(tmp_path: Path):
 
 
 def test_a_run_that_requires_a_browser_fails_without(tmp_path: Path):
-    ended = run_one_test(tmp_path, "1")
+    ended = run_one_test(tmp_path, ONE_TEST, BROWSER_REQUIRED="1")
     assert ended.returncode == pytest.ExitCode.USAGE_ERROR
     assert "BROWSER_REQUIRED=1, but: Chromium is not installed." in ended.stdout + ended.stderr
 
 
 def test_the_command_that_finds_it_says_how_to_install_it(tmp_path: Path):
-    ended = run_without_browser(tmp_path, "tests.support.browser", "--quiet")
+    ended = run_without_programs(tmp_path, "tests.support.browser", "--quiet")
     assert ended.returncode == 1
     assert "NO BROWSER" in ended.stderr
     assert "apt-get install" in ended.stderr
@@ -58,7 +39,7 @@ def test_a_browser_without_its_driver_is_not_enough(tmp_path: Path, monkeypatch)
     program = tmp_path / "chromium"
     program.touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(browser.BrowserMissing, match="chromedriver is not installed"):
+    with pytest.raises(ProgramMissing, match="chromedriver is not installed"):
         browser.find_browser()
     (tmp_path / "chromedriver").touch(mode=0o755)
     assert browser.find_browser() == browser.BrowserPrograms(

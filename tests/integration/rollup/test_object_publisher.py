@@ -222,7 +222,11 @@ async def test_a_fault_of_the_program_is_logged_once_and_ends_no_task(
     server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     async with running_object_publisher(server, api) as fixture:
+        fixture.create("one", "other")
         fixture.rollups.broken = True
         await fixture.until(lambda: fixture.results["failed"] == 1)
         assert len(lines(caplog, "status objects cannot be written")) == 1
+        assert fixture.publisher.failing == 2, "as none of them is written"
+        fixture.leadership.release()
+        assert fixture.publisher.failing == 0
         caplog.clear()

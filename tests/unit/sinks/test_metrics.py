@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from reporter.model.enums import ClosedConnection, Layer, TroubleKind
 from reporter.model.event_record import WriteResult
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.sinks.metrics import Metrics, WatchReport
+from reporter.sinks.metrics import Metrics, PermissionReport, WatchReport
 from reporter.sinks.metrics.declarations import FINDING_LABELS, METRICS
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.builders import (
@@ -262,6 +262,7 @@ def test_each_series_is_there_once():
 def test_the_page_shows_exactly_the_declared_metrics():
     metrics = Metrics(SOME, lambda: [a_watch()])
     metrics.set_scrape_pages_function(lambda: {"new": 0})
+    metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
     show_rollup(metrics, model_outage().rollup)
     page = MetricsPage(metrics)
     shown = {

@@ -1,0 +1,43 @@
+"""
+Compare the texts of the alerts that fire with those that are expected.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from e2e.chart.alerts.expected import LATE, OVERDUE, Alert, phases
+from e2e.chart.alerts.promtool import each_rule, firing_errors, metrics_of
+from e2e.chart.alerts.states import State
+from e2e.chart.alerts.timeline import series_of
+
+
+Json = dict[str, Any]
+
+
+def text_errors(
+    rules: Json,
+    states: Mapping[str, State],
+    name: str,
+    alerts: Sequence[Alert],
+    summaries: Sequence[str],
+    folder: Path,
+) -> str:
+    """
+    Compare the summaries of the alerts of one rule; the other texts are those of the rule.
+    """
+    named = (each for each in each_rule(rules) if each["alert"] == alerts[0]["alertname"])
+    rule = next(each for each in named if each["labels"]["severity"] == alerts[0]["severity"])
+    story = phases(states["healthy"], states[name])
+    series = [*series_of(story, metrics_of(rules), cluster="west")]
+    expected = [
+        {
+            "exp_labels": {k: v for k, v in each.items() if k != "alertname" and v}
+            | {"cluster": "west"},
+            "exp_annotations": rule["annotations"] | {"summary": summary},
+        }
+        for each, summary in zip(alerts, summaries, strict=True)
+    ]
+    minute = LATE if name == "unknown" else OVERDUE
+    text = {"eval_time": f"{minute}m", "alertname": rule["alert"], "exp_alerts": expected}
+    return firing_errors(rules, series, {}, folder, texts=[text])

@@ -1,0 +1,3 @@
+"""
+Compare what the chart renders with what was reviewed, and with what the program needs.
+"""

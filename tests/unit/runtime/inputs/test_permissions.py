@@ -1,0 +1,88 @@
+"""
+The required permissions.
+"""
+
+from reporter.kube.objects.access_review import Permission
+from reporter.model.kinds import DEFAULT_KINDS
+from reporter.runtime.inputs.permissions import (
+    crds_to_track,
+    kinds_to_watch,
+    required_permissions,
+)
+from reporter.stages.probes.specs import SPECS
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+
+
+LEASE = Permission("get", "coordination.k8s.io", "leases", "kaito", "reporter")
+
+
+def needed(lease: Permission | None = LEASE):
+    return required_permissions(DEFAULT_CATALOGUE, SPECS, lease=lease)
+
+
+def test_every_kind_that_is_read_may_be_listed_and_watched_and_no_secret():
+    every = needed()
+    for kind in kinds_to_watch(DEFAULT_CATALOGUE, SPECS):
+        for verb in ("list", "watch"):
+            assert every[Permission(verb, kind.group, kind.resource)]
+    assert not any(right.resource == "secrets" for right in every)
+
+
+def test_only_what_is_used_is_asked_for():
+    assert {(r.verb, r.resource) for r in needed() if r.namespace} == {
+        ("create", "events"),
+        ("patch", "events"),
+        ("get", "events"),
+        ("list", "events"),
+        ("create", "leases"),
+        ("get", "leases"),
+        ("update", "leases"),
+    }
+    assert {r.verb for r in needed() if not r.namespace} == {"list", "watch"}
+
+
+def test_the_lease_is_named_where_rbac_can_name_it():
+    every = needed()
+    group = "coordination.k8s.io"
+    assert Permission("update", group, "leases", "kaito", "reporter") in every
+    # A create has no name yet that a rule could be limited to.
+    assert Permission("create", group, "leases", "kaito") in every
+
+
+def test_without_election_no_lease_is_asked_for():
+    assert not any(right.resource == "leases" for right in needed(None))
+
+
+def test_status_objects_may_be_read_and_their_status_patched_if_they_are_switched_on():
+    off = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None)
+    on = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, status_objects=True)
+    assert sorted(map(str, on.keys() - off.keys())) == [
+        "list productionstackstatuses.reporter.productionstack.kaito.sh",
+        "patch productionstackstatuses.reporter.productionstack.kaito.sh/status",
+        "watch productionstackstatuses.reporter.productionstack.kaito.sh",
+    ]
+
+
+def test_each_right_names_the_reasons_that_need_it():
+    assert "clusterBBRNotReady" in needed()[Permission("list", "apps", "deployments")]
+
+
+def test_those_for_events_come_first_then_the_lease_then_the_kinds_as_they_are_listed():
+    order = list(dict.fromkeys(each.resource for each in needed()))
+    kinds = [kind.resource for kind in kinds_to_watch(DEFAULT_CATALOGUE, SPECS)]
+    assert order == ["events", "leases", *kinds]
+
+
+def test_kinds_are_listed_in_the_order_in_which_they_explain():
+    kinds = kinds_to_watch(DEFAULT_CATALOGUE, SPECS)
+    assert list(kinds) == [kind for kind in DEFAULT_KINDS if kind in kinds]
+
+
+def test_the_presence_of_each_custom_kind_that_is_read_is_followed():
+    followed = crds_to_track(DEFAULT_CATALOGUE, SPECS)
+    read = {
+        k.group_resource for k in kinds_to_watch(DEFAULT_CATALOGUE, SPECS) if not k.is_built_in
+    }
+    assert read <= followed
+    assert {"gateways.gateway.networking.k8s.io", "scaledobjects.keda.sh"} <= followed
+    assert not {"pods", "namespaces", "deployments.apps"} & followed
