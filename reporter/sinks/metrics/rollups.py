@@ -51,15 +51,15 @@ class RollUpCollector(Collector):
         rollup: Callable[[], RollUp],
         scope: RollUpScope,
         *,
-        is_leader: Callable[[], bool],
+        holds_lease: Callable[[], bool],
         version: str,
     ) -> None:
-        self._rollup, self._is_leader, self._version = rollup, is_leader, version
+        self._rollup, self._holds_lease, self._version = rollup, holds_lease, version
         self._with_namespaces = scope is RollUpScope.NAMESPACE
 
     def collect(self) -> Iterator[Metric]:
         rollup = self._rollup()
-        cluster = rollup.cluster if self._is_leader() else None
+        cluster = rollup.cluster if self._holds_lease() else None
         shown = rollup.namespaces if self._with_namespaces and cluster is not None else {}
         namespaces = sorted(shown.items())
         yield make_family(ROLLUP_STATE, _states(cluster, namespaces))

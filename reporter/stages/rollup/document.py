@@ -30,7 +30,7 @@ from reporter.stages.announcing.message import (
     fill_remedy,
     render_message,
 )
-from reporter.stages.evaluation.clocks import ZERO, CauseClock, FindingState
+from reporter.stages.evaluation.clocks import ZERO
 from reporter.stages.rollup.records import (
     Blocker,
     NamespaceRecord,
@@ -239,12 +239,10 @@ class StatusView:
         """
         if blocker.key is None or blocker.why:
             return blocker.why, ""
-        state = self.rollup.evaluation.finding_state_of(blocker.key)
-        entry = self._rules.entry(blocker.key)
-        clocks = _shown_clocks(state) if state is not None else ()
-        if not clocks:
+        if not blocker.troubles:
             return "", ""
-        troubles = tuple(ReportedTrouble(each.trouble, ZERO) for each in clocks)
+        entry = self._rules.entry(blocker.key)
+        troubles = tuple(ReportedTrouble(each, ZERO) for each in blocker.troubles)
         first = min(troubles, key=lambda each: (not each.trouble.is_out, each.trouble.cause))
         whole = MessageInput(entry, blocker.key.subject, troubles)
         return _message(whole), fill_remedy(whole, first)
@@ -262,10 +260,6 @@ def _contributing(cause: RankedCause) -> Contributing:
 
 def _unreadable(layer: Layer, code: str, why: str) -> Blocking:
     return Blocking(code=code, layer=layer, message=why, actionability=Actionability.TRANSIENT)
-
-
-def _shown_clocks(state: FindingState) -> tuple[CauseClock, ...]:
-    return state.announceable or tuple(each for each in state.clocks if each.active)
 
 
 def _message(whole: MessageInput) -> str:

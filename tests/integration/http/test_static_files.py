@@ -128,6 +128,16 @@ async def test_the_settings_of_the_page_name_the_time_after_which_it_is_stale(
         assert await response.json() == {"staleAfterSeconds": 90}
 
 
+async def test_while_nothing_changes_the_page_does_not_take_a_short_resync_for_staleness():
+    """
+    It reads the time of the last pass only when a request that waits has ended.
+    """
+    pages = replace(ALWAYS_OK, page=page_routes(timedelta(seconds=3)))
+    async with serving(pages) as served, aiohttp.ClientSession() as session:
+        async with session.get(f"http://{served.health}/page/settings.json") as response:
+            assert await response.json() == {"staleAfterSeconds": 60}
+
+
 def test_a_tag_changes_with_the_content():
     one, two = (StaticFile.of("a.js", body) for body in (b"1", b"2"))
     assert one.etag != two.etag

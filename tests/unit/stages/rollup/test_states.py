@@ -194,6 +194,36 @@ def test_an_undecodable_inference_set_is_unknown():
     assert line_of(replay, QWEN).startswith("Unknown (was Current) 1/1")
 
 
+def test_a_namespace_whose_newest_version_is_undecodable_is_unknown():
+    replay = stack_after()
+    kind = next(kind for kind in replay.store.kinds if kind.resource == "namespaces")
+    replay.store.mark_undecodable(kind, "", "team-m")
+    replay.run_pass()
+    line = "Unknown (was Current): Undecodable transient"
+    assert line_of(replay, "team-m/harness") == line
+    assert line_of(replay, "team-m").startswith("Unknown (was Current)")
+
+
+def test_an_undecodable_component_is_unknown_beside_trouble_of_another_one():
+    operator, authorizer = gateway_auth()
+    replay = stack_after({f"Deployment {operator}": {"replicas": 0}})
+    kind = next(kind for kind in replay.store.kinds if kind.resource == "deployments")
+    replay.store.mark_undecodable(kind, *authorizer.split("/"))
+    replay.run_pass()
+    assert line_of(replay, "cluster").startswith("Failed")
+    assert line_of(replay, f"Deployment {operator}").startswith("Failed")
+    assert line_of(replay, f"Deployment {authorizer}").startswith("Unknown")
+
+
+def gateway_auth() -> list[str]:
+    """
+    Return the two components of one reason.
+    """
+    components = view_of(stack_after()).cluster().components
+    found = [each for each in components if each.reason == "clusterGatewayAuthNotReady"]
+    return [f"{each.namespace}/{each.name}" for each in found]
+
+
 def test_a_watch_that_was_lost_a_moment_ago_changes_nothing():
     replay = stack_after()
     pods = next(kind for kind in replay.store.kinds if kind.resource == "pods")
