@@ -78,15 +78,15 @@ class CaseStatus:
         """
         Yield the causes that suppress others, as the last line about each subject has it.
         """
-        last = {}
+        last: dict[tuple[Layer, str], tuple[str, re.Match[str]]] = {}
         for line in lines:
             found = _LINE.match(line)
             assert found is not None, line
-            last[self._catalogue[Reason(found["reason"])].layer, found["involved"]] = line, found
-        for (layer, involved), (line, found) in last.items():
+            layer = self._catalogue[Reason(found["reason"])].layer
+            last[layer, "" if layer is Layer.CLUSTER else found["involved"]] = line, found
+        for (layer, namespace), (line, found) in last.items():
             suppressed = frozenset(filter(self._decides, suppressed_in(line)))
             if found["type"] == "Warning" and suppressed:
-                namespace = "" if layer is Layer.CLUSTER else involved
                 yield AnnouncedRoot(layer, namespace, found["reason"], suppressed)
 
     def _decides(self, reason: str) -> bool:
