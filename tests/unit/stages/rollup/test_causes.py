@@ -6,11 +6,22 @@ from reporter.model.enums import Layer, TroubleKind
 from reporter.model.rollup.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Active, ObjectRef
+from reporter.stages.rollup.causes.blockers import BlockerFinder
+from reporter.stages.rollup.causes.findings import NO_FINDINGS, SubjectFindings
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.fold import fold
-from reporter.stages.rollup.records import RollUp
+from reporter.stages.rollup.records import RollUp, Standing
 from reporter.stages.rollup.rules import RollUpInput, RollUpRules
-from tests.support.builders import INVOLVED, a_catalogue, a_suppression, a_trouble
+from reporter.stages.rollup.subjects.standings import NO_FACTS, Facts, Remark, make_standing
+from tests.support.builders import (
+    HOUR,
+    INVOLVED,
+    MINUTE,
+    NOON,
+    a_catalogue,
+    a_suppression,
+    a_trouble,
+)
 from tests.support.replay import Replay
 from tests.support.replay_builders import ENTRIES, ISTIO, KAITO, MODELS, PODS, SET, out
 from tests.support.rollups import BAD_IMAGE, stack_after, view_of
@@ -35,12 +46,12 @@ class Watched:
         self.rules, self.rollup = RollUpRules(catalogue, {}), RollUp()
         self.fold()
 
-    def fold(self, *looked_at: Subject) -> StatusView:
+    def given(self, *looked_at: Subject) -> RollUpInput:
         """
-        Fold the last pass, as one over these subjects; over all without any.
+        Return the last pass, as one over these subjects; over all without any.
         """
         replay = self.replay
-        given = RollUpInput(
+        return RollUpInput(
             replay.evaluation,
             replay.store.snapshot(),
             looked_at=frozenset(looked_at) or replay.subjects,
@@ -48,8 +59,17 @@ class Watched:
             now=replay.now,
             episodes={},
         )
-        self.rollup = fold(self.rollup, given, self.rules)
-        return StatusView(self.rollup, self.rules, now=replay.now)
+
+    def fold(self, *looked_at: Subject) -> StatusView:
+        self.rollup = fold(self.rollup, self.given(*looked_at), self.rules)
+        return StatusView(self.rollup, self.rules, now=self.replay.now)
+
+    def standing(self, before: Standing | None, found: SubjectFindings, facts: Facts) -> Standing:
+        """
+        Return the standing of the cluster with these findings and facts.
+        """
+        blockers, now = BlockerFinder(self.given(), self.rules, started=NOON), self.replay.now
+        return make_standing(before, CLUSTER_SUBJECT, found, facts, blockers, now=now)
 
     def cause_of_set(self):
         found = self.fold().inference_set(SET.namespace, SET.name)
@@ -98,6 +118,21 @@ def test_what_cannot_be_evaluated_any_longer_is_unknown_although_other_trouble_i
     found = watched.fold().cluster()
     assert (found.state, found.blocking.object) == (State.FAILED, "things system/two")
     assert "Thing one" not in found.blocking.message
+
+
+def test_progress_without_trouble_has_its_window_from_the_end_of_the_trouble():
+    watched = Watched()
+    watched.replay.set_verdicts(out(KAITO, kind=TroubleKind.STARTING))
+    first = watched.standing(None, SubjectFindings(held=(KAITO,)), NO_FACTS)
+    assert first.blocker.held
+    watched.replay.advance(HOUR)
+    progress = Facts(progress=Remark("Scaling", "1 of 2 replicas are ready."))
+    second = watched.standing(first, NO_FINDINGS, progress)
+    assert (second.state, second.since) == (State.IN_PROGRESS, NOON)
+    assert (second.blocker.since, second.blocker.stalled) == (NOON + HOUR, False)
+    watched.replay.advance(6 * MINUTE)
+    third = watched.standing(second, NO_FINDINGS, progress)
+    assert (third.blocker.since, third.blocker.stalled) == (NOON + HOUR, True)
 
 
 # ---------------------------------------------------------------- texts
