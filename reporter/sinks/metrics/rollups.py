@@ -8,6 +8,7 @@ from typing import TypeAlias
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from reporter.model.enums import Layer
 from reporter.model.rollup.states import COUNTED_STATES, State
 from reporter.model.rollup.status import Replicas
 from reporter.settings import RollUpScope
@@ -89,9 +90,18 @@ def _state_set(scope: str, name: str, standing: Standing) -> Samples:
 
 def _counts(rollup: RollUp, cluster: ClusterRecord | None, namespaces: Namespaces) -> Samples:
     if cluster is not None:
-        yield from _count_set("", rollup.set_counts)
+        yield from _count_set("", _with_unlisted(rollup.set_counts, cluster))
     for name, each in namespaces:
         yield from _count_set(name, each.totals.by_state)
+
+
+def _with_unlisted(counts: Mapping[State, int], cluster: ClusterRecord) -> Mapping[State, int]:
+    """
+    Count one InferenceSet as Unknown while they cannot be listed: none at all would look healthy.
+    """
+    if all(each.layer is not Layer.MODELDEPLOYMENT for each in cluster.unlisted):
+        return counts
+    return {**counts, State.UNKNOWN: max(counts[State.UNKNOWN], 1)}
 
 
 def _count_set(name: str, counts: Mapping[State, int]) -> Samples:

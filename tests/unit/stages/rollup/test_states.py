@@ -205,14 +205,14 @@ def test_a_namespace_whose_newest_version_is_undecodable_is_unknown():
 
 
 def test_an_undecodable_component_is_unknown_beside_trouble_of_another_one():
-    operator, authorizer = gateway_auth()
-    replay = stack_after({f"Deployment {operator}": {"replicas": 0}})
+    one, other = gateway_auth()
+    replay = stack_after({f"Deployment {one}": {"replicas": 0}})
     kind = next(kind for kind in replay.store.kinds if kind.resource == "deployments")
-    replay.store.mark_undecodable(kind, *authorizer.split("/"))
+    replay.store.mark_undecodable(kind, *other.split("/"))
     replay.run_pass()
     assert line_of(replay, "cluster").startswith("Failed")
-    assert line_of(replay, f"Deployment {operator}").startswith("Failed")
-    assert line_of(replay, f"Deployment {authorizer}").startswith("Unknown")
+    assert line_of(replay, f"Deployment {one}").startswith("Failed")
+    assert line_of(replay, f"Deployment {other}").startswith("Unknown")
 
 
 def gateway_auth() -> list[str]:
