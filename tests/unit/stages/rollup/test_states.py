@@ -132,6 +132,17 @@ def test_a_namespace_that_may_exist_is_unknown_and_not_missing():
     assert view_of(stack_after()).namespace("team-x") is None
 
 
+@pytest.mark.parametrize(
+    ("until", "stalled", "acts"), [("2m", False, "transient"), ("20m", True, "platform")]
+)
+def test_somebody_must_act_if_what_may_exist_cannot_be_listed_for_long(until, stalled, acts):
+    replay = stack_after(watch={"namespaces": "lost"}, until=until)
+    found = view_of(replay).namespace("team-x").blocking
+    assert (found.stalled, found.actionability, found.window_seconds) == (stalled, acts, 900)
+    assert (found.pattern is not None) == stalled
+    assert found.in_state_seconds > 0
+
+
 def test_an_inference_set_that_may_exist_is_unknown_and_not_missing():
     replay = stack_after(watch={"inferencesets": "lost"}, until="2m")
     assert view_of(replay).inference_set("team-m", "phi").state is State.UNKNOWN

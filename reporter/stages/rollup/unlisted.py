@@ -1,0 +1,36 @@
+"""
+What blocks a subject that is asked for by name, and may exist although its layer cannot be listed.
+"""
+
+from datetime import datetime
+
+from reporter.model.enums import Layer
+from reporter.model.rollup.states import Actionability, Pattern, SinceFrom
+from reporter.model.rollup.status import Blocking
+from reporter.stages.rollup.records import RollUp
+from reporter.stages.rollup.rules import LAYER_WINDOWS
+from reporter.stages.rollup.subjects.standings import NOT_LISTED
+from reporter.stages.snapshot.unknown_layers import placeholder
+
+
+def unlisted_blocking(rollup: RollUp, layer: Layer, why: str, *, now: datetime) -> Blocking:
+    """
+    Return it as of *now*: beyond the window of the layer somebody has to let it be listed.
+    """
+    whole = placeholder(layer)
+    unknown = rollup.evaluation.gate.unknown_states
+    since = min((each.since for key, each in unknown.items() if key.subject == whole), default=now)
+    window = LAYER_WINDOWS[layer]
+    stalled = now - since >= window
+    return Blocking(
+        code=NOT_LISTED,
+        layer=layer,
+        message=why,
+        actionability=Actionability.PLATFORM if stalled else Actionability.TRANSIENT,
+        since=since,
+        since_from=SinceFrom.PROCESS,
+        in_state_seconds=max(int((now - since).total_seconds()), 0),
+        window_seconds=int(window.total_seconds()),
+        stalled=stalled,
+        pattern=Pattern.NO_TERMINAL_STATE_REPORTED if stalled else None,
+    )
