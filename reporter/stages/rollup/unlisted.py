@@ -16,20 +16,22 @@ from reporter.stages.snapshot.unknown_layers import placeholder
 def unlisted_blocking(rollup: RollUp, layer: Layer, why: str, *, now: datetime) -> Blocking:
     """
     Return it as of *now*: beyond the window of the layer somebody has to let it be listed.
+
+    Since when is not known before the first pass, or if no reason of the layer is evaluated.
     """
     whole = placeholder(layer)
     unknown = rollup.evaluation.gate.unknown_states
-    since = min((each.since for key, each in unknown.items() if key.subject == whole), default=now)
-    window = LAYER_WINDOWS[layer]
-    stalled = now - since >= window
+    since = min((each.since for key, each in unknown.items() if key.subject == whole), default=None)
+    lasted, window = now - (since or now), LAYER_WINDOWS[layer]
+    stalled = lasted >= window
     return Blocking(
         code=NOT_LISTED,
         layer=layer,
         message=why,
         actionability=Actionability.PLATFORM if stalled else Actionability.TRANSIENT,
         since=since,
-        since_from=SinceFrom.PROCESS,
-        in_state_seconds=max(int((now - since).total_seconds()), 0),
+        since_from=None if since is None else SinceFrom.PROCESS,
+        in_state_seconds=max(int(lasted.total_seconds()), 0),
         window_seconds=int(window.total_seconds()),
         stalled=stalled,
         pattern=Pattern.NO_TERMINAL_STATE_REPORTED if stalled else None,

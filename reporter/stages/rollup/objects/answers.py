@@ -19,7 +19,7 @@ from reporter.stages.rollup.rules import RollUpRules
 from reporter.stages.rollup.subjects.totals import GroupsDraft, first_blocker, recount
 
 
-INVALID_SCOPE, NOT_FOUND, NOT_LISTED = "InvalidScope", "NotFound", "NotListed"
+INVALID_SCOPE, NOT_FOUND = "InvalidScope", "NotFound"
 
 NAMED_SEVERITY: Mapping[State, int] = {
     state: number
