@@ -111,7 +111,7 @@ class BlockerFinder:
         window = rules.finding_window(key)
         is_starting = trouble.kind is TroubleKind.STARTING
         # What starts anew after trouble of another kind may take its time again.
-        begun = max(kind_since(state, clock), since.moment) if is_starting else since.moment
+        begun = _begun(since, kind_since(state, clock)) if is_starting else since.moment
         is_over = now - begun >= window
         stalled = is_over and not held
         transient = held or (is_starting and not is_over)
@@ -157,6 +157,13 @@ class BlockerFinder:
         if key is None:
             return Actionability.PLATFORM
         return Actionability.of_owner(self._rules.entry(key).owner)
+
+
+def _begun(since: Since, of_kind: datetime) -> datetime:
+    """
+    Return since when something starts: as its clock has it, if that began at a sane time.
+    """
+    return of_kind if since.source is SinceFrom.WRITER else max(of_kind, since.moment)
 
 
 def _seen(moment: datetime) -> Since:
