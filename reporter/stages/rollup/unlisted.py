@@ -1,5 +1,5 @@
 """
-What blocks a subject that is asked for by name, and may exist although its layer cannot be listed.
+The cause of a subject that is asked for by name, and may exist although its layer cannot be listed.
 """
 
 from datetime import datetime
@@ -15,7 +15,7 @@ from reporter.stages.snapshot.unknown_layers import placeholder
 
 def unlisted_blocking(rollup: RollUp, layer: Layer, why: str, *, now: datetime) -> Blocking:
     """
-    Return it as of *now*: beyond the window of the layer somebody has to let it be listed.
+    Return what blocks it as of *now*: beyond the window of the layer somebody has to let it be listed.
 
     Since when is not known before the first pass, or if no reason of the layer is evaluated.
     """
