@@ -15,7 +15,7 @@ from reporter.stages.snapshot.unknown_layers import placeholder
 
 def unlisted_blocking(rollup: RollUp, layer: Layer, why: str, *, now: datetime) -> Blocking:
     """
-    Return what blocks it as of *now*: beyond the window of the layer somebody has to let it be listed.
+    Return what blocks it as of *now*. Beyond the window, somebody has to let the layer be listed.
 
     Since when is not known before the first pass, or if no reason of the layer is evaluated.
     """
