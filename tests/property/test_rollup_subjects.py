@@ -43,7 +43,9 @@ STEPS = st.one_of(
     CHANGES,
     CHANGES,
     st.integers(1, 61),
-    st.sampled_from((("inferencesets", "lost"), ("inferencesets", "open"), ("namespaces", "open"))),
+    st.sampled_from(
+        (("inferencesets", "lost"), ("inferencesets", "open"), ("namespaces", "open"))
+    ),
 )
 
 
@@ -88,7 +90,7 @@ class Counted(CaseReplay):
         for each in found.values():
             assert each.counts.by_state() == counts(s.state for s in each.inference_sets)
         if Layer.MODELDEPLOYMENT in rollup.evaluation.known_subjects.unknown_layers:
-            states = {each.state for each in (*sets, *found.values())}
+            states = {each.state for each in sets} | {each.state for each in found.values()}
             assert states <= {State.UNKNOWN, State.FAILED, State.TERMINATING}
 
     def teams(self) -> set[str]:

@@ -225,9 +225,7 @@ class StatusObjectPublisher:
                 " release? The CRD of this one is in the chart"
             )
 
-    def _failed(
-        self, name: NamespacedName, found: ProductionStackStatus, err: KubeError
-    ) -> None:
+    def _failed(self, name: NamespacedName, found: ProductionStackStatus, err: KubeError) -> None:
         result, now = _result_of(err), self._clock.now()
         self._count_write(result)
         retry_after = err.retry_after if isinstance(err, Throttled | Unreachable) else None

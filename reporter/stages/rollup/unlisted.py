@@ -21,7 +21,9 @@ def unlisted_blocking(rollup: RollUp, layer: Layer, why: str, *, now: datetime) 
     """
     whole = placeholder(layer)
     unknown = rollup.evaluation.gate.unknown_states
-    since = min((each.since for key, each in unknown.items() if key.subject == whole), default=None)
+    since = min(
+        (each.since for key, each in unknown.items() if key.subject == whole), default=None
+    )
     lasted, window = now - (since or now), LAYER_WINDOWS[layer]
     stalled = lasted >= window
     return Blocking(

@@ -15,15 +15,15 @@ async def test_who_waits_and_leaves_makes_room_for_others():
         known = {"If-None-Match": headers["ETag"]}
 
         async def until(status: int) -> None:
-            while (await client.get("/status/v1?wait=1", headers=known))[0] != status:
+            while (await client.get("/status/v1?wait=1", headers=known))[0] != status:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
 
-        waiting = [
-            asyncio.create_task(client.get("/status/v1?wait=30", headers=known))
-            for _ in range(MAX_WAITING)
-        ]
-        await until(429)
-        for each in waiting:
-            each.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
+        async with asyncio.TaskGroup() as group:
+            waiting = [
+                group.create_task(client.get("/status/v1?wait=30", headers=known))
+                for _ in range(MAX_WAITING)
+            ]
+            await until(429)
+            for each in waiting:
+                each.cancel()
         await until(304)

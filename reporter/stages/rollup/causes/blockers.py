@@ -93,7 +93,9 @@ class BlockerFinder:
         Return whether a source is out, as far as can be evaluated now.
         """
         outage = self._evaluation.suppressions.outages.get(key)
-        return outage is not None and outage.is_out and not outage.is_unknown
+        state = self._evaluation.gate.finding_states.get(key)
+        is_unknown = state is not None and bool(state.why_unknown)
+        return outage is not None and outage.is_out and not (outage.is_unknown or is_unknown)
 
     def _settling(self, key: FindingKey, state: FindingState) -> Blocker:
         why = "The trouble has ended, and has yet to stay away for the settle."

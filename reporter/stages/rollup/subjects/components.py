@@ -11,8 +11,8 @@ from reporter.model.rollup.states import State
 from reporter.model.rollup.status import ComponentStatus, Replicas
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.probes.cluster.deployments import DeploymentsParameters
 from reporter.stages.evaluation.clocks import CauseClock
+from reporter.stages.probes.cluster.deployments import DeploymentsParameters
 from reporter.stages.resources.existence import is_deleting
 from reporter.stages.resources.workloads.components import (
     LocatedDeployment,

@@ -68,6 +68,7 @@ class Watched:
         self.replay = stack_replay(**verdicts)
         self.rules = RollUpRules(self.replay.catalogue, {})
         self.rollup = RollUp()
+        self.blocker()
 
     def blocker(self):
         replay = self.replay

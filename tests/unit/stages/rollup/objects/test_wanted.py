@@ -135,10 +135,11 @@ def test_what_cannot_be_listed_for_long_has_the_pattern_as_its_reason():
     first = stack.look(named, after=timedelta(0))
     second = stack.look(named, first, after=MINUTE * 5)
     assert condition(second.wanted, "Ready")["reason"] == "NotListed"
-    since = parse_time(second.wanted["blocking"]["since"])
-    assert second.deadline - since == MINUTE * 30 + SECOND
-    stack.replay.now = second.deadline
-    third = stack.look(named, second, after=second.deadline - NOON)
+    since, later = parse_time(second.wanted["blocking"]["since"]), second.deadline
+    assert since is not None
+    assert later == since + MINUTE * 30 + SECOND
+    stack.replay.now = later
+    third = stack.look(named, second, after=later - NOON)
     assert condition(third.wanted, "Ready")["reason"] == "NoTerminalStateReported"
     assert (third.wanted["blocking"]["actionability"], third.deadline) == ("platform", None)
 
