@@ -71,8 +71,8 @@ def _may_end(before: RollUp, given: RollUpInput) -> bool:
         before.cluster is None
         or known is not before.evaluation.known_subjects
         or Subject(Layer.MODELDEPLOYMENT) in given.dirty
-        # A namespace that is being deleted may lose its label, which ends no known subject.
-        or not before.terminating.isdisjoint(given.dirty)
+        # So does one of a namespace that is being deleted, and may lose its label.
+        or Subject(Layer.MODELHARNESS) in given.dirty
     )
 
 
