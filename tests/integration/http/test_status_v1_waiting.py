@@ -21,7 +21,7 @@ async def test_who_waits_and_leaves_makes_room_for_others():
         async with asyncio.TaskGroup() as group:
             waiting = [
                 group.create_task(client.get("/status/v1?wait=30", headers=known))
-                for _ in range(MAX_WAITING)
+                for _ in range(MAX_WAITING + 8)  # some may come too late
             ]
             await until(429)
             for each in waiting:
