@@ -168,7 +168,7 @@ class Reporter:
         self.metrics.show_rollup(
             lambda: self._rollup.rollup,
             settings.rollup_metrics,
-            is_leader=self._is_leader,
+            holds_lease=self._leadership.holds_lease,
             version=version(PROGRAM_NAME),
         )
         self._second_look = SecondLook(self._api, self._inputs, self._rollup, clock)

@@ -110,6 +110,20 @@ def test_figures_of_a_failover_with_the_default_terms(plane: ControlPlane) -> No
         )
 
 
+def test_roll_up_series_come_from_the_leader_alone(plane: ControlPlane) -> None:
+    with running_replicas(plane, 2, *SHORT_FLAGS) as (one, two):
+        assert (_rolled_up(one), _rolled_up(two)) == (True, False)
+        os.kill(one.pid, signal.SIGSTOP)
+        assert wait_for_leader([two], within=TAKEN_OVER) is two
+        assert _rolled_up(two)
+        os.kill(one.pid, signal.SIGCONT)
+        assert not _rolled_up(one), "the first answer of a leader that was paused"
+
+
+def _rolled_up(replica: ProxiedReplica) -> bool:
+    return "rollup_state{" in replica.reporter.metrics()
+
+
 # ---------------------------------------------------------------- hung, or cut off
 
 

@@ -65,7 +65,7 @@ def show_rollup(
     *,
     leading: bool = True,
 ) -> None:
-    metrics.show_rollup(lambda: rollup, scope, is_leader=lambda: leading, version="1.2.3")
+    metrics.show_rollup(lambda: rollup, scope, holds_lease=lambda: leading, version="1.2.3")
 
 
 def distrusted(rollup: RollUp) -> RollUp:

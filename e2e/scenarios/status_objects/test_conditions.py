@@ -2,13 +2,15 @@
 What kubectl and kstatus make of a package's status, from its creation to a new revision.
 """
 
+import contextlib
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 
-from e2e.controlplane import ApiError, ControlPlane
+from e2e.controlplane import ApiError, Client, ControlPlane
 from e2e.support import status_objects
-from e2e.support.production_stack import inference_sets
+from e2e.support.production_stack import components, inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.status_objects import FLAGS
@@ -20,6 +22,7 @@ from tests.support.status_objects import condition
 pytestmark = pytest.mark.controlplane
 
 TEAM, RELEASE = "team-0", "kube-system"
+KAITO = components.path(components.KAITO_WORKSPACE)
 SLOW = 2 * PROMPT_TIMEOUT
 """
 A new generation waits for five seconds more.
@@ -105,6 +108,56 @@ def test_questions_about_sets_and_about_the_cluster(plane: ControlPlane) -> None
             assert (name, status_objects.reason(found)) == (name, reason)
         for name in ("missing", "cluster", "whole"):
             assert status_objects.computed(client, TEAM, name) == kstatus.FAILED
+
+
+def test_unknown_and_terminating_are_in_progress(plane: ControlPlane) -> None:
+    client = plane.client
+    status_objects.create(client, RELEASE, "cluster", scope="Cluster")
+    status_objects.create(client, TEAM, "going", inferenceSets=["going"])
+    with (
+        _stale_control_plane(client),
+        _ending_set(client),
+        ReporterProcess(plane, *SHORT_FLAGS, *FLAGS),
+    ):
+        expected = [
+            (RELEASE, "cluster", "Unknown", "Unknown"),
+            (TEAM, "going", "Terminating", "False"),
+        ]
+        for namespace, name, state, ready in expected:
+            found = status_objects.until_state(client, namespace, state, name, within=SLOW)
+            assert condition(found["status"], "Ready")["status"] == ready
+            assert condition(found["status"], "Reconciling")["status"] == "True"
+            assert condition(found["status"], "Stalled")["status"] == "False"
+            assert kstatus.compute(found) == kstatus.IN_PROGRESS
+
+
+@contextlib.contextmanager
+def _stale_control_plane(client: Client) -> Iterator[None]:
+    """
+    Change a Deployment, whose controller does not act on it.
+    """
+    changed = client.patch(KAITO, {"spec": {"minReadySeconds": 1}})
+    try:
+        yield
+    finally:
+        observed = {"observedGeneration": changed["metadata"]["generation"]}
+        client.patch(f"{KAITO}/status", {"status": observed})
+
+
+@contextlib.contextmanager
+def _ending_set(client: Client) -> Iterator[None]:
+    """
+    Delete an InferenceSet that a finalizer keeps.
+    """
+    going = inference_sets.manifest(client, 0)
+    going["metadata"] |= {"name": "going", "finalizers": ["example.com/keep"]}
+    folder = inference_sets.path(0).rpartition("/")[0]
+    client.create(folder, going)
+    client.delete(f"{folder}/going")
+    try:
+        yield
+    finally:
+        client.patch(f"{folder}/going", {"metadata": {"finalizers": None}})
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 
 from e2e.controlplane import ControlPlane
 from e2e.support.cases.cluster_replay import FLAGS, overlay
+from e2e.support.cases.pointer_comparison import AnnouncedRoot, suppressed_in
 from reporter.cli.configuration import load_configuration
 from reporter.kube.client.client import connect
 from reporter.model.enums import Layer, Reason
@@ -51,6 +52,8 @@ class CaseStatus:
         if not wanted or self._announces_all:
             return
         documents = asyncio.run(self._documents())
+        for root in self._roots(lines):
+            self.differences += root.differences(documents)
         for (layer, involved), reason in wanted.items():
             named = {
                 each for document in documents for each in named_in(document, layer, involved)
@@ -61,16 +64,37 @@ class CaseStatus:
 
     def _wanted(self, lines: list[str]) -> Iterator[tuple[tuple[Layer, str], str]]:
         """
-        Yield the reasons that decide about a state. One reading has no metrics pages.
+        Yield the reasons that decide about a state.
         """
         for line in lines:
             found = _LINE.match(line)
             assert found is not None, line
             entry = self._catalogue[Reason(found["reason"])]
             involved = "" if entry.layer is Layer.CLUSTER else found["involved"]
-            reads_pages = self._needs_pages(entry.reason)
-            if found["type"] == "Warning" and not entry.orthogonal and not reads_pages:
+            if found["type"] == "Warning" and self._decides(entry.reason):
                 yield (entry.layer, involved), entry.reason
+
+    def _roots(self, lines: list[str]) -> Iterator[AnnouncedRoot]:
+        """
+        Yield the causes that suppress others, as the last line about each subject has it.
+        """
+        last: dict[tuple[Layer, str], tuple[str, re.Match[str]]] = {}
+        for line in lines:
+            found = _LINE.match(line)
+            assert found is not None, line
+            layer = self._catalogue[Reason(found["reason"])].layer
+            last[layer, "" if layer is Layer.CLUSTER else found["involved"]] = line, found
+        for (layer, namespace), (line, found) in last.items():
+            suppressed = frozenset(filter(self._decides, suppressed_in(line)))
+            if found["type"] == "Warning" and suppressed:
+                yield AnnouncedRoot(layer, namespace, found["reason"], suppressed)
+
+    def _decides(self, reason: str) -> bool:
+        """
+        Return whether a reason decides about a state. One reading has no metrics pages.
+        """
+        entry = self._catalogue.entries.get(Reason(reason))
+        return entry is not None and not entry.orthogonal and not self._needs_pages(reason)
 
     def _needs_pages(self, reason: str) -> bool:
         status = OneShotStatus(self._settings, self._catalogue)

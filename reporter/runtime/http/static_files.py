@@ -16,6 +16,8 @@ from types import MappingProxyType
 
 from aiohttp import ETag, hdrs, web
 
+from reporter.sinks.status_v1 import MAX_WAIT_SECONDS
+
 
 FOLDER = files("reporter.runtime.http") / "page"
 INDEX = "index.html"
@@ -58,6 +60,12 @@ HEADERS: Mapping[str, str] = MappingProxyType(
 )
 
 
+MIN_STALE_AFTER = timedelta(seconds=2 * MAX_WAIT_SECONDS)
+"""
+While nothing changes, the page reads the time of the last pass only as often as its requests end.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class StaticFile:
     """
@@ -90,9 +98,11 @@ def page_routes(
     """
     Return the handlers of the page by path.
 
-    *stale_after*: the time without a pass after which the page calls its content stale.
+    *stale_after*: the time without a pass after which the page calls its content stale, though never
+    before MIN_STALE_AFTER.
     """
-    settings = json.dumps({"staleAfterSeconds": int(stale_after.total_seconds())}).encode()
+    seconds = int(max(stale_after, MIN_STALE_AFTER).total_seconds())
+    settings = json.dumps({"staleAfterSeconds": seconds}).encode()
     found = {name: StaticFile.of(name, body) for name, body in _read_files(FOLDER)}
     found["settings.json"] = StaticFile.of("settings.json", settings + b"\n")
     index = found.pop(INDEX)

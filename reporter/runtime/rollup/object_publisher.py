@@ -26,6 +26,7 @@ from reporter.model.kinds.productionstack.statuses import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,
 )
+from reporter.model.look_interval import look_interval
 from reporter.model.rollup.object_status import WriteObjectResult
 from reporter.runtime.leaderelection.leadership import Leadership, run_while_leading
 from reporter.runtime.process.cancellation import cancel_all
@@ -95,6 +96,7 @@ class StatusObjectPublisher:
         self._leadership, self._clock, self._count_write = leadership, clock, count_write
         self._looks = ObjectLooks(objects, rules)
         self._queue = ObjectQueue(now=clock.now(), jitter=jitter)
+        self._conflicts: dict[NamespacedName, ProductionStackStatus] = {}
         self._changed = asyncio.Event()
         self._logged: set[str] = set()
         self._faulty = False
@@ -149,11 +151,22 @@ class StatusObjectPublisher:
         if not self._leadership.holds_lease():
             return now + LEADERSHIP_RECHECK
         pending, deadline = await self._looks.find_pending(self._rollups.view(), now=now)
+        self._end_conflicts()
         self._queue.keep_only(self._objects.objects)
         due, wake_at = self._queue.take_due(pending, now=now)
         for name in due:
             writes.create_task(self._write(name), name=f"write status of {name}")
         return min(filter(None, (deadline, wake_at)), default=None)
+
+    def _end_conflicts(self) -> None:
+        """
+        Write again what somebody changed meanwhile, once the watch has shown that change.
+        """
+        objects = self._objects.objects
+        for name, found in tuple(self._conflicts.items()):
+            if objects.get(name) is not found:
+                del self._conflicts[name]
+                self._queue.succeeded(name)
 
     async def _wait(self, change: "asyncio.Task[None]", wake_at: datetime | None) -> None:
         left = None if wake_at is None else self._clock.seconds_until(wake_at)
@@ -192,7 +205,7 @@ class StatusObjectPublisher:
         except TimeoutError:
             self._count_write(WriteObjectResult.FAILED)
         except KubeError as err:
-            self._failed(name, err)
+            self._failed(name, found, err)
         else:
             self._succeeded(name, wanted, written)
             self._objects.written(found, written)
@@ -213,11 +226,15 @@ class StatusObjectPublisher:
                 " release? The CRD of this one is in the chart"
             )
 
-    def _failed(self, name: NamespacedName, err: KubeError) -> None:
-        result = _result_of(err)
+    def _failed(self, name: NamespacedName, found: ProductionStackStatus, err: KubeError) -> None:
+        result, now = _result_of(err), self._clock.now()
         self._count_write(result)
         retry_after = err.retry_after if isinstance(err, Throttled | Unreachable) else None
-        self._queue.failed(name, now=self._clock.now(), retry_after=retry_after)
+        if isinstance(err, Conflict):
+            self._conflicts[name] = found
+            self._queue.succeeded(name)  # a conflict is no fault, so the pause does not grow
+            retry_after = look_interval(now - (found.metadata.creation_timestamp or now))
+        self._queue.failed(name, now=now, retry_after=retry_after)
         cause = f"{result} {err.missing_permission}" if isinstance(err, Refused) else result
         if cause in self._logged:
             return

@@ -83,15 +83,17 @@ class Metrics:
         rollup: Callable[[], RollUp],
         scope: RollUpScope,
         *,
-        is_leader: Callable[[], bool],
+        holds_lease: Callable[[], bool],
         version: str,
     ) -> None:
         """
         Add the series of the status. Only the leader has them, so no two replicas contradict.
+
+        *holds_lease*: False also in a leader that was paused, once others may have taken over.
         """
         if scope is not RollUpScope.OFF:
             self.registry.register(
-                RollUpCollector(rollup, scope, is_leader=is_leader, version=version)
+                RollUpCollector(rollup, scope, holds_lease=holds_lease, version=version)
             )
 
     def _histogram(self, declaration: MetricDeclaration) -> Histogram:

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from reporter.model.enums import Layer
 from reporter.model.rollup.states import COUNTED_STATES, State
 from reporter.model.rollup.status import Replicas
 from reporter.settings import RollUpScope
@@ -55,15 +56,15 @@ class RollUpCollector(Collector):
         rollup: Callable[[], RollUp],
         scope: RollUpScope,
         *,
-        is_leader: Callable[[], bool],
+        holds_lease: Callable[[], bool],
         version: str,
     ) -> None:
-        self._rollup, self._is_leader, self._version = rollup, is_leader, version
+        self._rollup, self._holds_lease, self._version = rollup, holds_lease, version
         self._with_namespaces = scope is RollUpScope.NAMESPACE
 
     def collect(self) -> Iterator[Metric]:
         rollup = self._rollup()
-        cluster = rollup.cluster if self._is_leader() else None
+        cluster = rollup.cluster if self._holds_lease() else None
         found = rollup.namespaces if self._with_namespaces and cluster is not None else {}
         namespaces = sorted(found.items())
         shown = list(_find_shown(rollup, cluster, namespaces))
@@ -80,12 +81,23 @@ class RollUpCollector(Collector):
 Namespaces: TypeAlias = Iterable[tuple[str, NamespaceRecord]]
 
 
+def _with_unlisted(counts: Mapping[State, int], cluster: ClusterRecord) -> Mapping[State, int]:
+    """
+    Count one InferenceSet as Unknown while they cannot be listed: none at all would look healthy.
+    """
+    if all(each.layer is not Layer.MODELDEPLOYMENT for each in cluster.unlisted):
+        return counts
+    return {**counts, State.UNKNOWN: max(counts[State.UNKNOWN], 1)}
+
+
 def _find_shown(
     rollup: RollUp, cluster: ClusterRecord | None, namespaces: Namespaces
 ) -> Iterator[Shown]:
     if cluster is not None:
         every = [sum_replicas(each.totals) for each in rollup.namespaces.values()]
-        yield Shown(CLUSTER, "", cluster.standing, rollup.set_counts, _sum(every))
+        yield Shown(
+            CLUSTER, "", cluster.standing, _with_unlisted(rollup.set_counts, cluster), _sum(every)
+        )
     for name, each in namespaces:
         totals = each.totals
         yield Shown(NAMESPACE, name, each.standing, totals.by_state, sum_replicas(totals))

@@ -30,7 +30,7 @@ from reporter.stages.announcing.message import (
     fill_remedy,
     render_message,
 )
-from reporter.stages.evaluation.clocks import ZERO, CauseClock, FindingState
+from reporter.stages.evaluation.clocks import ZERO
 from reporter.stages.rollup.records import (
     Blocker,
     NamespaceRecord,
@@ -40,8 +40,9 @@ from reporter.stages.rollup.records import (
     Totals,
 )
 from reporter.stages.rollup.rules import RollUpRules
-from reporter.stages.rollup.subjects.standings import NOT_EVALUATED, NOT_LISTED
+from reporter.stages.rollup.subjects.standings import NOT_EVALUATED
 from reporter.stages.rollup.subjects.totals import RankedCause, rank_causes
+from reporter.stages.rollup.unlisted import unlisted_blocking
 
 
 NOT_STARTED = "No pass was finished yet."
@@ -78,7 +79,12 @@ class StatusView:
         if rollup.cluster is None:
             return ClusterStatus(
                 state=State.UNKNOWN,
-                blocking=_unreadable(Layer.CLUSTER, NOT_EVALUATED, NOT_STARTED),
+                blocking=Blocking(
+                    code=NOT_EVALUATED,
+                    layer=Layer.CLUSTER,
+                    message=NOT_STARTED,
+                    actionability=Actionability.TRANSIENT,
+                ),
             )
         standing = rollup.cluster.standing
         return ClusterStatus(
@@ -168,15 +174,18 @@ class StatusView:
         why = self._why_unlisted(Layer.MODELDEPLOYMENT)
         if not why:
             return None
-        blocking = _unreadable(Layer.MODELDEPLOYMENT, NOT_LISTED, why)
+        blocking = self._unlisted_blocking(Layer.MODELDEPLOYMENT, why)
         return InferenceSetStatus(name=name, state=State.UNKNOWN, blocking=blocking)
 
     def _unlisted_namespace(self, name: str) -> NamespaceStatus | None:
         why = self._why_unlisted(Layer.MODELHARNESS)
         if not why:
             return None
-        blocking = _unreadable(Layer.MODELHARNESS, NOT_LISTED, why)
+        blocking = self._unlisted_blocking(Layer.MODELHARNESS, why)
         return NamespaceStatus(name=name, state=State.UNKNOWN, blocking=blocking)
+
+    def _unlisted_blocking(self, layer: Layer, why: str) -> Blocking:
+        return unlisted_blocking(self.rollup, layer, why, now=self._now)
 
     def _why_unlisted(self, layer: Layer) -> str:
         """
@@ -239,12 +248,10 @@ class StatusView:
         """
         if blocker.key is None or blocker.why:
             return blocker.why, ""
-        state = self.rollup.evaluation.finding_state_of(blocker.key)
-        entry = self._rules.entry(blocker.key)
-        clocks = _shown_clocks(state) if state is not None else ()
-        if not clocks:
+        if not blocker.troubles:
             return "", ""
-        troubles = tuple(ReportedTrouble(each.trouble, ZERO) for each in clocks)
+        entry = self._rules.entry(blocker.key)
+        troubles = tuple(ReportedTrouble(each, ZERO) for each in blocker.troubles)
         first = min(troubles, key=lambda each: (not each.trouble.is_out, each.trouble.cause))
         whole = MessageInput(entry, blocker.key.subject, troubles)
         return _message(whole), fill_remedy(whole, first)
@@ -258,14 +265,6 @@ def _contributing(cause: RankedCause) -> Contributing:
         pointer=cause.key.is_pointer,
         subjects=cause.subjects,
     )
-
-
-def _unreadable(layer: Layer, code: str, why: str) -> Blocking:
-    return Blocking(code=code, layer=layer, message=why, actionability=Actionability.TRANSIENT)
-
-
-def _shown_clocks(state: FindingState) -> tuple[CauseClock, ...]:
-    return state.announceable or tuple(each for each in state.clocks if each.active)
 
 
 def _message(whole: MessageInput) -> str:

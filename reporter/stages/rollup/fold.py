@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping
 from datetime import datetime
 
-from reporter.model.enums import Layer
+from reporter.model.enums import Layer, Reason
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import ComponentStatus, UnlistedLayer
@@ -72,7 +72,8 @@ class _Draft:
     ) -> None:
         self._before, self._given, self._touched, self._rules = before, given, touched, rules
         self._revision = before.revision + 1
-        self._blockers = BlockerFinder(given, rules)
+        self._started = before.started or given.now
+        self._blockers = BlockerFinder(given, rules, started=self._started)
         cut_off = route_outages(given.evaluation, rules)
         self._sets = SetRollUp(
             given,
@@ -193,7 +194,7 @@ class _Draft:
                 standing,
                 CLUSTER_SUBJECT,
                 found,
-                Facts(progress=_describe_components(components)),
+                Facts(progress=_describe_components(components, self._rules)),
                 self._blockers,
                 now=given.now,
             )
@@ -222,6 +223,7 @@ class _Draft:
             terminating=self._touched.terminating,
             episodes=self._given.episodes,
             packages=self._given.packages,
+            started=self._started,
             deadlines=deadlines,
             next_deadline=before.next_deadline
             if unchanged
@@ -237,8 +239,14 @@ def _cluster_uid(given: RollUpInput) -> str:
     return found.metadata.uid if found is not None else ""
 
 
-def _describe_components(components: tuple[ComponentStatus, ...]) -> Remark | None:
-    behind = [each for each in components if each.state is State.IN_PROGRESS]
+def _describe_components(
+    components: tuple[ComponentStatus, ...], rules: RollUpRules
+) -> Remark | None:
+    behind = [
+        each
+        for each in components
+        if each.state is State.IN_PROGRESS and not _is_spare(each, components, rules)
+    ]
     if not behind:
         return None
     names = ", ".join(f"{each.namespace}/{each.name}" for each in behind)
@@ -247,3 +255,14 @@ def _describe_components(components: tuple[ComponentStatus, ...]) -> Remark | No
         for each in behind
     )
     return Remark(SCALING if is_short else UPDATING, f"In progress: {names}.")
+
+
+def _is_spare(
+    component: ComponentStatus, components: tuple[ComponentStatus, ...], rules: RollUpRules
+) -> bool:
+    """
+    Return whether another revision of the component works, which suffices.
+    """
+    return rules.has_revisions(Reason(component.reason)) and any(
+        each.reason == component.reason and each.state is State.CURRENT for each in components
+    )

@@ -18,7 +18,7 @@ from reporter.model.kinds.kaito.workspaces import Workspace
 from reporter.model.rollup.states import COUNTED_STATES, Actionability, Pattern, SinceFrom, State
 from reporter.model.rollup.status import ComponentStatus, Package, Replicas, UnlistedLayer
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import ObjectRef
+from reporter.model.verdicts import ObjectRef, Trouble
 from reporter.stages.evaluation.evaluation import Evaluation
 
 
@@ -30,6 +30,7 @@ class Blocker(Struct, frozen=True, kw_only=True, gc=False):
     *via*: the subject's own reason and those between it and the cause, if the cause is upstream.
     *why*: a text of its own, where no trouble has one. *window*: how long it may take.
     *deadline*: when time alone makes it stalled; None if it is, or has to outlive a hold first.
+    *troubles*: what its text is rendered from, so that another text is another blocker.
     """
 
     code: str
@@ -46,6 +47,7 @@ class Blocker(Struct, frozen=True, kw_only=True, gc=False):
     pattern: Pattern | None = None
     via: tuple[Reason, ...] = ()
     deadline: datetime | None = None
+    troubles: tuple[Trouble, ...] = ()
 
     @property
     def reason(self) -> str:
@@ -202,7 +204,8 @@ class RollUp:
     *cluster*: None before the first pass. *set_counts*, *namespace_counts*: subjects by state.
     *terminating*: subjects that are being deleted. *episodes*: since when each key is announced.
     *deadlines*: when time alone changes the record of a subject. *packages*: those
-    that status objects name, by namespace. *revision*: changes with the content.
+    that status objects name, by namespace. *started*: when this process rolled up first.
+    *revision*: changes with the content.
     """
 
     evaluation: Evaluation = field(default_factory=Evaluation)
@@ -215,6 +218,7 @@ class RollUp:
     deadlines: Mapping[Subject, datetime] = field(default_factory=dict)
     next_deadline: datetime | None = None
     packages: Mapping[str, Package] = field(default_factory=dict)
+    started: datetime | None = None
     revision: int = 0
 
     @property

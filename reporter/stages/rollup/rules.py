@@ -11,6 +11,7 @@ from reporter.model.enums import Layer, Reason, TroubleKind
 from reporter.model.rollup.status import Package
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.probes.cluster.deployments import DeploymentsParameters
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.snapshot import Snapshot
 
@@ -50,6 +51,13 @@ class RollUpRules:
         """
         spec = SPECS.get(self.entry(key).probe)
         return spec is not None and spec.scrape is not None
+
+    def has_revisions(self, reason: Reason) -> bool:
+        """
+        Return whether Deployments of several revisions may run, of which one that works suffices.
+        """
+        parameters = self.catalogue[reason].parameters
+        return isinstance(parameters, DeploymentsParameters) and parameters.revisions
 
     def rank(self, key: FindingKey) -> int:
         return self.entry(key).rank or 0

@@ -71,6 +71,8 @@ def _may_end(before: RollUp, given: RollUpInput) -> bool:
         before.cluster is None
         or known is not before.evaluation.known_subjects
         or Subject(Layer.MODELDEPLOYMENT) in given.dirty
+        # So does one of a namespace that is being deleted, and may lose its label.
+        or Subject(Layer.MODELHARNESS) in given.dirty
     )
 
 

@@ -125,7 +125,8 @@ def _tracked(before: Tracked | None, content: Content, *, now: datetime) -> Trac
         return before if is_past else Tracked.since(now, content, before.born, before.looked)
     created = content.metadata.creation_timestamp if isinstance(content, ApiObject) else None
     looked = before.looked if before is not None else None
-    return Tracked.since(now, content, created or now, looked)
+    # One that claims to be created in the future, by the clock of another server, is new now.
+    return Tracked.since(now, content, min(created or now, now), looked)
 
 
 def track_nothing(before: LookState) -> LookState:

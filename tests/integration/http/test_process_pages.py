@@ -26,6 +26,7 @@ from reporter.model.observations import (
     WatchLost,
 )
 from reporter.model.rollup.states import State
+from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.settings.parsers import BindAddress
@@ -273,3 +274,19 @@ async def test_a_roll_up_that_fails_is_unknown_and_ends_no_pass(
     monkeypatch.undo()
     reporter._controller.run_pass(full=True)
     assert [each.name for each in reporter._rollup.view().namespaces()] == ["team-a"]
+
+
+async def test_a_leader_that_was_paused_past_its_lease_shows_no_roll_up(reporter: Reporter):
+    """
+    Another one may lead by then, and two leaders would contradict.
+    """
+    load_stack(reporter)
+    reporter._controller.run_pass(full=True)
+    elector, series = reporter._leadership, b"reporter_rollup_state{"
+    assert isinstance(elector, Elector)
+    elector._leading.set()
+    elector._renewed_at = asyncio.get_running_loop().time()
+    assert series in reporter.metrics.render()
+    elector._renewed_at -= 60
+    assert elector.is_leader
+    assert series not in reporter.metrics.render()

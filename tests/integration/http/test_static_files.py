@@ -2,6 +2,7 @@
 The files of the status page and their headers.
 """
 
+import json
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -126,6 +127,16 @@ async def test_the_settings_of_the_page_name_the_time_after_which_it_is_stale(
 ):
     async with client.get("/page/settings.json") as response:
         assert await response.json() == {"staleAfterSeconds": 90}
+
+
+async def test_while_nothing_changes_the_page_does_not_take_a_short_resync_for_staleness():
+    """
+    It reads the time of the last pass only when a request that waits has ended.
+    """
+    pages = replace(ALWAYS_OK, page=page_routes(timedelta(seconds=3)))
+    async with serving(pages) as served:
+        _, _, text = await served.get(served.health, "/page/settings.json")
+    assert json.loads(text) == {"staleAfterSeconds": 60}
 
 
 def test_a_tag_changes_with_the_content():

@@ -163,6 +163,22 @@ async def test_a_write_that_failed_is_counted_and_tried_again_after_a_pause(
         assert fixture.publisher.failing == 0
 
 
+async def test_what_somebody_changed_meanwhile_is_written_once_the_watch_shows_it(
+    server: EmbeddedServer, api: RestClient
+):
+    async with running_object_publisher(server, api) as fixture:
+        fixture.rollups.show()
+        fixture.create("package")
+        changed = {"metadata": {"labels": {"changed": "yes"}}}
+        server.cluster.patch(STATUSES, "team-m", "package", changed)
+        await fixture.settle()
+        await fixture.until(lambda: fixture.results["conflict"] == 1)
+        fixture.deliver()
+        await fixture.until(lambda: fixture.state() == "Current")
+        await fixture.until(lambda: fixture.publisher.failing == 0)
+        assert fixture.results == {"conflict": 1, "written": 1}
+
+
 async def test_each_cause_is_logged_once_until_a_write_succeeds(
     server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
 ):

@@ -78,6 +78,14 @@ def test_what_is_not_reported_has_no_series():
     assert counts == {"desired", "ready"}
 
 
+def test_inference_sets_that_cannot_be_listed_are_not_shown_as_none():
+    gone, lost = {"InferenceSet team-m/qwen": None}, {"inferencesets": "lost"}
+    for watch, unknown in (({}, 0), (lost, 1)):
+        found = series(stack_after(gone, watch=watch, until="5m"), RollUpScope.CLUSTER)
+        count = labelled(found, "inferencesets", workload_namespace="", state="unknown")
+        assert count == unknown
+
+
 @pytest.mark.parametrize(
     "how", [{"leading": False}, {"scope": RollUpScope.OFF}], ids=["a follower", "off"]
 )

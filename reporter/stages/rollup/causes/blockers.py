@@ -2,7 +2,7 @@
 Find what blocks a subject: the cause at the end of the chain of suppressions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from reporter.model.enums import Layer, Reason, TroubleKind
 from reporter.model.rollup.states import Actionability, Pattern, SinceFrom
 from reporter.model.subjects import FindingKey
 from reporter.stages.evaluation.clocks import CauseClock, FindingState
+from reporter.stages.rollup.causes.findings import is_last_seen, judged_clocks
 from reporter.stages.rollup.causes.since import Since, kind_since, since_of
 from reporter.stages.rollup.records import Blocker
 from reporter.stages.rollup.rules import RollUpInput, RollUpRules
@@ -22,15 +23,19 @@ Codes where no trouble has one: the reason cannot be evaluated; its trouble has 
 has ended, and what follows from it has yet to catch up.
 """
 
+LAST_SEEN = "What it is about was in trouble when last seen, and cannot be evaluated now."
+
 
 class BlockerFinder:
     """
     Finds the blockers of one fold. Many subjects share a cause, so answers are kept.
+
+    *started*: when this process rolled up first.
     """
 
-    def __init__(self, given: RollUpInput, rules: RollUpRules) -> None:
+    def __init__(self, given: RollUpInput, rules: RollUpRules, *, started: datetime) -> None:
         self._evaluation, self._now, self._episodes = given.evaluation, given.now, given.episodes
-        self._rules = rules
+        self._rules, self._started = rules, started
         self._causes: dict[FindingKey, Blocker] = {}
         self._pointers: dict[tuple[FindingKey, tuple[Reason, ...]], Blocker] = {}
 
@@ -41,7 +46,7 @@ class BlockerFinder:
         suppressed_by = self._evaluation.suppressions.suppressed_by
         if key not in suppressed_by:
             return self._cause(key)
-        path = _path_to_root(key, suppressed_by, self._rules)
+        path = _path_to_root(key, suppressed_by, self._rules, self._is_out)
         root, via = path[-1], tuple(dict.fromkeys(each.reason for each in path[:-1]))
         found = self._pointers.get((root, via))
         if found is None:
@@ -63,12 +68,8 @@ class BlockerFinder:
     def _make_cause(self, key: FindingKey) -> Blocker:
         gate, layer = self._evaluation.gate, key.subject.layer
         state = gate.finding_states.get(key)
-        if state is not None and not state.why_unknown:
-            clocks = state.announceable or tuple(c for c in state.clocks if c.active)
-            return self._trouble(key, state, clocks) if clocks else self._settling(key, state)
         if state is not None:
-            since = state.unknown_since or self._now
-            return self._quiet(key, layer, UNKNOWN, state.why_unknown, _seen(since))
+            return self._of_state(key, state)
         unknown = gate.unknown_states.get(key)
         if unknown is not None:
             return self._quiet(key, layer, UNKNOWN, unknown.why, _seen(unknown.since))
@@ -76,6 +77,25 @@ class BlockerFinder:
         ended = outage.as_of - outage.recovered_for if outage is not None else self._now
         why = "The cause has ended; what follows from it has yet to recover."
         return self._quiet(key, layer, RECOVERING, why, _seen(ended))
+
+    def _of_state(self, key: FindingKey, state: FindingState) -> Blocker:
+        layer, why, since = key.subject.layer, state.why_unknown, state.unknown_since
+        if not why and is_last_seen(state):
+            why = LAST_SEEN
+            since = min(filter(None, (each.stopped_since for each in state.announceable)))
+        if why:
+            return self._quiet(key, layer, UNKNOWN, why, _seen(since or self._now))
+        clocks = judged_clocks(state)
+        return self._trouble(key, state, clocks) if clocks else self._settling(key, state)
+
+    def _is_out(self, key: FindingKey) -> bool:
+        """
+        Return whether a source is out, as far as can be evaluated now.
+        """
+        outage = self._evaluation.suppressions.outages.get(key)
+        state = self._evaluation.gate.finding_states.get(key)
+        is_unknown = state is not None and bool(state.why_unknown)
+        return outage is not None and outage.is_out and not (outage.is_unknown or is_unknown)
 
     def _settling(self, key: FindingKey, state: FindingState) -> Blocker:
         why = "The trouble has ended, and has yet to stay away for the settle."
@@ -89,13 +109,11 @@ class BlockerFinder:
         # The same order as in the message, whose first sentence is about this trouble.
         clock = min(clocks, key=lambda each: (not each.trouble.is_out, each.trouble.cause))
         trouble, held = clock.trouble, not state.announceable
-        since, window = (
-            since_of(key, state, clock, self._episodes, now=now),
-            rules.finding_window(key),
-        )
+        since = since_of(key, state, clock, self._episodes, started=self._started, now=now)
+        window = rules.finding_window(key)
         is_starting = trouble.kind is TroubleKind.STARTING
         # What starts anew after trouble of another kind may take its time again.
-        begun = kind_since(state, clock) if is_starting else since.moment
+        begun = _begun(since, kind_since(state, clock)) if is_starting else since.moment
         is_over = now - begun >= window
         stalled = is_over and not held
         transient = held or (is_starting and not is_over)
@@ -112,6 +130,7 @@ class BlockerFinder:
             stalled=stalled,
             pattern=_pattern(stalled=stalled and is_starting),
             deadline=None if is_over or held else begun + window,
+            troubles=tuple(each.trouble for each in clocks),
         )
 
     def _quiet(
@@ -142,6 +161,13 @@ class BlockerFinder:
         return Actionability.of_owner(self._rules.entry(key).owner)
 
 
+def _begun(since: Since, of_kind: datetime) -> datetime:
+    """
+    Return since when something starts: as its clock has it, if that began at a sane time.
+    """
+    return of_kind if since.source is SinceFrom.WRITER else max(of_kind, since.moment)
+
+
 def _seen(moment: datetime) -> Since:
     return Since(moment, SinceFrom.PROCESS)
 
@@ -154,9 +180,10 @@ def _path_to_root(
     key: FindingKey,
     suppressed_by: Mapping[FindingKey, tuple[FindingKey, ...]],
     rules: RollUpRules,
+    is_out: Callable[[FindingKey], bool],
 ) -> tuple[FindingKey, ...]:
     """
-    Return the way from a suppressed key to its root: of all roots the most important one.
+    Return the way from a suppressed key to its root: of all roots the most important one that is out.
 
     The catalogue refuses cycles, and suppressions only lead upstream.
     """
@@ -168,5 +195,9 @@ def _path_to_root(
         if not sources:
             paths.setdefault(path[-1], path)
         left += [(*path, source) for source in sources if source not in path]
-    root = min(paths, key=lambda each: (each.subject.layer.order, rules.rank(each), each))
-    return paths[root]
+
+    def order(root: FindingKey) -> tuple[object, ...]:
+        # One that recovers, or is Unknown, does not hide another one that is out.
+        return (not is_out(root), root.subject.layer.order, rules.rank(root), root)
+
+    return paths[min(paths, key=order)]

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from reporter.model.subjects import FindingKey, Subject
+from reporter.stages.evaluation.clocks import CauseClock, FindingState
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.rollup.rules import RollUpRules
 
@@ -66,8 +67,26 @@ def _class_of(key: FindingKey, evaluation: Evaluation, rules: RollUpRules) -> st
     state = evaluation.gate.finding_states.get(key)
     if state is None and rules.reads_pages(key):
         return "unread"
-    if state is None or state.why_unknown:
+    if state is None or state.why_unknown or is_last_seen(state):
         return "unknown"
     if state.announceable:
         return "failed"
     return "held" if state.troubles else "settling"
+
+
+def is_last_seen(state: FindingState) -> bool:
+    """
+    Return whether all trouble that outlived its hold is of objects that cannot be evaluated now.
+
+    An Event goes on to report it as last seen; whether it still exists is not known.
+    """
+    found = state.announceable
+    return bool(found) and all(clock.stopped for clock in found)
+
+
+def judged_clocks(state: FindingState) -> tuple[CauseClock, ...]:
+    """
+    Return the clocks of the trouble that is shown: it exists now, and outlived its hold if any did.
+    """
+    clocks = state.announceable or tuple(each for each in state.clocks if each.active)
+    return tuple(each for each in clocks if not each.stopped)

@@ -27,6 +27,7 @@ def since_of(
     clock: CauseClock,
     episodes: Mapping[FindingKey, datetime],
     *,
+    started: datetime,
     now: datetime,
 ) -> Since:
     """
@@ -34,11 +35,14 @@ def since_of(
 
     Without a sane time of its writer that is the start of the episode, or when this process first saw
     the trouble, whichever is earlier: a process that was restarted has seen less.
+
+    *started*: when this process began to see. The clocks of what it saw first start at any time of a
+    writer, the age of the object included.
     """
     written = clock.trouble.since
     if written is not None and is_sane(written, clock.trouble, now=now):
         return Since(written, SinceFrom.WRITER)
-    seen, episode = seen_since(state, clock), episodes.get(key)
+    seen, episode = max(seen_since(state, clock), min(started, now)), episodes.get(key)
     if episode is not None and episode < seen:
         return Since(episode, SinceFrom.EPISODE)
     return Since(seen, SinceFrom.PROCESS)

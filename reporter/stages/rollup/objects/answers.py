@@ -11,15 +11,15 @@ from reporter.model.enums import Layer
 from reporter.model.kinds.productionstack.statuses import ProductionStackStatus, StatusScope
 from reporter.model.rollup.object_status import ObjectBlocking, SetCounts
 from reporter.model.rollup.states import Actionability, State
-from reporter.model.rollup.status import Package, Replicas
-from reporter.model.subjects import CLUSTER_SUBJECT
+from reporter.model.rollup.status import ComponentStatus, Package, Replicas
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.stages.rollup.document import StatusView, sum_replicas
 from reporter.stages.rollup.records import NamespaceRecord, SetRecord
 from reporter.stages.rollup.rules import RollUpRules
 from reporter.stages.rollup.subjects.totals import GroupsDraft, first_blocker, recount
 
 
-INVALID_SCOPE, NOT_FOUND, NOT_LISTED = "InvalidScope", "NotFound", "NotListed"
+INVALID_SCOPE, NOT_FOUND = "InvalidScope", "NotFound"
 
 NAMED_SEVERITY: Mapping[State, int] = {
     state: number
@@ -92,26 +92,42 @@ def _of_cluster(namespace: str, view: StatusView, rules: AnswerRules) -> Answer:
     cluster = view.cluster()
     return Answer(
         cluster.state,
-        available=_is_control_plane_available(view),
+        available=_is_control_plane_available(view, rules.rollup),
         blocking=ObjectBlocking.of(cluster.blocking) if cluster.blocking is not None else None,
         inference_sets=SetCounts.of(view.rollup.set_counts),
     )
 
 
-def _is_control_plane_available(view: StatusView) -> bool | None:
+def _is_control_plane_available(view: StatusView, rules: RollUpRules) -> bool | None:
     """
-    Return whether every component can do its work; None if it is Unknown.
+    Return whether every component can do its work; None if that is Unknown of any.
+
+    One that is out counts at once: while it is held, no replica serves either.
     """
-    cluster = view.cluster()
+    cluster, gate = view.cluster(), view.rollup.evaluation.gate
     if cluster.state is State.UNKNOWN:
         return None
-    outages = view.rollup.evaluation.suppressions.outages
-    if any(each.is_out and key.subject == CLUSTER_SUBJECT for key, each in outages.items()):
+
+    def is_ranked(key: FindingKey) -> bool:
+        return key.subject == CLUSTER_SUBJECT and not rules.entry(key).orthogonal
+
+    states = [each for key, each in gate.finding_states.items() if is_ranked(key)]
+    clocks = [clock for each in states if not each.why_unknown for clock in each.clocks]
+    is_out = any(c.active and not c.stopped and c.trouble.is_out for c in clocks)
+    if is_out or any(map(_serves_nothing, cluster.components)):
         return False
-    return not any(
-        each.state is State.FAILED and (each.replicas is None or not each.replicas.ready)
-        for each in cluster.components
-    )
+    is_unknown = any(each.why_unknown for each in states) or any(c.stopped for c in clocks)
+    return None if is_unknown or any(map(is_ranked, gate.unknown_states)) else True
+
+
+def _serves_nothing(component: ComponentStatus) -> bool:
+    """
+    Return whether a component is missing, or has failed without a replica that serves.
+    """
+    found = component.replicas
+    if found is None:
+        return component.state is not State.UNKNOWN
+    return component.state is State.FAILED and not found.ready
 
 
 # ---------------------------------------------------------------- a namespace

@@ -19,7 +19,7 @@ from reporter.stages.rollup.objects.answers import (
     find_answer,
 )
 from reporter.stages.rollup.objects.conditions import make_conditions, parse_time
-from reporter.stages.rollup.subjects.standings import NOT_EVALUATED
+from reporter.stages.rollup.subjects.standings import NOT_EVALUATED, NOT_LISTED
 
 
 Json: TypeAlias = dict[str, Any]
@@ -87,7 +87,17 @@ def look_at(
     if _is_being_evaluated(answer, view):
         return Look(memory, None)
     memory, answer, deadline = _wait_for_missing(found, memory, answer, rules, now=now)
-    return Look(memory, _render(found, answer, now=now), deadline)
+    return Look(memory, _render(found, answer, now=now), deadline or _stalled_at(answer))
+
+
+def _stalled_at(answer: Answer) -> datetime | None:
+    """
+    Return when time alone makes what cannot be listed stalled; all else changes the roll-up then.
+    """
+    found = answer.blocking
+    if found is None or found.code != NOT_LISTED or found.stalled or found.since is None:
+        return None
+    return found.since + timedelta(seconds=found.window_seconds + 1)  # its fraction is cut off
 
 
 def _is_being_evaluated(answer: Answer, view: StatusView) -> bool:

@@ -11,6 +11,7 @@ from reporter.model.rollup.states import State
 from reporter.model.rollup.status import ComponentStatus, Replicas
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.model.verdicts import ObjectRef
+from reporter.stages.evaluation.clocks import CauseClock
 from reporter.stages.probes.cluster.deployments import DeploymentsParameters
 from reporter.stages.resources.existence import is_deleting
 from reporter.stages.resources.workloads.components import (
@@ -48,8 +49,10 @@ def _components_of(
             continue
         for deployment in located.deployments:
             meta = deployment.metadata
-            stated = states.get(deployment_ref(meta.namespace, meta.name))
-            yield _component(entry, deployment, stated, is_unknown=unknown)
+            ref = deployment_ref(meta.namespace, meta.name)
+            # Beside trouble of another component, one that cannot be decoded makes no key Unknown.
+            is_unknown = unknown or ref in given.snapshot.undecodable
+            yield _component(entry, deployment, states.get(ref), is_unknown=is_unknown)
         missing = states.get(deployment_ref(located.namespace, located.name))
         if not located.deployments and (missing is not None or unknown):
             yield _missing(entry, located, State.UNKNOWN if unknown else missing or State.FAILED)
@@ -62,10 +65,13 @@ def _states_of_finding(key: FindingKey, given: RollUpInput) -> Mapping[ObjectRef
     state = given.evaluation.gate.finding_states.get(key)
     if state is None:
         return {}
-    return {
-        clock.object: State.FAILED if clock.active and clock.past_hold else State.IN_PROGRESS
-        for clock in state.clocks
-    }
+    return {clock.object: _state_of_clock(clock) for clock in state.clocks}
+
+
+def _state_of_clock(clock: CauseClock) -> State:
+    if clock.stopped:
+        return State.UNKNOWN
+    return State.FAILED if clock.active and clock.past_hold else State.IN_PROGRESS
 
 
 def _is_unknown(key: FindingKey, given: RollUpInput) -> bool:

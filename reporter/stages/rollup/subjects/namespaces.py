@@ -13,6 +13,7 @@ from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import Package
 from reporter.model.subjects import Subject
+from reporter.model.verdicts import ObjectRef
 from reporter.stages.resources.gateway.gateways import find_gateways
 from reporter.stages.rollup.causes.blockers import BlockerFinder
 from reporter.stages.rollup.causes.findings import SubjectFindings
@@ -30,6 +31,7 @@ from reporter.stages.rollup.subjects.sets import SetRollUp, is_same
 from reporter.stages.rollup.subjects.standings import (
     NOT_EVALUATED,
     NOT_LISTED,
+    UNDECODABLE,
     Facts,
     Remark,
     enter_state,
@@ -41,6 +43,7 @@ from reporter.stages.rollup.subjects.totals import (
     first_blocker,
     worst_state,
 )
+from reporter.stages.snapshot.lookups import why_undecodable
 
 
 CHART_LABEL = "helm.sh/chart"
@@ -106,6 +109,9 @@ class NamespaceRollUp:
         why = self._given.evaluation.known_subjects.unknown_layers.get(Layer.MODELHARNESS, "")
         if why:
             return Remark(NOT_LISTED, why)
+        ref = ObjectRef(NAMESPACES.group_resource, "", self._name)
+        if ref in self._given.snapshot.undecodable:
+            return Remark(UNDECODABLE, why_undecodable(NAMESPACES, ("", self._name)))
         if not self._is_evaluated:
             return Remark(NOT_EVALUATED, "It has not been evaluated yet.")
         return None

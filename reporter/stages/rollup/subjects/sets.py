@@ -27,6 +27,7 @@ from reporter.stages.rollup.subjects.standings import (
     Remark,
     make_standing,
 )
+from reporter.stages.snapshot.lookups import why_undecodable
 
 
 class SetRollUp:
@@ -120,8 +121,8 @@ class SetRollUp:
         if self._why_unlisted:
             return Remark(NOT_LISTED, self._why_unlisted)
         if ref in self._given.snapshot.undecodable:
-            why = f"InferenceSet {subject.namespace}/{subject.name} could not be decoded"
-            return Remark(UNDECODABLE, why)
+            name = (subject.namespace, subject.name)
+            return Remark(UNDECODABLE, why_undecodable(INFERENCE_SETS, name))
         if facts.replicas is None or not is_evaluated:
             return Remark(NOT_EVALUATED, "It has not been evaluated yet.")
         return None

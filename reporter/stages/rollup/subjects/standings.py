@@ -74,11 +74,23 @@ def make_standing(
     if keys:
         blocker = blockers.find(keys[0])
     elif remark is not None:
-        blocker = blockers.without_finding(
-            subject.layer, remark.code, remark.why, since=standing.since
-        )
+        since = _remarked_since(before, standing, now=now)
+        blocker = blockers.without_finding(subject.layer, remark.code, remark.why, since=since)
     after = replace(standing, blocker=blocker)
     return before if before is not None and after == before else after
+
+
+def _remarked_since(before: Standing | None, standing: Standing, *, now: datetime) -> datetime:
+    """
+    Return since when a subject has been as it is without a finding.
+
+    What was Unknown for one cause and is for another has been Unknown all along. Progress without
+    trouble begins where trouble ends, which has a window of its own.
+    """
+    if standing.state is not State.IN_PROGRESS:
+        return standing.since
+    blocker = before.blocker if before is not None and before.state is standing.state else None
+    return blocker.since if blocker is not None and blocker.key is None else now
 
 
 def enter_state(before: Standing | None, state: State, *, now: datetime) -> Standing:

@@ -22,12 +22,12 @@ SEEN = NOON - MINUTE
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def since(written, episode=None):
+def since(written, episode=None, *, counted=MINUTE, started=LONG_AGO):
     trouble = a_trouble(since=written)
-    clock = CauseClock(trouble, time_in_kind=MINUTE, past_hold=True)
+    clock = CauseClock(trouble, time_in_kind=counted, past_hold=True)
     state = FindingState((clock,), INVOLVED, NOON)
     episodes = {KAITO: episode} if episode else {}
-    return since_of(KAITO, state, clock, episodes, now=NOON)
+    return since_of(KAITO, state, clock, episodes, started=started, now=NOON)
 
 
 def test_a_sane_time_of_the_writer_counts():
@@ -47,6 +47,15 @@ def test_an_episode_that_was_announced_after_its_hold_does_not_shorten_the_time(
     assert since(None, NOON - SECOND) == (SEEN, SinceFrom.PROCESS)
 
 
+def test_this_process_has_seen_nothing_before_its_start():
+    """
+    The clock of what it sees first starts at a time of the writer, be it the age of the object.
+    """
+    given = since(LONG_AGO, counted=NOON - LONG_AGO, started=SEEN)
+    assert given == (SEEN, SinceFrom.PROCESS)
+    assert since(None, counted=HOUR, started=NOON + HOUR) == (NOON, SinceFrom.PROCESS)
+
+
 # ---------------------------------------------------------------- windows
 
 
@@ -55,10 +64,11 @@ class Watched:
     The cluster of a small catalogue, rolled up after each pass.
     """
 
-    def __init__(self):
-        self.replay = stack_replay()
+    def __init__(self, **verdicts):
+        self.replay = stack_replay(**verdicts)
         self.rules = RollUpRules(self.replay.catalogue, {})
         self.rollup = RollUp()
+        self.blocker()
 
     def blocker(self):
         replay = self.replay
@@ -115,6 +125,13 @@ def test_a_time_that_is_not_sane_never_escalates(written):
     watched.replay.set_verdicts(out(KAITO, kind=TroubleKind.DECLARED, since=written))
     found = watched.blocker()
     assert (found.stalled, found.since) == (False, NOON)
+
+
+@pytest.mark.parametrize("kind", [TroubleKind.DECLARED, TroubleKind.STARTING])
+def test_the_age_of_an_object_never_escalates_in_the_first_pass_of_a_process(kind):
+    first = out(KAITO, kind=kind, since=LONG_AGO)
+    found = Watched(verdicts={KAITO: first}).blocker()
+    assert (found.stalled, found.since, found.since_from) == (False, NOON, SinceFrom.PROCESS)
 
 
 def test_time_alone_is_enough_to_escalate():

@@ -132,6 +132,17 @@ def test_a_namespace_that_may_exist_is_unknown_and_not_missing():
     assert view_of(stack_after()).namespace("team-x") is None
 
 
+@pytest.mark.parametrize(
+    ("until", "stalled", "acts"), [("2m", False, "transient"), ("20m", True, "platform")]
+)
+def test_somebody_must_act_if_what_may_exist_cannot_be_listed_for_long(until, stalled, acts):
+    replay = stack_after(watch={"namespaces": "lost"}, until=until)
+    found = view_of(replay).namespace("team-x").blocking
+    assert (found.stalled, found.actionability, found.window_seconds) == (stalled, acts, 900)
+    assert (found.pattern is not None) == stalled
+    assert found.in_state_seconds > 0
+
+
 def test_an_inference_set_that_may_exist_is_unknown_and_not_missing():
     replay = stack_after(watch={"inferencesets": "lost"}, until="2m")
     assert view_of(replay).inference_set("team-m", "phi").state is State.UNKNOWN
@@ -192,6 +203,36 @@ def test_an_undecodable_inference_set_is_unknown():
     replay.store.mark_undecodable(kind, "team-m", "qwen")
     replay.run_pass()
     assert line_of(replay, QWEN).startswith("Unknown (was Current) 1/1")
+
+
+def test_a_namespace_whose_newest_version_is_undecodable_is_unknown():
+    replay = stack_after()
+    kind = next(kind for kind in replay.store.kinds if kind.resource == "namespaces")
+    replay.store.mark_undecodable(kind, "", "team-m")
+    replay.run_pass()
+    line = "Unknown (was Current): Undecodable transient"
+    assert line_of(replay, "team-m/harness") == line
+    assert line_of(replay, "team-m").startswith("Unknown (was Current)")
+
+
+def test_an_undecodable_component_is_unknown_beside_trouble_of_another_one():
+    one, other = gateway_auth()
+    replay = stack_after({f"Deployment {one}": {"replicas": 0}})
+    kind = next(kind for kind in replay.store.kinds if kind.resource == "deployments")
+    replay.store.mark_undecodable(kind, *other.split("/"))
+    replay.run_pass()
+    assert line_of(replay, "cluster").startswith("Failed")
+    assert line_of(replay, f"Deployment {one}").startswith("Failed")
+    assert line_of(replay, f"Deployment {other}").startswith("Unknown")
+
+
+def gateway_auth() -> list[str]:
+    """
+    Return the two components of one reason.
+    """
+    components = view_of(stack_after()).cluster().components
+    found = [each for each in components if each.reason == "clusterGatewayAuthNotReady"]
+    return [f"{each.namespace}/{each.name}" for each in found]
 
 
 def test_a_watch_that_was_lost_a_moment_ago_changes_nothing():

@@ -73,6 +73,35 @@ def test_answer_about_the_cluster_in_the_namespace_of_the_release(
     assert answer.replicas is None
 
 
+BBR = "Deployment kaito-system/body-based-router"
+
+
+@pytest.mark.parametrize(
+    ("change", "until", "state", "available"),
+    [
+        # Nothing serves although it is held, of a reason that suppresses nothing.
+        ({BBR: {"ready": 0}}, "20s", "InProgress", False),
+        ({BBR: None}, "20s", "InProgress", False),
+        ({BBR: {"ready": 1}}, "20s", "InProgress", True),
+        ({BBR: {"ready": 1}}, "2m", "Failed", True),
+        ({BBR: {"ready": 0}}, "2m", "Failed", False),
+        ({BBR: {"updated": 1, "rollout": "ReplicaSetUpdated"}}, "2m", "InProgress", True),
+        # Whether another component serves is not known.
+        (
+            {BBR: {"ready": 1}, "Deployment kaito-system/kaito-workspace": {"stale": True}},
+            "2m",
+            "Failed",
+            None,
+        ),
+    ],
+)
+def test_the_control_plane_is_available_if_every_component_is_known_to_serve(
+    change, until, state, available
+):
+    answer = ask(stack_without_pages(change, until=until), RELEASE, scope="Cluster")
+    assert (answer.state, answer.available) == (state, available)
+
+
 def test_a_namespace_without_the_label_is_not_found_with_what_to_do():
     answer = ask(stack_without_pages(), "default")
     assert (answer.state, answer.problem) == ("NotFound", "NotFound")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from reporter.embedded.storage.patch import apply_merge_patch
 from reporter.stages.rollup.objects.answers import AnswerRules
+from reporter.stages.rollup.objects.conditions import parse_time
 from reporter.stages.rollup.objects.wanted import (
     GENERATION_SETTLE,
     Look,
@@ -36,8 +37,8 @@ class Stack:
     A stack whose objects are looked at again and again.
     """
 
-    def __init__(self, change=None) -> None:
-        self.replay = stack_without_pages(change)
+    def __init__(self, change=None, **how) -> None:
+        self.replay = stack_without_pages(change, **how)
         self.rules = AnswerRules(self.replay.rollup_rules, "kaito-system")
 
     def look(self, found, before: Look | None = None, *, after: timedelta) -> Look:
@@ -123,6 +124,24 @@ def test_a_fault_of_the_roll_up_is_unknown_and_not_silence():
     assert condition(wanted, "Ready")["status"] == "Unknown"
     release = a_status_object("kaito-system", scope="Cluster")
     assert stack.settled(release)["state"] == "Unknown"
+
+
+def test_what_cannot_be_listed_for_long_has_the_pattern_as_its_reason():
+    """
+    Nothing of the roll-up changes then: the object is looked at again at that time.
+    """
+    stack = Stack(watch={"inferencesets": "lost"}, until="2m")
+    named = a_status_object(inferenceSets=["phi"])
+    first = stack.look(named, after=timedelta(0))
+    second = stack.look(named, first, after=MINUTE * 5)
+    assert condition(second.wanted, "Ready")["reason"] == "NotListed"
+    since, later = parse_time(second.wanted["blocking"]["since"]), second.deadline
+    assert since is not None
+    assert later == since + MINUTE * 30 + SECOND
+    stack.replay.now = later
+    third = stack.look(named, second, after=later - NOON)
+    assert condition(third.wanted, "Ready")["reason"] == "NoTerminalStateReported"
+    assert (third.wanted["blocking"]["actionability"], third.deadline) == ("platform", None)
 
 
 def test_the_status_has_what_the_design_names():

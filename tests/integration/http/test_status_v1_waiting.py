@@ -1,0 +1,29 @@
+"""
+Requests to ``/status/v1`` that wait for a change, and leave before it.
+"""
+
+import asyncio
+
+from reporter.runtime.http.status_v1 import MAX_WAITING
+from tests.integration.http.test_status_v1 import Kept, client_of
+from tests.support.rollups import stack_after
+
+
+async def test_who_waits_and_leaves_makes_room_for_others():
+    async with client_of(Kept(stack_after())) as client, asyncio.timeout(60):
+        _, headers, _ = await client.get("/status/v1")
+        known = {"If-None-Match": headers["ETag"]}
+
+        async def until(status: int) -> None:
+            while (await client.get("/status/v1?wait=1", headers=known))[0] != status:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+
+        async with asyncio.TaskGroup() as group:
+            waiting = [
+                group.create_task(client.get("/status/v1?wait=30", headers=known))
+                for _ in range(MAX_WAITING + 8)  # some may come too late
+            ]
+            await until(429)
+            for each in waiting:
+                each.cancel()
+        await until(304)
