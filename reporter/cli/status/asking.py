@@ -16,11 +16,17 @@ from reporter.runtime.status.source import CannotAsk
 def run_asking(command: Coroutine[Any, Any, int], terminal: Terminal) -> int:
     """
     Run it, and print why there was no answer.
+
+    What has to be corrected before anything can be asked ends as a refused command line does: asking
+    again is no use.
     """
-    # Warnings of the client are for a process that stays; here an error ends the command.
+    # Warnings of the client are for a process that stays; here they are notes of the answer.
     logging.basicConfig(level=logging.ERROR)
     try:
         return asyncio.run(command)
-    except (CannotAsk, ConfigurationError) as err:
+    except ConfigurationError as err:
+        terminal.error(str(err))
+        return ExitCode.USAGE
+    except CannotAsk as err:
         terminal.error(str(err))
         return ExitCode.NOT_ASKED

@@ -16,9 +16,9 @@ from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
 
 from reporter import PROGRAM_NAME
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.connection import Connection
-from reporter.runtime.http.connection_limit import ConnectionLimit, OnClosed
-from reporter.runtime.http.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
+from reporter.runtime.http.connections.connection import Connection
+from reporter.runtime.http.connections.connection_limit import ConnectionLimit, OnClosed
+from reporter.runtime.http.connections.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
 from reporter.settings import BindAddress
 
 

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from reporter.runtime.http.limits import ConnectionTimeouts
+from reporter.runtime.http.connections.limits import ConnectionTimeouts
 from reporter.runtime.http.server import HttpServer
 from tests.integration.http.served_pages import ALWAYS_OK, ServedPages, free, serving
 
