@@ -14,6 +14,7 @@ from reporter.cli.status.terminal import Terminal
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import StatusDocument
 from reporter.runtime.status.source import Answer, Target
+from reporter.runtime.status.summary import describe_missing
 from reporter.sinks.tables.detail import render_blocking, render_set
 from reporter.sinks.tables.rows import (
     AGE_COLUMN,
@@ -77,7 +78,7 @@ class Printer:
 
     def _print_missing(self, answer: Answer) -> None:
         if self._last != answer.missing:
-            self._terminal.error(f"not found: {answer.missing}")
+            self._terminal.error(f"not found: {describe_missing(answer, self._target)}")
         self._last = answer.missing
 
     def _print_text(self, text: str, answer: Answer) -> None:
