@@ -16,6 +16,7 @@ from reporter.runtime.http.status_v1 import MAX_WAITING, StatusV1
 from reporter.stages.rollup.document import StatusView
 from tests.integration.http.served_pages import ALWAYS_OK, serving
 from tests.support.rollups import BAD_IMAGE, model_outage, stack_after
+from tests.support.status_schema import require_schema
 
 
 class Kept:
@@ -54,6 +55,7 @@ class Client:
     async def document(self, path: str) -> StatusDocument:
         status, headers, body = await self.get(path)
         assert (status, headers["Content-Type"]) == (200, "application/json; charset=utf-8")
+        require_schema(msgspec.json.decode(body))
         return msgspec.json.decode(body, type=StatusDocument)
 
     async def refusal(self, path: str, **how) -> tuple[int, StatusError]:
