@@ -5,6 +5,7 @@ The commands status and wait on a real API server.
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,9 +164,12 @@ def test_a_watch_of_the_cluster_prints_what_changes(
         (*command, "--settle-seconds=0"), env=env, stdout=subprocess.PIPE, text=True
     ) as watching:
         assert watching.stdout is not None
+        hanging = threading.Timer(120, watching.kill)
+        hanging.start()
         lines = [watching.stdout.readline() for _ in range(3)]
         stack.change(AT_ZERO)
         failed = watching.stdout.readline()
+        hanging.cancel()
         watching.terminate()
     assert [line.split()[:2] for line in lines[1:]] == [["cluster", "Current"], ["team-m", "Current"]]
     assert failed.split()[:2] == ["cluster", "Failed"]

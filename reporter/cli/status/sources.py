@@ -11,14 +11,14 @@ from reporter.cli.status.arguments.parser import RUN_FLAGS, Arguments
 from reporter.cli.status.arguments.targets import parse_optional_namespace
 from reporter.cli.status.arguments.where import KUBECONFIG, Way, parse_where
 from reporter.kube.client.client import RestClient, connect
-from reporter.kube.wire.errors import KubeError, Refused
+from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.model.entries import Catalogue
 from reporter.runtime.oneshot.cluster import Progress
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.status.one_shot import ClusterSource, DumpSource
 from reporter.runtime.status.pods import SELECTOR, PodFetcher, ReporterPod, find_reporter_pods
 from reporter.runtime.status.reporter import ReporterSource
-from reporter.runtime.status.source import CannotAsk, StatusSource, Target
+from reporter.runtime.status.source import Answer, CannotAsk, StatusSource, Target
 from reporter.runtime.status.url import UrlFetcher
 from reporter.runtime.status.watching import WatchingSource
 from reporter.settings import FlagGroup, Settings, SettingsError
@@ -146,7 +146,8 @@ class SourceOpener:
         except Refused as err:
             return FoundPods((), f"the pods of the reporter cannot be found: {err.why}")
         except KubeError as err:
-            raise CannotAsk(f"the API server cannot be asked: {err}") from err
+            may_pass = isinstance(err, Unreachable | Throttled)
+            raise CannotAsk(f"the API server cannot be asked: {err}", may_pass=may_pass) from err
         namespaces = sorted({pod.namespace for pod in pods})
         if len(namespaces) > 1:
             names = ", ".join(namespaces)
@@ -184,6 +185,33 @@ class SourceOpener:
         by_variable = {flag.name for flag in RUN_FLAGS.values() if flag.variable in self._environ}
         kept = [each for each in found if each[2:].partition("=")[0] not in by_variable]
         return load_configuration((*kept, *self._arguments.run_flags, SCRAPE_OFF), self._environ)
+
+
+class LateSource:
+    """
+    Opens its source with the first question: while an API server is away, the next one tries again.
+    """
+
+    def __init__(self, opener: SourceOpener) -> None:
+        self._opener = opener
+        self._source: StatusSource | None = None
+
+    @property
+    def description(self) -> str:
+        return self._source.description if self._source is not None else ""
+
+    @property
+    def may_lag(self) -> bool:
+        return self._source is None or self._source.may_lag
+
+    async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
+        if self._source is None:
+            self._source = await self._opener.open()
+        return await self._source.ask(target, after=after)
+
+    async def close(self) -> None:
+        if self._source is not None:
+            await self._source.close()
 
 
 def evaluation_flags(pod: ReporterPod) -> tuple[str, ...]:

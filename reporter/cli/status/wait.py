@@ -14,7 +14,7 @@ from reporter.cli.status.arguments.targets import parse_target
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_OUTCOME
 from reporter.cli.status.arguments.where import FILE
-from reporter.cli.status.sources import SourceOpener
+from reporter.cli.status.sources import LateSource, SourceOpener
 from reporter.cli.status.terminal import Terminal
 from reporter.runtime.process.clock import monotonic_seconds
 from reporter.runtime.status.summary import Summary
@@ -102,7 +102,7 @@ async def _wait(
         on_progress=terminal.progress,
         watches=True,
     )
-    source = await opener.open()
+    source = LateSource(opener)
     try:
         waiter = Waiter(
             source,

@@ -37,7 +37,7 @@ ALL_SUBJECTS = frozenset({Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOY
 Placeholders for subjects that may have come or gone since the last reading.
 """
 
-NEEDS_PAGES = "needs the metrics pages of pods over some time, of which one reading has none"
+NEEDS_PAGES = "needs the metrics pages of pods over some time, which only a reporter reads"
 
 
 class OneShotStatus:

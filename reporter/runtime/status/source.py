@@ -79,8 +79,11 @@ class StatusSource(Protocol):
     *description*: for the user. *may_lag*: its first answer may be older than the question.
     """
 
-    description: str
-    may_lag: bool
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def may_lag(self) -> bool: ...
 
     async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
         """

@@ -123,7 +123,7 @@ class Waiter:
         self._answer: Answer | None = None
         self._last: Summary | None = None
         self._first_pass: datetime | None = None
-        self._is_fresh = not source.may_lag
+        self._is_fresh = False
         self._error = ""
 
     async def run(self) -> Waited:
@@ -179,6 +179,7 @@ class Waiter:
 
     def _take(self, answer: Answer) -> Outcome | None:
         self._answer, self._error = answer, ""
+        self._is_fresh |= not self._source.may_lag
         for note in self._notes(answer):
             self._on_note(note)
         summary, before = summarize(answer, self._wait.target), self._last
