@@ -74,7 +74,7 @@ def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     terminal = Terminal(environ)
     printer = Printer(terminal, target, _format(arguments), lists_sets=lists_sets)
     command = _Status(arguments, target, printer, terminal, environ)
-    return run_asking(command.run(), terminal)
+    return run_asking(command.run(), terminal, stays=arguments.is_set("watch"))
 
 
 def _format(arguments: Arguments) -> Format:

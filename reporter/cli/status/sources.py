@@ -28,6 +28,7 @@ SCRAPE_OFF = "--scrape=off"
 
 NO_PODS = f"no pod has the label {SELECTOR}"
 NONE_READY = f"no pod with the label {SELECTOR} is ready"
+WITHIN = "namespace with --reporter-namespace if pods may be listed there"
 OTHER_WAYS = "name the address of a reporter with --from=URL, or use --from=cluster"
 
 
@@ -144,7 +145,8 @@ class SourceOpener:
         try:
             pods = await find_reporter_pods(api, namespace)
         except Refused as err:
-            return FoundPods((), f"the pods of the reporter cannot be found: {err.why}")
+            why = f"the pods of the reporter cannot be found: {err.why}"
+            return FoundPods((), why if namespace else f"{why}; name their {WITHIN}")
         except KubeError as err:
             may_pass = isinstance(err, Unreachable | Throttled)
             raise CannotAsk(f"the API server cannot be asked: {err}", may_pass=may_pass) from err

@@ -58,7 +58,7 @@ def run_wait(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     arguments = parse_arguments(argv, WAIT_FLAGS)
     wait = parse_wait(arguments)
     terminal = Terminal(environ)
-    return run_asking(_wait(arguments, wait, terminal, environ), terminal)
+    return run_asking(_wait(arguments, wait, terminal, environ), terminal, stays=True)
 
 
 def parse_wait(arguments: Arguments) -> Wait:

@@ -32,6 +32,9 @@ from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 
 
+NEEDS_RIGHTS = (
+    "grant what a reporter may list and watch, in all namespaces, or ask a reporter with --from=URL"
+)
 ALL_SUBJECTS = frozenset({Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)})
 """
 Placeholders for subjects that may have come or gone since the last reading.
@@ -117,6 +120,14 @@ def _closest(name: str, there: Iterable[str]) -> str:
     return next(iter(get_close_matches(name, sorted(there), n=1)), "")
 
 
+def cannot_read(why: str, *, refused: bool) -> CannotAsk:
+    """
+    Return the error for a cluster of which nothing can be read. *refused*: asking again is no use.
+    """
+    what_to_do = f"; {NEEDS_RIGHTS}" if refused else ""
+    return CannotAsk(f"the cluster cannot be read: {why}{what_to_do}", may_pass=not refused)
+
+
 class ClusterSource:
     """
     Reads the whole cluster at each question, and writes nothing. It waits for no change.
@@ -148,8 +159,7 @@ class ClusterSource:
                 on_progress=self._on_progress,
             )
         except KubeError as err:
-            may_pass = isinstance(err, Unreachable | Throttled)
-            raise CannotAsk(f"the cluster cannot be read: {err}", may_pass=may_pass) from err
+            raise cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled)) from err
         return self._status.answer(observations, target)
 
     async def close(self) -> None:

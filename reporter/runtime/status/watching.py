@@ -30,8 +30,8 @@ from reporter.runtime.process.cancellation import stop_all
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.second_look import SecondLook
-from reporter.runtime.status.one_shot import answer_from, find_not_judged
-from reporter.runtime.status.source import Answer, CannotAsk, Target
+from reporter.runtime.status.one_shot import answer_from, cannot_read, find_not_judged
+from reporter.runtime.status.source import Answer, Target
 from reporter.settings import Settings
 from reporter.sinks.status_v1 import MAX_WAIT_SECONDS, StatusRequest, revision_of
 from reporter.stages.probes.specs import SPECS
@@ -94,7 +94,7 @@ class WatchingSource:
         await _wait_unless_ended(loops, self._wait_for_first())
         why = why_unreadable(self._store.watch_states)
         if why is not None:
-            raise CannotAsk(f"the cluster cannot be read: {why.why}", may_pass=not why.refused)
+            raise cannot_read(why.why, refused=why.refused)
         if after is not None:
             await _wait_unless_ended(loops, self._wait_for_change(target, after.tag))
         return self._answer(target)
@@ -115,8 +115,7 @@ class WatchingSource:
         try:
             await confirm_discovery(self._api, self._store, self._crds, self._clock)
         except KubeError as err:
-            may_pass = isinstance(err, Unreachable | Throttled)
-            raise CannotAsk(f"the cluster cannot be read: {err}", may_pass=may_pass) from err
+            raise cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled)) from err
         self._loops = asyncio.create_task(self._run(), name="watch the cluster")
         return self._loops
 

@@ -130,6 +130,7 @@ async def test_without_any_right_there_is_no_answer(
     ended = await ask_about(server, tmp_path, *argv)
     assert (ended.code, ended.out) == (1, "")
     assert "the cluster cannot be read: " in ended.err
+    assert "grant what a reporter may list and watch" in ended.err
 
 
 async def test_a_wait_that_is_ended_by_a_signal_has_not_met_anything(
