@@ -1,9 +1,9 @@
 """
 Measure `status --from=cluster`: the time from its start to its exit, its memory and its CPU.
 
-It is the command as a user runs it, with the start of Python and the rendering of the whole document.
-The API server has served the same lists before, as it has for its other clients. The floor is a plain
-client that reads the same lists and decodes nothing.
+It is the command as a user runs it, with the start of Python and the rendering of the whole
+document. The API server has served the same lists before, as it has for its other clients. The floor
+is a plain client that reads the same lists and decodes nothing.
 """
 
 import argparse

@@ -24,7 +24,7 @@ The exit codes after a stop by signal. SIGTERM is how Kubernetes stops a pod: no
 
 TERMINATED_EXIT_CODE = 143
 """
-What shells report for a process that SIGTERM ended. A question without an answer must not end with 0.
+What shells report for a process that SIGTERM ended. A question without an answer does not end with 0.
 """
 
 

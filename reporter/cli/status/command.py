@@ -70,9 +70,15 @@ def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     if arguments.is_set("watch") and arguments.values["from"].startswith(FILE):
         raise SettingsError("--watch", "a dump does not change; leave --watch out")
     if arguments.is_set("watch") and arguments.is_set("exit-code"):
-        raise SettingsError("--exit-code", "--watch has no end to exit at; use wait, or leave one out")
+        raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
     terminal = Terminal(environ)
-    printer = Printer(terminal, target, _format(arguments), lists_sets=lists_sets)
+    printer = Printer(
+        terminal,
+        target,
+        _format(arguments),
+        lists_sets=lists_sets,
+        with_head=not arguments.is_set("no-headers"),
+    )
     command = _Status(arguments, target, printer, terminal, environ)
     return run_asking(command.run(), terminal, stays=arguments.is_set("watch"))
 

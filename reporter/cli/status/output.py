@@ -41,14 +41,20 @@ class Printer:
     """
     Prints the answers to one question; after the first one, only what changed.
 
-    *lists_sets*: the InferenceSets of all namespaces are asked for.
+    *lists_sets*: the InferenceSets of all namespaces are asked for. *with_head*: tables have headers.
     """
 
     def __init__(
-        self, terminal: Terminal, target: Target, form: Format, *, lists_sets: bool = False
+        self,
+        terminal: Terminal,
+        target: Target,
+        form: Format,
+        *,
+        lists_sets: bool = False,
+        with_head: bool = True,
     ) -> None:
         self._terminal, self._target, self._form = terminal, target, form
-        self._lists_sets = lists_sets
+        self._lists_sets, self._with_head = lists_sets, with_head
         self._wide = form is Format.WIDE
         self._head = self._choose_head()
         self._table = Table(self._head, colour=terminal.colour)
@@ -109,7 +115,7 @@ class Printer:
         changed += self._gone(rows)
         self._shown = frozenset(map(self._content, rows))
         if changed or is_first:
-            for line in self._table.render(changed, with_head=is_first):
+            for line in self._table.render(changed, with_head=is_first and self._with_head):
                 self._terminal.print(line)
         if is_first and not rows:
             self._terminal.note("there is no InferenceSet in any workload namespace")

@@ -259,3 +259,13 @@ async def test_a_name_that_is_not_there_is_answered_with_one_that_is(
     ended = await ask_about(server, tmp_path, *argv)
     assert ended.code == 3
     assert expected.removeprefix("not found: ") in ended.err
+
+
+async def test_a_table_without_headers_is_its_rows(server: EmbeddedServer, tmp_path: Path):
+    argv = ("status", "team-a", "--from=cluster", "--no-headers")
+    ended = await ask_about(server, tmp_path, *argv)
+    assert [row.split()[:2] for row in ended.out.splitlines()] == [
+        ["Namespace", "team-a"],
+        ["Harness", "team-a"],
+        ["InferenceSet", "qwen"],
+    ]
