@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from reporter.embedded.controllers.workloads import running_status
+from reporter.embedded.schema.times import format_time
 from reporter.embedded.server import EmbeddedServer
+from reporter.runtime.process.clock import Clock
 from tests.integration.status.asking import (
     KAITO,
+    MODEL_POD,
     ask_about,
     running,
     scale_to_zero,
@@ -18,6 +22,7 @@ from tests.integration.status.asking import (
     server,
     serving_reporter,
 )
+from tests.support.stubs.swallowing_proxy import swallowing_proxy
 
 
 __all__ = ["server"]
@@ -171,3 +176,38 @@ async def test_a_reader_that_has_gone_does_not_change_the_answer(
     finally:
         os.close(write_end)
     assert (ended.code, "Traceback" in ended.err) == (code, False)
+
+
+def renew_pod(server: EmbeddedServer) -> None:
+    pod = server.cluster.get(*MODEL_POD)
+    created = {**pod["metadata"], "creationTimestamp": format_time(Clock().now())}
+    server.cluster.delete(*MODEL_POD)
+    server.cluster.upsert({**pod, "metadata": created})
+
+
+def set_ready(server: EmbeddedServer, *, ready: bool) -> None:
+    status = running_status(server.cluster.get(*MODEL_POD), Clock().now())
+    for each in status["conditions"]:
+        each["status"] = "True" if ready or each["type"] == "PodScheduled" else "False"
+    for each in status["containerStatuses"]:
+        each["ready"] = ready
+    server.cluster.patch(*MODEL_POD, {"status": status}, subresource="status")
+
+
+async def test_a_wait_finds_what_its_watch_missed(server: EmbeddedServer, tmp_path: Path):
+    """
+    The pod is young, so what blocks by it is read again each second.
+    """
+    renew_pod(server)
+    set_ready(server, ready=False)
+    argv = ("wait", "team-a/qwen", "--from=cluster", "--timeout=50s", "--settle-seconds=0")
+    async with swallowing_proxy(server.url) as proxy:
+        config = str(proxy.write_kubeconfig(tmp_path / "kubeconfig"))
+        async with running(*argv, KUBECONFIG=config) as waiting:
+            await waiting.reports("team-a/qwen: InProgress")
+            proxy.swallow(MODEL_POD[2])
+            set_ready(server, ready=True)
+            ended = await waiting.ended()
+        assert proxy.swallowed == [("MODIFIED", MODEL_POD[2])]
+        assert proxy.looks
+    assert (ended.code, ended.out) == (0, "team-a/qwen is ready\n")
