@@ -171,7 +171,10 @@ def test_a_watch_of_the_cluster_prints_what_changes(
         failed = watching.stdout.readline()
         hanging.cancel()
         watching.terminate()
-    assert [line.split()[:2] for line in lines[1:]] == [["cluster", "Current"], ["team-m", "Current"]]
+    assert [line.split()[:2] for line in lines[1:]] == [
+        ["cluster", "Current"],
+        ["team-m", "Current"],
+    ]
     assert failed.split()[:2] == ["cluster", "Failed"]
     assert watching.returncode == 143
 

@@ -103,12 +103,7 @@ class _Status:
         self._arguments, self._target = arguments, target
         self._printer, self._terminal = printer, terminal
         self._opener = SourceOpener(
-            arguments,
-            target,
-            environ,
-            note=terminal.note,
-            on_progress=terminal.progress,
-            watches=arguments.is_set("watch"),
+            arguments, target, environ, terminal, watches=arguments.is_set("watch")
         )
 
     async def run(self) -> int:

@@ -101,14 +101,7 @@ async def _explain(
     terminal: Terminal,
     environ: Mapping[str, str],
 ) -> int:
-    opener = SourceOpener(
-        arguments,
-        target,
-        environ,
-        note=terminal.note,
-        on_progress=terminal.progress,
-        used={OVERLAY},
-    )
+    opener = SourceOpener(arguments, target, environ, terminal, used={OVERLAY})
     source = await opener.open()
     try:
         answer = await source.ask(target)

@@ -114,9 +114,10 @@ class Printer:
         changed = [row for row in rows if self._content(row) not in self._shown]
         changed += self._gone(rows)
         self._shown = frozenset(map(self._content, rows))
-        if changed or is_first:
-            for line in self._table.render(changed, with_head=is_first and self._with_head):
+        if changed:
+            for line in self._table.render(changed, with_head=self._with_head):
                 self._terminal.print(line)
+            self._with_head = False
         if is_first and not rows:
             self._terminal.note("there is no InferenceSet in any workload namespace")
         if is_first:

@@ -2,7 +2,7 @@
 Open the source that ``--from`` names.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -10,10 +10,10 @@ from reporter.cli.configuration import load_configuration
 from reporter.cli.status.arguments.parser import RUN_FLAGS, Arguments
 from reporter.cli.status.arguments.targets import parse_optional_namespace
 from reporter.cli.status.arguments.where import KUBECONFIG, Way, parse_where
+from reporter.cli.status.terminal import Terminal
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.model.entries import Catalogue
-from reporter.runtime.oneshot.cluster import Progress
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.status.one_shot import ClusterSource, DumpSource
 from reporter.runtime.status.pods import SELECTOR, PodFetcher, ReporterPod, find_reporter_pods
@@ -28,6 +28,7 @@ SCRAPE_OFF = "--scrape=off"
 
 NO_PODS = f"no pod has the label {SELECTOR}"
 NONE_READY = f"no pod with the label {SELECTOR} is ready"
+CHECK = "kubectl cluster-info shows what the kubeconfig leads to"
 WITHIN = "namespace with --reporter-namespace if pods may be listed there"
 OTHER_WAYS = "name the address of a reporter with --from=URL, or use --from=cluster"
 
@@ -43,7 +44,7 @@ class FoundPods(NamedTuple):
 
 class SourceOpener:
     """
-    Opens a source for one command about *target*. *note* gets what the user should know of it.
+    Opens a source for one command about *target*. *terminal* gets notes about it.
 
     *watches*: the command waits for changes. *used*: as in `parse_where`. Raises SettingsError.
     """
@@ -53,9 +54,8 @@ class SourceOpener:
         arguments: Arguments,
         target: Target,
         environ: Mapping[str, str],
+        terminal: Terminal,
         *,
-        note: Callable[[str], None],
-        on_progress: Progress = lambda _, __: None,
         watches: bool = False,
         used: Collection[str] = (),
     ) -> None:
@@ -63,8 +63,8 @@ class SourceOpener:
         self._where, self._watches = parse_where(arguments, used=used), watches
         self._used = {f"--{name}" for name in used}
         self._at = parse_time(arguments.values.get("at", ""))
-        self._environ, self._note = environ, note
-        self._on_progress = on_progress
+        self._environ = environ
+        self._note, self._on_progress = terminal.note, terminal.progress
         self._clock = Clock()
 
     async def open(self) -> StatusSource:
@@ -149,7 +149,9 @@ class SourceOpener:
             return FoundPods((), why if namespace else f"{why}; name their {WITHIN}")
         except KubeError as err:
             may_pass = isinstance(err, Unreachable | Throttled)
-            raise CannotAsk(f"the API server cannot be asked: {err}", may_pass=may_pass) from err
+            raise CannotAsk(
+                f"the API server cannot be asked: {err}; {CHECK}", may_pass=may_pass
+            ) from err
         namespaces = sorted({pod.namespace for pod in pods})
         if len(namespaces) > 1:
             names = ", ".join(namespaces)

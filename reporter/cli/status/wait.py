@@ -11,9 +11,9 @@ from reporter.catalogue.durations import parse_duration
 from reporter.cli.status.arguments.flags import RUN_FLAGS_NOTE, WAIT_FLAGS, render_flags
 from reporter.cli.status.arguments.parser import Arguments, parse_arguments
 from reporter.cli.status.arguments.targets import parse_target
+from reporter.cli.status.arguments.where import FILE
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_OUTCOME
-from reporter.cli.status.arguments.where import FILE
 from reporter.cli.status.sources import LateSource, SourceOpener
 from reporter.cli.status.terminal import Terminal
 from reporter.runtime.process.clock import monotonic_seconds
@@ -39,8 +39,8 @@ the cluster itself, which needs list and watch of each kind.
 
 {RUN_FLAGS_NOTE}
 
-Exit codes: 0 as wanted, 1 no answer, 2 something given is refused, 3 the time is
-over. With --fail-fast: 4 Failed, 6 Terminating."""
+Exit codes: 0 as wanted, 1 no answer, 2 something given is refused, 3 the time
+is over. With --fail-fast: 4 Failed, 6 Terminating."""
 
 ENDINGS = {
     Outcome.MET: "{target} is {condition}",
@@ -94,14 +94,7 @@ def _timeout(text: str) -> timedelta:
 async def _wait(
     arguments: Arguments, wait: Wait, terminal: Terminal, environ: Mapping[str, str]
 ) -> int:
-    opener = SourceOpener(
-        arguments,
-        wait.target,
-        environ,
-        note=terminal.note,
-        on_progress=terminal.progress,
-        watches=True,
-    )
+    opener = SourceOpener(arguments, wait.target, environ, terminal, watches=True)
     source = LateSource(opener)
     try:
         waiter = Waiter(

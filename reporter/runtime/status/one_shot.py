@@ -32,9 +32,7 @@ from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 
 
-NEEDS_RIGHTS = (
-    "grant what a reporter may list and watch, in all namespaces, or ask a reporter with --from=URL"
-)
+NEEDS_RIGHTS = "grant what a reporter may list and watch, in all namespaces, or ask a reporter with --from=URL"
 ALL_SUBJECTS = frozenset({Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)})
 """
 Placeholders for subjects that may have come or gone since the last reading.
@@ -159,7 +157,9 @@ class ClusterSource:
                 on_progress=self._on_progress,
             )
         except KubeError as err:
-            raise cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled)) from err
+            raise cannot_read(
+                str(err), refused=not isinstance(err, Unreachable | Throttled)
+            ) from err
         return self._status.answer(observations, target)
 
     async def close(self) -> None:

@@ -115,7 +115,9 @@ class WatchingSource:
         try:
             await confirm_discovery(self._api, self._store, self._crds, self._clock)
         except KubeError as err:
-            raise cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled)) from err
+            raise cannot_read(
+                str(err), refused=not isinstance(err, Unreachable | Throttled)
+            ) from err
         self._loops = asyncio.create_task(self._run(), name="watch the cluster")
         return self._loops
 
@@ -168,9 +170,7 @@ def why_unreadable(states: Iterable[WatchState]) -> NotSynced | None:
     return next((each for each in found if isinstance(each, NotSynced)), None)
 
 
-async def _wait_unless_ended(
-    loops: asyncio.Task[None], waiting: Coroutine[Any, Any, Any]
-) -> None:
+async def _wait_unless_ended(loops: asyncio.Task[None], waiting: Coroutine[Any, Any, Any]) -> None:
     """
     Wait, but not for what cannot come any more: loops end by a fault alone, which is raised.
     """

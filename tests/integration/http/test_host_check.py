@@ -19,9 +19,7 @@ async def show(_: web.Request) -> web.StreamResponse:
     return web.json_response({"schema": "v1"})
 
 
-PAGES = replace(
-    ALWAYS_OK, status_v1={"/status/v1": show}, page=page_routes(timedelta(minutes=1))
-)
+PAGES = replace(ALWAYS_OK, status_v1={"/status/v1": show}, page=page_routes(timedelta(minutes=1)))
 READABLE = ("/", "/page/main.js", "/status", "/status/v1")
 
 
@@ -45,7 +43,11 @@ async def test_a_name_that_others_chose_is_refused_with_what_to_do(path: str):
 
 async def test_probes_and_metrics_are_read_under_any_name():
     async with serving(PAGES) as served, aiohttp.ClientSession() as session:
-        paths = ((served.health, "/livez"), (served.health, "/readyz"), (served.metrics, "/metrics"))
+        paths = (
+            (served.health, "/livez"),
+            (served.health, "/readyz"),
+            (served.metrics, "/metrics"),
+        )
         for address, path in paths:
             headers = {"Host": "reporter.kaito-system.svc"}
             async with session.get(f"http://{address}{path}", headers=headers) as response:

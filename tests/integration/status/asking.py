@@ -101,7 +101,9 @@ class Running(NamedTuple):
     async def ended(self) -> Ended:
         async with asyncio.timeout(TIMEOUT):
             out, err = await self.process.communicate()
-        return Ended(self.process.returncode, (out or b"").decode(), "".join(self.lines) + err.decode())
+        return Ended(
+            self.process.returncode, (out or b"").decode(), "".join(self.lines) + err.decode()
+        )
 
 
 @asynccontextmanager

@@ -38,6 +38,7 @@ AN_ADDRESS = "must be an address such as http://127.0.0.1:8082"
         (["status", "team-a", "qwen"], "unexpected argument 'qwen'; name one subject, as NS/SET"),
         (["status", "--namespce=team-a"], "did you mean --namespace?"),
         (["status", "--leader-elect=false"], "is a flag of run only"),
+        (["status", "-l", "a=b"], "-l: there is no such flag"),
         (["status", "-n"], "--namespace: needs a value"),
         (["status", URL, "--context=a"], "--context: leads to a cluster"),
         (["status", URL, "--reporter-namespace=a"], "--reporter-namespace: leads to a cluster"),
@@ -104,4 +105,3 @@ async def test_a_catalogue_that_is_refused_is_named_with_the_line(tmp_path: Path
         assert (ended.code, ended.out) == (2, "")
         assert f"{overlay}" in ended.err
         assert "the catalogue is refused" in ended.err
-

@@ -269,3 +269,10 @@ async def test_a_table_without_headers_is_its_rows(server: EmbeddedServer, tmp_p
         ["Harness", "team-a"],
         ["InferenceSet", "qwen"],
     ]
+
+
+async def test_a_table_without_rows_has_no_headers(tmp_path: Path):
+    async with EmbeddedServer() as empty:
+        ended = await ask_about(empty, tmp_path, "status", "-A", "--from=cluster")
+    assert (ended.code, ended.out) == (0, "")
+    assert "there is no InferenceSet in any workload namespace" in ended.err

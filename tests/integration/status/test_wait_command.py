@@ -178,9 +178,7 @@ async def test_what_asking_again_cannot_change_ends_it_at_once():
     assert "has no /status/v1" in ended.err
 
 
-async def test_an_api_server_that_is_away_is_asked_again(
-    server: EmbeddedServer, tmp_path: Path
-):
+async def test_an_api_server_that_is_away_is_asked_again(server: EmbeddedServer, tmp_path: Path):
     config = str(server.write_kubeconfig(tmp_path / "kubeconfig"))
     await server.stop()
     argv = ("wait", "team-a", "--from=cluster", "--timeout=50s")

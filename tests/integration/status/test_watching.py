@@ -104,10 +104,8 @@ async def test_a_kind_that_may_not_be_listed_is_named_and_nothing_of_it_is_curre
     argv = ("status", "team-a", "--watch", "--from=cluster")
     async with running(*argv, KUBECONFIG=config_of(server, tmp_path)) as watching:
         await watching.reports("gateways.gateway.networking.k8s.io: may not list")
-        _, namespace, harness, model = await watching.prints(4)
-    assert namespace.split()[:3] == ["Namespace", "team-a", "Unknown"]
-    assert harness.split()[:3] == ["Harness", "team-a", "Unknown"]
-    assert model.split()[:3] == ["InferenceSet", "qwen", "Current"]
+        _, *rows = await watching.prints(4)
+    assert {row.split()[2] for row in rows} == {"Unknown"}
 
 
 async def test_a_wait_names_what_may_not_be_listed(server: EmbeddedServer, tmp_path: Path):

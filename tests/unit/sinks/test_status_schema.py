@@ -11,13 +11,16 @@ from tests.support.rollups import model_outage, stack_after, view_of
 from tests.support.status_schema import schema_errors
 
 
-def rendered(replay, request: StatusRequest = StatusRequest()) -> dict:
+EVERYTHING = StatusRequest()
+
+
+def rendered(replay, request: StatusRequest = EVERYTHING) -> dict:
     return json.loads(b"".join(render(view_of(replay), request)))
 
 
 @pytest.mark.parametrize(
     "request_",
-    [StatusRequest(), StatusRequest("team-m"), StatusRequest("team-m", "qwen")],
+    [EVERYTHING, StatusRequest("team-m"), StatusRequest("team-m", "qwen")],
     ids=["all", "a namespace", "an InferenceSet"],
 )
 def test_each_answer_is_as_published(request_):

@@ -64,7 +64,8 @@ def parse_where(arguments: Arguments, *, used: Collection[str] = ()) -> Where:
         leading = [name for name in ACCESS_FLAGS if arguments.values.get(name)]
         for name in (*leading, *given & {KUBECONFIG}):
             raise SettingsError(
-                f"--{name}", f"leads to a cluster, which {text} does not read; leave one of them out"
+                f"--{name}",
+                f"leads to a cluster, which {text} does not read; leave one of them out",
             )
     if where.way in {Way.REPORTER, Way.URL}:
         for name in sorted(given - {KUBECONFIG}):

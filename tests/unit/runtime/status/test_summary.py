@@ -6,6 +6,7 @@ import pytest
 
 from reporter.runtime.status.source import Answer, Target
 from reporter.runtime.status.summary import describe_missing
+from reporter.stages.snapshot.subjects import HARNESS_LABEL
 
 
 @pytest.mark.parametrize(
@@ -16,8 +17,7 @@ from reporter.runtime.status.summary import describe_missing
         (
             Target("keda"),
             "",
-            "x; status lists those there are, by their label"
-            " productionstack.kaito.sh/managed-by=modelharness",
+            f"x; status lists those there are, by their label {'='.join(HARNESS_LABEL)}",
         ),
     ],
 )

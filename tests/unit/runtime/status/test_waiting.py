@@ -68,4 +68,3 @@ def test_what_may_still_become_ready_ends_no_wait(state):
 def test_a_subject_that_is_being_deleted_ends_a_fast_wait():
     assert judged(a_summary(State.TERMINATING)) is Outcome.ENDING
     assert judged(a_summary(State.TERMINATING), fail_fast=False) is None
-
