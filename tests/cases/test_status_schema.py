@@ -29,4 +29,6 @@ class RenderedReplay(CaseReplay):
 
 @pytest.mark.parametrize("name", STORIES)
 def test_every_document_of_a_case_is_as_published(name):
-    assert RenderedReplay(STORIES[name]).run().rendered
+    replay = RenderedReplay(STORIES[name])
+    replay.run()
+    assert replay.rendered

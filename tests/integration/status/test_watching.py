@@ -178,13 +178,16 @@ async def test_a_reader_that_has_gone_does_not_change_the_answer(
 
 def renew_pod(server: EmbeddedServer) -> None:
     pod = server.cluster.get(*MODEL_POD)
+    assert pod is not None
     created = {**pod["metadata"], "creationTimestamp": format_time(Clock().now())}
     server.cluster.delete(*MODEL_POD)
     server.cluster.upsert({**pod, "metadata": created})
 
 
 def set_ready(server: EmbeddedServer, *, ready: bool) -> None:
-    status = running_status(server.cluster.get(*MODEL_POD), Clock().now())
+    pod = server.cluster.get(*MODEL_POD)
+    assert pod is not None
+    status = running_status(pod, Clock().now())
     for each in status["conditions"]:
         each["status"] = "True" if ready or each["type"] == "PodScheduled" else "False"
     for each in status["containerStatuses"]:
