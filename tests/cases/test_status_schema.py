@@ -7,6 +7,7 @@ import pytest
 from tests.cases.test_cases import STORIES
 from tests.support.cases.case_replay import CaseReplay
 from tests.support.cases.statuses import status_document
+from tests.support.cases.step_orders import ORDERS, reordered
 from tests.support.rollups import view_of
 from tests.support.status_schema import require_schema
 
@@ -29,6 +30,6 @@ class RenderedReplay(CaseReplay):
 
 @pytest.mark.parametrize("name", STORIES)
 def test_every_document_of_a_case_is_as_published(name):
-    replay = RenderedReplay(STORIES[name])
+    replay = RenderedReplay(reordered(STORIES[name], ORDERS[0]))
     replay.run()
     assert replay.rendered
