@@ -22,7 +22,7 @@ from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.involved import involved_namespace
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller.controller import Controller
-from reporter.runtime.http.closed_log import ClosedConnectionLog
+from reporter.runtime.http.connections.closed_log import ClosedConnectionLog
 from reporter.runtime.http.health import STALLED_RESYNCS, Health
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.runtime.http.static_files import page_routes

@@ -1,16 +1,17 @@
 """
 Measure everything that needs a live stack, on one stack that grows to each size in turn.
 
-At each size: start, memory at rest and reaction. At the largest size also: start with an API server
-that has just started, loop lag, failover, memory under churn and after a mass deletion. Each is also
-a program of its own: reaction, start, lag, failover, memory.
+At each size: start, memory at rest, reaction and one reading by the command status. At the largest
+size also: start with an API server that has just started, loop lag, failover, memory under churn and
+after a mass deletion. Each is also a program of its own: reaction, start, one_shot, lag, failover,
+memory.
 """
 
 import argparse
 import sys
 from collections.abc import Iterator
 
-from e2e.bench import churn, failover, lag, memory, reaction, start
+from e2e.bench import churn, failover, lag, memory, one_shot, reaction, start
 from e2e.bench.rows import BenchRow
 from e2e.bench.support.bench_cluster import BenchCluster, parser, run_program
 
@@ -30,6 +31,7 @@ def _measure(cluster: BenchCluster, arguments: argparse.Namespace) -> Iterator[B
         yield memory.at_rest(cluster, started)
         yield from reaction.measured(cluster, started, arguments)
     yield start.warm(cluster)
+    yield from one_shot.measure(cluster, arguments)
     if cluster.size >= max(arguments.inferencesets):
         yield start.cold(cluster)
         yield from lag.measure(cluster, arguments)

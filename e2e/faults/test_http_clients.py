@@ -53,7 +53,7 @@ def many_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-@pytest.mark.parametrize("send", [b"", b"GET /status HTTP/1.1\r\nHost: a\r\n\r\n"])
+@pytest.mark.parametrize("send", [b"", b"GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n"])
 def test_1100_connections_keep_neither_the_kubelet_nor_the_api_server_away(
     plane: ControlPlane, send: bytes
 ) -> None:

@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from e2e.controlplane import ControlPlane, reporter_rights, until
 from e2e.controlplane.processes import Process
 from tests.support.ports import free_port
+from tests.support.status_schema import require_schema
 
 
 NAMESPACE = "status-reporter"
@@ -136,6 +137,8 @@ class ReporterProcess:
         Return the roll-up, or that of ``namespaces/NAME`` or ``namespaces/NAMESPACE/NAME``.
         """
         found: Json = json.loads(self._answer(self.health_port, f"/status/v1/{path}".rstrip("/")))
+        if "error" not in found:
+            require_schema(found)
         return found
 
     def states(self) -> dict[str, str]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from reporter.cli.asking_commands import ASKING_COMMANDS
+
 
 INTERRUPTED_EXIT_CODE = 130
 """
@@ -20,20 +22,27 @@ STOP_EXIT_CODES = {signal.SIGTERM: 0, signal.SIGINT: INTERRUPTED_EXIT_CODE}
 The exit codes after a stop by signal. SIGTERM is how Kubernetes stops a pod: no failure.
 """
 
+TERMINATED_EXIT_CODE = 143
+"""
+What shells report for a process that SIGTERM ended. A question without an answer does not end with 0.
+"""
+
 
 def main() -> None:
-    _main("run_command")
+    _main("run_command", asks=bool(ASKING_COMMANDS & {*sys.argv[1:2]}))
 
 
 def main_plugin() -> None:
     """
     Run as the kubectl plugin ``kubectl productionstack-status``.
     """
-    _main("run_plugin")
+    _main("run_plugin", asks=True)
 
 
-def _main(function: str) -> None:
+def _main(function: str, *, asks: bool) -> None:
+    stop_codes = STOP_EXIT_CODES | ({signal.SIGTERM: TERMINATED_EXIT_CODE} if asks else {})
     received: list[signal.Signals] = []
+    code = 0
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
         """
@@ -42,7 +51,7 @@ def _main(function: str) -> None:
         received.append(signal.Signals(number))
         raise KeyboardInterrupt
 
-    for each in STOP_EXIT_CODES:
+    for each in stop_codes:
         signal.signal(each, stop)
     _reopen_closed_streams()
     try:
@@ -51,17 +60,16 @@ def _main(function: str) -> None:
 
         # Some libraries swallow exceptions while they are imported, KeyboardInterrupt too.
         code = (
-            STOP_EXIT_CODES[received[0]]
+            stop_codes[received[0]]
             if received
             else getattr(commands, function)(sys.argv[1:], os.environ)
         )
         sys.stdout.flush()
     except KeyboardInterrupt:
-        code = STOP_EXIT_CODES[received[0]] if received else INTERRUPTED_EXIT_CODE
+        code = stop_codes[received[0]] if received else INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
         # The reader of a pipe closed it, as head does. Python must not report that at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     _discard_unflushed()
     sys.exit(code)
 

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
 from reporter import PROGRAM_NAME
+from reporter.cli.asking_commands import ASKING_COMMANDS
 from reporter.cli.configuration import load_configuration
 from reporter.cli.help import render_help
 from reporter.cli.summary import render_summary
@@ -22,7 +23,6 @@ EXIT_BAD_CONFIGURATION = 2
 DEMO_NOT_INSTALLED = """\
 the demo is not part of this installation, as images and wheels leave it out.
 To see it, clone the repository of this program and run there: make run"""
-ASKING_COMMANDS = frozenset({"status", "wait", "explain"})
 PLUGIN_COMMANDS = ASKING_COMMANDS | {"version"}
 HELP_ARGUMENTS = frozenset({"help", "-h", "-help", "--help"})
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reporter.runtime.http.limits import ConnectionTimeouts
+from reporter.runtime.http.connections.limits import ConnectionTimeouts
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.settings import BindAddress
 

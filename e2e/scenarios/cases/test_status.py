@@ -5,6 +5,7 @@ The commands status and wait on a real API server.
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from e2e.support.reporter_process import ReporterProcess
 from reporter.cli.status.arguments.dump_command import dump_command
 from reporter.model.rollup.status import StatusDocument
 from tests.support.ports import free_port
+from tests.support.status_schema import require_schema
 
 
 pytestmark = pytest.mark.controlplane
@@ -52,6 +54,7 @@ def ask(plane: ControlPlane, *argv: str, stdin: str = "") -> subprocess.Complete
 def document(plane: ControlPlane, *argv: str, stdin: str = "") -> StatusDocument:
     ended = ask(plane, "status", "-o", "json", *argv, stdin=stdin)
     assert ended.returncode == 0, ended.stderr
+    require_schema(msgspec.json.decode(ended.stdout))
     return msgspec.json.decode(ended.stdout, type=StatusDocument)
 
 
@@ -150,6 +153,30 @@ def test_a_wait_ends_once_it_is_repaired(plane: ControlPlane, stack: CaseCluster
         stack.change({KAITO: {"replicas": 1}})
         out, _ = waiting.communicate(timeout=100)
     assert (waiting.returncode, out) == (0, "cluster is ready\n")
+
+
+def test_a_watch_of_the_cluster_prints_what_changes(
+    plane: ControlPlane, stack: CaseClusterObjects
+) -> None:
+    command = (sys.executable, "-m", "reporter.cli", "status", "--watch", "--from=cluster")
+    env = {**os.environ, "KUBECONFIG": str(plane.kubeconfig())}
+    with subprocess.Popen(
+        (*command, "--settle-seconds=0"), env=env, stdout=subprocess.PIPE, text=True
+    ) as watching:
+        assert watching.stdout is not None
+        hanging = threading.Timer(120, watching.kill)
+        hanging.start()
+        lines = [watching.stdout.readline() for _ in range(3)]
+        stack.change(AT_ZERO)
+        failed = watching.stdout.readline()
+        hanging.cancel()
+        watching.terminate()
+    assert [line.split()[:2] for line in lines[1:]] == [
+        ["cluster", "Current"],
+        ["team-m", "Current"],
+    ]
+    assert failed.split()[:2] == ["cluster", "Failed"]
+    assert watching.returncode == 143
 
 
 def test_the_dump_of_the_help_gives_the_same_as_the_cluster(

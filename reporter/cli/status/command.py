@@ -11,10 +11,11 @@ from reporter.cli.status.arguments.dump_command import dump_command
 from reporter.cli.status.arguments.flags import RUN_FLAGS_NOTE, STATUS_FLAGS, render_flags
 from reporter.cli.status.arguments.parser import Arguments, parse_arguments
 from reporter.cli.status.arguments.targets import parse_target
+from reporter.cli.status.arguments.where import FILE
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_STATE, ExitCode
 from reporter.cli.status.output import Format, Printer
-from reporter.cli.status.sources import FILE, SourceOpener
+from reporter.cli.status.sources import SourceOpener
 from reporter.cli.status.terminal import Terminal
 from reporter.runtime.status.source import Answer, CannotAsk, StatusSource, Target
 from reporter.runtime.status.summary import summarize
@@ -22,14 +23,9 @@ from reporter.settings import SettingsError
 from reporter.sinks.status_v1_schema import render_schema
 
 
-WATCH_INTERVAL = timedelta(seconds=15)
+ASK_INTERVAL = timedelta(seconds=1)
 """
-The pause between two readings of a cluster: each one lists every kind.
-"""
-
-REPORTER_INTERVAL = timedelta(seconds=1)
-"""
-The pause between two questions to a reporter, of which the second one waits there for a change.
+The pause between two questions, of which the second one waits for a change.
 """
 
 HELP = f"""\
@@ -43,7 +39,7 @@ Without a name: the control plane and each workload namespace. READY and UPDATED
 are replicas; BLOCKED BY is the cause, with an arrow in front if it is upstream;
 ACTS names who must act: user, platform, or nobody yet (transient). The status
 comes from a reporter that runs, or from this program, which then reads the
-cluster once and writes nothing.
+cluster once, or with --watch watches it, and writes nothing.
 
 {{flags}}
 
@@ -54,9 +50,9 @@ that the server does not have:
 
 {{dump}}
 
-Exit codes: 0 answered, 1 no answer, 2 the command line is refused. With
---exit-code by the worst state: 0 Current, 3 InProgress, 4 Failed, 5 Unknown,
-6 NotFound or Terminating."""
+Exit codes: 0 answered, 1 no answer, 2 something given is refused: the command
+line, a variable, a file or the kubeconfig. With --exit-code by the worst state:
+0 Current, 3 InProgress, 4 Failed, 5 Unknown, 6 NotFound or Terminating."""
 
 
 def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -73,10 +69,18 @@ def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     target = parse_target(arguments.names, arguments.values["namespace"])
     if arguments.is_set("watch") and arguments.values["from"].startswith(FILE):
         raise SettingsError("--watch", "a dump does not change; leave --watch out")
+    if arguments.is_set("watch") and arguments.is_set("exit-code"):
+        raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
     terminal = Terminal(environ)
-    printer = Printer(terminal, target, _format(arguments), lists_sets=lists_sets)
+    printer = Printer(
+        terminal,
+        target,
+        _format(arguments),
+        lists_sets=lists_sets,
+        with_head=not arguments.is_set("no-headers"),
+    )
     command = _Status(arguments, target, printer, terminal, environ)
-    return run_asking(command.run(), terminal)
+    return run_asking(command.run(), terminal, stays=arguments.is_set("watch"))
 
 
 def _format(arguments: Arguments) -> Format:
@@ -99,14 +103,14 @@ class _Status:
         self._arguments, self._target = arguments, target
         self._printer, self._terminal = printer, terminal
         self._opener = SourceOpener(
-            arguments, target, environ, note=terminal.note, on_progress=terminal.progress
+            arguments, target, environ, terminal, watches=arguments.is_set("watch")
         )
 
     async def run(self) -> int:
         source = await self._opener.open()
         try:
             answer = await source.ask(self._target)
-            self._printer.print(answer)
+            self._print(answer)
             if self._arguments.is_set("watch"):
                 await self._watch(source, answer)
         finally:
@@ -115,21 +119,28 @@ class _Status:
             return BY_STATE[summarize(answer, self._target).worst]
         return ExitCode.MET if answer.document is not None else ExitCode.NOT_ASKED
 
+    def _print(self, answer: Answer) -> None:
+        try:
+            self._printer.print(answer)
+        except BrokenPipeError:
+            # With --exit-code the code is the answer, whoever reads the lines.
+            if not self._arguments.is_set("exit-code"):
+                raise
+
     async def _watch(self, source: StatusSource, answer: Answer) -> None:
         """
         Print each change, until a signal ends the program.
         """
-        interval = REPORTER_INTERVAL if source.waits else WATCH_INTERVAL
-        pause, last_error = interval, ""
+        pause, last_error = ASK_INTERVAL, ""
         while True:
             await asyncio.sleep(pause.total_seconds())
-            pause, error = interval, ""
+            pause, error = ASK_INTERVAL, ""
             try:
                 answer = await source.ask(self._target, after=answer)
             except CannotAsk as err:
                 if not err.may_pass:
                     raise
-                pause, error = err.retry_after or interval, str(err)
+                pause, error = err.retry_after or ASK_INTERVAL, str(err)
                 if error != last_error:
                     self._terminal.error(error)
             else:

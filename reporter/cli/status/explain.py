@@ -20,7 +20,7 @@ from reporter.cli.status.sources import SourceOpener
 from reporter.cli.status.terminal import Terminal
 from reporter.model.enums import Reason
 from reporter.runtime.status.source import Answer, Target
-from reporter.runtime.status.summary import Summary, summarize
+from reporter.runtime.status.summary import Summary, describe_missing, summarize
 from reporter.settings import SettingsError
 from reporter.sinks.tables.detail import field, render_blocking
 from reporter.sinks.tables.entry import EntryText
@@ -42,8 +42,13 @@ follows.
 
 {RUN_FLAGS_NOTE}
 
-Exit codes: 0 explained, 1 no answer or no such subject, 2 the command line is
+Exit codes: 0 explained, 1 no answer or no such subject, 2 something given is
 refused or there is no such reason."""
+
+OVERLAY = "catalogue-overlay"
+"""
+The flag of run that shapes the texts, wherever the status comes from.
+"""
 
 
 def run_explain(argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -96,9 +101,7 @@ async def _explain(
     terminal: Terminal,
     environ: Mapping[str, str],
 ) -> int:
-    opener = SourceOpener(
-        arguments, target, environ, note=terminal.note, on_progress=terminal.progress
-    )
+    opener = SourceOpener(arguments, target, environ, terminal, used={OVERLAY})
     source = await opener.open()
     try:
         answer = await source.ask(target)
@@ -107,7 +110,7 @@ async def _explain(
     for note in answer.notes:
         terminal.note(note)
     if answer.document is None:
-        terminal.error(f"not found: {answer.missing}")
+        terminal.error(f"not found: {describe_missing(answer, target)}")
         return ExitCode.NOT_ASKED
     terminal.print("\n".join(_lines(answer, target, summarize(answer, target), texts)))
     return ExitCode.MET

@@ -14,6 +14,7 @@ from reporter.cli.status.terminal import Terminal
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import StatusDocument
 from reporter.runtime.status.source import Answer, Target
+from reporter.runtime.status.summary import describe_missing
 from reporter.sinks.tables.detail import render_blocking, render_set
 from reporter.sinks.tables.rows import (
     AGE_COLUMN,
@@ -40,14 +41,20 @@ class Printer:
     """
     Prints the answers to one question; after the first one, only what changed.
 
-    *lists_sets*: the InferenceSets of all namespaces are asked for.
+    *lists_sets*: the InferenceSets of all namespaces are asked for. *with_head*: tables have headers.
     """
 
     def __init__(
-        self, terminal: Terminal, target: Target, form: Format, *, lists_sets: bool = False
+        self,
+        terminal: Terminal,
+        target: Target,
+        form: Format,
+        *,
+        lists_sets: bool = False,
+        with_head: bool = True,
     ) -> None:
         self._terminal, self._target, self._form = terminal, target, form
-        self._lists_sets = lists_sets
+        self._lists_sets, self._with_head = lists_sets, with_head
         self._wide = form is Format.WIDE
         self._head = self._choose_head()
         self._table = Table(self._head, colour=terminal.colour)
@@ -77,7 +84,7 @@ class Printer:
 
     def _print_missing(self, answer: Answer) -> None:
         if self._last != answer.missing:
-            self._terminal.error(f"not found: {answer.missing}")
+            self._terminal.error(f"not found: {describe_missing(answer, self._target)}")
         self._last = answer.missing
 
     def _print_text(self, text: str, answer: Answer) -> None:
@@ -107,9 +114,10 @@ class Printer:
         changed = [row for row in rows if self._content(row) not in self._shown]
         changed += self._gone(rows)
         self._shown = frozenset(map(self._content, rows))
-        if changed or is_first:
-            for line in self._table.render(changed, with_head=is_first):
+        if changed:
+            for line in self._table.render(changed, with_head=self._with_head):
                 self._terminal.print(line)
+            self._with_head = False
         if is_first and not rows:
             self._terminal.note("there is no InferenceSet in any workload namespace")
         if is_first:

@@ -2,32 +2,34 @@
 Open the source that ``--from`` names.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from reporter.cli.configuration import load_configuration
 from reporter.cli.status.arguments.parser import RUN_FLAGS, Arguments
 from reporter.cli.status.arguments.targets import parse_optional_namespace
+from reporter.cli.status.arguments.where import KUBECONFIG, Way, parse_where
+from reporter.cli.status.terminal import Terminal
 from reporter.kube.client.client import RestClient, connect
-from reporter.kube.wire.errors import KubeError, Refused
+from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.model.entries import Catalogue
-from reporter.runtime.oneshot.cluster import Progress
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.status.one_shot import ClusterSource, DumpSource
 from reporter.runtime.status.pods import SELECTOR, PodFetcher, ReporterPod, find_reporter_pods
 from reporter.runtime.status.reporter import ReporterSource
-from reporter.runtime.status.source import CannotAsk, StatusSource, Target
+from reporter.runtime.status.source import Answer, CannotAsk, StatusSource, Target
 from reporter.runtime.status.url import UrlFetcher
+from reporter.runtime.status.watching import WatchingSource
 from reporter.settings import FlagGroup, Settings, SettingsError
 
 
-AUTO, REPORTER, CLUSTER, FILE = "auto", "reporter", "cluster", "file:"
-URL_SCHEMES = ("http://", "https://")
 SCRAPE_OFF = "--scrape=off"
 
 NO_PODS = f"no pod has the label {SELECTOR}"
 NONE_READY = f"no pod with the label {SELECTOR} is ready"
+CHECK = "kubectl cluster-info shows what the kubeconfig leads to"
+WITHIN = "namespace with --reporter-namespace if pods may be listed there"
 OTHER_WAYS = "name the address of a reporter with --from=URL, or use --from=cluster"
 
 
@@ -42,7 +44,9 @@ class FoundPods(NamedTuple):
 
 class SourceOpener:
     """
-    Opens a source for one command about *target*. *note* gets what the user should know of it.
+    Opens a source for one command about *target*. *terminal* gets notes about it.
+
+    *watches*: the command waits for changes. *used*: as in `parse_where`. Raises SettingsError.
     """
 
     def __init__(
@@ -50,40 +54,34 @@ class SourceOpener:
         arguments: Arguments,
         target: Target,
         environ: Mapping[str, str],
+        terminal: Terminal,
         *,
-        note: Callable[[str], None],
-        on_progress: Progress = lambda _, __: None,
+        watches: bool = False,
+        used: Collection[str] = (),
     ) -> None:
         self._arguments, self._target = arguments, target
-        self._environ, self._note = environ, note
-        self._on_progress = on_progress
+        self._where, self._watches = parse_where(arguments, used=used), watches
+        self._used = {f"--{name}" for name in used}
+        self._at = parse_time(arguments.values.get("at", ""))
+        self._environ = environ
+        self._note, self._on_progress = terminal.note, terminal.progress
         self._clock = Clock()
 
     async def open(self) -> StatusSource:
         """
         Raises SettingsError, ConfigurationError or CannotAsk.
         """
-        where = self._arguments.values["from"]
-        at = parse_time(self._arguments.values.get("at", ""))
-        if at is not None and not where.startswith(FILE):
-            raise SettingsError("--at", "applies to dumps alone: --from=file:PATH")
-        if where.startswith(FILE):
-            return self._dump(where.removeprefix(FILE), at)
-        if where.startswith(URL_SCHEMES):
-            return ReporterSource(UrlFetcher(where))
-        if where not in {AUTO, REPORTER, CLUSTER}:
-            raise SettingsError(
-                f"--from={where}", "must be auto, reporter, cluster, file:PATH, or a URL"
-            )
-        return await self._open_in_cluster(where)
+        if self._where.is_dump:
+            return self._dump(self._where.text)
+        if self._where.way is Way.URL:
+            return ReporterSource(UrlFetcher(self._where.text))
+        return await self._open_in_cluster(self._where.way)
 
-    def _dump(self, path: str, at: datetime | None) -> StatusSource:
-        if not path:
-            raise SettingsError("--from=file:", "names no file, as file:dump.yaml does")
+    def _dump(self, path: str) -> StatusSource:
         settings, catalogue = self._load(())
-        return DumpSource(path, settings, catalogue, now=self._clock.now, at=at)
+        return DumpSource(path, settings, catalogue, now=self._clock.now, at=self._at)
 
-    async def _open_in_cluster(self, where: str) -> StatusSource:
+    async def _open_in_cluster(self, way: Way) -> StatusSource:
         settings, _ = self._load(())
         api = await connect(
             str(settings.kubeconfig) if settings.kubeconfig is not None else None,
@@ -92,31 +90,42 @@ class SourceOpener:
             environ=self._environ,
         )
         try:
-            return await self._choose(where, api)
+            return await self._choose(way, api)
         except BaseException:
             await api.close()
             raise
 
-    async def _choose(self, where: str, api: RestClient) -> StatusSource:
+    async def _choose(self, way: Way, api: RestClient) -> StatusSource:
         found = await self._find_pods(api)
-        if where == CLUSTER:
+        if way is Way.CLUSTER:
             return self._cluster(api, found)
-        source, why = await self._reporter(api, found, where)
+        source, why = await self._reporter(api, found, way)
         if source is not None:
             self._note(f"the status is that of {source.description}")
+            self._note_idle_flags()
             return source
-        if where == REPORTER:
+        if way is Way.REPORTER:
             raise CannotAsk(f"{why}; {OTHER_WAYS}")
-        self._note(f"this program reads the cluster itself: {why}")
+        verb = "watches" if self._watches else "reads"
+        self._note(f"this program {verb} the cluster itself: {why}")
         return self._cluster(api, found)
 
+    def _note_idle_flags(self) -> None:
+        """
+        Note the flags that shape an evaluation, but not that of a reporter.
+        """
+        given = {each.partition("=")[0] for each in self._arguments.run_flags}
+        names = ", ".join(sorted(given - {f"--{KUBECONFIG}", *self._used}))
+        if names:
+            self._note(f"{names}: without effect on a reporter; --from=cluster evaluates with it")
+
     async def _reporter(
-        self, api: RestClient, found: FoundPods, where: str
+        self, api: RestClient, found: FoundPods, way: Way
     ) -> tuple[StatusSource | None, str]:
         """
         Return a reporter that answers; without one, why.
         """
-        pods = [pod for pod in found.pods if pod.is_ready or where == REPORTER]
+        pods = [pod for pod in found.pods if pod.is_ready or way is Way.REPORTER]
         why = NONE_READY if found.pods else found.why
         for pod in pods:
             source = ReporterSource(PodFetcher(api, pod))
@@ -136,9 +145,13 @@ class SourceOpener:
         try:
             pods = await find_reporter_pods(api, namespace)
         except Refused as err:
-            return FoundPods((), f"the pods of the reporter cannot be found: {err.why}")
+            why = f"the pods of the reporter cannot be found: {err.why}"
+            return FoundPods((), why if namespace else f"{why}; name their {WITHIN}")
         except KubeError as err:
-            raise CannotAsk(f"the API server cannot be asked: {err}") from err
+            may_pass = isinstance(err, Unreachable | Throttled)
+            raise CannotAsk(
+                f"the API server cannot be asked: {err}; {CHECK}", may_pass=may_pass
+            ) from err
         namespaces = sorted({pod.namespace for pod in pods})
         if len(namespaces) > 1:
             names = ", ".join(namespaces)
@@ -151,6 +164,10 @@ class SourceOpener:
         settings, catalogue = self._load_with_flags_of(pod)
         if pod is not None and "catalogue-overlay" in pod.flags and not settings.catalogue_overlay:
             self._note("the reporter has a catalogue overlay; give it with --catalogue-overlay")
+        if self._watches:
+            return WatchingSource(
+                api, settings, catalogue, self._clock, on_progress=self._on_progress
+            )
         return ClusterSource(api, settings, catalogue, self._clock, on_progress=self._on_progress)
 
     def _load_with_flags_of(self, pod: ReporterPod | None) -> tuple[Settings, Catalogue]:
@@ -172,6 +189,33 @@ class SourceOpener:
         by_variable = {flag.name for flag in RUN_FLAGS.values() if flag.variable in self._environ}
         kept = [each for each in found if each[2:].partition("=")[0] not in by_variable]
         return load_configuration((*kept, *self._arguments.run_flags, SCRAPE_OFF), self._environ)
+
+
+class LateSource:
+    """
+    Opens its source with the first question: while an API server is away, the next one tries again.
+    """
+
+    def __init__(self, opener: SourceOpener) -> None:
+        self._opener = opener
+        self._source: StatusSource | None = None
+
+    @property
+    def description(self) -> str:
+        return self._source.description if self._source is not None else ""
+
+    @property
+    def may_lag(self) -> bool:
+        return self._source is None or self._source.may_lag
+
+    async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
+        if self._source is None:
+            self._source = await self._opener.open()
+        return await self._source.ask(target, after=after)
+
+    async def close(self) -> None:
+        if self._source is not None:
+            await self._source.close()
 
 
 def evaluation_flags(pod: ReporterPod) -> tuple[str, ...]:

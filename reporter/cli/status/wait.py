@@ -3,6 +3,7 @@ The command ``wait``.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 from reporter import PROGRAM_NAME
@@ -10,9 +11,10 @@ from reporter.catalogue.durations import parse_duration
 from reporter.cli.status.arguments.flags import RUN_FLAGS_NOTE, WAIT_FLAGS, render_flags
 from reporter.cli.status.arguments.parser import Arguments, parse_arguments
 from reporter.cli.status.arguments.targets import parse_target
+from reporter.cli.status.arguments.where import FILE
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_OUTCOME
-from reporter.cli.status.sources import FILE, SourceOpener
+from reporter.cli.status.sources import LateSource, SourceOpener
 from reporter.cli.status.terminal import Terminal
 from reporter.runtime.process.clock import monotonic_seconds
 from reporter.runtime.status.summary import Summary
@@ -30,15 +32,14 @@ Usage:
 
 Changes of the state are printed to standard error, the end to standard output.
 A reporter is believed once it has finished a pass since it was asked first,
-which takes up to its --resync-seconds. Without a reporter this program reads
-the cluster again and again: after 1 s while it changes, then after 15 s, 60 s
-and 300 s.
+which takes up to its --resync-seconds. Without a reporter this program watches
+the cluster itself, which needs list and watch of each kind.
 
 {{flags}}
 
 {RUN_FLAGS_NOTE}
 
-Exit codes: 0 as wanted, 1 no answer, 2 the command line is refused, 3 the time
+Exit codes: 0 as wanted, 1 no answer, 2 something given is refused, 3 the time
 is over. With --fail-fast: 4 Failed, 6 Terminating."""
 
 ENDINGS = {
@@ -57,7 +58,7 @@ def run_wait(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     arguments = parse_arguments(argv, WAIT_FLAGS)
     wait = parse_wait(arguments)
     terminal = Terminal(environ)
-    return run_asking(_wait(arguments, wait, terminal, environ), terminal)
+    return run_asking(_wait(arguments, wait, terminal, environ), terminal, stays=True)
 
 
 def parse_wait(arguments: Arguments) -> Wait:
@@ -93,20 +94,22 @@ def _timeout(text: str) -> timedelta:
 async def _wait(
     arguments: Arguments, wait: Wait, terminal: Terminal, environ: Mapping[str, str]
 ) -> int:
-    opener = SourceOpener(arguments, wait.target, environ, note=terminal.note)
-    source = await opener.open()
+    opener = SourceOpener(arguments, wait.target, environ, terminal, watches=True)
+    source = LateSource(opener)
     try:
         waiter = Waiter(
             source,
             wait,
             seconds=monotonic_seconds,
             on_change=lambda summary: terminal.error(describe(summary, wait)),
+            on_note=terminal.note,
             on_error=terminal.error,
         )
         waited = await waiter.run()
     finally:
         await source.close()
-    terminal.print(describe_end(waited, wait, arguments.values["timeout"]))
+    with suppress(BrokenPipeError):  # the exit code is the answer, whoever reads the line
+        terminal.print(describe_end(waited, wait, arguments.values["timeout"]))
     return BY_OUTCOME[waited.outcome]
 
 

@@ -250,7 +250,7 @@ class ClusterStatus(StatusStruct, frozen=True, kw_only=True):
 
 class NotJudged(StatusStruct, frozen=True, kw_only=True):
     """
-    A reason that was not evaluated, because one reading of a cluster is not enough for it.
+    A reason that was not evaluated, because a command that reads no metrics page gave the answer.
     """
 
     reason: str
@@ -273,7 +273,7 @@ class StatusDocument(StatusStruct, frozen=True, kw_only=True):
     namespaces: tuple[NamespaceStatus, ...] = ()
     not_judged: Annotated[
         tuple[NotJudged, ...],
-        Meta(description="Reasons that were not evaluated; only in the mode `oneShot`."),
+        Meta(description="Reasons that were not evaluated; a reporter has none of them."),
     ] = ()
 
 

@@ -6,7 +6,7 @@ The status page is served with health and readiness, or on an address of its own
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,15 +16,14 @@ from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
 
 from reporter import PROGRAM_NAME
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.connection import Connection
-from reporter.runtime.http.connection_limit import ConnectionLimit, OnClosed
-from reporter.runtime.http.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
+from reporter.runtime.http.connections.connection import Connection
+from reporter.runtime.http.connections.connection_limit import ConnectionLimit, OnClosed
+from reporter.runtime.http.connections.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
+from reporter.runtime.http.host_check import Handler, refuse_foreign_names
 from reporter.settings import BindAddress
 
 
 JSON = "application/json; charset=utf-8"
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 logger = logging.getLogger(__name__)
 
@@ -77,11 +76,12 @@ class HttpServer:
         """
         if self._metrics is not None:
             await self._serve(self._metrics, {"/metrics": self._show_metrics})
-        status: dict[str, Handler] = {
+        pages: dict[str, Handler] = {
             "/status": self._show_status,
             **self._pages.status_v1,
             **self._pages.page,
         }
+        status = {path: refuse_foreign_names(show) for path, show in pages.items()}
         if self._health is not None:
             routes: dict[str, Handler] = {
                 "/livez": self._show_livez,
@@ -193,10 +193,12 @@ async def _set_headers(_: web.Request, response: web.StreamResponse) -> None:
     """
     Replace aiohttp's Server header, which names the versions of aiohttp and Python.
 
-    Texts in a response are those of others: no browser may take it for HTML.
+    Texts in a response are those of others: no browser may take it for HTML, or load it into the page
+    of another site.
     """
     response.headers[hdrs.SERVER] = PROGRAM_NAME
     response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
 
 
 def _health_response(why_not: str, limits: str = "") -> web.Response:

@@ -10,7 +10,7 @@ from reporter.model.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.metrics.scrapes import Scrape
 from reporter.model.metrics.sharing import share_histories
-from reporter.runtime.http.limits import MAX_OPEN_FILES as HTTP_FILES
+from reporter.runtime.http.connections.limits import MAX_OPEN_FILES as HTTP_FILES
 from reporter.runtime.process.open_files import open_files_limit
 from reporter.settings import ScrapeMode, Settings
 

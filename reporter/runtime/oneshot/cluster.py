@@ -4,10 +4,8 @@ Read a cluster once: one discovery and one list a kind.
 
 import asyncio
 from collections.abc import Callable
-from datetime import timedelta
 
 from reporter.kube.client.client import RestClient
-from reporter.kube.discovery.discovery import CachedDiscovery, discover
 from reporter.kube.watch.lister import list_all
 from reporter.kube.watch.timing import WatchTiming
 from reporter.kube.watch.watch_health import describe_error
@@ -16,22 +14,17 @@ from reporter.model.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
 from reporter.runtime.inputs.permissions import crds_to_track
+from reporter.runtime.oneshot.confirmed_discovery import confirm_discovery
 from reporter.runtime.oneshot.source import Observations, describe_undecodable, make_store
 from reporter.runtime.process.clock import Clock
 from reporter.settings import Settings
 from reporter.stages.probes.specs import SPECS
-from reporter.stages.store.crd_presence import LOSS_CONFIRMED_AFTER
 from reporter.stages.store.store import Store
 
 
 LISTS_AT_ONCE = 4
 """
 As many as an API server hardly notices, and enough that small lists do not wait for large ones.
-"""
-
-RECHECK_AFTER = timedelta(seconds=1)
-"""
-The pause until the second discovery, if the first one lacks a resource.
 """
 
 Progress = Callable[[int, int], None]
@@ -56,7 +49,7 @@ async def read_cluster(
     """
     reading = _Reading(api, make_store(settings, catalogue), timing or WatchTiming(), on_progress)
     crds = crds_to_track(catalogue, SPECS, settings.sources)
-    found = await reading.discover(crds, clock)
+    found = await confirm_discovery(api, reading.store, crds, clock)
     await reading.list_all(found)
     return Observations(reading.store.snapshot(), clock.now(), tuple(sorted(reading.notes)))
 
@@ -71,30 +64,11 @@ class _Reading:
         self._slots = asyncio.Semaphore(LISTS_AT_ONCE)
         self._done = 0
 
-    async def discover(self, crds: frozenset[str], clock: Clock) -> DiscoveryResult:
-        """
-        Discover the resources, twice if some are missing: an API server that starts lacks some.
-
-        The store believes two results that are LOSS_CONFIRMED_AFTER apart. Nobody who waits for an
-        answer has that much time, so the first one is recorded as that much older than it is.
-        """
-        groups = frozenset(crd.partition(".")[2] for crd in crds)
-        found = (await self._discover(groups)).discovery
-        self.store.record_discovery(found, now=clock.now() - LOSS_CONFIRMED_AFTER)
-        if crds - found.served_versions.keys():
-            await asyncio.sleep(RECHECK_AFTER.total_seconds())
-            found = (await self._discover(groups)).discovery
-            self.store.record_discovery(found, now=clock.now())
-        return found
-
-    async def _discover(self, groups: frozenset[str]) -> CachedDiscovery:
-        return await discover(self._api, groups, previous=None)
-
     async def list_all(self, found: DiscoveryResult) -> None:
         async with asyncio.TaskGroup() as group:
             lists = [group.create_task(self._list(kind, found)) for kind in self.store.kinds]
         failed = [error for each in lists if (error := each.result()) is not None]
-        if failed and len(failed) == len(self.store.kinds):
+        if failed and not any(isinstance(each, Watching) for each in self.store.watch_states):
             raise failed[0]
 
     async def _list(self, kind: ResourceKind, found: DiscoveryResult) -> KubeError | None:

@@ -3,8 +3,9 @@ The status of a cluster that this process reads itself, or of a dump.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from difflib import get_close_matches
 
 import msgspec
 from msgspec.structs import replace
@@ -31,12 +32,13 @@ from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 
 
+NEEDS_RIGHTS = "grant what a reporter may list and watch, in all namespaces, or ask a reporter with --from=URL"
 ALL_SUBJECTS = frozenset({Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)})
 """
 Placeholders for subjects that may have come or gone since the last reading.
 """
 
-NEEDS_PAGES = "needs the metrics pages of pods over some time, of which one reading has none"
+NEEDS_PAGES = "needs the metrics pages of pods over some time, which only a reporter reads"
 
 
 class OneShotStatus:
@@ -66,11 +68,8 @@ class OneShotStatus:
         )
         self._evaluation, self._rollup = after, fold(self._rollup, given, self._rules)
         view = StatusView(self._rollup, self._rules, now=observations.at, mode=Mode.ONE_SHOT)
-        document, missing = _document_of(view, target)
-        if document is None:
-            return Answer(None, missing=missing, notes=observations.notes)
-        document = replace(document, not_judged=self.not_judged)
-        return Answer(document, msgspec.to_builtins(document), notes=observations.notes)
+        answer = answer_from(view, target, self.not_judged)
+        return dataclasses.replace(answer, notes=observations.notes)
 
 
 def find_not_judged(catalogue: Catalogue, flags: Mapping[str, str]) -> tuple[NotJudged, ...]:
@@ -84,33 +83,55 @@ def find_not_judged(catalogue: Catalogue, flags: Mapping[str, str]) -> tuple[Not
     )
 
 
-def _document_of(view: StatusView, target: Target) -> tuple[StatusDocument | None, str]:
+def answer_from(view: StatusView, target: Target, not_judged: tuple[NotJudged, ...]) -> Answer:
     """
-    Return the document for a target; without one, what is not there.
+    Return the answer about a target, without a tag and notes.
     """
     if target.is_cluster:
-        return view.document(cluster=view.cluster()), ""
+        return _answer(view.document(cluster=view.cluster()), not_judged)
     if target.is_everything:
-        return view.document(*view.namespaces(), cluster=view.cluster()), ""
-    if not target.name:
-        namespace = view.namespace(target.namespace)
-        found = view.document(namespace) if namespace is not None else None
-        return found, f"no workload namespace {target.namespace}"
+        return _answer(view.document(*view.namespaces(), cluster=view.cluster()), not_judged)
     summary = view.namespace_summary(target.namespace)
     if summary is None:
-        return None, f"no workload namespace {target.namespace}"
+        alike = _closest(target.namespace, view.rollup.namespaces)
+        if alike and target.name:
+            alike = f"{alike}/{target.name}"
+        return Answer(None, missing=f"no workload namespace {target.namespace}", alike=alike)
+    if not target.name:
+        whole = view.namespace(target.namespace)
+        return _answer(view.document(*([whole] if whole is not None else [])), not_judged)
     one = view.inference_set(target.namespace, target.name)
     if one is None:
-        return None, f"no InferenceSet {target}"
-    return view.document(replace(summary, inference_sets=(one,))), ""
+        there = [each.name for each in view.inference_sets(target.namespace)]
+        close = _closest(target.name, there)
+        alike = f"{target.namespace}/{close}" if close else ""
+        return Answer(None, missing=f"no InferenceSet {target}", alike=alike)
+    return _answer(view.document(replace(summary, inference_sets=(one,))), not_judged)
+
+
+def _answer(document: StatusDocument, not_judged: tuple[NotJudged, ...]) -> Answer:
+    whole = replace(document, not_judged=not_judged)
+    return Answer(whole, msgspec.to_builtins(whole))
+
+
+def _closest(name: str, there: Iterable[str]) -> str:
+    return next(iter(get_close_matches(name, sorted(there), n=1)), "")
+
+
+def cannot_read(why: str, *, refused: bool) -> CannotAsk:
+    """
+    Return the error for a cluster of which nothing can be read. *refused*: asking again is no use.
+    """
+    what_to_do = f"; {NEEDS_RIGHTS}" if refused else ""
+    return CannotAsk(f"the cluster cannot be read: {why}{what_to_do}", may_pass=not refused)
 
 
 class ClusterSource:
     """
-    Reads the whole cluster at each question, and writes nothing.
+    Reads the whole cluster at each question, and writes nothing. It waits for no change.
     """
 
-    waits = False
+    may_lag = False
 
     def __init__(
         self,
@@ -136,8 +157,9 @@ class ClusterSource:
                 on_progress=self._on_progress,
             )
         except KubeError as err:
-            may_pass = isinstance(err, Unreachable | Throttled)
-            raise CannotAsk(f"the cluster cannot be read: {err}", may_pass=may_pass) from err
+            raise cannot_read(
+                str(err), refused=not isinstance(err, Unreachable | Throttled)
+            ) from err
         return self._status.answer(observations, target)
 
     async def close(self) -> None:
@@ -149,7 +171,7 @@ class DumpSource:
     Reads a dump. *at*: the moment to evaluate; None is the newest time in it.
     """
 
-    waits = False
+    may_lag = False
 
     def __init__(
         self,

@@ -77,7 +77,7 @@ class ReporterSource:
     Asks a reporter; a question with *after* waits there for a change, as long as it lets us.
     """
 
-    waits = True
+    may_lag = True
 
     def __init__(self, fetcher: Fetcher) -> None:
         self._fetcher = fetcher

@@ -52,7 +52,8 @@ class Answer:
     """
     An answer about a target.
 
-    *document*: None if the target is certainly not there; *missing* says so then.
+    *document*: None if the target is certainly not there; *missing* says so then, and *alike* is what
+    there is of a similar name.
     *raw*: the document as JSON values, with keys that this release does not know.
     *tag*: changes with the content. *notes*: what was not read and why.
     """
@@ -60,6 +61,7 @@ class Answer:
     document: StatusDocument | None
     raw: Any = None
     missing: str = ""
+    alike: str = ""
     tag: str = ""
     notes: tuple[str, ...] = ()
 
@@ -74,15 +76,20 @@ class Answer:
 
 class StatusSource(Protocol):
     """
-    *description*: for the user. *waits*: it answers a question with *after* once there is a change.
+    *description*: for the user. *may_lag*: its first answer may be older than the question.
     """
 
-    description: str
-    waits: bool
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def may_lag(self) -> bool: ...
 
     async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
         """
         Return the status of the target. Raises CannotAsk.
+
+        *after*: wait for a change since that answer, as long as the source lets us.
         """
         ...
 

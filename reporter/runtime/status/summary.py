@@ -14,6 +14,7 @@ from reporter.model.rollup.status import (
     StatusDocument,
 )
 from reporter.runtime.status.source import Answer, Target
+from reporter.stages.snapshot.subjects import HARNESS_LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +69,15 @@ def _judged(states: list[State]) -> list[State]:
     Leave out what is being deleted, which is no answer about health.
     """
     return [state for state in states if state is not State.TERMINATING] or states
+
+
+def describe_missing(answer: Answer, target: Target) -> str:
+    """
+    Return what is not there, and how to find what is.
+    """
+    if answer.alike:
+        return f"{answer.missing}; did you mean {answer.alike}?"
+    if target.name:
+        return f"{answer.missing}; status {target.namespace} lists those there are"
+    label = "=".join(HARNESS_LABEL)
+    return f"{answer.missing}; status lists those there are, by their label {label}"

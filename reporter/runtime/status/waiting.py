@@ -3,21 +3,20 @@ Wait until a subject is as wanted.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum, unique
 
 from reporter.model.rollup.states import Actionability, State
-from reporter.runtime.status.pacing import pause_after
 from reporter.runtime.status.source import Answer, CannotAsk, StatusSource, Target
-from reporter.runtime.status.summary import Summary, summarize
+from reporter.runtime.status.summary import Summary, describe_missing, summarize
 
 
 ASK_INTERVAL = timedelta(seconds=1)
 """
-The pause between two questions to a reporter, which lets the second one wait for a change.
+The pause between two questions, of which the second one waits for a change.
 """
 
 
@@ -105,8 +104,8 @@ class Waiter:
     """
     Asks until the wait ends. *seconds*: a clock that never jumps.
 
-    *on_change* is called with each state that differs, *on_error* with each new reason for which an
-    answer is missing.
+    *on_change* is called with each state that differs, *on_note* with what was not read or is not
+    there, *on_error* with each new reason for which an answer is missing.
     """
 
     def __init__(
@@ -116,15 +115,15 @@ class Waiter:
         *,
         seconds: Callable[[], float],
         on_change: Callable[[Summary], None] = lambda _: None,
+        on_note: Callable[[str], None] = lambda _: None,
         on_error: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._source, self._wait, self._seconds = source, wait, seconds
-        self._on_change, self._on_error = on_change, on_error
+        self._on_change, self._on_note, self._on_error = on_change, on_note, on_error
         self._answer: Answer | None = None
         self._last: Summary | None = None
-        self._changed_at = seconds()
         self._first_pass: datetime | None = None
-        self._is_fresh = not source.waits
+        self._is_fresh = False
         self._error = ""
 
     async def run(self) -> Waited:
@@ -151,23 +150,19 @@ class Waiter:
         """
         Ask once. Return the outcome, if it is one, and the pause before the next question.
         """
-        started, pause = self._seconds(), timedelta(0)
+        pause = ASK_INTERVAL
         try:
             answer = await self._ask(remaining)
         except CannotAsk as err:
             if not err.may_pass:
                 raise
-            pause = err.retry_after or pause
+            pause = max(err.retry_after or pause, pause)
             self._record_error(str(err))
         else:
             outcome = self._take(answer) if answer is not None else None
             if outcome is not None:
                 return outcome, pause
-        if self._source.waits:
-            return None, max(pause, ASK_INTERVAL)
-        took = timedelta(seconds=self._seconds() - started)
-        unchanged_for = timedelta(seconds=self._seconds() - self._changed_at)
-        return None, max(pause, pause_after(unchanged_for, took))
+        return None, pause
 
     async def _ask(self, remaining: float) -> Answer | None:
         """
@@ -184,13 +179,20 @@ class Waiter:
 
     def _take(self, answer: Answer) -> Outcome | None:
         self._answer, self._error = answer, ""
+        self._is_fresh |= not self._source.may_lag
+        for note in self._notes(answer):
+            self._on_note(note)
         summary, before = summarize(answer, self._wait.target), self._last
         self._last = summary
         if before is None or _shown(before) != _shown(summary):
-            self._changed_at = self._seconds()
             self._on_change(summary)
         self._refresh(summary)
         return judge(summary, self._wait) if self._is_fresh else None
+
+    def _notes(self, answer: Answer) -> Iterator[str]:
+        yield from answer.notes
+        if answer.document is None and self._wait.condition is not Condition.GONE:
+            yield describe_missing(answer, self._wait.target)
 
     def _refresh(self, summary: Summary) -> None:
         """

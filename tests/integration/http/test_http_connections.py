@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.limits import (
+from reporter.runtime.http.connections.limits import (
     BACKLOG,
     MAX_CONNECTIONS,
     ConnectionTimeouts,

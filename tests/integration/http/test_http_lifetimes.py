@@ -11,8 +11,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 
-from reporter.runtime.http.connection import Connection
-from reporter.runtime.http.limits import STOP_TIMEOUT, ConnectionTimeouts
+from reporter.runtime.http.connections.connection import Connection
+from reporter.runtime.http.connections.limits import STOP_TIMEOUT, ConnectionTimeouts
 from reporter.runtime.http.server import HttpServer
 from tests.integration.http.served_pages import ALWAYS_OK, free
 from tests.integration.http.test_http_connections import (

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from reporter.runtime.http.limits import ConnectionTimeouts
+from reporter.runtime.http.connections.limits import ConnectionTimeouts
 from reporter.runtime.http.server import HttpServer
 from tests.integration.http.served_pages import ALWAYS_OK, ServedPages, free, serving
 
@@ -90,7 +90,7 @@ async def test_who_does_not_read_the_status_to_its_end_is_left():
     timeouts = ConnectionTimeouts(response=timedelta(seconds=0.3))
     async with serving(replace(ALWAYS_OK, status=endless), timeouts=timeouts) as served:
         _, writer = await asyncio.open_connection(served.health.host, served.health.port)
-        writer.write(b"GET /status HTTP/1.1\r\nHost: reporter\r\n\r\n")
+        writer.write(b"GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n")
         async with asyncio.timeout(10):
             await left.wait()
         writer.transport.abort()
@@ -172,7 +172,7 @@ async def test_a_handler_ends_with_its_connection():
 
     async with serving(replace(ALWAYS_OK, status_v1={"/status/v1": wait})) as served:
         _, writer = await asyncio.open_connection(*served.health)
-        writer.write(b"GET /status/v1?wait=30 HTTP/1.1\r\nHost: reporter\r\n\r\n")
+        writer.write(b"GET /status/v1?wait=30 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         async with asyncio.timeout(10):
             await began.wait()
             writer.transport.abort()

@@ -15,7 +15,9 @@ from reporter.model.rollup.status import StatusDocument, StatusError
 from reporter.runtime.http.status_v1 import MAX_WAITING, StatusV1
 from reporter.stages.rollup.document import StatusView
 from tests.integration.http.served_pages import ALWAYS_OK, serving
+from tests.integration.page.documents import every_state, healthy, many
 from tests.support.rollups import BAD_IMAGE, model_outage, stack_after
+from tests.support.status_schema import require_schema
 
 
 class Kept:
@@ -55,6 +57,7 @@ class Client:
     async def document(self, path: str) -> StatusDocument:
         status, headers, body = await self.get(path)
         assert (status, headers["Content-Type"]) == (200, "application/json; charset=utf-8")
+        require_schema(msgspec.json.decode(body))
         return msgspec.json.decode(body, type=StatusDocument)
 
     async def refusal(self, path: str, **how) -> tuple[int, StatusError]:
@@ -216,3 +219,10 @@ async def test_hostile_text_stays_text():
     async with client_of(kept) as client:
         document = await client.document("/status/v1/namespaces/team-m/qwen")
     assert "<script>" in document.namespaces[0].inference_sets[0].blocking.message
+
+
+@pytest.mark.parametrize(
+    "document", [healthy(), every_state(), many(2, 3)], ids=["healthy", "every state", "many"]
+)
+def test_the_documents_of_the_tests_of_the_page_are_as_published(document: StatusDocument):
+    require_schema(msgspec.json.decode(msgspec.json.encode(document)))

@@ -16,11 +16,17 @@ from tests.support.browser import find_browser
 
 
 WAIT_SECONDS = 30.0
+REBOUND = "rebound.example.com"
+"""
+A name that a foreign site lets resolve to this machine.
+"""
+
 ARGUMENTS = (
     "--headless=new",
     "--no-sandbox",  # containers run as root
     "--disable-dev-shm-usage",
     "--no-proxy-server",
+    f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
     "--lang=en",
     "--force-color-profile=srgb",
 )

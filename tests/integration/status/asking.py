@@ -3,14 +3,16 @@ The commands as processes, and what they are asked about.
 """
 
 import asyncio
+import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest_asyncio
+import yaml
 
 from reporter.embedded.server import EmbeddedServer
 from tests.integration.process.reporter_process import (
@@ -18,6 +20,7 @@ from tests.integration.process.reporter_process import (
     environment,
     running_reporter,
 )
+from tests.support.status_schema import require_schema
 
 
 KAITO = ("deployments.apps", "kaito-system", "kaito-workspace")
@@ -53,7 +56,19 @@ async def ask(*argv: str, stdin: bytes | None = None, **environ: str) -> Ended:
     async with asyncio.timeout(TIMEOUT):
         out, err = await process.communicate(stdin)
     assert b"Traceback" not in err, err.decode()
-    return Ended(process.returncode, out.decode(), err.decode())
+    ended = Ended(process.returncode, out.decode(), err.decode())
+    _require_schema(argv, ended.out)
+    return ended
+
+
+def _require_schema(argv: Sequence[str], out: str) -> None:
+    """
+    Every document that the command prints is as published.
+    """
+    if argv[0] == "status" and out and "json" in argv:
+        require_schema(json.loads(out))
+    if argv[0] == "status" and out and "yaml" in argv:
+        require_schema(yaml.safe_load(out))
 
 
 class Running(NamedTuple):
@@ -75,14 +90,24 @@ class Running(NamedTuple):
                 assert line, f"it ended without {text!r}: {self.lines}"
                 self.lines.append(line.decode())
 
+    async def prints(self, number: int = 1) -> list[str]:
+        """
+        Return the next lines of standard output.
+        """
+        assert self.process.stdout is not None
+        async with asyncio.timeout(TIMEOUT):
+            return [(await self.process.stdout.readline()).decode() for _ in range(number)]
+
     async def ended(self) -> Ended:
         async with asyncio.timeout(TIMEOUT):
             out, err = await self.process.communicate()
-        return Ended(self.process.returncode, out.decode(), "".join(self.lines) + err.decode())
+        return Ended(
+            self.process.returncode, (out or b"").decode(), "".join(self.lines) + err.decode()
+        )
 
 
 @asynccontextmanager
-async def running(*argv: str, **environ: str) -> AsyncIterator[Running]:
+async def running(*argv: str, stdout: int = PIPE, **environ: str) -> AsyncIterator[Running]:
     """
     Run a command that waits, without any terminal; it is killed at the end.
     """
@@ -90,7 +115,7 @@ async def running(*argv: str, **environ: str) -> AsyncIterator[Running]:
         *(sys.executable, "-m", "reporter.cli", *argv),
         env=environment(**environ),
         stdin=DEVNULL,
-        stdout=PIPE,
+        stdout=stdout,
         stderr=PIPE,
     )
     try:

@@ -2,9 +2,6 @@
 The command status asks a reporter: at a URL, and in its pod through the API server.
 """
 
-import asyncio
-import sys
-from asyncio.subprocess import DEVNULL, PIPE
 from pathlib import Path
 
 import msgspec
@@ -13,10 +10,7 @@ from aiohttp import web
 
 from reporter.embedded.server import EmbeddedServer
 from reporter.model.rollup.status import StatusDocument
-from tests.integration.process.reporter_process import environment
 from tests.integration.status.asking import (
-    KAITO,
-    Ended,
     add_reporter_pod,
     ask,
     ask_about,
@@ -163,25 +157,14 @@ async def test_an_address_where_nothing_listens_is_named():
     assert "kubectl port-forward" in ended.err
 
 
-async def test_a_watch_prints_what_changes(server: EmbeddedServer, tmp_path: Path):
+async def test_flags_of_an_evaluation_are_named_where_a_reporter_answers(
+    server: EmbeddedServer, tmp_path: Path
+):
+    flag = "--kaito-namespace=kaito-system"
     async with serving_reporter(server, tmp_path) as reporter:
-        url = f"http://{reporter.health_at}"
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "reporter.cli", "status", "--watch", f"--from={url}"),
-            env=environment(),
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=PIPE,
-        )
-        try:
-            async with asyncio.timeout(30):
-                first = [await process.stdout.readline() for _ in range(3)]
-                server.cluster.patch(*KAITO, {"spec": {"replicas": 0}})
-                changed = await process.stdout.readline()
-        finally:
-            process.terminate()
-            _, err = await process.communicate()
-        ended = Ended(process.returncode, b"".join(first).decode(), err.decode())
-    assert ended.out.splitlines()[1].split()[:2] == ["cluster", "Current"]
-    assert changed.decode().split()[:2] == ["cluster", "Failed"]
-    assert (ended.code, "Traceback" in ended.err) == (0, False)
+        ended = await ask_about(server, tmp_path, "status", flag)
+        assert "without effect" not in ended.err
+        add_reporter_pod(server, f":{reporter.health_at.rpartition(':')[2]}")
+        ended = await ask_about(server, tmp_path, "status", flag)
+    assert ended.code == 0
+    assert "--kaito-namespace: without effect on a reporter; --from=cluster eval" in ended.err

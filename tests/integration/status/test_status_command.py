@@ -201,55 +201,9 @@ async def test_a_dump_with_nothing_to_evaluate_is_refused_with_what_to_do(
     path = tmp_path / "dump.yaml"
     path.write_text(text, "latin-1")
     ended = await ask("status", f"--from=file:{path}")
-    assert (ended.code, ended.out) == (1, "")
+    assert (ended.code, ended.out) == (2, "")
     assert expected in ended.err
     assert "kubectl get namespaces" in ended.err
-
-
-# ------------------------------------------------------------ bad inputs
-
-
-@pytest.mark.parametrize(
-    ("argv", "code", "expected"),
-    [
-        (["status", "--from=file:/nowhere"], 1, "/nowhere: no such file or folder"),
-        (["status", "--from=file:"], 2, "names no file"),
-        (
-            ["status", "--from=elsewhere"],
-            2,
-            "must be auto, reporter, cluster, file:PATH, or a URL",
-        ),
-        (["status", "--at=noon", "--from=file:x"], 2, "--at=noon: must be a time such as"),
-        (["status", "--at=2026-01-01T00:00:00Z"], 2, "--at: applies to dumps alone"),
-        (["status", "--watch", "--from=file:x"], 2, "--watch: a dump does not change"),
-        (["status", "-A", "team-a"], 2, "--all-namespaces: takes no name"),
-        (["status", "-o", "xml"], 2, "--output=xml: must be one of table, wide, json, yaml, name"),
-        (["status", "--kubeconfig=/nowhere"], 2, "--kubeconfig=/nowhere: no such file"),
-        (["status", "Team-A"], 2, "must be the name of a namespace"),
-        (["wait"], 2, "name what to wait for"),
-        (["explain"], 2, "name what to explain"),
-        (["explain", "clusterBBRNotRedy"], 2, "did you mean clusterBBRNotReady?"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-async def test_a_refused_command_line_names_what_is_wrong(argv, code, expected):
-    ended = await ask(*argv, HOME="/nonexistent")
-    assert (ended.code, ended.out) == (code, "")
-    assert expected in ended.err
-
-
-async def test_without_any_kubeconfig_it_is_named():
-    ended = await ask("status", HOME="/nonexistent")
-    assert ended.code == 1
-    assert "set --kubeconfig or KUBECONFIG" in ended.err
-
-
-async def test_an_unknown_context_is_named_with_those_there_are(
-    server: EmbeddedServer, tmp_path: Path
-):
-    ended = await ask_about(server, tmp_path, "status", "--context=production")
-    assert ended.code == 1
-    assert "--context=production: the kubeconfig has no such context; there are: " in ended.err
 
 
 async def test_the_named_context_is_used(server: EmbeddedServer, tmp_path: Path):
@@ -282,3 +236,43 @@ async def test_a_set_that_is_being_deleted_is_terminating(server: EmbeddedServer
     )
     assert ended.code == 6
     assert "State:         Terminating" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tema-a", "not found: no workload namespace tema-a; did you mean team-a?"),
+        ("tema-a/qwen", "not found: no workload namespace tema-a; did you mean team-a/qwen?"),
+        ("team-a/qwn", "not found: no InferenceSet team-a/qwn; did you mean team-a/qwen?"),
+        ("team-a/zz", "not found: no InferenceSet team-a/zz; status team-a lists those there are"),
+        ("keda", "by their label productionstack.kaito.sh/managed-by=modelharness"),
+    ],
+)
+async def test_a_name_that_is_not_there_is_answered_with_one_that_is(
+    server: EmbeddedServer, tmp_path: Path, name: str, expected: str
+):
+    for command in ("status", "explain"):
+        ended = await ask_about(server, tmp_path, command, name, "--from=cluster")
+        assert (ended.code, ended.out) == (1, "")
+        assert expected in ended.err
+    argv = ("wait", name, "--from=cluster", "--timeout=0s")
+    ended = await ask_about(server, tmp_path, *argv)
+    assert ended.code == 3
+    assert expected.removeprefix("not found: ") in ended.err
+
+
+async def test_a_table_without_headers_is_its_rows(server: EmbeddedServer, tmp_path: Path):
+    argv = ("status", "team-a", "--from=cluster", "--no-headers")
+    ended = await ask_about(server, tmp_path, *argv)
+    assert [row.split()[:2] for row in ended.out.splitlines()] == [
+        ["Namespace", "team-a"],
+        ["Harness", "team-a"],
+        ["InferenceSet", "qwen"],
+    ]
+
+
+async def test_a_table_without_rows_has_no_headers(tmp_path: Path):
+    async with EmbeddedServer() as empty:
+        ended = await ask_about(empty, tmp_path, "status", "-A", "--from=cluster")
+    assert (ended.code, ended.out) == (0, "")
+    assert "there is no InferenceSet in any workload namespace" in ended.err

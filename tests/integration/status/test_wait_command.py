@@ -40,17 +40,6 @@ async def test_what_is_ready_ends_it_at_once(server: EmbeddedServer, tmp_path: P
     assert "team-a/qwen: Current; 1 of 1 ready" in ended.err
 
 
-async def test_it_waits_until_it_is_ready(server: EmbeddedServer, tmp_path: Path):
-    scale_to_zero(server)
-    config = str(server.write_kubeconfig(tmp_path / "asking.kubeconfig"))
-    argv = ("--from=cluster", "cluster", "--timeout=50s", "--settle-seconds=0")
-    async with running("wait", *argv, KUBECONFIG=config) as waiting:
-        await waiting.reports("cluster: Failed; clusterKaitoControllerNotReady")
-        scale_up(server)
-        ended = await waiting.ended()
-    assert (ended.code, ended.out) == (0, "cluster is ready\n")
-
-
 @pytest.mark.parametrize(
     ("argv", "code", "expected"),
     [
@@ -187,3 +176,14 @@ async def test_what_asking_again_cannot_change_ends_it_at_once():
         ended = await ask("wait", "team-a", f"--from={stub.url}", "--timeout=10m")
     assert ended.code == 1
     assert "has no /status/v1" in ended.err
+
+
+async def test_an_api_server_that_is_away_is_asked_again(server: EmbeddedServer, tmp_path: Path):
+    config = str(server.write_kubeconfig(tmp_path / "kubeconfig"))
+    await server.stop()
+    argv = ("wait", "team-a", "--from=cluster", "--timeout=50s")
+    async with running(*argv, KUBECONFIG=config) as waiting:
+        await waiting.reports("the API server cannot be asked")
+        await server.start()
+        ended = await waiting.ended()
+    assert (ended.code, ended.out) == (0, "team-a is ready\n")

@@ -3,6 +3,9 @@ The status of each subject in one line, as a case pins it.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
 
 from reporter.model.rollup.status import Blocking, Contributing
 from reporter.stages.rollup.document import StatusView
@@ -13,6 +16,14 @@ def status_lines(view: StatusView) -> Mapping[str, str]:
     Return the lines by subject: ``cluster``, each namespace, its ``…/harness`` and InferenceSets.
     """
     return dict(_lines(view))
+
+
+def status_document(view: StatusView) -> Any:
+    """
+    Return the whole document as JSON values.
+    """
+    document = view.document(*view.namespaces(), cluster=view.cluster())
+    return msgspec.json.decode(msgspec.json.encode(document))
 
 
 def _lines(view: StatusView) -> Iterator[tuple[str, str]]:

@@ -34,6 +34,7 @@ STATUS_FLAGS = (
     CommandFlag(
         "all-namespaces", "List the InferenceSets of all namespaces, one a line.", short="A"
     ),
+    CommandFlag("no-headers", "Leave out the headers of a table."),
     CommandFlag("watch", "Go on, and print what changes. Not for dumps.", short="w"),
     FROM,
     AT,

@@ -95,7 +95,7 @@ class _Parser:
                 attached = argument[2:].removeprefix("=")
                 name, text = flag.name, attached
                 equals = "=" if attached or equals else ""
-        self._require_known(name)
+        self._require_known(name, given=argument.partition("=")[0])
         if self._is_boolean(name):
             return name, _boolean(name, text if equals else "true")
         if not equals:
@@ -109,14 +109,14 @@ class _Parser:
         own = self._by_name.get(name)
         return not own.placeholder if own is not None else RUN_FLAGS[name].is_boolean
 
-    def _require_known(self, name: str) -> None:
+    def _require_known(self, name: str, given: str) -> None:
         if name in self._by_name or name in RUN_FLAGS:
             return
         if name in _OTHER_RUN_FLAGS:
-            raise SettingsError(f"--{name}", "is a flag of run only, and has no effect here")
+            raise SettingsError(given, "is a flag of run only, and has no effect here")
         close = get_close_matches(name, sorted({*self._by_name, *RUN_FLAGS}), n=1)
         offer = f"did you mean --{close[0]}?" if close else "--help lists all"
-        raise SettingsError(f"--{name}", f"there is no such flag; {offer}")
+        raise SettingsError(given, f"there is no such flag; {offer}")
 
 
 def _boolean(name: str, text: str) -> str:

@@ -1,5 +1,5 @@
 """
-The ends of a wait, and its pauses.
+The ends of a wait.
 """
 
 from datetime import timedelta
@@ -9,7 +9,6 @@ import pytest
 from reporter.model.enums import Layer
 from reporter.model.rollup.states import Actionability, State
 from reporter.model.rollup.status import Blocking
-from reporter.runtime.status.pacing import pause_after
 from reporter.runtime.status.source import Target
 from reporter.runtime.status.summary import Summary
 from reporter.runtime.status.waiting import Condition, Outcome, Wait, judge
@@ -69,15 +68,3 @@ def test_what_may_still_become_ready_ends_no_wait(state):
 def test_a_subject_that_is_being_deleted_ends_a_fast_wait():
     assert judged(a_summary(State.TERMINATING)) is Outcome.ENDING
     assert judged(a_summary(State.TERMINATING), fail_fast=False) is None
-
-
-@pytest.mark.parametrize(
-    ("unchanged_for", "pause"), [(0, 1), (59, 1), (60, 15), (300, 60), (600, 300), (9999, 300)]
-)
-def test_what_has_not_changed_for_long_is_looked_at_less_often(unchanged_for, pause):
-    assert pause_after(timedelta(seconds=unchanged_for)) == timedelta(seconds=pause)
-
-
-def test_a_slow_server_is_asked_for_half_of_the_time():
-    took = timedelta(seconds=7)
-    assert pause_after(timedelta(0), took) == took

@@ -1,0 +1,100 @@
+"""
+Measure `status --from=cluster`: the time from its start to its exit, its memory and its CPU.
+
+It is the command as a user runs it, with the start of Python and the rendering of the whole
+document. The API server has served the same lists before, as it has for its other clients. The floor
+is a plain client that reads the same lists and decodes nothing.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+
+from e2e.bench.rows import BenchRow
+from e2e.bench.support import bare_list
+from e2e.bench.support.bench_cluster import BenchCluster, parser, run_program
+from e2e.controlplane import ControlPlane
+
+
+GOAL, GOAL_SIZE = 5.0, 1_000
+"""
+Maximum seconds, up to this number of InferenceSets.
+"""
+
+RUNS = 3
+"""
+Runs of which the row shows the median.
+"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """
+    One run: *took* and *cpu* in seconds, *memory* in MiB, the most of it.
+    """
+
+    took: float
+    cpu: float
+    memory: float
+
+
+def main() -> int:
+    return run_program(parser("one_shot", __doc__, (100, 1_000)).parse_args(), measure)
+
+
+def measure(cluster: BenchCluster, _: argparse.Namespace) -> Iterator[BenchRow]:
+    _ask(cluster)  # the API server has then served all lists once
+    floor = bare_list.seconds(cluster.plane)
+    runs = sorted((_ask(cluster) for _ in range(RUNS)), key=lambda each: each.took)
+    middle = runs[RUNS // 2]
+    has_goal = cluster.size <= GOAL_SIZE
+    yield BenchRow(
+        f"status --from=cluster, {cluster.size:,} InferenceSets",
+        f"≤ {GOAL:g} s" if has_goal else "",
+        f"{middle.took:.1f} s",
+        middle.took <= GOAL if has_goal else None,
+        f"floor {floor:.1f} s: the lists alone, by a bare client; {middle.cpu:.1f} s of CPU,"
+        f" {max(each.memory for each in runs):.0f} MiB at most;"
+        f" the median of {', '.join(f'{each.took:.1f}' for each in runs)} s",
+    )
+
+
+def _ask(cluster: BenchCluster) -> Asked:
+    """
+    Run the command. Raise RuntimeError for an answer that has not all InferenceSets in it.
+    """
+    with tempfile.TemporaryFile() as answer:
+        asked = _run(cluster.plane, answer)
+        answer.seek(0)
+        found = sum(len(each.get("inferenceSets", ())) for each in json.load(answer)["namespaces"])
+    if found != cluster.size:
+        raise RuntimeError(f"the answer has {found} InferenceSets, and not {cluster.size}")
+    return asked
+
+
+def _run(plane: ControlPlane, answer: IO[bytes]) -> Asked:
+    command = (sys.executable, "-m", "reporter.cli", "status", "--from=cluster", "--output=json")
+    environ = {**os.environ, "KUBECONFIG": str(plane.kubeconfig())}
+    begun = time.monotonic()
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            command, env=environ, stdin=subprocess.DEVNULL, stdout=answer, stderr=errors
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        took, process.returncode = time.monotonic() - begun, os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        if process.returncode:
+            raise RuntimeError(f"it ended with {process.returncode}: {errors.read().decode()}")
+    # getrusage(2): the most resident memory is in KiB on Linux.
+    return Asked(took, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

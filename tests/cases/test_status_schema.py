@@ -1,0 +1,35 @@
+"""
+Every document of every case is as the published schema has it.
+"""
+
+import pytest
+
+from tests.cases.test_cases import STORIES
+from tests.support.cases.case_replay import CaseReplay
+from tests.support.cases.statuses import status_document
+from tests.support.cases.step_orders import ORDERS, reordered
+from tests.support.rollups import view_of
+from tests.support.status_schema import require_schema
+
+
+class RenderedReplay(CaseReplay):
+    """
+    A replay that renders the status after each pass that changed it.
+    """
+
+    rendered = 0
+
+    def run_pass(self):
+        before = self.rollup.revision
+        super().run_pass()
+        if self.rollup.revision != before:
+            require_schema(status_document(view_of(self)))
+            self.rendered += 1
+        return self
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_every_document_of_a_case_is_as_published(name):
+    replay = RenderedReplay(reordered(STORIES[name], ORDERS[0]))
+    replay.run()
+    assert replay.rendered

@@ -1,0 +1,214 @@
+"""
+The commands that stay: they wait for changes, at a reporter or by watching the cluster themselves.
+"""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from reporter.embedded.controllers.workloads import running_status
+from reporter.embedded.schema.times import format_time
+from reporter.embedded.server import EmbeddedServer
+from reporter.runtime.process.clock import Clock
+from tests.integration.status.asking import (
+    KAITO,
+    MODEL_POD,
+    ask_about,
+    running,
+    scale_to_zero,
+    scale_up,
+    server,
+    serving_reporter,
+)
+from tests.support.stubs.swallowing_proxy import swallowing_proxy
+
+
+__all__ = ["server"]
+
+SETS = "/apis/kaito.sh/v1beta1/inferencesets"
+
+
+def lists_of(server: EmbeddedServer, path: str) -> list[str]:
+    """
+    Return the requests that read all objects of a kind.
+    """
+    asked = [each for _, each in server.requests if each.partition("?")[0] == path]
+    return [each for each in asked if "watch=1" not in each and "fieldSelector" not in each]
+
+
+def config_of(server: EmbeddedServer, folder: Path) -> str:
+    return str(server.write_kubeconfig(folder / "asking.kubeconfig"))
+
+
+async def test_a_watch_of_the_cluster_lists_each_kind_once_and_prints_what_changes(
+    server: EmbeddedServer, tmp_path: Path
+):
+    argv = ("status", "--watch", "--from=cluster", "--settle-seconds=0")
+    async with running(*argv, KUBECONFIG=config_of(server, tmp_path)) as watching:
+        head, cluster, team = await watching.prints(3)
+        scale_to_zero(server)
+        (failed,) = await watching.prints()
+        scale_up(server)
+        (current,) = await watching.prints()
+    assert head.split()[:2] == ["NAME", "STATE"]
+    assert cluster.split()[:2] == ["cluster", "Current"]
+    assert team.split()[:2] == ["team-a", "Current"]
+    assert failed.split()[:2] == ["cluster", "Failed"]
+    assert current.split()[:2] == ["cluster", "Current"]
+    assert len(lists_of(server, SETS)) == 1
+    assert {method for method, _ in server.requests} == {"GET"}
+
+
+async def test_a_watch_at_a_reporter_prints_what_changes(server: EmbeddedServer, tmp_path: Path):
+    async with serving_reporter(server, tmp_path) as reporter:
+        url = f"http://{reporter.health_at}"
+        async with running("status", "--watch", f"--from={url}") as watching:
+            _, cluster, _ = await watching.prints(3)
+            server.cluster.patch(*KAITO, {"spec": {"replicas": 0}})
+            (changed,) = await watching.prints()
+    assert cluster.split()[:2] == ["cluster", "Current"]
+    assert changed.split()[:2] == ["cluster", "Failed"]
+
+
+async def test_a_wait_watches_the_cluster_and_lists_each_kind_once(
+    server: EmbeddedServer, tmp_path: Path
+):
+    scale_to_zero(server)
+    argv = ("wait", "cluster", "--from=cluster", "--timeout=50s", "--settle-seconds=0")
+    async with running(*argv, KUBECONFIG=config_of(server, tmp_path)) as waiting:
+        await waiting.reports("cluster: Failed; clusterKaitoControllerNotReady")
+        scale_up(server)
+        ended = await waiting.ended()
+    assert (ended.code, ended.out) == (0, "cluster is ready\n")
+    assert len(lists_of(server, SETS)) == 1
+
+
+async def test_the_first_lines_of_a_watch_are_those_of_one_reading(
+    server: EmbeddedServer, tmp_path: Path
+):
+    crds = "customresourcedefinitions.apiextensions.k8s.io"
+    server.cluster.delete(crds, "", "ciliumnetworkpolicies.cilium.io")
+    read = await ask_about(server, tmp_path, "status", "team-a", "-o", "wide", "--from=cluster")
+    argv = ("status", "team-a", "-o", "wide", "--watch", "--from=cluster")
+    async with running(*argv, KUBECONFIG=config_of(server, tmp_path)) as watching:
+        lines = await watching.prints(len(read.out.splitlines()))
+    assert "".join(lines) == read.out
+
+
+async def test_a_kind_that_may_not_be_listed_is_named_and_nothing_of_it_is_current(
+    server: EmbeddedServer, tmp_path: Path
+):
+    server.deny("list", "gateway.networking.k8s.io", "gateways")
+    argv = ("status", "team-a", "--watch", "--from=cluster")
+    async with running(*argv, KUBECONFIG=config_of(server, tmp_path)) as watching:
+        await watching.reports("gateways.gateway.networking.k8s.io: may not list")
+        _, *rows = await watching.prints(4)
+    assert {row.split()[2] for row in rows} == {"Unknown"}
+
+
+async def test_a_wait_names_what_may_not_be_listed(server: EmbeddedServer, tmp_path: Path):
+    server.deny("list", "kaito.sh", "inferencesets")
+    argv = ("wait", "team-a", "--from=cluster", "--timeout=1s")
+    ended = await ask_about(server, tmp_path, *argv)
+    assert ended.code == 3
+    assert "inferencesets.kaito.sh: may not list" in ended.err
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("status", "--from=cluster"),
+        ("status", "--from=cluster", "--watch"),
+        ("wait", "team-a", "--from=cluster", "--timeout=50s"),
+        ("explain", "team-a", "--from=cluster"),
+    ],
+    ids=" ".join,
+)
+async def test_without_any_right_there_is_no_answer(
+    server: EmbeddedServer, tmp_path: Path, argv: tuple[str, ...]
+):
+    server.deny("list")
+    ended = await ask_about(server, tmp_path, *argv)
+    assert (ended.code, ended.out) == (1, "")
+    assert "the cluster cannot be read: " in ended.err
+    assert "grant what a reporter may list and watch" in ended.err
+
+
+async def test_a_wait_that_is_ended_by_a_signal_has_not_met_anything(
+    server: EmbeddedServer, tmp_path: Path
+):
+    scale_to_zero(server)
+    config = config_of(server, tmp_path)
+    for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+        argv = ("wait", "cluster", "--from=cluster", "--timeout=10m")
+        async with running(*argv, KUBECONFIG=config) as waiting:
+            await waiting.reports("cluster: Failed")
+            waiting.process.send_signal(number)
+            ended = await waiting.ended()
+        assert (ended.code, ended.out, "Traceback" in ended.err) == (code, "", False)
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (("wait", "cluster", "--timeout=0s"), 3),
+        (("status", "--exit-code"), 4),
+        (("status",), 0),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+async def test_a_reader_that_has_gone_does_not_change_the_answer(
+    server: EmbeddedServer, tmp_path: Path, argv: tuple[str, ...], code: int
+):
+    scale_to_zero(server)
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    try:
+        config = config_of(server, tmp_path)
+        async with running(
+            *argv, "--from=cluster", stdout=write_end, KUBECONFIG=config
+        ) as command:
+            ended = await command.ended()
+    finally:
+        os.close(write_end)
+    assert (ended.code, "Traceback" in ended.err) == (code, False)
+
+
+def renew_pod(server: EmbeddedServer) -> None:
+    pod = server.cluster.get(*MODEL_POD)
+    assert pod is not None
+    created = {**pod["metadata"], "creationTimestamp": format_time(Clock().now())}
+    server.cluster.delete(*MODEL_POD)
+    server.cluster.upsert({**pod, "metadata": created})
+
+
+def set_ready(server: EmbeddedServer, *, ready: bool) -> None:
+    pod = server.cluster.get(*MODEL_POD)
+    assert pod is not None
+    status = running_status(pod, Clock().now())
+    for each in status["conditions"]:
+        each["status"] = "True" if ready or each["type"] == "PodScheduled" else "False"
+    for each in status["containerStatuses"]:
+        each["ready"] = ready
+    server.cluster.patch(*MODEL_POD, {"status": status}, subresource="status")
+
+
+async def test_a_wait_finds_what_its_watch_missed(server: EmbeddedServer, tmp_path: Path):
+    """
+    The pod is young, so what blocks by it is read again each second.
+    """
+    renew_pod(server)
+    set_ready(server, ready=False)
+    argv = ("wait", "team-a/qwen", "--from=cluster", "--timeout=50s", "--settle-seconds=0")
+    async with swallowing_proxy(server.url) as proxy:
+        config = str(proxy.write_kubeconfig(tmp_path / "kubeconfig"))
+        async with running(*argv, KUBECONFIG=config) as waiting:
+            await waiting.reports("team-a/qwen: InProgress")
+            proxy.swallow(MODEL_POD[2])
+            set_ready(server, ready=True)
+            ended = await waiting.ended()
+        assert proxy.swallowed == [("MODIFIED", MODEL_POD[2])]
+        assert proxy.looks
+    assert (ended.code, ended.out) == (0, "team-a/qwen is ready\n")

@@ -1,0 +1,25 @@
+"""
+What is not there, and how to find what is.
+"""
+
+import pytest
+
+from reporter.runtime.status.source import Answer, Target
+from reporter.runtime.status.summary import describe_missing
+from reporter.stages.snapshot.subjects import HARNESS_LABEL
+
+
+@pytest.mark.parametrize(
+    ("target", "alike", "expected"),
+    [
+        (Target("tema-a"), "team-a", "x; did you mean team-a?"),
+        (Target("team-a", "phi"), "", "x; status team-a lists those there are"),
+        (
+            Target("keda"),
+            "",
+            f"x; status lists those there are, by their label {'='.join(HARNESS_LABEL)}",
+        ),
+    ],
+)
+def test_what_is_missing_comes_with_the_next_step(target, alike, expected):
+    assert describe_missing(Answer(None, missing="x", alike=alike), target) == expected
