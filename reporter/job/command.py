@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from reporter.job.environment import EnvironmentRefusedError, SidecarSettings, load_settings
 from reporter.job.stop import StopSignal
 from reporter.job.watching import AdapterWatch
-from reporter.job.writer import WRITE_LIMIT, ConditionWriter, NotWrittenError
+from reporter.job.writer import DEFAULT_LIMITS, ConditionWriter, NotWrittenError, WriteLimits
 from reporter.kube.auth.rest_config import IN_CLUSTER_VARIABLE, SERVICE_ACCOUNT_DIR
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.job_status import JobStatusClient
@@ -58,7 +58,7 @@ async def _run(settings: SidecarSettings, environ: Mapping[str, str]) -> int:
     clock = Clock()
     api = await _connect(environ, clock)
     try:
-        return await _report(settings, api, clock, stop)
+        return await run_sidecar(settings, api, clock, stop)
     finally:
         await api.close()
 
@@ -75,9 +75,17 @@ async def _connect(environ: Mapping[str, str], clock: Clock) -> RestClient:
     )
 
 
-async def _report(
-    settings: SidecarSettings, api: RestClient, clock: Clock, stop: StopSignal
+async def run_sidecar(
+    settings: SidecarSettings,
+    api: RestClient,
+    clock: Clock,
+    stop: StopSignal,
+    *,
+    limits: WriteLimits = DEFAULT_LIMITS,
 ) -> int:
+    """
+    Wait for something to report, and write it. Raise NotWrittenError if it cannot be written.
+    """
     namespace = settings.job_namespace
     watch = AdapterWatch(settings, SidecarPodReader(api, namespace, settings.pod_name), stop)
     end = await watch.conclude()
@@ -86,9 +94,9 @@ async def _report(
         return 0
     condition = end.as_condition(settings.condition_type)
     jobs = JobStatusClient(api, namespace, settings.job_name)
-    writer = ConditionWriter(jobs, clock.now, watch.pod.owner if watch.pod is not None else None)
-    until = watch.deadline + WRITE_LIMIT.total_seconds()
-    await writer.write(condition, stop, until=until)
+    owner = watch.pod.owner if watch.pod is not None else None
+    writer = ConditionWriter(jobs, clock.now, owner, limits)
+    await writer.write(condition, stop, deadline=watch.deadline)
     logger.info(
         "Job status updated: %s=%s (reason: %s): %s",
         condition.type,

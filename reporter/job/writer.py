@@ -21,22 +21,25 @@ CONFLICT_PAUSES = (0.01, 0.05, 0.25)
 Seconds between the four tries after conflicts (client-go, util/retry, DefaultBackoff).
 """
 
-WRITE_LIMIT = timedelta(minutes=2)
-"""
-How long after the deadline of the adapter a write is still tried.
-"""
 
-STOP_LIMIT = timedelta(seconds=25)
-"""
-How long after a stop signal; a pod has 30 s by default.
-"""
+@dataclass(frozen=True, slots=True)
+class WriteLimits:
+    """
+    How long a write is tried.
 
-REFUSED_LIMIT = timedelta(seconds=10)
-"""
-How long a refusal is tried again: a RoleBinding that is created with the Job may take effect late.
-"""
+    *after_deadline*: of the adapter. *after_stop*: a pod has 30 s by default. *refused*: a RoleBinding
+    that is created with the Job may take effect late.
+    """
 
-BACKOFF = BackoffParameters(cap=timedelta(seconds=5), max_throttled_retry_after=timedelta(minutes=1))
+    after_deadline: timedelta = timedelta(minutes=2)
+    after_stop: timedelta = timedelta(seconds=25)
+    refused: timedelta = timedelta(seconds=10)
+    backoff: BackoffParameters = BackoffParameters(
+        cap=timedelta(seconds=5), max_throttled_retry_after=timedelta(minutes=1)
+    )
+
+
+DEFAULT_LIMITS = WriteLimits()
 
 logger = logging.getLogger(__name__)
 
@@ -56,51 +59,63 @@ class ConditionWriter:
     jobs: JobStatusClient
     now: Callable[[], datetime]
     owner: JobOwner | None = None
+    limits: WriteLimits = DEFAULT_LIMITS
 
-    async def write(self, condition: JobCondition, stop: StopSignal, *, until: float) -> None:
+    async def write(self, condition: JobCondition, stop: StopSignal, *, deadline: float) -> None:
         """
         Return once the Job has the condition. Raise NotWrittenError after a final failure.
 
-        *until*: the moment, in seconds of the event loop, at which to give up.
+        *deadline*: of the adapter, in seconds of the event loop.
         """
-        loop = asyncio.get_running_loop()
-        backoff, refused_since = Backoff(BACKOFF), None
-        while True:
-            try:
-                return await self._try(condition)
-            except (NotFound, Unserved) as err:
-                raise NotWrittenError(f"job {self.jobs} not found: {err}") from err
-            except Invalid as err:
-                raise NotWrittenError(str(err)) from err
-            except KubeError as err:
-                failure = err
+        loop, refused_since = asyncio.get_running_loop(), None
+        backoff = Backoff(self.limits.backoff)
+        while (failure := await self._try(condition)) is not None:
             now = loop.time()
-            refused_since = (refused_since or now) if isinstance(failure, Refused) else None
-            if refused_since is not None and now - refused_since > REFUSED_LIMIT.total_seconds():
-                raise NotWrittenError(_explain_refusal(failure)) from failure
+            until = self._limit(stop, deadline)
+            if not isinstance(failure, Refused):
+                refused_since = None
+            else:
+                refused_since = now if refused_since is None else refused_since
+                until = min(until, refused_since + self.limits.refused.total_seconds())
+            if now >= until:
+                raise NotWrittenError(_explain(failure)) from failure
             backoff = backoff.with_failure(now=now, no_response=is_no_response(failure))
-            pause = pause_after(backoff, failure, random.random()).total_seconds()  # noqa: S311
-            limit = min(until, stop.received_at + STOP_LIMIT.total_seconds())
-            if now + pause > limit:
-                raise NotWrittenError(f"gave up: {failure}") from failure
+            asked = pause_after(backoff, failure, random.random())  # noqa: S311  jitter
+            pause = min(asked.total_seconds(), until - now)
             logger.warning("cannot write yet, trying again in %.1f s: %s", pause, failure)
             await asyncio.sleep(pause)
 
-    async def _try(self, condition: JobCondition) -> None:
-        for pause in (*CONFLICT_PAUSES, None):
-            found = await self.jobs.read()
-            self._check_owner(found)
-            if found.condition(condition.type) == condition:
-                logger.info("Job %s has this condition already", self.jobs)
-                return
-            try:
-                await self.jobs.write_condition(found, condition, at=self.now())
-            except Conflict:
-                if pause is None:
-                    raise
-                await asyncio.sleep(pause)
-            else:
-                return
+    def _limit(self, stop: StopSignal, deadline: float) -> float:
+        return min(
+            deadline + self.limits.after_deadline.total_seconds(),
+            stop.received_at + self.limits.after_stop.total_seconds(),
+        )
+
+    async def _try(self, condition: JobCondition) -> KubeError | None:
+        """
+        Return a failure that may pass; None once it is written.
+        """
+        try:
+            for pause in CONFLICT_PAUSES:
+                try:
+                    return await self._write_once(condition)
+                except Conflict:
+                    await asyncio.sleep(pause)
+            return await self._write_once(condition)
+        except (NotFound, Unserved) as err:
+            raise NotWrittenError(f"job {self.jobs} not found: {err}") from err
+        except Invalid as err:
+            raise NotWrittenError(str(err)) from err
+        except KubeError as err:
+            return err
+
+    async def _write_once(self, condition: JobCondition) -> None:
+        found = await self.jobs.read()
+        self._check_owner(found)
+        if found.condition(condition.type) == condition:
+            logger.info("Job %s has this condition already", self.jobs)
+        else:
+            await self.jobs.write_condition(found, condition, at=self.now())
 
     def _check_owner(self, found: JobRecord) -> None:
         """
@@ -114,7 +129,6 @@ class ConditionWriter:
             )
 
 
-def _explain_refusal(err: KubeError) -> str:
+def _explain(err: KubeError) -> str:
     permission = err.missing_permission if isinstance(err, Refused) else ""
-    advice = f"grant the pod's service account: {permission}; " if permission else ""
-    return f"{advice}{err}"
+    return f"grant the pod's service account: {permission}; {err}" if permission else str(err)

@@ -56,6 +56,10 @@ EMPTY_OBJECTS: dict[str, Json] = {
         },
         "status": {"replicas": 0},
     },
+    "jobs.batch": {
+        "spec": {"template": {"metadata": {}, "spec": {"containers": None}}},
+        "status": {},
+    },
     "customresourcedefinitions.apiextensions.k8s.io": {
         "spec": {"group": "", "names": {"plural": "", "kind": ""}, "scope": "", "versions": None},
         "status": {
