@@ -53,7 +53,8 @@ class NotWrittenError(Exception):
 @dataclass
 class ConditionWriter:
     """
-    *now*: the time for lastTransitionTime. *owner*: the Job that controls the pod, if known.
+    *now*: the time for lastTransitionTime. *owner*: the Job that controls the pod; None if it is not
+    known, then the Job that is read first counts as its own.
     """
 
     jobs: JobStatusClient
@@ -122,10 +123,12 @@ class ConditionWriter:
         Refuse a Job that was created under the name of the pod's own Job.
         """
         owner = self.owner
-        if owner is not None and owner.name == self.jobs.name and owner.uid != found.uid:
+        if owner is None:
+            self.owner = JobOwner(self.jobs.name, found.uid)
+        elif owner.name == self.jobs.name and owner.uid != found.uid:
             raise NotWrittenError(
                 f"job {self.jobs} is another one than the pod's: its uid is {found.uid}, "
-                f"the pod belongs to {owner.uid}; nothing was written"
+                f"that of the pod's Job is {owner.uid}; nothing was written"
             )
 
 
