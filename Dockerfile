@@ -41,3 +41,4 @@ WORKDIR /
 EXPOSE 8080 8081
 # Without arguments it is `run`, or `job-status` where JOB_NAME and POD_NAME are set.
 ENTRYPOINT ["python3", "-m", "reporter.cli"]
+CMD []

@@ -56,14 +56,18 @@ def load_settings(environ: Mapping[str, str]) -> SidecarSettings:
     Raise EnvironmentRefusedError for the first variable that is refused.
     """
     # The order decides which of several faults is named.
-    required = [_required(environ, name) for name in ("JOB_NAME", "JOB_NAMESPACE", "POD_NAME")]
+    job_name = _required(environ, "JOB_NAME")
+    job_namespace = _required(environ, "JOB_NAMESPACE")
+    pod_name = _required(environ, "POD_NAME")
     poll = _integer(environ, "POLL_INTERVAL_SECONDS")
     max_wait = _integer(environ, "MAX_WAIT_TIME_SECONDS")
     _check_times(poll, max_wait)
     path = _checked_path(_text(environ, "RESULTS_PATH"))
     native = _text(environ, "NATIVE_SIDECAR")
     return SidecarSettings(
-        *required,
+        job_name=job_name,
+        job_namespace=job_namespace,
+        pod_name=pod_name,
         results_path=path,
         condition_type=_text(environ, "CONDITION_TYPE"),
         adapter_container=_text(environ, "ADAPTER_CONTAINER_NAME"),

@@ -2,6 +2,7 @@
 Read the pod of the Job sidecar: its owner, its containers and which of them are native sidecars.
 """
 
+from collections.abc import Iterable
 from datetime import timedelta
 from urllib.parse import quote
 
@@ -97,7 +98,7 @@ def _sidecar_pod(pod: _Pod) -> SidecarPod:
     )
 
 
-def _job_owner(owners: "list[_Owner] | tuple[()]") -> JobOwner | None:
+def _job_owner(owners: Iterable[_Owner]) -> JobOwner | None:
     for each in owners:
         if each.controller and each.kind == "Job":
             return JobOwner(each.name, each.uid)

@@ -5,6 +5,7 @@ What may stand at the path of the result file.
 import os
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -189,10 +190,14 @@ def test_a_replaced_invalid_file_of_the_same_size_is_another_one(path):
     assert read_result(str(path)) != before
 
 
+def _open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 def test_no_file_descriptor_is_left_open(path):
-    before = len(os.listdir("/proc/self/fd"))
+    before = _open_files()
     os.mkfifo(path)
     for _ in range(10):
         read_result(str(path))
         read_result(str(path.parent))
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert _open_files() == before
