@@ -79,7 +79,7 @@ def _help_of(name: str) -> str:
 
 def _is_sidecar(environ: Mapping[str, str]) -> bool:
     """
-    Return whether the variables say that this is the sidecar of a Job, whose image has no arguments.
+    Return whether the variables are those of the sidecar of a Job, whose image has no arguments.
 
     Both are needed: build servers set JOB_NAME, and the chart sets POD_NAME.
     """

@@ -31,8 +31,8 @@ from reporter.stages.adapter.steps import (
 
 NATIVE_PATIENCE = timedelta(seconds=5)
 """
-How long a native sidecar looks again after its stop signal. The kubelet sends it once the adapter has
-ended, and writes the status of the adapter at about the same time.
+The time for which a native sidecar looks again after its stop signal. The kubelet sends it once the
+adapter has ended, and writes the status of the adapter at about the same time.
 """
 
 logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class AdapterWatch:
     @property
     def is_native(self) -> bool:
         """
-        Whether the kubelet restarts this container when it ends, and stops it after the adapter.
+        Return whether the kubelet restarts this container, and stops it after the adapter.
         """
         if self._settings.native is not None:
             return self._settings.native

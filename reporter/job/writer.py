@@ -25,7 +25,7 @@ Seconds between the four tries after conflicts (client-go, util/retry, DefaultBa
 @dataclass(frozen=True, slots=True)
 class WriteLimits:
     """
-    How long a write is tried.
+    Time limits of a write.
 
     *after_deadline*: of the adapter. *after_stop*: a pod has 30 s by default. *refused*: a RoleBinding
     that is created with the Job may take effect late.
@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 class NotWrittenError(Exception):
     """
-    The condition was not written, and the text says why.
+    The condition was not written; the text has the cause.
     """
 
 

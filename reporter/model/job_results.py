@@ -1,5 +1,5 @@
 """
-The values of the Job sidecar: what a pod says of its containers, and the condition of a Job.
+Values of the Job sidecar: the containers of its pod, and the condition of a Job.
 """
 
 from dataclasses import dataclass

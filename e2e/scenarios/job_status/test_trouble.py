@@ -1,5 +1,5 @@
 """
-What goes wrong around the sidecar: other writers, a deleted Job, missing rights, an API server away.
+Faults around the sidecar: other writers, a deleted Job, missing rights, an API server away.
 """
 
 import json

@@ -91,6 +91,8 @@ def apply_defaults(kind: ServedKind, value: Json) -> None:
             _default_pod(value)
         case "services":
             value.setdefault("status", {"loadBalancer": {}})
+        case "jobs.batch":
+            value.setdefault("status", {})
         case _:
             pass
 

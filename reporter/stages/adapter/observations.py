@@ -1,5 +1,5 @@
 """
-What the sidecar observes: the result file, and the container that writes it.
+Observations of the sidecar: the result file, and the container that writes it.
 """
 
 from collections.abc import Collection

@@ -21,7 +21,7 @@ The reason that the kubelet gives a container that ran out of memory.
 @dataclass(frozen=True, slots=True)
 class Report:
     """
-    What is written, and the exit code once it is.
+    A condition to write, and the exit code once it is written.
     """
 
     is_true: bool

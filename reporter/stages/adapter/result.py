@@ -15,7 +15,7 @@ GO_WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".
     map(chr, range(0x2000, 0x200B))
 )
 """
-What Go's strings.TrimSpace removes: Unicode's White_Space. Python's strip removes four more.
+Characters that Go's strings.TrimSpace removes. Python's strip removes four more.
 """
 
 

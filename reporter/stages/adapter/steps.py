@@ -204,7 +204,7 @@ def _step_at_deadline(state: SidecarState, rules: SidecarRules) -> Step:
     if state.container_at < state.deadline:
         return Wait(inf) if state.asking else Look.CONTAINER
     if state.suspect is not None:
-        # No time is left for another poll: an invalid file says more than the deadline.
+        # No time is left for another poll: an invalid file explains more than the deadline.
         return report_invalid(state.suspect)
     return report_timeout(rules.max_wait)
 

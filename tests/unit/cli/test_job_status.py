@@ -61,7 +61,7 @@ def test_it_takes_no_arguments():
     assert "unexpected argument '--poll=3'; job-status takes none" in ended.stderr
 
 
-def test_outside_of_a_pod_it_says_what_is_missing_and_uses_no_kubeconfig(tmp_path):
+def test_outside_of_a_pod_it_names_what_is_missing_and_uses_no_kubeconfig(tmp_path):
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text("{}")
     ended = reporter(**POD, KUBECONFIG=str(kubeconfig))
@@ -70,7 +70,7 @@ def test_outside_of_a_pod_it_says_what_is_missing_and_uses_no_kubeconfig(tmp_pat
     assert "Traceback" not in ended.stderr
 
 
-def test_without_the_files_of_its_account_it_says_so():
+def test_without_the_files_of_its_account_it_names_their_folder():
     ended = reporter(**POD, KUBERNETES_SERVICE_HOST="127.0.0.1", KUBERNETES_SERVICE_PORT="1")
     assert ended.returncode == 1
     assert "Failed to create reporter: in-cluster account in /var/run/secrets/" in ended.stderr

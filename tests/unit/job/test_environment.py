@@ -1,5 +1,5 @@
 """
-The environment of the sidecar, and what is said of a wrong one.
+The environment of the sidecar, and the texts for a wrong one.
 """
 
 from datetime import timedelta

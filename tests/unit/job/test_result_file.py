@@ -1,5 +1,5 @@
 """
-What may stand at the path of the result file.
+Files and other things at the path of the result file.
 """
 
 import os

@@ -1,5 +1,5 @@
 """
-Result files by their text: what is accepted, and what is said of the rest.
+Result files by their text: what is accepted, and the texts for the rest.
 """
 
 import json
