@@ -34,7 +34,9 @@ Maximum MiB, resident, at any moment.
 
 OPTIONS = replace(Options(), scheduler=False, kwok=False, unread_crds=False, audit=True)
 NAMESPACE = "default"
-RESULT = json.dumps({"status": "success", "reason": "R", "message": "m", "details": list(range(100))})
+RESULT = json.dumps(
+    {"status": "success", "reason": "R", "message": "m", "details": list(range(100))}
+)
 HOSTILE = '{"details":[' + "{}," * 349_000 + '{}],"status":"success","reason":"Large"}'
 """
 Nearly a mebibyte, of as many values as fit into it.

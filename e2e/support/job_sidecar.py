@@ -95,9 +95,7 @@ class SidecarJob:
         """
         Delete the Job, and leave its pod to the garbage collector.
         """
-        self.plane.client.raw(
-            "DELETE", f"{self.path}?propagationPolicy=Background"
-        )
+        self.plane.client.raw("DELETE", f"{self.path}?propagationPolicy=Background")
         until(
             lambda: not self.plane.client.exists(self.path), within=WAIT_TIMEOUT, what="Job gone"
         )
@@ -170,9 +168,7 @@ class SidecarJob:
         return code
 
     def await_log(self, text: str, *, times: int = 1) -> None:
-        until(
-            lambda: self.log().count(text) >= times, within=WAIT_TIMEOUT, what=f"log: {text}"
-        )
+        until(lambda: self.log().count(text) >= times, within=WAIT_TIMEOUT, what=f"log: {text}")
 
     def log(self) -> str:
         return self._started.log.read_text(errors="replace")

@@ -1,6 +1,5 @@
 """
-The generated tables of docs/metrics.md, docs/flags.md, docs/commands.md, docs/job-status.md and
-docs/troubleshooting.md.
+The generated tables of the folder docs/: metrics, flags, commands, variables, troubleshooting.
 
 ``python -m reporter.cli.reference`` renews them in the folder docs/ of the working directory;
 another folder may be given as the argument. A test compares the files with the program.

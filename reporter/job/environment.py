@@ -35,6 +35,8 @@ class EnvironmentRefusedError(Exception):
 @dataclass(frozen=True, slots=True)
 class SidecarSettings:
     """
+    The environment, checked.
+
     *adapter_container*: empty for the first container that is not the sidecar.
     *own_names*: names that the sidecar's container may have.
     *native*: whether the sidecar is a native one; None: find out from the pod.

@@ -118,9 +118,7 @@ class AdapterWatch:
         if stopping.done() and not stopped:
             logger.info("received a stop signal")
             patience = NATIVE_PATIENCE if self.is_native else timedelta(0)
-            self._state = with_stop(
-                self._state, self._rules, patience=patience, now=self._now()
-            )
+            self._state = with_stop(self._state, self._rules, patience=patience, now=self._now())
 
     def _take_answer(self) -> None:
         if not self._state.asking or self._question is None or not self._question.done():
@@ -144,4 +142,3 @@ class AdapterWatch:
             logger.warning("the pod has no status of an adapter container %syet", wanted)
             return None
         return adapter.terminated
-

@@ -22,6 +22,11 @@ Seconds between the four tries after conflicts (client-go, util/retry, DefaultBa
 """
 
 
+DEFAULT_BACKOFF = BackoffParameters(
+    cap=timedelta(seconds=5), max_throttled_retry_after=timedelta(minutes=1)
+)
+
+
 @dataclass(frozen=True, slots=True)
 class WriteLimits:
     """
@@ -34,9 +39,7 @@ class WriteLimits:
     after_deadline: timedelta = timedelta(minutes=2)
     after_stop: timedelta = timedelta(seconds=25)
     refused: timedelta = timedelta(seconds=10)
-    backoff: BackoffParameters = BackoffParameters(
-        cap=timedelta(seconds=5), max_throttled_retry_after=timedelta(minutes=1)
-    )
+    backoff: BackoffParameters = DEFAULT_BACKOFF
 
 
 DEFAULT_LIMITS = WriteLimits()
@@ -53,6 +56,8 @@ class NotWrittenError(Exception):
 @dataclass
 class ConditionWriter:
     """
+    Writes to one Job.
+
     *now*: the time for lastTransitionTime. *owner*: the Job that controls the pod; None if it is not
     known, then the Job that is read first counts as its own.
     """

@@ -31,6 +31,8 @@ from reporter.stages.adapter.reports import (
 @dataclass(frozen=True, slots=True)
 class SidecarRules:
     """
+    Times and habits of the looks.
+
     *rereads_invalid*: an invalid file counts only if it is still the same a poll later.
     *looks_at_stop*: a stop signal is answered by a last look, else by leaving at once.
     *container_interval*: between two looks at the container.
@@ -73,6 +75,8 @@ Step: TypeAlias = Look | Wait | Report | Leave
 @dataclass(frozen=True, slots=True)
 class SidecarState:
     """
+    Everything seen so far, and when to look next.
+
     *file_due*, *container_due*: when to look next; *file_at*, *container_at*: the last looks.
     *owed*: looks that come before anything else is decided. *asking*: the status was requested.
     *suspect*: an invalid file that does not count yet; *invalid*: one that does.
@@ -172,19 +176,27 @@ def with_stop(
 def next_step(state: SidecarState, rules: SidecarRules, *, now: float) -> Step:
     if state.stop_until is not None and not rules.looks_at_stop:
         return Leave()
-    if state.result is not None:
-        return report_result(state.result)
+    certain = _certain_report(state)
+    if certain is not None:
+        return certain
     if Look.FILE in state.owed:
         return Look.FILE
-    if state.terminated is not None:
-        return report_termination(state.terminated)
-    if state.invalid is not None:
-        return report_invalid(state.invalid)
     if state.stop_until is not None:
         return _step_at_stop(state, state.stop_until, now=now)
     if now >= state.deadline:
         return _step_at_deadline(state, rules)
     return _due_look(state, now=now) or Wait(_next_moment(state, state.deadline))
+
+
+def _certain_report(state: SidecarState) -> Report | None:
+    """
+    Return the report of what was seen; None while it may still change.
+    """
+    if state.result is not None:
+        return report_result(state.result)
+    if state.terminated is not None:
+        return None if Look.FILE in state.owed else report_termination(state.terminated)
+    return None if state.invalid is None else report_invalid(state.invalid)
 
 
 def _step_at_stop(state: SidecarState, until: float, *, now: float) -> Step:

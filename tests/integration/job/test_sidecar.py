@@ -5,21 +5,25 @@ The sidecar over real sockets: what it asks for, what it writes, and what it sur
 import asyncio
 import os
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+import msgspec
 import pytest
 import pytest_asyncio
 
 from reporter.embedded.http.faults.rules import (
     CutConnection,
+    FaultResponse,
     Hang,
     bad_gateway_response,
     overloaded_response,
     status_response,
     truncated_response,
 )
+from reporter.embedded.schema.api_errors import invalid, invalid_value
 from reporter.embedded.server import EmbeddedServer
 from reporter.job.writer import NotWrittenError
+from reporter.runtime.process.clock import Clock
 from tests.integration.job.sidecar_fixture import (
     JOB,
     NAMESPACE,
@@ -48,7 +52,7 @@ async def server():
 
 
 async def test_a_result_becomes_a_condition_by_one_patch_of_the_status(server, tmp_path):
-    begun = datetime.now(UTC).replace(microsecond=0)
+    begun = Clock().now().replace(microsecond=0)
     async with running(server, tmp_path, CONDITION_TYPE="Checked") as sidecar:
         await sidecar.wait_asked("GET", PODS)
         assert sidecar.count("GET", JOBS) == 0
@@ -56,7 +60,7 @@ async def test_a_result_becomes_a_condition_by_one_patch_of_the_status(server, t
         assert await sidecar.exit_code() == 0
     (found,) = sidecar.conditions()
     at = datetime.fromisoformat(found.pop("lastTransitionTime"))
-    assert begun <= at <= datetime.now(UTC)
+    assert begun <= at <= Clock().now()
     assert {key: value for key, value in found.items() if value is not None} == {
         "type": "Checked",
         "status": "True",
@@ -98,6 +102,9 @@ async def test_an_equal_condition_is_not_written_again(server, tmp_path):
     assert sidecar.conditions() == [old]
 
 
+MISSING = (
+    "Adapter container exited successfully (code 0) but did not produce a valid result file: "
+)
 ENDS = {
     "out of memory": (
         {"exitCode": 137, "reason": "OOMKilled"}, "AdapterOOMKilled",
@@ -108,9 +115,7 @@ ENDS = {
         "Adapter container exited with code 3: Error",
     ),
     "no file": (
-        {"exitCode": 0, "reason": "Completed"}, "AdapterMissingResults",
-        "Adapter container exited successfully (code 0) but did not produce a valid result file: "
-        "Completed",
+        {"exitCode": 0, "reason": "Completed"}, "AdapterMissingResults", f"{MISSING}Completed",
     ),
 }  # fmt: skip
 
@@ -141,8 +146,7 @@ async def test_a_fifo_in_place_of_the_file_is_reported(server, tmp_path):
     status, reason, message = sidecar.summary()
     assert (status, reason) == ("False", "InvalidResultFormat")
     assert message == (
-        "Failed to parse adapter result: result file is not a regular file: "
-        f"path={sidecar.path}"
+        f"Failed to parse adapter result: result file is not a regular file: path={sidecar.path}"
     )
 
 
@@ -248,11 +252,13 @@ async def test_a_permission_that_is_granted_a_moment_later_suffices(server, tmp_
 
 
 async def test_a_type_that_the_api_server_refuses_is_a_failure_at_once(server, tmp_path):
-    refusal = status_response(422, "Invalid", "conditions: may not be Complete")
-    server.faults.add(refusal, method="PATCH")
+    cause = invalid_value("status.conditions", "Complete", "may not be written")
+    status = invalid("Job", "batch", JOB, [cause]).status
+    headers = {"Content-Type": "application/json"}
+    server.faults.add(FaultResponse(422, msgspec.json.encode(status), headers), method="PATCH")
     async with running(server, tmp_path) as sidecar:
         sidecar.path.write_bytes(RESULT)
-        with pytest.raises(NotWrittenError, match="may not be Complete"):
+        with pytest.raises(NotWrittenError, match="may not be written"):
             await sidecar.exit_code()
     assert sidecar.count("PATCH", JOBS) == 1
 

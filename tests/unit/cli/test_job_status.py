@@ -36,7 +36,9 @@ def test_without_arguments_it_runs_where_job_and_pod_are_named(argv):
     assert len(ended.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("environ", [{}, {"JOB_NAME": "x"}, {"POD_NAME": "x"}, POD | {"JOB_NAME": " "}])
+@pytest.mark.parametrize(
+    "environ", [{}, {"JOB_NAME": "x"}, {"POD_NAME": "x"}, POD | {"JOB_NAME": " "}]
+)
 def test_without_arguments_elsewhere_the_reporter_runs(environ):
     ended = reporter(**environ)
     assert ended.returncode == 2

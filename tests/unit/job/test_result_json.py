@@ -120,18 +120,19 @@ def test_no_text_of_the_file_is_in_an_error(raw):
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_result_or_refused(raw):
     try:
-        found = parse_result(raw)
+        seen = parse_result(raw).message
     except ResultFormatError as err:
-        assert str(err).startswith(("failed to parse JSON: ", "invalid result format: "))
-    else:
-        found.message.encode()
+        seen = str(err)
+    assert seen.encode()
 
 
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-        lambda inner: st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["status", "reason", "message", "x"]), inner),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(st.sampled_from(["status", "reason", "message", "x"]), inner)
+        ),
     )
 )
 def test_details_change_nothing(details):

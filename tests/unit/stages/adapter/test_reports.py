@@ -23,6 +23,11 @@ def test_durations_are_written_as_go_writes_them(seconds, text):
     assert go_duration(timedelta(seconds=seconds)) == text
 
 
+MISSING = (
+    "Adapter container exited successfully (code 0) but did not produce a valid result file: "
+)
+
+
 @pytest.mark.parametrize(
     ("ended", "reason", "message"),
     [
@@ -40,8 +45,7 @@ def test_durations_are_written_as_go_writes_them(seconds, text):
         ),
         (
             Terminated(0, ""), "AdapterMissingResults",
-            "Adapter container exited successfully (code 0) but did not produce a valid result "
-            "file: ",
+            MISSING,
         ),
     ],
 )  # fmt: skip

@@ -74,7 +74,10 @@ def test_a_cut_text_is_the_longest_beginning_that_fits(text, limit):
     assert not rest or len((cut + rest[0]).encode()) > limit
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"])))
+@given(
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.text(st.characters(exclude_categories=["Cs"])),
+)
 def test_every_result_fits_and_is_never_empty(reason, message):
     found = make_result("success", reason, message)
     assert 0 < len(found.reason.encode()) <= MAX_REASON_BYTES

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from reporter.model.job_results import Container, SidecarPod, Terminated
-from reporter.stages.adapter.observations import InvalidResult, find_adapter
+from reporter.stages.adapter.observations import InvalidResult, NoFile, find_adapter
 from reporter.stages.adapter.reports import Report
 from reporter.stages.adapter.steps import Leave, Look
 from tests.support.sidecars import (
@@ -156,9 +156,9 @@ def test_what_is_there_at_a_stop_signal_is_reported(row):
     assert (at, report.reason) == (3, reason)
 
 
-@pytest.mark.parametrize("file", [file_from(9, SUCCESS), file_from(3, INVALID)])
-def test_without_a_result_nothing_is_reported_at_a_stop_signal(file):
-    assert ReplayedAdapter(file, stop_at=3).run() == (3, Leave())
+@pytest.mark.parametrize("found", [NoFile(), INVALID], ids=["no file", "an invalid file"])
+def test_without_a_result_nothing_is_reported_at_a_stop_signal(found):
+    assert ReplayedAdapter(lambda _: found, stop_at=1).run() == (1, Leave())
 
 
 def test_a_native_sidecar_waits_a_little_for_the_status_of_the_adapter():
