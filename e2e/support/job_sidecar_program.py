@@ -8,9 +8,9 @@ import os
 from pathlib import Path
 
 from reporter.cli.__main__ import main
-from reporter.job import command
+from reporter.kube.auth import rest_config
 
 
 if __name__ == "__main__":
-    command.SERVICE_ACCOUNT_DIR = Path(os.environ["TEST_ACCOUNT"])
+    rest_config.SERVICE_ACCOUNT_DIR = Path(os.environ["TEST_ACCOUNT"])
     main()

@@ -12,7 +12,7 @@ from reporter.job.environment import EnvironmentRefusedError, SidecarSettings, l
 from reporter.job.stop import StopSignal
 from reporter.job.watching import AdapterWatch
 from reporter.job.writer import DEFAULT_LIMITS, ConditionWriter, NotWrittenError, WriteLimits
-from reporter.kube.auth.rest_config import IN_CLUSTER_VARIABLE, SERVICE_ACCOUNT_DIR
+from reporter.kube.auth import rest_config
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.job_status import JobStatusClient
 from reporter.kube.objects.sidecar_pod import SidecarPodReader
@@ -67,11 +67,11 @@ async def _connect(environ: Mapping[str, str], clock: Clock) -> RestClient:
     """
     Connect with the service account of the pod, and never with a kubeconfig.
     """
-    if not environ.get(IN_CLUSTER_VARIABLE):
+    if not environ.get(rest_config.IN_CLUSTER_VARIABLE):
         raise ConfigurationError(NOT_IN_CLUSTER)
     in_pod = {name: text for name, text in environ.items() if name != "KUBECONFIG"}
     return await connect(
-        None, clock=clock, environ=in_pod, service_account_dir=SERVICE_ACCOUNT_DIR
+        None, clock=clock, environ=in_pod, service_account_dir=rest_config.SERVICE_ACCOUNT_DIR
     )
 
 

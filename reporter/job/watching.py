@@ -6,7 +6,7 @@ import asyncio
 import logging
 from datetime import timedelta
 from math import isinf
-from typing import Protocol
+from typing import Any, Protocol
 
 from reporter.job.environment import SidecarSettings
 from reporter.job.result_file import read_result
@@ -107,7 +107,7 @@ class AdapterWatch:
 
     async def _wait(self, stopping: "asyncio.Task[None]", until: float) -> None:
         stopped = self._state.stop_until is not None
-        waits = [] if stopped else [stopping]
+        waits: list[asyncio.Task[Any]] = [] if stopped else [stopping]
         waits += [self._question] if self._state.asking and self._question is not None else []
         timeout = None if isinf(until) else max(until - self._now(), 0)
         if waits:

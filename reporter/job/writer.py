@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -103,17 +104,18 @@ class ConditionWriter:
         """
         try:
             for pause in CONFLICT_PAUSES:
-                try:
-                    return await self._write_once(condition)
-                except Conflict:
-                    await asyncio.sleep(pause)
-            return await self._write_once(condition)
+                with suppress(Conflict):
+                    await self._write_once(condition)
+                    return None
+                await asyncio.sleep(pause)
+            await self._write_once(condition)
         except (NotFound, Unserved) as err:
             raise NotWrittenError(f"job {self.jobs} not found: {err}") from err
         except Invalid as err:
             raise NotWrittenError(str(err)) from err
         except KubeError as err:
             return err
+        return None
 
     async def _write_once(self, condition: JobCondition) -> None:
         found = await self.jobs.read()

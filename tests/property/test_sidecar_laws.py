@@ -61,12 +61,22 @@ def test_it_ends_soon_after_the_deadline_or_the_stop_signal(adapter):
         assert at <= adapter.stop_at + more
 
 
+def noted(look, into):
+    """
+    Return *look*, which adds what it finds to a list.
+    """
+
+    def found(now):
+        into.append(look(now))
+        return into[-1]
+
+    return found
+
+
 @given(adapters())
 def test_what_it_reports_was_seen(adapter):
     seen, ended = [], []
-    original_file, original_end = adapter.file, adapter.ended
-    adapter.file = lambda now: seen.append(original_file(now)) or seen[-1]
-    adapter.ended = lambda now: ended.append(original_end(now)) or ended[-1]
+    adapter.file, adapter.ended = noted(adapter.file, seen), noted(adapter.ended, ended)
     at, end = adapter.run()
     if isinstance(end, Leave):
         assert adapter.stop_at is not None

@@ -138,7 +138,7 @@ class RunningSidecar:
 
     def summary(self) -> tuple[str, str, str] | None:
         found = self.condition()
-        return found and (found["status"], found["reason"], found["message"])
+        return (found["status"], found["reason"], found["message"]) if found else None
 
 
 @asynccontextmanager

@@ -143,10 +143,10 @@ async def test_a_fifo_in_place_of_the_file_is_reported(server, tmp_path):
     async with running(server, tmp_path) as sidecar:
         os.mkfifo(sidecar.path)
         assert await sidecar.exit_code() == 1
-    status, reason, message = sidecar.summary()
-    assert (status, reason) == ("False", "InvalidResultFormat")
-    assert message == (
-        f"Failed to parse adapter result: result file is not a regular file: path={sidecar.path}"
+    assert sidecar.summary() == (
+        "False",
+        "InvalidResultFormat",
+        f"Failed to parse adapter result: result file is not a regular file: path={sidecar.path}",
     )
 
 
