@@ -37,7 +37,7 @@ NAMESPACE = "default"
 RESULT = json.dumps(
     {"status": "success", "reason": "R", "message": "m", "details": list(range(100))}
 )
-HOSTILE = '{"details":[' + "{}," * 349_000 + '{}],"status":"success","reason":"Large"}'
+HOSTILE = '{"details":[' + "[]," * 349_000 + '[]],"status":"success","reason":"Large"}'
 """
 Nearly a mebibyte, of as many values as fit into it.
 """
@@ -86,7 +86,7 @@ def measure(plane: ControlPlane, starts: int) -> Iterator[BenchRow]:
         "Job sidecar: memory with a hostile file",
         "",
         f"{usage.peak:.1f} MiB at most",
-        note="1 MiB of 349,000 empty objects in the details",
+        note="1 MiB of 349,000 empty arrays in the details",
     )
 
 

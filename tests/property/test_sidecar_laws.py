@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.model.job_results import Terminated
-from reporter.stages.adapter.observations import InvalidResult, NoFile
+from reporter.stages.adapter.observations import FileObservation, InvalidResult, NoFile
 from reporter.stages.adapter.reports import Report
 from reporter.stages.adapter.steps import Leave, SidecarRules
 from tests.support.sidecars import FAILURE, SUCCESS, ReplayedAdapter
@@ -75,7 +75,8 @@ def noted(look, into):
 
 @given(adapters())
 def test_what_it_reports_was_seen(adapter):
-    seen, ended = [], []
+    seen: list[FileObservation] = []
+    ended: list[Terminated | None] = []
     adapter.file, adapter.ended = noted(adapter.file, seen), noted(adapter.ended, ended)
     at, end = adapter.run()
     if isinstance(end, Leave):

@@ -119,6 +119,8 @@ def test_condition_before_during_and_after_the_end_of_the_job(
         job.write_result(RESULT)
         assert job.start().end() == 0
         before = job.await_condition("Available")
+        wait = ("wait", f"job/{job.name}", "--for=condition=Available", "--timeout=30s")
+        assert "condition met" in plane.kubectl(*wait, f"--namespace={team}")
         assert set(job.conditions()) == {"Available"}
 
         job.write_status("Succeeded", **DONE)

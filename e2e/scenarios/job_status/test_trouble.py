@@ -4,6 +4,7 @@ Faults around the sidecar: other writers, a deleted Job, missing rights, an API 
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -159,6 +160,21 @@ def test_api_server_that_is_away_in_the_middle(plane: ControlPlane, team: str) -
             job.await_log("cannot write yet", times=3)
         assert job.end() == 0
         assert job.conditions()["Available"]["reason"] == "AllChecksPassed"
+
+
+@pytest.mark.slow
+def test_api_server_that_is_away_for_a_minute_around_the_deadline(
+    plane: ControlPlane, team: str
+) -> None:
+    with SidecarJob(plane, team) as job:
+        job.start(MAX_WAIT_TIME_SECONDS="20")
+        job.await_log("the pod has no status of an adapter")
+        with plane.paused("kwok"), plane.api_server_down():
+            time.sleep(60)
+            assert job.process is not None
+            assert job.process.running()
+        assert job.end() == 1
+        assert job.conditions()["Available"]["reason"] == "AdapterTimeout"
 
 
 def test_end_of_the_adapter_while_the_api_server_is_away(plane: ControlPlane, team: str) -> None:

@@ -127,9 +127,11 @@ def with_file(
         case ValidResult():
             return replace(state, result=seen)
         case InvalidResult():
-            counts = state.terminated is None and state.stop_until is None
-            certain = not rules.rereads_invalid or seen == state.suspect
-            return replace(state, suspect=seen, invalid=seen if counts and certain else None)
+            # At a stop signal the adapter may have been ended while it wrote.
+            counts = state.stop_until is None and (
+                not rules.rereads_invalid or seen == state.suspect
+            )
+            return replace(state, suspect=seen, invalid=seen if counts else None)
 
 
 def with_question(state: SidecarState) -> SidecarState:

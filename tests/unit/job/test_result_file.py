@@ -84,8 +84,9 @@ def test_a_writer_that_waits_at_a_fifo_is_not_read(path):
     writer = threading.Thread(target=lambda: os.close(os.open(path, os.O_WRONLY)), daemon=True)
     writer.start()
     assert "not a regular file" in error_of(path)
-    os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))  # releases the writer if none has
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # releases a writer that comes later
     writer.join(30)
+    os.close(reader)
     assert not writer.is_alive()
 
 

@@ -133,6 +133,17 @@ def test_an_invalid_file_that_is_removed_does_not_count():
     assert adapter.run()[1].reason == "AllChecksPassed"
 
 
+def test_an_invalid_file_that_came_again_is_read_once_more():
+    adapter = ReplayedAdapter(lambda now: INVALID if now == 4 or now >= 8 else NoFile())
+    at, report = adapter.run()
+    assert (at, report.reason) == (10, "InvalidResultFormat")
+
+
+def test_an_invalid_file_that_was_removed_is_forgotten_at_the_deadline():
+    adapter = ReplayedAdapter(lambda now: INVALID if now == 4 else NoFile())
+    assert adapter.run() == (300, Report(False, "AdapterTimeout", TIMEOUT_TEXT, 1))
+
+
 def test_the_file_is_polled_while_the_api_server_does_not_answer():
     adapter = ReplayedAdapter(file_from(5, SUCCESS), answers_after=1000)
     assert adapter.run() == (6, Report(True, "AllChecksPassed", "all is well", 0))
@@ -170,6 +181,12 @@ def test_a_native_sidecar_waits_a_little_for_the_status_of_the_adapter():
     assert never.run() == (8, Leave())
     written = ReplayedAdapter(file_from(4, FAILURE), stop_at=3, patience=patience)
     assert written.run()[1].reason == "MissingPermissions"
+
+
+def test_an_invalid_file_never_counts_after_a_stop_signal():
+    patience = timedelta(seconds=5)
+    adapter = ReplayedAdapter(lambda _: INVALID, stop_at=1, patience=patience)
+    assert adapter.run() == (6, Leave())
 
 
 def test_a_stop_signal_the_old_way_reports_nothing():
