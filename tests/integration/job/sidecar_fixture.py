@@ -26,6 +26,8 @@ Json = dict[str, Any]
 
 NAMESPACE, JOB, POD = "kube-system", "check", "check-7xk2p"
 WAIT_TIMEOUT = 30.0
+JOBS, PODS = f"/jobs/{JOB}", f"/pods/{POD}"
+WRITTEN = ("True", "AllChecksPassed", "all is well")
 RESULT = b'{"status":"success","reason":"AllChecksPassed","message":"all is well"}'
 QUICK = SidecarRules(
     timedelta(milliseconds=20),

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 import pytest_asyncio
 
-from reporter.embedded.server import EmbeddedServer
 from reporter.kube.objects.job_status import JobStatusClient
 from reporter.kube.objects.sidecar_pod import SidecarPodReader
 from reporter.kube.wire.errors import Conflict, Invalid, NotFound, Unreachable
@@ -18,13 +17,6 @@ from tests.support.stubs.api_servers import a_json_response, a_kubeconfig, conne
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 FOUND = JobCondition("Available", "True", "R", "m")
-
-
-@pytest_asyncio.fixture
-async def server():
-    async with EmbeddedServer() as server:
-        server.cluster.upsert(a_job())
-        yield server
 
 
 @pytest_asyncio.fixture

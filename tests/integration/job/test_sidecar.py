@@ -2,53 +2,27 @@
 The sidecar over real sockets: what it asks for, what it writes, and what it survives.
 """
 
-import asyncio
 import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-import msgspec
 import pytest
-import pytest_asyncio
 
-from reporter.embedded.http.faults.rules import (
-    CutConnection,
-    FaultResponse,
-    Hang,
-    bad_gateway_response,
-    overloaded_response,
-    status_response,
-    truncated_response,
-)
-from reporter.embedded.schema.api_errors import invalid, invalid_value
-from reporter.embedded.server import EmbeddedServer
-from reporter.job.writer import NotWrittenError
+from reporter.embedded.http.faults.rules import Hang
 from reporter.runtime.process.clock import Clock
 from tests.integration.job.sidecar_fixture import (
     JOB,
+    JOBS,
     NAMESPACE,
-    POD,
+    PODS,
     QUICK,
     RESULT,
-    SHORT,
+    WRITTEN,
     a_condition,
     a_job,
     a_pod,
     running,
 )
-
-
-WRITTEN = ("True", "AllChecksPassed", "all is well")
-JOBS, PODS = f"/jobs/{JOB}", f"/pods/{POD}"
-CONFLICT = status_response(409, "Conflict", "the object has been modified")
-
-
-@pytest_asyncio.fixture
-async def server():
-    async with EmbeddedServer() as server:
-        server.cluster.upsert(a_job())
-        server.cluster.upsert(a_pod())
-        yield server
 
 
 async def test_a_result_becomes_a_condition_by_one_patch_of_the_status(server, tmp_path):
@@ -150,119 +124,6 @@ async def test_a_fifo_in_place_of_the_file_is_reported(server, tmp_path):
     )
 
 
-# ------------------------------------------------------------ writing
-
-
-@pytest.mark.parametrize("conflicts", [1, 3, 9])
-async def test_conflicts_are_tried_again(server, tmp_path, conflicts):
-    server.faults.add(CONFLICT, method="PATCH", times=conflicts)
-    async with running(server, tmp_path) as sidecar:
-        sidecar.path.write_bytes(RESULT)
-        assert await sidecar.exit_code() == 0
-    assert sidecar.summary() == WRITTEN
-    assert sidecar.count("PATCH", JOBS) == conflicts + 1
-    assert sidecar.count("GET", JOBS) == conflicts + 1
-
-
-FAULTS = {
-    "an error of the server": status_response(500, "InternalError", "etcd is away"),
-    "a timeout of the server": status_response(504, "Timeout", "too slow"),
-    "a server that starts": status_response(503, "ServiceUnavailable", "not yet"),
-    "too many requests": overloaded_response(1),
-    "a proxy's page": bad_gateway_response(),
-    "a cut connection": CutConnection(),
-    "half an answer": truncated_response(),
-}
-
-
-@pytest.mark.parametrize("row", FAULTS)
-async def test_a_failure_that_may_pass_is_tried_again(server, tmp_path, row):
-    server.faults.add(FAULTS[row], path=JOBS, times=3)
-    async with running(server, tmp_path) as sidecar:
-        sidecar.path.write_bytes(RESULT)
-        assert await sidecar.exit_code() == 0
-    assert sidecar.summary() == WRITTEN
-
-
-async def test_the_result_is_written_when_the_server_is_back(server, tmp_path):
-    async with running(server, tmp_path) as sidecar:
-        await sidecar.wait_asked("GET", PODS)
-        await server.stop()
-        sidecar.path.write_bytes(RESULT)
-        await asyncio.sleep(0.3)
-        await server.start()
-        assert await sidecar.exit_code() == 0
-    assert sidecar.summary() == WRITTEN
-
-
-async def test_it_gives_up_after_its_limit_behind_the_deadline(server, tmp_path):
-    limits = replace(SHORT, after_deadline=timedelta(seconds=0.2))
-    rules = replace(QUICK, max_wait=timedelta(seconds=1))
-    server.faults.add(FAULTS["a proxy's page"], path=JOBS)
-    async with running(server, tmp_path, rules=rules, limits=limits) as sidecar:
-        with pytest.raises(NotWrittenError, match="HTTP 502"):
-            await sidecar.exit_code()
-    assert sidecar.conditions() == []
-
-
-async def test_a_job_that_is_gone_is_named(server, tmp_path):
-    async with running(server, tmp_path) as sidecar:
-        server.cluster.delete("jobs.batch", NAMESPACE, JOB)
-        sidecar.path.write_bytes(RESULT)
-        with pytest.raises(NotWrittenError, match=f"^job {NAMESPACE}/{JOB} not found"):
-            await sidecar.exit_code()
-
-
-async def test_a_job_that_was_created_anew_is_not_touched(server, tmp_path):
-    async with running(server, tmp_path) as sidecar:
-        await sidecar.wait_asked("GET", PODS)
-        server.cluster.upsert(a_job("another-uid"))
-        sidecar.path.write_bytes(RESULT)
-        with pytest.raises(NotWrittenError, match="its uid is another-uid"):
-            await sidecar.exit_code()
-    assert sidecar.conditions() == []
-    assert sidecar.count("PATCH", JOBS) == 0
-
-
-@pytest.mark.parametrize(
-    ("verb", "group", "resource", "text"),
-    [
-        ("get", "batch", "jobs", "grant the pod's service account: get jobs.batch; "),
-        ("patch", "batch", "jobs/status", "grant the pod's service account: patch jobs.batch/status; "),
-    ],
-)  # fmt: skip
-async def test_a_missing_permission_is_named(server, tmp_path, verb, group, resource, text):
-    server.deny(verb, group, resource)
-    async with running(server, tmp_path) as sidecar:
-        sidecar.path.write_bytes(RESULT)
-        with pytest.raises(NotWrittenError, match=text):
-            await sidecar.exit_code()
-    assert sidecar.conditions() == []
-
-
-async def test_a_permission_that_is_granted_a_moment_later_suffices(server, tmp_path):
-    denial = server.deny("patch", "batch", "jobs/status")
-    limits = replace(SHORT, refused=timedelta(seconds=30))
-    async with running(server, tmp_path, limits=limits) as sidecar:
-        sidecar.path.write_bytes(RESULT)
-        await sidecar.wait_asked("PATCH", JOBS)
-        server.allow(denial)
-        assert await sidecar.exit_code() == 0
-    assert sidecar.summary() == WRITTEN
-
-
-async def test_a_type_that_the_api_server_refuses_is_a_failure_at_once(server, tmp_path):
-    cause = invalid_value("status.conditions", "Complete", "may not be written")
-    status = invalid("Job", "batch", JOB, [cause]).status
-    headers = {"Content-Type": "application/json"}
-    server.faults.add(FaultResponse(422, msgspec.json.encode(status), headers), method="PATCH")
-    async with running(server, tmp_path) as sidecar:
-        sidecar.path.write_bytes(RESULT)
-        with pytest.raises(NotWrittenError, match="may not be written"):
-            await sidecar.exit_code()
-    assert sidecar.count("PATCH", JOBS) == 1
-
-
 # ------------------------------------------------------------ reading the pod
 
 
@@ -285,78 +146,3 @@ async def test_a_server_that_hangs_does_not_delay_the_file(server, tmp_path):
         sidecar.path.write_bytes(RESULT)
         assert await sidecar.exit_code() == 0
     assert sidecar.summary() == WRITTEN
-
-
-# ------------------------------------------------------------ stop signals and native sidecars
-
-
-async def test_a_stop_signal_without_a_result_leaves_the_job_as_it_is(server, tmp_path):
-    async with running(server, tmp_path) as sidecar:
-        await sidecar.wait_asked("GET", PODS)
-        sidecar.stop.receive()
-        assert await sidecar.exit_code() == 0
-    assert sidecar.conditions() == []
-    assert sidecar.count("GET", JOBS) == 0
-
-
-async def test_a_result_that_is_there_at_a_stop_signal_is_written(server, tmp_path):
-    rules = replace(QUICK, poll_interval=timedelta(seconds=59))
-    async with running(server, tmp_path, rules=rules) as sidecar:
-        await sidecar.wait_asked("GET", PODS)
-        sidecar.path.write_bytes(RESULT)
-        sidecar.stop.receive()
-        assert await sidecar.exit_code() == 0
-    assert sidecar.summary() == WRITTEN
-
-
-async def test_a_write_that_fails_after_a_stop_signal_is_given_up_in_time(server, tmp_path):
-    server.faults.add(FAULTS["a cut connection"], path=JOBS)
-    limits = replace(SHORT, after_stop=timedelta(seconds=0.3))
-    async with running(server, tmp_path, limits=limits) as sidecar:
-        sidecar.path.write_bytes(RESULT)
-        await sidecar.wait_asked("GET", JOBS, times=2)
-        assert not sidecar.task.done()
-        sidecar.stop.receive()
-        with pytest.raises(NotWrittenError):
-            await sidecar.exit_code()
-
-
-async def test_a_native_sidecar_stays_after_its_report_and_ends_with_zero(server, tmp_path):
-    server.cluster.upsert(a_pod(native=True))
-    async with running(server, tmp_path) as sidecar:
-        await sidecar.wait_asked("GET", PODS)
-        server.cluster.upsert(a_pod(native=True, exitCode=1, reason="Error"))
-        await sidecar.wait_for(sidecar.summary)
-        assert sidecar.summary()[1] == "AdapterExitedWithError"
-        await asyncio.sleep(0.1)
-        assert not sidecar.task.done()
-        sidecar.stop.receive()
-        assert await sidecar.exit_code() == 0
-    assert sidecar.count("PATCH", JOBS) == 1
-
-
-async def test_a_native_sidecar_sees_an_end_that_is_written_after_its_stop_signal(
-    server, tmp_path
-):
-    server.cluster.upsert(a_pod(native=True))
-    async with running(server, tmp_path) as sidecar:
-        await sidecar.wait_asked("GET", PODS)
-        asked = sidecar.count("GET", PODS)
-        sidecar.stop.receive()
-        await sidecar.wait_asked("GET", PODS, times=asked + 2)
-        server.cluster.upsert(a_pod(native=True, exitCode=0, reason="Completed"))
-        assert await sidecar.exit_code() == 0
-    assert sidecar.summary()[1] == "AdapterMissingResults"
-
-
-@pytest.mark.parametrize(("native", "stays"), [("true", True), ("false", False)])
-async def test_a_variable_decides_over_the_pod(server, tmp_path, native, stays):
-    server.cluster.upsert(a_pod(native=not stays))
-    async with running(server, tmp_path, NATIVE_SIDECAR=native) as sidecar:
-        sidecar.path.write_bytes(RESULT)
-        await sidecar.wait_for(sidecar.summary)
-        if stays:
-            await asyncio.sleep(0.1)
-            assert not sidecar.task.done()
-            sidecar.stop.receive()
-        assert await sidecar.exit_code() == 0
