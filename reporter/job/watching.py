@@ -29,12 +29,6 @@ from reporter.stages.adapter.steps import (
 )
 
 
-NATIVE_PATIENCE = timedelta(seconds=5)
-"""
-The time for which a native sidecar looks again after its stop signal. The kubelet sends it once the
-adapter has ended, and writes the status of the adapter at about the same time.
-"""
-
 logger = logging.getLogger(__name__)
 
 
@@ -117,7 +111,7 @@ class AdapterWatch:
         self._take_answer()
         if stopping.done() and not stopped:
             logger.info("received a stop signal")
-            patience = NATIVE_PATIENCE if self.is_native else timedelta(0)
+            patience = self._rules.native_patience if self.is_native else timedelta(0)
             self._state = with_stop(self._state, self._rules, patience=patience, now=self._now())
 
     def _take_answer(self) -> None:

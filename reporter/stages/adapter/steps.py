@@ -37,6 +37,8 @@ class SidecarRules:
     *looks_at_stop*: a stop signal is answered by a last look, else by leaving at once.
     *container_interval*: between two looks at the container.
     *stop_interval*: between two looks after a stop signal, if there is time for several.
+    *native_patience*: how long a native sidecar looks again after its stop signal. The kubelet sends it
+    once the adapter has ended, and writes the status of the adapter at about the same time.
     """
 
     poll_interval: timedelta
@@ -45,6 +47,7 @@ class SidecarRules:
     looks_at_stop: bool = True
     container_interval: timedelta = timedelta(seconds=10)
     stop_interval: timedelta = timedelta(seconds=1)
+    native_patience: timedelta = timedelta(seconds=5)
 
 
 @unique

@@ -34,6 +34,7 @@ QUICK = SidecarRules(
     timedelta(seconds=60),
     container_interval=timedelta(milliseconds=50),
     stop_interval=timedelta(milliseconds=50),
+    native_patience=timedelta(seconds=60),
 )
 SHORT = WriteLimits(
     after_deadline=timedelta(seconds=60),
