@@ -39,5 +39,6 @@ ENV PYTHONPATH=/packages PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PYTHONSAFE
 USER 65532:65532
 WORKDIR /
 EXPOSE 8080 8081
+# Without arguments it is `run`, or `job-status` where JOB_NAME and POD_NAME are set.
 ENTRYPOINT ["python3", "-m", "reporter.cli"]
-CMD ["run"]
+CMD []

@@ -61,6 +61,13 @@ class RuncContainer:
         assert self._process is not None
         return self._process.wait(timeout=within)
 
+    def wait(self, *, within: float = 60) -> int:
+        """
+        Return the exit code once it has ended by itself.
+        """
+        assert self._process is not None
+        return self._process.wait(timeout=within)
+
     def has_ended(self) -> bool:
         return self._process is None or self._process.poll() is not None
 
@@ -77,7 +84,7 @@ class RuncContainer:
         spec["process"] |= {
             "terminal": False,
             "user": {"uid": int(user), "gid": int(group)},
-            "args": [*self._config["Entrypoint"], *(arguments or self._config["Cmd"])],
+            "args": [*self._config["Entrypoint"], *(arguments or self._config.get("Cmd") or ())],
             "env": [*self._config["Env"], *(f"{key}={value}" for key, value in env.items())],
             "capabilities": {},
             "noNewPrivileges": True,

@@ -69,6 +69,7 @@ def test_image_has_labels_and_a_numeric_unprivileged_user(storage: Storage) -> N
     config = storage.inspect(IMAGE)["OCIv1"]["config"]
     assert config["User"] == "65532:65532"
     assert config["Entrypoint"] == ["python3", "-m", "reporter.cli"]
+    assert not config.get("Cmd"), "the sidecar of a Job has no arguments"
     prefix = "org.opencontainers.image."
     labels = {key.removeprefix(prefix) for key in config["Labels"] if key.startswith(prefix)}
     assert {"title", "description", "licenses", "version", "revision"} <= labels
@@ -164,6 +165,21 @@ def test_container_writes_an_event_and_stops_on_sigterm(
     print(f"ready after {running.seconds:.2f} s, RSS {_memory(running) / MEBIBYTE:.0f} MiB")
     assert _memory(running) < 128 * MEBIBYTE
     assert running.container.stop() == 0
+
+
+def test_container_without_arguments_is_the_sidecar_of_a_job(
+    storage: Storage, tmp_path: Path
+) -> None:
+    secrets = tmp_path / "secrets"
+    secrets.mkdir()
+    _make_readable(tmp_path)
+    container = RuncContainer(storage, IMAGE, tmp_path, secrets)
+    try:
+        container.start(env={"JOB_NAME": "check", "POD_NAME": "check-7xk2p"})
+        assert container.wait() == 1
+        assert "JOB_NAMESPACE: required" in container.log.read_text()
+    finally:
+        container.remove()
 
 
 def test_container_has_no_privileges_on_its_machine(running: RunningContainer) -> None:

@@ -1,5 +1,8 @@
 """
 The commands and their exit codes: 0 for success, 2 for a configuration that is refused.
+
+What only one command needs is imported by it: catalogue, probes and API client take a second and tens
+of MiB.
 """
 
 import sys
@@ -10,9 +13,6 @@ from typing import TypeAlias
 
 from reporter import PROGRAM_NAME
 from reporter.cli.asking_commands import ASKING_COMMANDS
-from reporter.cli.configuration import load_configuration
-from reporter.cli.help import render_help
-from reporter.cli.summary import render_summary
 from reporter.settings import SettingsError
 from reporter.sinks.log_format import one_line
 
@@ -24,6 +24,7 @@ DEMO_NOT_INSTALLED = """\
 the demo is not part of this installation, as images and wheels leave it out.
 To see it, clone the repository of this program and run there: make run"""
 PLUGIN_COMMANDS = ASKING_COMMANDS | {"version"}
+SIDECAR_VARIABLES = ("JOB_NAME", "POD_NAME")
 HELP_ARGUMENTS = frozenset({"help", "-h", "-help", "--help"})
 
 
@@ -31,9 +32,11 @@ def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """
     Run a command and return its exit code. Without a command's name, it is run.
 
-    The Go reporter has no commands, and its chart gives flags alone.
+    The Go reporter has no commands, and its chart gives flags alone. Without any argument in a Job's
+    sidecar it is job-status.
     """
-    name, arguments = (argv[0], argv[1:]) if _has_command_name(argv) else ("run", argv)
+    default = "job-status" if not argv and _is_sidecar(environ) else "run"
+    name, arguments = (argv[0], argv[1:]) if _has_command_name(argv) else (default, argv)
     if name in HELP_ARGUMENTS or (name != "demo" and HELP_ARGUMENTS & set(arguments)):
         print(_help_of(name))
         return 0
@@ -56,7 +59,13 @@ def run_plugin(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _help_of(name: str) -> str:
+    if name == "job-status":
+        from reporter.cli import job_status  # noqa: PLC0415
+
+        return job_status.render_help()
     if name not in ASKING_COMMANDS:
+        from reporter.cli.help import render_help  # noqa: PLC0415
+
         return render_help()
     from reporter.cli.status import command, explain, wait  # noqa: PLC0415
 
@@ -66,6 +75,15 @@ def _help_of(name: str) -> str:
         "explain": explain.render_help,
     }
     return helps[name]()
+
+
+def _is_sidecar(environ: Mapping[str, str]) -> bool:
+    """
+    Return whether the variables are those of the sidecar of a Job, whose image has no arguments.
+
+    Both are needed: build servers set JOB_NAME, and the chart sets POD_NAME.
+    """
+    return all(environ.get(name, "").strip() for name in SIDECAR_VARIABLES)
 
 
 def _has_command_name(argv: Sequence[str]) -> bool:
@@ -87,8 +105,9 @@ def _unknown_command(name: str) -> str:
 
 
 def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.configuration import load_configuration  # noqa: PLC0415
+
     settings, catalogue = load_configuration(arguments, environ)
-    # Imported here because the other commands need no API client.
     from reporter.app import run  # noqa: PLC0415
 
     return run(settings, catalogue)
@@ -112,6 +131,14 @@ def _explain(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     return run_explain(arguments, environ)
 
 
+def _job_status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    if arguments:
+        raise SettingsError("", f"unexpected argument {arguments[0]!r}; job-status takes none")
+    from reporter.job.command import run_job_status  # noqa: PLC0415
+
+    return run_job_status(environ)
+
+
 def _demo(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     # Imported here, as wheels and images are built without reporter.embedded.
     try:
@@ -124,6 +151,9 @@ def _demo(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _check_config(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.configuration import load_configuration  # noqa: PLC0415
+    from reporter.cli.summary import render_summary  # noqa: PLC0415
+
     print(render_summary(*load_configuration(arguments, environ)))
     return 0
 
@@ -143,6 +173,7 @@ COMMANDS: Mapping[str, Command] = {
     "status": _status,
     "wait": _wait,
     "explain": _explain,
+    "job-status": _job_status,
     "demo": _demo,
     "check-config": _check_config,
     "version": _version,

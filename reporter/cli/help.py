@@ -16,6 +16,7 @@ Report as Kubernetes Events why a KAITO production stack does not serve.
 Usage:
   {PROGRAM_NAME} [run] [FLAGS]
   {PROGRAM_NAME} status|wait|explain [NAME] [FLAGS]
+  {PROGRAM_NAME} job-status
   {PROGRAM_NAME} demo|check-config|version
 
 Commands:
@@ -24,6 +25,9 @@ Commands:
   wait          Wait until one of them is as wanted, as a pipeline does.
   explain       Explain a reason, or what blocks a subject.
                 Each of the three has a --help of its own.
+  job-status    As the sidecar of a Job, write the result of its other container
+                into the status of the Job. Has a --help of its own, and is the
+                default command where JOB_NAME and POD_NAME are set.
   demo          Run it against an example stack; needs no cluster.
   check-config  Check flags, catalogue and overlay, and print what is in effect.
   version       Print the version."""

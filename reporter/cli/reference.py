@@ -1,5 +1,5 @@
 """
-The generated tables of docs/metrics.md, docs/flags.md, docs/commands.md and docs/troubleshooting.md.
+The generated tables of the folder docs/: metrics, flags, commands, variables, troubleshooting.
 
 ``python -m reporter.cli.reference`` renews them in the folder docs/ of the working directory;
 another folder may be given as the argument. A test compares the files with the program.
@@ -12,6 +12,7 @@ from pathlib import Path
 from reporter.cli.configuration import load_shipped_catalogue
 from reporter.cli.status.arguments.flags import COMMAND_FLAGS
 from reporter.cli.status.arguments.parser import CommandFlag
+from reporter.job.variables import VARIABLES
 from reporter.model.enums import DetailSource
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.runtime.inputs.coverage import (
@@ -88,10 +89,26 @@ def render_commands() -> str:
     )
 
 
+def render_variables() -> str:
+    """
+    Return a Markdown table with a row for each variable of the Job sidecar.
+    """
+    rows = (
+        (
+            f"`{each.name}`",
+            "required" if each.is_required else f"`{each.default}`" if each.default else "",
+            each.help,
+        )
+        for each in VARIABLES
+    )
+    return _render_table(("variable", "default", "meaning"), rows)
+
+
 RENDERERS: Mapping[str, Callable[[], str]] = {
     "metrics.md": render_metrics,
     "flags.md": render_flags,
     "commands.md": render_commands,
+    "job-status.md": render_variables,
     "troubleshooting.md": render_unknown_reasons,
 }
 """

@@ -56,6 +56,10 @@ EMPTY_OBJECTS: dict[str, Json] = {
         },
         "status": {"replicas": 0},
     },
+    "jobs.batch": {
+        "spec": {"template": {"metadata": {}, "spec": {"containers": None}}},
+        "status": {},
+    },
     "customresourcedefinitions.apiextensions.k8s.io": {
         "spec": {"group": "", "names": {"plural": "", "kind": ""}, "scope": "", "versions": None},
         "status": {
@@ -87,6 +91,8 @@ def apply_defaults(kind: ServedKind, value: Json) -> None:
             _default_pod(value)
         case "services":
             value.setdefault("status", {"loadBalancer": {}})
+        case "jobs.batch":
+            value.setdefault("status", {})
         case _:
             pass
 

@@ -1,0 +1,138 @@
+"""
+Look at file, container and signals until there is something to report, or to leave.
+"""
+
+import asyncio
+import logging
+from datetime import timedelta
+from math import isinf
+from typing import Any, Protocol
+
+from reporter.job.environment import SidecarSettings
+from reporter.job.result_file import read_result
+from reporter.job.stop import StopSignal
+from reporter.kube.wire.errors import KubeError
+from reporter.model.job_results import SidecarPod, Terminated
+from reporter.runtime.process.cancellation import cancel_all
+from reporter.stages.adapter.observations import InvalidResult, find_adapter
+from reporter.stages.adapter.reports import Report
+from reporter.stages.adapter.steps import (
+    Leave,
+    Look,
+    Wait,
+    begin,
+    next_step,
+    with_container,
+    with_file,
+    with_question,
+    with_stop,
+)
+
+
+logger = logging.getLogger(__name__)
+
+
+class PodReader(Protocol):
+    async def read(self) -> SidecarPod: ...
+
+
+class AdapterWatch:
+    """
+    *pod*: the last one that was read.
+    """
+
+    def __init__(self, settings: SidecarSettings, pods: PodReader, stop: StopSignal) -> None:
+        self._settings, self._rules, self._pods = settings, settings.rules, pods
+        self._stop = stop
+        self._now = asyncio.get_running_loop().time
+        self._state = begin(self._rules, now=self._now())
+        self._question: asyncio.Task[SidecarPod] | None = None
+        self.pod: SidecarPod | None = None
+
+    @property
+    def deadline(self) -> float:
+        return self._state.deadline
+
+    @property
+    def is_native(self) -> bool:
+        """
+        Return whether the kubelet restarts this container, and stops it after the adapter.
+        """
+        if self._settings.native is not None:
+            return self._settings.native
+        return self.pod is not None and not self._settings.own_names.isdisjoint(
+            self.pod.native_sidecars
+        )
+
+    async def conclude(self) -> Report | Leave:
+        stopping = asyncio.create_task(self._stop.wait(), name="wait for a stop signal")
+        try:
+            while True:
+                match next_step(self._state, self._rules, now=self._now()):
+                    case Look.FILE:
+                        self._read_file()
+                    case Look.CONTAINER:
+                        self._ask()
+                    case Wait(until):
+                        await self._wait(stopping, until)
+                    case Report() | Leave() as end:
+                        return end
+        finally:
+            await self._end(stopping)
+
+    async def _end(self, stopping: "asyncio.Task[None]") -> None:
+        question = self._question
+        if question is None:
+            await cancel_all(stopping)
+            return
+        await cancel_all(stopping, question)
+        if not question.cancelled():
+            question.exception()  # else asyncio logs one that nobody asked for
+
+    def _read_file(self) -> None:
+        seen = read_result(self._settings.results_path)
+        if isinstance(seen, InvalidResult) and seen != self._state.suspect:
+            logger.warning("the result file is not valid yet: %s", seen.error)
+        self._state = with_file(self._state, self._rules, seen, now=self._now())
+
+    def _ask(self) -> None:
+        self._question = asyncio.create_task(self._pods.read(), name="read the pod")
+        self._state = with_question(self._state)
+
+    async def _wait(self, stopping: "asyncio.Task[None]", until: float) -> None:
+        stopped = self._state.stop_until is not None
+        waits: list[asyncio.Task[Any]] = [] if stopped else [stopping]
+        waits += [self._question] if self._state.asking and self._question is not None else []
+        timeout = None if isinf(until) else max(until - self._now(), 0)
+        if waits:
+            await asyncio.wait(waits, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        else:
+            await asyncio.sleep(timeout or 0)
+        self._take_answer()
+        if stopping.done() and not stopped:
+            logger.info("received a stop signal")
+            patience = self._rules.native_patience if self.is_native else timedelta(0)
+            self._state = with_stop(self._state, self._rules, patience=patience, now=self._now())
+
+    def _take_answer(self) -> None:
+        if not self._state.asking or self._question is None or not self._question.done():
+            return
+        ended: Terminated | None = None
+        try:
+            self.pod = self._question.result()
+        except KubeError as err:
+            logger.warning("cannot read the status of the adapter, trying again: %s", err)
+        else:
+            ended = self._ended(self.pod)
+        self._state = with_container(self._state, self._rules, ended, now=self._now())
+
+    def _ended(self, pod: SidecarPod) -> Terminated | None:
+        settings = self._settings
+        adapter = find_adapter(
+            pod, adapter=settings.adapter_container, own_names=settings.own_names
+        )
+        if adapter is None:
+            wanted = f"named {settings.adapter_container!r} " if settings.adapter_container else ""
+            logger.warning("the pod has no status of an adapter container %syet", wanted)
+            return None
+        return adapter.terminated

@@ -1,0 +1,236 @@
+"""
+The sidecar's decisions: which look is next, and when to report, to wait or to leave. Pure.
+
+A look at the file comes before one at the container, and both before the deadline counts. The end
+of the container counts only after one more look at the file, because the adapter may have written it
+between the two. Times are in seconds of the event loop.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from enum import Enum, unique
+from math import inf
+from typing import TypeAlias
+
+from reporter.model.job_results import Terminated
+from reporter.stages.adapter.observations import (
+    FileObservation,
+    InvalidResult,
+    NoFile,
+    ValidResult,
+)
+from reporter.stages.adapter.reports import (
+    Report,
+    report_invalid,
+    report_result,
+    report_termination,
+    report_timeout,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SidecarRules:
+    """
+    Times and habits of the looks.
+
+    *rereads_invalid*: an invalid file counts only if it is still the same a poll later.
+    *looks_at_stop*: a stop signal is answered by a last look, else by leaving at once.
+    *container_interval*: between two looks at the container.
+    *stop_interval*: between two looks after a stop signal, if there is time for several.
+    *native_patience*: how long a native sidecar looks again after its stop signal. The kubelet sends it
+    once the adapter has ended, and writes the status of the adapter at about the same time.
+    """
+
+    poll_interval: timedelta
+    max_wait: timedelta
+    rereads_invalid: bool = True
+    looks_at_stop: bool = True
+    container_interval: timedelta = timedelta(seconds=10)
+    stop_interval: timedelta = timedelta(seconds=1)
+    native_patience: timedelta = timedelta(seconds=5)
+
+
+@unique
+class Look(Enum):
+    FILE = "file"
+    CONTAINER = "container"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """
+    Wait until a moment, a stop signal or the status of the container, whatever comes first.
+    """
+
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """
+    End without a report.
+    """
+
+
+Step: TypeAlias = Look | Wait | Report | Leave
+
+
+@dataclass(frozen=True, slots=True)
+class SidecarState:
+    """
+    Everything seen so far, and when to look next.
+
+    *file_due*, *container_due*: when to look next; *file_at*, *container_at*: the last looks.
+    *owed*: looks that come before anything else is decided. *asking*: the status was requested.
+    *suspect*: an invalid file that does not count yet; *invalid*: one that does.
+    *stop_until*: when to leave after a stop signal; None without one.
+    """
+
+    deadline: float
+    file_due: float
+    container_due: float
+    file_at: float = -inf
+    container_at: float = -inf
+    owed: frozenset[Look] = frozenset()
+    asking: bool = False
+    result: ValidResult | None = None
+    suspect: InvalidResult | None = None
+    invalid: InvalidResult | None = None
+    terminated: Terminated | None = None
+    stop_until: float | None = None
+
+
+def begin(rules: SidecarRules, *, now: float) -> SidecarState:
+    """
+    Look at the container at once, at the file after the first poll interval.
+    """
+    return SidecarState(
+        deadline=now + rules.max_wait.total_seconds(),
+        file_due=now + rules.poll_interval.total_seconds(),
+        container_due=now,
+    )
+
+
+# ------------------------------------------------------------ what was seen
+
+
+def with_file(
+    state: SidecarState, rules: SidecarRules, seen: FileObservation, *, now: float
+) -> SidecarState:
+    interval = rules.poll_interval if state.stop_until is None else rules.stop_interval
+    state = replace(
+        state,
+        file_at=now,
+        file_due=now + interval.total_seconds(),
+        owed=state.owed - {Look.FILE},
+    )
+    match seen:
+        case NoFile():
+            return replace(state, suspect=None)
+        case ValidResult():
+            return replace(state, result=seen)
+        case InvalidResult():
+            # At a stop signal the adapter may have been ended while it wrote.
+            counts = state.stop_until is None and (
+                not rules.rereads_invalid or seen == state.suspect
+            )
+            return replace(state, suspect=seen, invalid=seen if counts else None)
+
+
+def with_question(state: SidecarState) -> SidecarState:
+    """
+    Note that the status of the container was requested.
+    """
+    return replace(state, asking=True)
+
+
+def with_container(
+    state: SidecarState, rules: SidecarRules, ended: Terminated | None, *, now: float
+) -> SidecarState:
+    """
+    Note the answer. *ended* is None while the container runs or its status is unknown.
+    """
+    interval = rules.container_interval if state.stop_until is None else rules.stop_interval
+    owed = state.owed - {Look.CONTAINER}
+    return replace(
+        state,
+        asking=False,
+        container_at=now,
+        container_due=now + interval.total_seconds(),
+        owed=owed | {Look.FILE} if ended is not None else owed,
+        terminated=ended or state.terminated,
+    )
+
+
+def with_stop(
+    state: SidecarState, rules: SidecarRules, *, patience: timedelta, now: float
+) -> SidecarState:
+    """
+    Note a stop signal. *patience*: for how long to look again before leaving with nothing.
+    """
+    if state.stop_until is not None:
+        return state
+    looks = frozenset(Look) if rules.looks_at_stop else frozenset[Look]()
+    until = now + patience.total_seconds() if rules.looks_at_stop else now
+    return replace(state, stop_until=until, owed=state.owed | looks)
+
+
+# ------------------------------------------------------------ what to do
+
+
+def next_step(state: SidecarState, rules: SidecarRules, *, now: float) -> Step:
+    if state.stop_until is not None and not rules.looks_at_stop:
+        return Leave()
+    certain = _certain_report(state)
+    if certain is not None:
+        return certain
+    if Look.FILE in state.owed:
+        return Look.FILE
+    if state.stop_until is not None:
+        return _step_at_stop(state, state.stop_until, now=now)
+    if now >= state.deadline:
+        return _step_at_deadline(state, rules)
+    return _due_look(state, now=now) or Wait(_next_moment(state, state.deadline))
+
+
+def _certain_report(state: SidecarState) -> Report | None:
+    """
+    Return the report of what was seen; None while it may still change.
+    """
+    if state.result is not None:
+        return report_result(state.result)
+    if state.terminated is not None:
+        return None if Look.FILE in state.owed else report_termination(state.terminated)
+    return None if state.invalid is None else report_invalid(state.invalid)
+
+
+def _step_at_stop(state: SidecarState, until: float, *, now: float) -> Step:
+    if Look.CONTAINER in state.owed:
+        return Wait(inf) if state.asking else Look.CONTAINER
+    if now >= until:
+        return Leave()
+    return _due_look(state, now=now) or Wait(_next_moment(state, until))
+
+
+def _step_at_deadline(state: SidecarState, rules: SidecarRules) -> Step:
+    """
+    Look at both once more; the status that was requested before may be the last one.
+    """
+    if state.file_at < state.deadline:
+        return Look.FILE
+    if state.container_at < state.deadline:
+        return Wait(inf) if state.asking else Look.CONTAINER
+    if state.suspect is not None:
+        # No time is left for another poll: an invalid file explains more than the deadline.
+        return report_invalid(state.suspect)
+    return report_timeout(rules.max_wait)
+
+
+def _due_look(state: SidecarState, *, now: float) -> Look | None:
+    if now >= state.file_due:
+        return Look.FILE
+    return Look.CONTAINER if now >= state.container_due and not state.asking else None
+
+
+def _next_moment(state: SidecarState, end: float) -> float:
+    return min(end, state.file_due, inf if state.asking else state.container_due)

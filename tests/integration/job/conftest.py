@@ -1,0 +1,18 @@
+"""
+An API server in memory with a Job and its pod.
+"""
+
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+
+from reporter.embedded.server import EmbeddedServer
+from tests.integration.job.sidecar_fixture import a_job, a_pod
+
+
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[EmbeddedServer]:
+    async with EmbeddedServer() as server:
+        server.cluster.upsert(a_job())
+        server.cluster.upsert(a_pod())
+        yield server

@@ -1,0 +1,115 @@
+"""
+The command job-status, up to its first connection.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from reporter.job.variables import VARIABLES
+
+
+POD = {"JOB_NAME": "check", "JOB_NAMESPACE": "team-a", "POD_NAME": "check-7xk2p"}
+PREFIXES = ("STATUS_REPORTER_", "POD_", "JOB_", "KUBE")
+NOT_IN_POD = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined"
+
+
+def reporter(*argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: text for name, text in os.environ.items() if not name.startswith(PREFIXES)}
+    return subprocess.run(
+        [sys.executable, "-m", "reporter.cli", *argv],
+        env={**clean, "HOME": "/nowhere", **environ},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("argv", [[], ["job-status"]])
+def test_without_arguments_it_runs_where_job_and_pod_are_named(argv):
+    ended = reporter(*argv, **POD | {"JOB_NAMESPACE": ""})
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.endswith("Failed to load configuration: JOB_NAMESPACE: required\n")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "environ", [{}, {"JOB_NAME": "x"}, {"POD_NAME": "x"}, POD | {"JOB_NAME": " "}]
+)
+def test_without_arguments_elsewhere_the_reporter_runs(environ):
+    ended = reporter(**environ)
+    assert ended.returncode == 2
+    assert "no cluster: not in a pod" in ended.stderr
+
+
+def test_flags_and_other_commands_are_not_the_sidecars():
+    assert "no cluster: not in a pod" in reporter("--emission=all", **POD).stderr
+    assert reporter("version", **POD).returncode == 0
+    assert "Watch a cluster" in reporter("--help", **POD).stdout
+
+
+def test_the_explicit_command_names_the_variable_that_is_missing():
+    ended = reporter("job-status")
+    assert ended.returncode == 1
+    assert ended.stderr.endswith("Failed to load configuration: JOB_NAME: required\n")
+
+
+def test_it_takes_no_arguments():
+    ended = reporter("job-status", "--poll=3", **POD)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "unexpected argument '--poll=3'; job-status takes none" in ended.stderr
+
+
+def test_outside_of_a_pod_it_names_what_is_missing_and_uses_no_kubeconfig(tmp_path):
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text("{}")
+    ended = reporter(**POD, KUBECONFIG=str(kubeconfig))
+    assert ended.returncode == 1
+    assert ended.stderr.rstrip().endswith(NOT_IN_POD)
+    assert "Traceback" not in ended.stderr
+
+
+def test_without_the_files_of_its_account_it_names_their_folder():
+    ended = reporter(**POD, KUBERNETES_SERVICE_HOST="127.0.0.1", KUBERNETES_SERVICE_PORT="1")
+    assert ended.returncode == 1
+    assert "Failed to create reporter: in-cluster account in /var/run/secrets/" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_its_help_has_every_variable_in_eighty_columns():
+    shown = reporter("job-status", "--help")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    lines = shown.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    for each in VARIABLES:
+        default = " (required)" if each.is_required else f"={each.default}"
+        assert f"  {each.name}{default}" in lines
+
+
+LOADED = """
+import sys
+from reporter.cli import commands
+from reporter.job import command
+print("\\n".join(sys.modules))
+"""
+TOO_MUCH = (
+    "kubernetes.aio.client.api.",
+    "kubernetes.aio.client.models.",
+    "kubernetes.client.api.",
+    "prometheus_client",
+    "reporter.catalogue",
+    "reporter.kube.watch",
+    "reporter.stages.probes",
+)
+
+
+def test_only_the_light_part_of_the_client_is_loaded():
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = done.stdout.splitlines()
+    assert "reporter.kube.client.client" in loaded
+    assert [each for each in loaded if each.startswith(TOO_MUCH)] == []
