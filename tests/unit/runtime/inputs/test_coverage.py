@@ -93,8 +93,8 @@ def test_what_lacks_a_permission_is_unknown_in_the_status(kind):
     assert unknown_reasons(replay) == set()
     replay.store.set_watch_state(kind, NotSynced("forbidden", refused=True))
     replay.run_pass()
-    always = reasons_unknown_without(kind, DEFAULT_CATALOGUE, SPECS)
-    partly = reasons_partly_unknown_without(kind, DEFAULT_CATALOGUE, SPECS)
+    always = reasons_unknown_without(kind, DEFAULT_CATALOGUE, SPECS, ())
+    partly = reasons_partly_unknown_without(kind, DEFAULT_CATALOGUE, SPECS, ())
     assert always <= unknown_reasons(replay) <= always | partly
     purposes = {
         purpose
