@@ -48,6 +48,11 @@ APPS_KINDS = (
     ),
 )  # fmt: skip
 
+JOB = ServedKind(
+    "batch", "v1", "jobs", "Job", "job", categories=("all",), subresources=("status",),
+    generation=GenerationPolicy.SPEC,
+)  # fmt: skip
+
 CRD = ServedKind(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
     "customresourcedefinition", namespaced=False, short_names=("crd", "crds"),
@@ -63,6 +68,7 @@ LEASE = ServedKind(
 BUILTIN_KINDS: tuple[ServedKind, ...] = (
     *CORE_KINDS,
     *APPS_KINDS,
+    JOB,
     SELF_SUBJECT_ACCESS_REVIEW,
     CRD,
     LEASE,
