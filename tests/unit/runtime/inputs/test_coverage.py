@@ -39,9 +39,22 @@ def idle(**flags: str):
     return find_idle_reasons(DEFAULT_CATALOGUE, SPECS, {**DEFAULT_FLAGS, **changed})
 
 
-def test_only_the_provisioner_is_checked_by_no_default():
-    assert idle() == {PROVISIONER: f"set --{SWITCHES[0]} and --{SWITCHES[1]}"}
-    assert idle(node_provisioner_name="karpenter", node_provisioner_namespace="karpenter") == {}
+CHECKS = ("clusterCheckFailed", "modelharnessCheckFailed", "inferencesetCheckFailed")
+"""
+The reasons of a source.
+"""
+
+
+def test_only_the_provisioner_and_check_jobs_are_checked_by_no_default():
+    assert idle() == {
+        PROVISIONER: f"set --{SWITCHES[0]} and --{SWITCHES[1]}",
+        **dict.fromkeys(CHECKS, "add jobs to --sources"),
+    }
+    assert idle(sources="keda").keys() >= set(CHECKS)
+    with_all = idle(
+        node_provisioner_name="karpenter", node_provisioner_namespace="karpenter", sources="keda, jobs"
+    )
+    assert with_all == {}
 
 
 @pytest.mark.parametrize(
