@@ -88,7 +88,7 @@ def _without_result(
     kind = settings.condition_type
     state = f"without condition {kind}" if condition is None else f"with condition {kind} Unknown"
     failed = find_condition(job.status.conditions, "Failed")
-    if is_condition_true(failed) and failed is not None:
+    if failed is not None and is_condition_true(failed):
         return _no_result(job, f"failed {state} ({reason_text(failed)})")
     if is_condition_true(find_condition(job.status.conditions, "Complete")):
         return _no_result(job, f"completed {state}")

@@ -18,7 +18,7 @@ from reporter.stages.evaluation.clocks import Gate
 from reporter.stages.evaluation.probe_run import prepare_probe_run
 from reporter.stages.probes import PROBES
 from tests.support import model_builders
-from tests.support.builders import HOUR, MINUTE, NOON, a_condition, an_active_verdict
+from tests.support.builders import HOUR, MINUTE, NOON, a_condition
 from tests.support.catalogue_fixture import (
     DEFAULT_CATALOGUE,
     DEFAULT_FLAGS,
@@ -51,7 +51,7 @@ def verdicts(*objects, subject=CLUSTER_SUBJECT, tracked=(), store=None, **flags)
     """
     store = store or a_store(*model_builders.a_model(), *objects)
     given = {**DEFAULT_FLAGS, **SOURCE_ON, **flags}
-    findings = Gate({key: an_active_verdict(key) for key in tracked}, {})
+    findings = Gate(dict.fromkeys(tracked), {})
     run = prepare_probe_run(
         store.snapshot(), findings, DEFAULT_CATALOGUE, PROBES, flags=given, now=NOON
     )

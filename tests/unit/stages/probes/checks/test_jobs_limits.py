@@ -2,6 +2,8 @@
 The limits of check names: in a namespace and in the cluster.
 """
 
+from msgspec.structs import replace
+
 from reporter.model.enums import Layer
 from reporter.model.kinds.batch.jobs import JOBS
 from reporter.model.subjects import Subject
@@ -27,10 +29,10 @@ def a_check(number, namespace=TEAM, **changes):
 
 
 def verdicts(store, namespace):
-    subject = Subject(Layer.MODELHARNESS, namespace)
-    request = a_probe_request("modelharnessCheckFailed")
-    request = type(request)(
-        request.reason, subject, request.parameters, request.flags, now=NOON
+    request = replace(
+        a_probe_request("modelharnessCheckFailed"),
+        subject=Subject(Layer.MODELHARNESS, namespace),
+        now=NOON,
     )
     found = PROBES["check-jobs"].evaluate(store.snapshot(), request)
     return {each.key.item: each for each in found if each.key.item}
