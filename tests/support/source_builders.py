@@ -6,7 +6,7 @@ import msgspec
 
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata, OwnerReference
+from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.batch.jobs import CHECK_LABEL, Job, JobStatus
 from reporter.model.kinds.istio.authorization_policies import (
@@ -130,8 +130,6 @@ def a_check_job(name: str = "smoke-1", *conditions: Condition, **changes) -> Job
     """
     of = changes.get("of")
     labels = {CHECK_LABEL: changes.get("check", "smoke")}
-    cron_job = changes.get("cron_job")
-    owner = OwnerReference(kind="CronJob", name=cron_job or "", controller=True)
     return Job(
         metadata=AnnotatedMetadata(
             name=name,
@@ -140,7 +138,6 @@ def a_check_job(name: str = "smoke-1", *conditions: Condition, **changes) -> Job
             deletion_timestamp=changes.get("deleted"),
             labels={**labels, **({"kaito.sh/inferenceset": of} if of else {})},
             annotations=changes.get("annotations"),
-            owner_references=(owner,) if cron_job else None,
         ),
         status=JobStatus(conditions=conditions),
     )

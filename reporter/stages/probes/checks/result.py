@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
-from reporter.model.kinds.batch.jobs import JOBS, Job
+from reporter.model.kinds.batch.jobs import Job
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.probes.checks.annotations import CheckSettings, read_settings
 from reporter.stages.resources.check_result import CheckResult, Inconclusive
@@ -23,8 +23,11 @@ ADAPTER_REASONS, INVALID_RESULT = "Adapter", "InvalidResultFormat"
 How the reasons begin, or are, that the container beside the check gives when there is no result.
 """
 
-CRON_JOBS = "cronjobs.batch"
-CRON_JOB = "CronJob"
+CHECKS = "checks"
+"""
+The resource of a cause. The check is the cause, as each of its runs is a Job with another name.
+"""
+
 MAX_QUOTED_BYTES = 200
 """
 Limit of a quoted message in bytes, where no Event shortens it.
@@ -103,7 +106,7 @@ def _failed(job: Job, condition: Condition) -> CheckResult:
         return _no_result(job, f"reported {reason}" + (f": {quoted}" if quoted else ""))
     meta = job.metadata
     return Trouble(
-        cause=Cause(_cause_object(job), CHECK_FAILED),
+        cause=Cause(ObjectRef(CHECKS, meta.namespace, job.check), CHECK_FAILED),
         kind=TroubleKind.FAILED,
         since=condition.last_transition_time,
         object_created_at=meta.creation_timestamp,
@@ -131,14 +134,3 @@ def _reported_at(condition: Condition, job: Job, *, now: datetime) -> datetime:
     created = job.metadata.creation_timestamp or LONG_AGO
     written = condition.last_transition_time
     return written if written is not None and created <= written <= now else created
-
-
-def _cause_object(job: Job) -> ObjectRef:
-    """
-    Return the CronJob that makes the Jobs of the check, as each run has another name; else the Job.
-    """
-    meta = job.metadata
-    for owner in meta.owner_references or ():
-        if owner.controller and owner.kind == CRON_JOB:
-            return ObjectRef(CRON_JOBS, meta.namespace, owner.name)
-    return ObjectRef(JOBS.group_resource, meta.namespace, meta.name)

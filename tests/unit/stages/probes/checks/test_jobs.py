@@ -71,7 +71,7 @@ def test_a_failed_check_is_trouble_of_the_subject_that_it_checks(subject, where)
     assert isinstance(found, Active)
     (trouble,) = found.troubles
     namespace = where.get("namespace", TEAM)
-    assert trouble.cause.object == ObjectRef("jobs.batch", namespace, "smoke-1")
+    assert trouble.cause.object == ObjectRef("checks", namespace, "smoke")
     assert (trouble.cause.code, trouble.kind) == ("CheckFailed", TroubleKind.FAILED)
     assert trouble.since == RECENTLY
     assert trouble.message_fields == {
@@ -141,14 +141,13 @@ def test_a_check_whose_last_job_is_gone_is_clear():
     assert isinstance(found["smoke"], Clear)
 
 
-def test_the_cron_job_of_a_check_is_its_cause_as_each_run_has_another_name():
-    refs = {
-        verdicts(a_check_job(name, FAILED, cron_job="smoke"), subject=HARNESS)["smoke"]
-        .troubles[0]
-        .cause.object
+def test_another_run_that_fails_is_the_same_cause():
+    one, other = (
+        verdicts(a_check_job(name, FAILED), subject=HARNESS)["smoke"].troubles[0]
         for name in ("smoke-29384", "smoke-29385")
-    }
-    assert refs == {ObjectRef("cronjobs.batch", TEAM, "smoke")}
+    )
+    assert one.cause == other.cause
+    assert one.message_fields["job"] != other.message_fields["job"]
 
 
 def test_a_label_without_a_name_is_unknown_and_other_checks_are_evaluated():
