@@ -115,8 +115,7 @@ class EventComposer:
         ]
         names = tuple(member.name for member in members)
         by_member = (
-            (member.name, self.reported_troubles(member_key(key, member)))
-            for member in members
+            (member.name, self.reported_troubles(member_key(key, member))) for member in members
         )
         example, troubles = next((each for each in by_member if each[1]), ("", ()))
         return MessageInput(

@@ -196,13 +196,8 @@ def _prepare_probe(
     snapshot, now = given.snapshot, given.now
     if probe.spec.why_source_off(given.flags):
         return PreparedProbe(entry, probe, "", "", {}, snapshot, is_switched_off=True)
-    # Of a built-in kind there is no CRD that could be missing instead.
-    must_be_served = [
-        kind
-        for kind in probe.spec.required_kinds
-        if kind.is_built_in or kind.group_resource in required_crds
-    ]
-    unserved = check_served(snapshot, *must_be_served)
+    with_crd = [kind for kind in probe.spec.required_kinds if kind.group_resource in required_crds]
+    unserved = check_served(snapshot, *with_crd)
     whys = (snapshot.why_unknown(kind, now=now) for kind in probe.spec.required_kinds)
     # A detail source whose kind never synced is not served or switched off: it adds nothing.
     detail_kinds = (

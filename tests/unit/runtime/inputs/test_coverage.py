@@ -52,7 +52,9 @@ def test_only_the_provisioner_and_check_jobs_are_checked_by_no_default():
     }
     assert idle(sources="keda").keys() >= set(CHECKS)
     with_all = idle(
-        node_provisioner_name="karpenter", node_provisioner_namespace="karpenter", sources="keda, jobs"
+        node_provisioner_name="karpenter",
+        node_provisioner_namespace="karpenter",
+        sources="keda, jobs",
     )
     assert with_all == {}
 

@@ -64,7 +64,7 @@ def key_of(subject, item):
     return FindingKey(subject, Reason(REASONS[subject]), item)
 
 
-@pytest.mark.parametrize(("subject", "where"), zip(REASONS, WHERE, strict=True), ids=str)
+@pytest.mark.parametrize(("subject", "where"), [*zip(REASONS, WHERE, strict=True)], ids=str)
 def test_a_failed_check_is_trouble_of_the_subject_that_it_checks(subject, where):
     job = a_check_job("smoke-1", FAILED, **where)
     found = verdicts(job, subject=subject)["smoke"]
@@ -86,7 +86,7 @@ def test_a_failed_check_is_trouble_of_the_subject_that_it_checks(subject, where)
         assert set(verdicts(job, subject=other)) == {""}, "it is about nothing else"
 
 
-@pytest.mark.parametrize(("subject", "where"), zip(REASONS, WHERE, strict=True), ids=str)
+@pytest.mark.parametrize(("subject", "where"), [*zip(REASONS, WHERE, strict=True)], ids=str)
 def test_a_check_that_succeeds_is_clear(subject, where):
     found = verdicts(a_check_job("smoke-1", PASSED, **where), subject=subject)
     assert {item: type(each) for item, each in found.items()} == {"smoke": Clear, "": Clear}
@@ -203,7 +203,10 @@ def test_nobody_is_named_while_it_is_not_known_what_exists():
 NOT_READ = {
     "forbidden": (NotSynced("forbidden"), "jobs.batch not listed yet: forbidden"),
     "watch lost": (WatchLost(NOON - MINUTE, "gone"), "jobs.batch not watched: gone"),
-    "not served": (NotServed(), "jobs.batch are not served"),
+    "not served": (
+        NotServed(),
+        "jobs.batch not listed yet: answered with 404 Not Found, though every API server has it",
+    ),
 }
 
 

@@ -62,8 +62,7 @@ ROWS = {
     "False without a reason": (result(reason=""), TROUBLE),
     "the file was not written in time": (
         result(reason="AdapterTimeout", message="Adapter did not produce results within 5m0s"),
-        NO_RESULT
-        + "reported AdapterTimeout: Adapter did not produce results within 5m0s",
+        NO_RESULT + "reported AdapterTimeout: Adapter did not produce results within 5m0s",
     ),
     "out of memory": (
         result(reason="AdapterOOMKilled"),
@@ -146,7 +145,9 @@ ROWS = {
         NO_RESULT + "is the newest that reported, more than 4m ago",
     ),
     "another condition": (
-        result(type="example.test/Works", annotations=annotated(condition_type="example.test/Works")),
+        result(
+            type="example.test/Works", annotations=annotated(condition_type="example.test/Works")
+        ),
         TROUBLE,
     ),
     "another condition than the one that is there": (
@@ -215,7 +216,9 @@ def test_a_condition_type_that_is_none_is_unknown_with_what_to_do(kind):
 
 @pytest.mark.parametrize("kind", RESERVED)
 def test_a_condition_of_the_job_controller_is_no_result(kind):
-    job = bare(a_condition(kind, "True", since=RECENTLY), annotations=annotated(condition_type=kind))
+    job = bare(
+        a_condition(kind, "True", since=RECENTLY), annotations=annotated(condition_type=kind)
+    )
     assert outcome(job) == (
         f'annotation {PREFIX}condition-type="{kind}" of Job team-a/smoke-1 names a condition that'
         " the Job controller writes; name the one that the check writes"
@@ -230,7 +233,9 @@ def test_a_max_age_that_is_none_is_unknown_with_what_to_do(age):
 
 
 def test_a_hostile_annotation_is_quoted_in_part_and_without_secrets():
-    found = outcome(result(annotations=annotated(max_age="\x1b[31mpassword=hunter2 " + "x" * 9999)))
+    found = outcome(
+        result(annotations=annotated(max_age="\x1b[31mpassword=hunter2 " + "x" * 9999))
+    )
     assert "hunter2" not in found
     assert "\x1b" not in found
     assert len(found.encode()) < 300
@@ -254,9 +259,7 @@ def test_a_message_about_a_hostile_result_fits_and_is_one_line(reason):
     found = evaluate_check([job], now=NOON)
     assert isinstance(found, Trouble)
     entry = DEFAULT_CATALOGUE["inferencesetCheckFailed"]
-    text = render_message(
-        MessageInput(entry, SUBJECT, (ReportedTrouble(found, timedelta(0)),))
-    )
+    text = render_message(MessageInput(entry, SUBJECT, (ReportedTrouble(found, timedelta(0)),)))
     assert len(text.encode()) <= 1024
     assert text.isprintable()
     assert "abcdefgh1" not in text
