@@ -133,7 +133,7 @@ class Settings:
     sources: frozenset[DetailSource] = _watched(
         "",
         choice_set_parser(DetailSource),
-        "Read more: keda, karpenter and istio for detail, jobs for checks. Needs more RBAC.",
+        "Read more: keda,karpenter,istio for detail, jobs for checks. Needs RBAC.",
     )
 
     release_namespace: str = _events(

@@ -125,8 +125,11 @@ def test_what_lacks_a_permission_is_unknown_in_the_status(kind):
 
 def test_what_is_not_checked_is_not_shown_as_clear():
     replay = CaseReplay({"story": []}).run()
-    (cluster,) = [s for s in shown(replay, idle=idle()) if s["layer"] == "cluster"]
-    assert cluster["notChecked"] == idle()
+    page = shown(replay, idle=idle())
+    not_checked = [each["notChecked"] for each in page]
+    assert {reason: why for each in not_checked for reason, why in each.items()} == idle()
+    (cluster,) = [s for s in page if s["layer"] == "cluster"]
+    assert cluster["notChecked"].keys() == {PROVISIONER, CHECKS[0]}
     assert PROVISIONER not in cluster["clear"]
     (cluster,) = [s for s in shown(replay) if s["layer"] == "cluster"]
     assert PROVISIONER in cluster["clear"]

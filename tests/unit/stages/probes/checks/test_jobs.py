@@ -11,7 +11,7 @@ from reporter.model.kinds.base.objects import Metadata
 from reporter.model.kinds.batch.jobs import JOBS
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
-from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost
+from reporter.model.observations import NotServed, NotSynced, WatchLost
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.model.verdicts import Active, Clear, ObjectRef, Paused, Unknown
 from reporter.stages.evaluation.clocks import Gate
@@ -174,14 +174,18 @@ def test_jobs_that_nobody_evaluates_are_named():
     cluster, harness = verdicts(store=store)[""], verdicts(store=store, subject=HARNESS)[""]
     assert isinstance(cluster, Clear)
     assert cluster.notes == (
-        "check Jobs in elsewhere are not evaluated: these are neither workload namespaces nor that"
-        " of --release-namespace",
+        (
+            "check Jobs in elsewhere are not evaluated: these are neither workload namespaces nor "
+            "that of --release-namespace"
+        ),
         "check Jobs name InferenceSets (qwen), but kube-system is no workload namespace",
     )
     assert isinstance(harness, Clear)
     assert harness.notes == (
-        "check Jobs in team-a name InferenceSets that do not exist (qwn): correct their labels, or"
-        " delete them",
+        (
+            "check Jobs in team-a name InferenceSets that do not exist (qwn): correct their labels, "
+            "or delete them"
+        ),
     )
 
 

@@ -182,8 +182,10 @@ OF_TWO = {
     ),
     "the newer one is not to be understood": (
         (OLD_SUCCESS, bare(annotations=annotated(max_age="soon"))),
-        f'annotation {PREFIX}max-age="soon" of Job team-a/smoke-1 must be a duration such as 24h,'
-        " 90m or 1h30m",
+        (
+            f'annotation {PREFIX}max-age="soon" of Job team-a/smoke-1 must be a duration such as 24h, '
+            "90m or 1h30m"
+        ),
     ),
     "of the same second, the later name": (
         (
