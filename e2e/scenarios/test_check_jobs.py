@@ -119,12 +119,12 @@ def test_the_newest_job_that_has_reported_decides(plane: ControlPlane, team: str
         _until_running(plane, team, "smoke-2")
         assert _states(reporter)[f"{MODEL} smoke"] == "announced", "the one before still counts"
         _report(plane, team, "smoke-2", "True", "Answered")
-        _until_states(reporter, set(), "announced")
+        _until_clear(reporter)
         _delete(plane, team, "smoke-2")
         second = events.wait_for(plane.client, MODEL, within=WITHIN, besides=[first])
         assert "of Job smoke-1 failed" in second.message
         _delete(plane, team, "smoke-1")
-        _until_states(reporter, set(), "announced")
+        _until_clear(reporter)
 
 
 def test_the_condition_stays_when_the_controller_completes_the_job(
@@ -141,7 +141,7 @@ def test_the_condition_stays_when_the_controller_completes_the_job(
         _wait_for(plane, HARNESS)
         _report(plane, team, "gateway-1", "True", "Answered")
         assert _conditions(plane, team, "gateway-1")["Complete"][0] == "True"
-        _until_states(reporter, set(), "announced")
+        _until_clear(reporter)
 
 
 def test_a_job_without_a_result_is_unknown_and_not_announced(
@@ -370,3 +370,10 @@ def _until_states(reporter: ReporterProcess, wanted: set[str], state: str) -> No
         return {key for key, each in _states(reporter).items() if each == state} == wanted
 
     until(read, within=WITHIN, what=f"{sorted(wanted)} are {state}")
+
+
+def _until_clear(reporter: ReporterProcess) -> None:
+    """
+    Wait until no check has trouble, and the end of earlier trouble has settled.
+    """
+    until(lambda: not _states(reporter), within=WITHIN, what="all checks are clear")
