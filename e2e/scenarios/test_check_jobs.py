@@ -211,7 +211,7 @@ def test_without_the_right_every_check_is_unknown_until_it_is_granted(
         assert {CLUSTER, HARNESS, MODEL} <= _states(reporter).keys()
         assert set(_states(reporter).values()) == {"unknown"}
         until(
-            lambda: reporter.lines("list, watch jobs.batch"),
+            lambda: reporter.lines("list, watch", "jobs.batch", CLUSTER),
             within=WITHIN,
             what="the log names the right that is missing",
         )
