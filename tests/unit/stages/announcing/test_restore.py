@@ -244,16 +244,18 @@ def test_an_episode_of_an_item_waits_while_its_reason_cannot_be_evaluated_at_all
     """
     A new process that cannot read a kind knows no items of it.
     """
-    entry = an_entry("clusterCheck", None, orthogonal=True)
-    key, whole = a_key("clusterCheck", item="dns"), a_key("clusterCheck")
-    replay = Replay(a_catalogue(entry)).set_verdicts(an_active_verdict(key))
+    (subject,) = sets(1)
+    entry = an_entry("inferencesetCheck", None, orthogonal=True, layer=subject.layer)
+    key, whole = a_key(entry.reason, subject, "smoke"), a_key(entry.reason, subject)
+    replay = Replay(a_catalogue(entry), subjects=frozenset({subject}))
+    replay.set_verdicts(an_active_verdict(key))
     replay.verdicts.pop(key)
     replay.verdicts[whole] = "forbidden"
     replay.restart(back_after=20).advance(200)
-    assert replay.new_writes == ["clusterCheck x1"]
+    assert replay.new_writes == ["inferencesetCheck x1"]
     replay.verdicts.pop(whole)
     replay.set_verdicts(an_active_verdict(key)).advance(200)
-    assert replay.new_writes == ["clusterCheck x2"]
+    assert replay.new_writes == ["inferencesetCheck x2"]
     assert len({each.episode_start for each in replay.writes}) == 1
 
 
