@@ -6,18 +6,14 @@ A condition is written as the container beside a check writes it: by a patch of 
 
 import contextlib
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import pytest
 
 from e2e.controlplane import ControlPlane, Json, reporter_rights, until
-from e2e.controlplane.client import STRATEGIC
-from e2e.support import events
+from e2e.support import check_jobs, events
 from e2e.support.cases.cluster_replay import overlay
 from e2e.support.events import Event
-from e2e.support.production_stack.components import IMAGE
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
-from reporter.model.kinds.batch.jobs import CHECK_LABEL
 
 
 CLUSTER, HARNESS, MODEL = (
@@ -46,7 +42,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
     events.clear(stack.client)
     yield stack
     for job in stack.client.list("/apis/batch/v1/jobs"):
-        _delete(stack, job["metadata"]["namespace"], job["metadata"]["name"])
+        check_jobs.delete(stack, job["metadata"]["namespace"], job["metadata"]["name"])
     events.clear(stack.client)
 
 
@@ -75,12 +71,16 @@ def test_each_layer_has_its_checks_and_a_failure_is_read_back_after_a_restart(
     plane: ControlPlane, team: str
 ) -> None:
     with _reporter(plane) as reporter:
-        _create(plane, team, "gateway-1", check="gateway")
-        _create(plane, team, "smoke-1", check="smoke", of=SET)
-        _create(plane, "kube-system", "dns-1", check="dns")
-        _report(plane, team, "gateway-1", "False", "Refused", "the Gateway closes the connection")
-        _report(plane, team, "smoke-1", "False", "NoAnswer", "503 at https://x.test/?sig=s3cret")
-        _report(plane, "kube-system", "dns-1", "False", "NameNotResolved")
+        check_jobs.create(plane, team, "gateway-1", check="gateway")
+        check_jobs.create(plane, team, "smoke-1", check="smoke", of=SET)
+        check_jobs.create(plane, "kube-system", "dns-1", check="dns")
+        check_jobs.report(
+            plane, team, "gateway-1", "False", "Refused", "the Gateway closes the connection"
+        )
+        check_jobs.report(
+            plane, team, "smoke-1", "False", "NoAnswer", "503 at https://x.test/?sig=s3cret"
+        )
+        check_jobs.report(plane, "kube-system", "dns-1", "False", "NameNotResolved")
         found = {reason: _wait_for(plane, reason) for reason in (CLUSTER, HARNESS, MODEL)}
         assert found[HARNESS].message.startswith(
             f"Namespace {team}: check gateway of Job gateway-1 failed (Refused): the Gateway closes"
@@ -103,7 +103,7 @@ def test_each_layer_has_its_checks_and_a_failure_is_read_back_after_a_restart(
         _until_states(
             reporter, {f"{CLUSTER} dns", f"{HARNESS} gateway", f"{MODEL} smoke"}, "announced"
         )
-        _report(plane, team, "gateway-1", "True", "Answered")
+        check_jobs.report(plane, team, "gateway-1", "True", "Answered")
         _until_states(reporter, {f"{CLUSTER} dns", f"{MODEL} smoke"}, "announced")
     after = {each.uid: each.count for each in _check_events(plane)}
     assert after.keys() == {each.uid for each in found.values()}, "no second Event"
@@ -111,19 +111,23 @@ def test_each_layer_has_its_checks_and_a_failure_is_read_back_after_a_restart(
 
 def test_the_newest_job_that_has_reported_decides(plane: ControlPlane, team: str) -> None:
     with _reporter(plane) as reporter:
-        _create(plane, team, "smoke-1", check="smoke", of=SET)
-        _report(plane, team, "smoke-1", "False", "NoAnswer")
+        check_jobs.create(plane, team, "smoke-1", check="smoke", of=SET)
+        check_jobs.report(plane, team, "smoke-1", "False", "NoAnswer")
         first = _wait_for(plane, MODEL)
-        until(lambda: _seconds_old(plane, team, "smoke-1") > 1, within=WITHIN, what="it is older")
-        _create(plane, team, "smoke-2", check="smoke", of=SET)
-        _until_running(plane, team, "smoke-2")
+        until(
+            lambda: check_jobs.seconds_old(plane, team, "smoke-1") > 1,
+            within=WITHIN,
+            what="it is older",
+        )
+        check_jobs.create(plane, team, "smoke-2", check="smoke", of=SET)
+        check_jobs.until_running(plane, team, "smoke-2")
         assert _states(reporter)[f"{MODEL} smoke"] == "announced", "the one before still counts"
-        _report(plane, team, "smoke-2", "True", "Answered")
+        check_jobs.report(plane, team, "smoke-2", "True", "Answered")
         _until_clear(reporter)
-        _delete(plane, team, "smoke-2")
+        check_jobs.delete(plane, team, "smoke-2")
         second = events.wait_for(plane.client, MODEL, within=WITHIN, besides=[first])
         assert "of Job smoke-1 failed" in second.message
-        _delete(plane, team, "smoke-1")
+        check_jobs.delete(plane, team, "smoke-1")
         _until_clear(reporter)
 
 
@@ -134,13 +138,13 @@ def test_the_condition_stays_when_the_controller_completes_the_job(
     The controller writes its own conditions beside it, with the Job ended as with it running.
     """
     with _reporter(plane) as reporter:
-        _create(plane, team, "gateway-1", check="gateway", ends=True)
-        _report(plane, team, "gateway-1", "False", "Refused")
-        _until_condition(plane, team, "gateway-1", "Complete")
-        assert _conditions(plane, team, "gateway-1")["Available"] == ("False", "Refused")
+        check_jobs.create(plane, team, "gateway-1", check="gateway", ends=True)
+        check_jobs.report(plane, team, "gateway-1", "False", "Refused")
+        check_jobs.until_condition(plane, team, "gateway-1", "Complete")
+        assert check_jobs.conditions(plane, team, "gateway-1")["Available"] == ("False", "Refused")
         _wait_for(plane, HARNESS)
-        _report(plane, team, "gateway-1", "True", "Answered")
-        assert _conditions(plane, team, "gateway-1")["Complete"][0] == "True"
+        check_jobs.report(plane, team, "gateway-1", "True", "Answered")
+        assert check_jobs.conditions(plane, team, "gateway-1")["Complete"][0] == "True"
         _until_clear(reporter)
 
 
@@ -148,13 +152,15 @@ def test_a_job_without_a_result_is_unknown_and_not_announced(
     plane: ControlPlane, team: str
 ) -> None:
     with _reporter(plane) as reporter:
-        _create(plane, team, "complete-1", check="complete", ends=True)
-        _create(plane, team, "failed-1", check="failed", activeDeadlineSeconds=1)
-        _create(plane, team, "timeout-1", check="timeout")
-        _report(plane, team, "timeout-1", "False", "AdapterTimeout", "no results within 5m0s")
-        _create(plane, team, "wrong-1", check="wrong", max_age="1 day")
-        _until_condition(plane, team, "complete-1", "Complete")
-        _until_condition(plane, team, "failed-1", "Failed")
+        check_jobs.create(plane, team, "complete-1", check="complete", ends=True)
+        check_jobs.create(plane, team, "failed-1", check="failed", activeDeadlineSeconds=1)
+        check_jobs.create(plane, team, "timeout-1", check="timeout")
+        check_jobs.report(
+            plane, team, "timeout-1", "False", "AdapterTimeout", "no results within 5m0s"
+        )
+        check_jobs.create(plane, team, "wrong-1", check="wrong", max_age="1 day")
+        check_jobs.until_condition(plane, team, "complete-1", "Complete")
+        check_jobs.until_condition(plane, team, "failed-1", "Failed")
         names = {"complete", "failed", "timeout", "wrong"}
         _until_states(reporter, {f"{HARNESS} {name}" for name in names}, "unknown")
         whys = _whys(reporter)
@@ -176,10 +182,10 @@ def test_a_job_without_the_label_is_no_check_and_one_elsewhere_is_named(
     plane: ControlPlane, team: str
 ) -> None:
     with _reporter(plane) as reporter:
-        _create(plane, team, "other", check=None)
-        _report(plane, team, "other", "False", "Broken")
-        _create(plane, "default", "stray", check="stray")
-        _report(plane, "default", "stray", "False", "Broken")
+        check_jobs.create(plane, team, "other", check=None)
+        check_jobs.report(plane, team, "other", "False", "Broken")
+        check_jobs.create(plane, "default", "stray", check="stray")
+        check_jobs.report(plane, "default", "stray", "False", "Broken")
         until(
             lambda: any("check Jobs in default" in note for note in reporter.status()["notes"]),
             within=WITHIN,
@@ -192,8 +198,8 @@ def test_a_job_without_the_label_is_no_check_and_one_elsewhere_is_named(
 def test_without_the_right_every_check_is_unknown_until_it_is_granted(
     plane: ControlPlane, team: str
 ) -> None:
-    _create(plane, team, "gateway-1", check="gateway")
-    _report(plane, team, "gateway-1", "False", "Refused")
+    check_jobs.create(plane, team, "gateway-1", check="gateway")
+    check_jobs.report(plane, team, "gateway-1", "False", "Refused")
     reporter_rights.install(plane.client, NAMESPACE)
     with _reporter(plane, grant=False) as reporter:
         until(
@@ -221,8 +227,8 @@ def test_without_the_right_every_check_is_unknown_until_it_is_granted(
 
 
 def test_without_the_source_no_job_is_read(plane: ControlPlane, team: str) -> None:
-    _create(plane, team, "gateway-1", check="gateway")
-    _report(plane, team, "gateway-1", "False", "Refused")
+    check_jobs.create(plane, team, "gateway-1", check="gateway")
+    check_jobs.report(plane, team, "gateway-1", "False", "Refused")
     with ReporterProcess(plane, *FLAGS[1:], overlay(plane.folder)) as reporter:
         page = reporter.status()
         assert "jobs" not in page["kinds"]
@@ -230,95 +236,6 @@ def test_without_the_source_no_job_is_read(plane: ControlPlane, team: str) -> No
         named = {reason: why for each in not_checked for reason, why in each.items()}
         assert {named[reason] for reason in (CLUSTER, HARNESS, MODEL)} == {"add jobs to --sources"}
         assert _states(reporter) == {}
-
-
-# ---------------------------------------------------------------- Jobs
-
-
-def _create(
-    plane: ControlPlane,
-    namespace: str,
-    name: str,
-    *,
-    check: str | None,
-    of: str = "",
-    ends: bool = False,
-    max_age: str = "",
-    **spec: object,
-) -> None:
-    """
-    Create a Job. One that *ends* completes at once; no node takes the pods of another one.
-    """
-    labels = {CHECK_LABEL: check} if check is not None else {}
-    annotations = {"reporter.productionstack.kaito.sh/max-age": max_age} if max_age else {}
-    pod = {
-        "restartPolicy": "Never",
-        "containers": [{"name": "check", "image": IMAGE}],
-        **({} if ends else {"nodeSelector": {"e2e.example/none": "true"}}),
-    }
-    manifest: Json = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {
-            "name": name,
-            "namespace": namespace,
-            "labels": {**labels, **({"kaito.sh/inferenceset": of} if of else {})},
-            "annotations": annotations,
-        },
-        "spec": {"backoffLimit": 0, "template": {"spec": pod}, **spec},
-    }
-    plane.client.create(plane.client.collection(manifest), manifest)
-
-
-def _report(
-    plane: ControlPlane, namespace: str, name: str, status: str, reason: str, message: str = ""
-) -> None:
-    """
-    Write the condition with the result. The controller's conditions stay, as they are merged by type.
-    """
-    condition = {
-        "type": "Available",
-        "status": status,
-        "reason": reason,
-        "message": message,
-        "lastTransitionTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
-    path = f"{_path(namespace, name)}/status"
-    plane.client.patch(path, {"status": {"conditions": [condition]}}, STRATEGIC)
-
-
-def _path(namespace: str, name: str) -> str:
-    return f"/apis/batch/v1/namespaces/{namespace}/jobs/{name}"
-
-
-def _delete(plane: ControlPlane, namespace: str, name: str) -> None:
-    plane.client.delete(f"{_path(namespace, name)}?propagationPolicy=Background")
-
-
-def _conditions(plane: ControlPlane, namespace: str, name: str) -> dict[str, tuple[str, str]]:
-    status = plane.client.get(_path(namespace, name)).get("status", {})
-    return {c["type"]: (c["status"], c.get("reason", "")) for c in status.get("conditions", [])}
-
-
-def _until_condition(plane: ControlPlane, namespace: str, name: str, kind: str) -> None:
-    until(
-        lambda: _conditions(plane, namespace, name).get(kind, ("",))[0] == "True",
-        within=WITHIN,
-        what=f"Job {namespace}/{name} is {kind}",
-    )
-
-
-def _until_running(plane: ControlPlane, namespace: str, name: str) -> None:
-    until(
-        lambda: plane.client.get(_path(namespace, name)).get("status", {}).get("active") == 1,
-        within=WITHIN,
-        what=f"Job {namespace}/{name} has a pod",
-    )
-
-
-def _seconds_old(plane: ControlPlane, namespace: str, name: str) -> float:
-    created = plane.client.get(_path(namespace, name))["metadata"]["creationTimestamp"]
-    return (datetime.now(UTC) - datetime.fromisoformat(created)).total_seconds()
 
 
 # ---------------------------------------------------------------- what the reporter says
