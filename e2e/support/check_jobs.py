@@ -64,8 +64,8 @@ def report(
         "message": message,
         "lastTransitionTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
-    status = {"status": {"conditions": [condition]}}
-    plane.client.patch(f"{path(namespace, name)}/status", status, STRATEGIC)
+    body = {"status": {"conditions": [condition]}}
+    plane.client.patch(f"{path(namespace, name)}/status", body, STRATEGIC)
 
 
 def path(namespace: str, name: str) -> str:
