@@ -33,6 +33,7 @@ QUIET = 13
 Seconds; a heartbeat comes within them.
 """
 
+SOURCES = ("jobs",)
 LOOPBACK = "127.0.0.1"
 _NUMBERS = itertools.count(1)
 _SYSTEM = "/api/v1/namespaces/kube-system"
@@ -48,7 +49,7 @@ def reporters(
     *off* is a reason that they do not evaluate; *heartbeat* is in seconds.
     """
     plane.client.patch(_SYSTEM, _labelled("true"))
-    reporter_rights.install(plane.client, NAMESPACE)
+    reporter_rights.install(plane.client, NAMESPACE, SOURCES)
     controller = _ReplicaController(plane, flags(plane, off, heartbeat))
     try:
         controller.start(replicas)
@@ -64,6 +65,7 @@ def flags(plane: ControlPlane, off: str = "", heartbeat: int = HEARTBEAT) -> tup
     """
     return (
         *observer.short_hold_flags(plane, off=off),
+        f"--sources={','.join(SOURCES)}",
         "--startup-grace-seconds=2",
         f"--heartbeat-seconds={heartbeat}",
         f"--node-provisioner-name={components.NODE_PROVISIONER.name}",

@@ -63,10 +63,13 @@ def render_unknown_reasons() -> str:
     rows = (
         (
             f"`{kind.group_resource}`",
-            _reason_cell(reasons_unknown_without(kind, catalogue, SPECS)),
-            _reason_cell(reasons_partly_unknown_without(kind, catalogue, SPECS)),
-            _reason_cell(
-                reasons_with_less_detail_without(kind, catalogue, SPECS, frozenset(DetailSource))
+            *(
+                _reason_cell(reasons(kind, catalogue, SPECS, frozenset(DetailSource)))
+                for reasons in (
+                    reasons_unknown_without,
+                    reasons_partly_unknown_without,
+                    reasons_with_less_detail_without,
+                )
             ),
         )
         for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS)

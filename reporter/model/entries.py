@@ -27,6 +27,11 @@ SCRAPE_FLAG = "scrape"
 The flag with the `ScrapeScope`.
 """
 
+SOURCES_FLAG = "sources"
+"""
+The flag with each `DetailSource` that is switched on, divided by commas.
+"""
+
 
 @unique
 class Scope(StrEnum):
@@ -63,6 +68,7 @@ class ProbeSpec:
     but only for a subject for which the probe looks an object of that kind up. *optional_kinds* add
     detail.
     *kinds_by_source*: kinds that are watched only if that source is switched on.
+    *source*: without it the probe is not called, and no kind is watched for its sake.
     *required_crds*: CRDs (``resource.group``) without which the probe has no input, so that a
     missing one suppresses its reasons. *observed_crds*: CRDs whose presence it reads.
     *pauses_at_zero_replicas*: it evaluates pods, and an InferenceSet scaled to zero has none.
@@ -83,12 +89,34 @@ class ProbeSpec:
     pauses_at_zero_replicas: bool = False
     scrape: ScrapeFunc | None = None
     kinds_by_source: Mapping[DetailSource, tuple[ResourceKind, ...]] = field(default_factory=dict)
+    source: DetailSource | None = None
 
     def why_not_checked(self, parameters: Any, flags: Mapping[str, str]) -> str:
         """
         Return what to set if the probe checks nothing with these parameters and flags.
         """
-        return self.why_idle(parameters, flags) or self.why_not_read(parameters, flags)
+        return self.why_idle(parameters, flags) or self.why_switched_off(parameters, flags)
+
+    def why_switched_off(self, parameters: Any, flags: Mapping[str, str]) -> str:
+        """
+        Return what to set if the probe is not called, as a flag leaves out what it reads.
+        """
+        return self.why_source_off(flags) or self.why_not_read(parameters, flags)
+
+    def why_source_off(self, flags: Mapping[str, str]) -> str:
+        """
+        Return what to set if the probe needs a source that is switched off.
+        """
+        sources = {each.strip() for each in flags.get(SOURCES_FLAG, "").split(",")}
+        if self.source is None or self.source.value in sources:
+            return ""
+        return f"add {self.source} to --{SOURCES_FLAG}"
+
+    def is_called(self, sources: Collection[DetailSource]) -> bool:
+        """
+        Return whether the probe is called with these sources switched on.
+        """
+        return self.source is None or self.source in sources
 
     def why_not_read(self, parameters: Any, flags: Mapping[str, str]) -> str:
         """
@@ -123,6 +151,8 @@ class ProbeSpec:
         """
         Return the kinds that the probe reads with these sources switched on.
         """
+        if not self.is_called(sources):
+            return ()
         more = (
             kind
             for source, kinds in self.kinds_by_source.items()

@@ -87,12 +87,15 @@ class Emission(StrEnum):
 @unique
 class DetailSource(StrEnum):
     """
-    A source that adds detail when ``--sources`` names it; each needs permissions of its own.
+    A source of more objects, read when ``--sources`` names it; each needs permissions of its own.
+
+    Most add detail to reasons that are evaluated without them too; of Jobs, reasons are made.
     """
 
     KEDA = "keda"
     KARPENTER = "karpenter"
     ISTIO = "istio"
+    JOBS = "jobs"
 
 
 @unique

@@ -133,7 +133,7 @@ class Settings:
     sources: frozenset[DetailSource] = _watched(
         "",
         choice_set_parser(DetailSource),
-        "Read more kinds for more detail: keda,karpenter,istio. Needs more RBAC.",
+        "Read more: keda,karpenter,istio for detail, jobs for checks. Needs RBAC.",
     )
 
     release_namespace: str = _events(

@@ -81,6 +81,11 @@ def a_stack() -> list[ApiObject]:
         source_builders.a_scaled_object(),
         source_builders.an_autoscaler(),
         source_builders.a_claim(),
+        source_builders.a_check_job(),
+        source_builders.a_check_job("of-model", of=model_builders.MODEL),
+        source_builders.a_check_job("of-no-model", of="gone"),
+        source_builders.a_check_job("of-cluster", namespace="kube-system"),
+        source_builders.a_check_job("elsewhere", namespace="elsewhere"),
     ]
 
 

@@ -5,16 +5,26 @@ The shipped catalogue, and the default flags.
 from pathlib import Path
 
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.model.enums import Reason
+from reporter.model.entries import CatalogueEntry
+from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import CLUSTER_SUBJECT
 from reporter.settings import load_settings
 from reporter.stages.probes.probe import ProbeRequest
+from reporter.stages.probes.specs import SPECS
 
 
 DEFAULT_FLAGS = load_settings(
     [], {}, hostname="laptop", namespace_file=Path("/nowhere")
 ).flag_texts
 DEFAULT_CATALOGUE = load_shipped_catalogue()
+
+
+def entries_called_by_default(layer: Layer) -> tuple[CatalogueEntry, ...]:
+    """
+    Return the evaluated reasons of a layer, without those that need a source.
+    """
+    entries = DEFAULT_CATALOGUE.evaluated_entries(layer)
+    return tuple(each for each in entries if SPECS[each.probe].is_called(()))
 
 
 def a_probe_request(reason: str, **flags: str) -> ProbeRequest:

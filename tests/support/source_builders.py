@@ -8,6 +8,7 @@ from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.batch.jobs import CHECK_LABEL, Job, JobStatus
 from reporter.model.kinds.istio.authorization_policies import (
     AuthorizationPolicy,
     AuthorizationPolicySpec,
@@ -121,6 +122,25 @@ def a_mesh(*providers: str, namespace: str = "istio-system", text: str | None = 
     )
     meta = Metadata(name="istio", namespace=namespace)
     return MeshConfigMap(metadata=meta, data=MeshConfigMapData(mesh=mesh))
+
+
+def a_check_job(name: str = "smoke-1", *conditions: Condition, **changes) -> Job:
+    """
+    Build a Job of check *check* in the team's namespace; *of*: the InferenceSet that it checks.
+    """
+    of = changes.get("of")
+    labels = {CHECK_LABEL: changes.get("check", "smoke")}
+    return Job(
+        metadata=AnnotatedMetadata(
+            name=name,
+            namespace=changes.get("namespace", TEAM),
+            creation_timestamp=changes.get("created_at", LONG_AGO),
+            deletion_timestamp=changes.get("deleted"),
+            labels={**labels, **({"kaito.sh/inferenceset": of} if of else {})},
+            annotations=changes.get("annotations"),
+        ),
+        status=JobStatus(conditions=conditions),
+    )
 
 
 def a_store(

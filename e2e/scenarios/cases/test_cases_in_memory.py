@@ -22,7 +22,11 @@ REASONS = {
     str(entry.reason)
     for entry in DEFAULT_CATALOGUE.entries.values()
     if not entry.is_ready_reason
-    and (SPECS[entry.probe].scrape is not None or entry.probe == "pod-restarting")
+    and (
+        SPECS[entry.probe].scrape is not None
+        or SPECS[entry.probe].source is not None
+        or entry.probe == "pod-restarting"
+    )
 } - {DOWNLOAD_REASON}
 NAMES = [name for name, case in REAL_CASES.items() if REASONS.intersection(case["of"])]
 

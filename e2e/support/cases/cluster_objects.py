@@ -44,6 +44,16 @@ DEFAULTS: dict[str, Json] = {
         }
     },
     "Pod": {"spec": {"containers": [{"name": "main", "image": IMAGE}]}},
+    "Job": {
+        "spec": {
+            "template": {
+                "spec": {
+                    "restartPolicy": "Never",
+                    "containers": [{"name": "main", "image": IMAGE}],
+                }
+            }
+        }
+    },
 }
 """
 Fields that the API server requires and the reporter does not read.
@@ -55,6 +65,11 @@ ITEM_DEFAULTS: dict[str, Json] = {
     "containerStatuses": {"image": IMAGE, "imageID": ""},
 }
 NAMESPACE = "Namespace"
+KEPT_SPECS = frozenset({"Pod", "Job", NAMESPACE})
+"""
+Kinds whose spec the server completes, and then hardly lets change.
+"""
+
 PROTECTED = "kube-system"
 SET_BY_THE_SERVER = ("uid", "generation", "creationTimestamp", "deletionTimestamp")
 
@@ -148,7 +163,7 @@ class CaseClusterObjects:
             live = self.client.create(path.rpartition("/")[0], manifest)
         else:
             meta["resourceVersion"] = live["metadata"]["resourceVersion"]
-            kept = {"spec": live["spec"]} if address.kind.kind in {"Pod", NAMESPACE} else {}
+            kept = {"spec": live["spec"]} if address.kind.kind in KEPT_SPECS else {}
             live = self.client.put(path, {**manifest, **kept})
         if address.kind.kind != NAMESPACE and (status or live.get("status")):
             offset = live["metadata"].get("generation", 1) - (server_fields["generation"] or 1)
@@ -167,7 +182,9 @@ class CaseClusterObjects:
             if TEST_FINALIZER in meta.get("finalizers", ()):
                 self.client.patch(path, {"metadata": {"finalizers": None}})
             if self._read(each) is not None:
-                self.client.delete(f"{path}?gracePeriodSeconds=0")
+                # By default the server keeps a Job until its pods are released.
+                query = "gracePeriodSeconds=0&propagationPolicy=Background"
+                self.client.delete(f"{path}?{query}")
             live = self._read(each) if each.kind.kind == NAMESPACE else None
             if live is not None:
                 self.client.put(f"{path}/finalize", {**live, "spec": {"finalizers": []}})

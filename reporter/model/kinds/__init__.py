@@ -3,6 +3,7 @@ The watched kinds, one module each; a kind that is not in these lists is never w
 """
 
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.batch.jobs import JOBS
 from reporter.model.kinds.cilium.network_policies import CILIUM_NETWORK_POLICIES
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
@@ -47,6 +48,7 @@ OPTIONAL_KINDS: tuple[ResourceKind, ...] = (
     NODE_CLAIMS,
     SCALED_OBJECTS,
     HORIZONTAL_POD_AUTOSCALERS,
+    JOBS,
 )
 """
 The kinds that are watched only if ``--sources`` switches their source on; listed after all others.

@@ -2,7 +2,7 @@
 What the evaluated reasons check: which ones nothing, with these flags, and which not without a kind.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource, Reason
@@ -22,31 +22,36 @@ def find_idle_reasons(
 
 
 def reasons_unknown_without(
-    kind: ResourceKind, catalogue: Catalogue, specs: Mapping[str, ProbeSpec]
+    kind: ResourceKind,
+    catalogue: Catalogue,
+    specs: Mapping[str, ProbeSpec],
+    sources: Collection[DetailSource],
 ) -> frozenset[Reason]:
     """
     Return the reasons that are Unknown while objects of this kind cannot be read.
     """
     return frozenset(
         entry.reason
-        for entry in catalogue.entries.values()
-        if entry.is_evaluated
-        and kind in (*specs[entry.probe].required_kinds, *SUBJECT_KINDS.get(entry.layer, ()))
+        for entry, spec in _called(catalogue, specs, sources)
+        if kind in (*spec.required_kinds, *SUBJECT_KINDS.get(entry.layer, ()))
     )
 
 
 def reasons_partly_unknown_without(
-    kind: ResourceKind, catalogue: Catalogue, specs: Mapping[str, ProbeSpec]
+    kind: ResourceKind,
+    catalogue: Catalogue,
+    specs: Mapping[str, ProbeSpec],
+    sources: Collection[DetailSource],
 ) -> frozenset[Reason]:
     """
     Return the further reasons that are Unknown for those subjects that depend on such objects.
     """
     consulting = frozenset(
         entry.reason
-        for entry in catalogue.entries.values()
-        if entry.is_evaluated and kind in specs[entry.probe].consulted_kinds
+        for entry, spec in _called(catalogue, specs, sources)
+        if kind in spec.consulted_kinds
     )
-    return consulting - reasons_unknown_without(kind, catalogue, specs)
+    return consulting - reasons_unknown_without(kind, catalogue, specs, sources)
 
 
 def reasons_with_less_detail_without(
@@ -60,11 +65,22 @@ def reasons_with_less_detail_without(
     """
     reading = frozenset(
         entry.reason
-        for entry in catalogue.entries.values()
-        if entry.is_evaluated and kind in specs[entry.probe].watched_kinds(sources)
+        for entry, spec in _called(catalogue, specs, sources)
+        if kind in spec.watched_kinds(sources)
     )
-    unknown = reasons_unknown_without(kind, catalogue, specs)
-    return reading - unknown - reasons_partly_unknown_without(kind, catalogue, specs)
+    unknown = reasons_unknown_without(kind, catalogue, specs, sources)
+    return reading - unknown - reasons_partly_unknown_without(kind, catalogue, specs, sources)
+
+
+def _called(
+    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], sources: Collection[DetailSource]
+) -> Iterator[tuple[CatalogueEntry, ProbeSpec]]:
+    """
+    Yield the evaluated entries whose probes are called with these sources switched on.
+    """
+    for entry in catalogue.entries.values():
+        if entry.is_evaluated and specs[entry.probe].is_called(sources):
+            yield entry, specs[entry.probe]
 
 
 def describe_purpose(kind: ResourceKind, entry: CatalogueEntry, spec: ProbeSpec) -> str:

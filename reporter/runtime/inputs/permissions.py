@@ -127,7 +127,7 @@ def _read_permissions(
     """
     watched = kinds_to_watch(catalogue, specs, sources)
     for entry in catalogue.entries.values():
-        if entry.is_evaluated:
+        if entry.is_evaluated and specs[entry.probe].is_called(sources):
             for kind, purpose in _kinds_read(entry, specs[entry.probe], sources, watched):
                 for verb in READ_VERBS:
                     name = kind.object_name

@@ -67,8 +67,8 @@ class UnreadKinds:
     def _describe(self, kind: ResourceKind, why: str) -> UnreadKind:
         return UnreadKind(
             why,
-            reasons_unknown_without(kind, self._catalogue, self._specs),
-            reasons_partly_unknown_without(kind, self._catalogue, self._specs),
+            reasons_unknown_without(kind, self._catalogue, self._specs, self._sources),
+            reasons_partly_unknown_without(kind, self._catalogue, self._specs, self._sources),
             reasons_with_less_detail_without(kind, self._catalogue, self._specs, self._sources),
         )
 

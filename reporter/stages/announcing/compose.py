@@ -12,7 +12,7 @@ from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.eligibility import ready_groups
-from reporter.stages.announcing.grouping import EventGroup
+from reporter.stages.announcing.grouping import EventGroup, member_key
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.stages.evaluation.clocks import ZERO, CauseClock
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -111,12 +111,11 @@ class EventComposer:
         members = [
             member
             for member in sorted(group.members)
-            if (state := states.get(FindingKey(member, key.reason))) and state.troubles
+            if (state := states.get(member_key(key, member))) and state.troubles
         ]
         names = tuple(member.name for member in members)
         by_member = (
-            (member.name, self.reported_troubles(FindingKey(member, key.reason)))
-            for member in members
+            (member.name, self.reported_troubles(member_key(key, member))) for member in members
         )
         example, troubles = next((each for each in by_member if each[1]), ("", ()))
         return MessageInput(

@@ -15,6 +15,7 @@ from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.grouping import (
     EventGroup,
     group_key,
+    member_key,
     possible_members_by_namespace,
 )
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -54,7 +55,7 @@ def _is_group_announceable(
     key: FindingKey, group: EventGroup, evaluation: Evaluation, settings: EvaluationSettings
 ) -> bool:
     return any(
-        _is_member_announceable(FindingKey(member, key.reason), evaluation, settings)
+        _is_member_announceable(member_key(key, member), evaluation, settings)
         for member in group.members
     )
 
@@ -81,7 +82,7 @@ def is_muted(key: FindingKey, state: AnnouncementState, evaluation: Evaluation) 
     Return whether a key, or a member of its group, is outranked or suppressed.
     """
     group = state.groups.get(key, EventGroup())
-    keys = [FindingKey(member, key.reason) for member in group.members] or [key]
+    keys = [member_key(key, member) for member in group.members] or [key]
     return any(
         k in evaluation.suppressions.suppressed_by or _is_outranked(k, evaluation) for k in keys
     )

@@ -146,7 +146,7 @@ def _is_running(
     finding = evaluation.gate.finding_states.get(key)
     if finding is not None:
         return not _has_settled_since_restore(episode, finding, settle=settle)
-    if key in evaluation.gate.unknown_states or evaluation.known_subjects.is_unseen(key.subject):
+    if _is_unknown(key, evaluation) or evaluation.known_subjects.is_unseen(key.subject):
         return True
     # Clear in a new process, which did not see the trouble end: it must stay clear for the settle.
     return episode.restored_since is not None and episode.restored_since > now - settle
@@ -158,12 +158,22 @@ def _restart_settle(
     """
     Let a restored episode that cannot be evaluated settle anew once it can.
     """
-    is_unknown = key in evaluation.gate.unknown_states or (
+    is_unknown = _is_unknown(key, evaluation) or (
         not key.subject.name and _has_unknown_member(key, evaluation)
     )
     if episode.restored_since is None or not (is_unknown or episode.is_unknown):
         return episode
     return replace(episode, restored_since=now, is_unknown=is_unknown)
+
+
+def _is_unknown(key: FindingKey, evaluation: Evaluation) -> bool:
+    """
+    Return whether a key cannot be evaluated: by itself, or as its reason cannot at all.
+
+    A new process knows no items of a reason whose kind it cannot read.
+    """
+    whole = FindingKey(key.subject, key.reason)
+    return not evaluation.gate.unknown_states.keys().isdisjoint({key, whole})
 
 
 def _has_unknown_member(key: FindingKey, evaluation: Evaluation) -> bool:
@@ -173,6 +183,7 @@ def _has_unknown_member(key: FindingKey, evaluation: Evaluation) -> bool:
     namespace = key.subject.namespace
     return any(
         (each.reason, each.subject.namespace) == (key.reason, namespace)
+        and each.item in ("", key.item)
         for each in evaluation.gate.unknown_states
     )
 

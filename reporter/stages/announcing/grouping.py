@@ -46,7 +46,14 @@ def group_key(key: FindingKey) -> FindingKey:
     """
     Return the key of the Event for all InferenceSets of the namespace.
     """
-    return FindingKey(Subject(key.subject.layer, key.subject.namespace), key.reason)
+    return FindingKey(Subject(key.subject.layer, key.subject.namespace), key.reason, key.item)
+
+
+def member_key(key: FindingKey, member: Subject) -> FindingKey:
+    """
+    Return the key of one of the InferenceSets that the Event of a group is about.
+    """
+    return FindingKey(member, key.reason, key.item)
 
 
 def possible_members_by_namespace(
@@ -89,14 +96,14 @@ def update_groups(
         with_trouble = affected.get(key, frozenset())
         old = before.get(key, EventGroup())
         members = with_trouble | {
-            member for member in old.members if FindingKey(member, key.reason) in states
+            member for member in old.members if member_key(key, member) in states
         }
         continues = bool(old.members or old.restored) and bool(members)
         if continues or (
             len(members) > GROUP_THRESHOLD
             and any(
                 states[each].past_hold and each not in individual
-                for each in (FindingKey(member, key.reason) for member in members)
+                for each in (member_key(key, member) for member in members)
             )
         ):
             groups[key] = old.with_members(members)

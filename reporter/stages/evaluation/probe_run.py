@@ -34,7 +34,8 @@ class PreparedProbe:
     *why_unknown*: why a kind that the probe requires cannot be read now; empty if all can.
     *why_unserved*: which required CRD is missing. Objects read earlier may still prove trouble, but
     they cannot prove that all is well.
-    *is_switched_off*: the probe needs pages that ``--scrape`` leaves out, so it is not called.
+    *is_switched_off*: the probe needs pages that ``--scrape`` leaves out, or objects that
+    ``--sources`` does, so it is not called.
     *unwatched*: why a kind that adds detail cannot be read, by resource; the probe runs without it.
     *snapshot*: what the probe reads; it notes gaps if there may be any.
     """
@@ -196,6 +197,8 @@ def _prepare_probe(
     entry: CatalogueEntry, required_crds: frozenset[str], probe: Probe, given: _PassInput
 ) -> PreparedProbe:
     snapshot, now = given.snapshot, given.now
+    if probe.spec.why_source_off(given.flags):
+        return PreparedProbe(entry, probe, "", "", {}, snapshot, is_switched_off=True)
     with_crd = [kind for kind in probe.spec.required_kinds if kind.group_resource in required_crds]
     unserved = check_served(snapshot, *with_crd)
     whys = (snapshot.why_unknown(kind, now=now) for kind in probe.spec.required_kinds)

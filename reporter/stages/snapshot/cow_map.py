@@ -5,12 +5,13 @@ Freezing shares the shards; the first write into a shared shard copies that shar
 gets an immutable view of 60,000 objects for the price of one tuple.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 
 K = TypeVar("K")
 V = TypeVar("V")
+T = TypeVar("T")
 
 SHARDS = 256
 
@@ -20,10 +21,24 @@ class FrozenMap(Generic[K, V]):
     An immutable view of a CowMap.
     """
 
-    __slots__ = ("shards",)
+    __slots__ = ("_derived", "shards")
 
     def __init__(self, shards: tuple[dict[K, V], ...]) -> None:
         self.shards = shards
+        self._derived: dict[Callable[[FrozenMap[K, V]], Any], Any] | None = None
+
+    def derive(self, function: Callable[["FrozenMap[K, V]"], T]) -> T:
+        """
+        Return the value of a pure function of this view, which is computed once.
+
+        A view stays the same until the next write, so this holds for all passes until then.
+        """
+        if self._derived is None:
+            self._derived = {}
+        if function not in self._derived:
+            self._derived[function] = function(self)
+        found: T = self._derived[function]
+        return found
 
     def get(self, key: K) -> V | None:
         return self.shards[hash(key) % SHARDS].get(key)

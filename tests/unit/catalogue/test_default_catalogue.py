@@ -145,6 +145,7 @@ def test_it_is_found_in_a_checkout():
 
 DEFAULT_FITS = {
     "deployments": {"Unavailable"},
+    "check-jobs": {"CheckFailed"},
     "gateway-data-plane": {"Failed", "Misnamed", "Unavailable"},
     "endpoint-picker": {"Failed", "Misnamed", "Unavailable"},
     "ext-authz": {"NamespaceNotFound", "ServiceNotFound"},

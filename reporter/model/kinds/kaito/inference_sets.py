@@ -4,7 +4,7 @@ InferenceSets of KAITO.
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.keys import no_index_keys
+from reporter.model.kinds.base.keys import inference_set_key, no_index_keys
 from reporter.model.kinds.base.objects import AnnotatedMetadata, ApiObject
 from reporter.model.kinds.base.ownership import model_of
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -65,5 +65,8 @@ INFERENCE_SETS = ResourceKind(
     type=InferenceSet,
     index_keys=no_index_keys,
     affects=affects,
+    referrers=(
+        ("jobs", lambda each: inference_set_key(each.metadata.namespace, each.metadata.name)),
+    ),
     tracks_deletions=False,
 )

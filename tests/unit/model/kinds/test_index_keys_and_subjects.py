@@ -35,6 +35,7 @@ FOR_WORKSPACE_OF_GPU_PROVISIONER = {
     "kaito.sh/workspacenamespace": "team-a",
     "kaito.sh/workspace": "qwen-7rk2p",
 }
+CHECK = {"reporter.productionstack.kaito.sh/check": "smoke"}
 OF_MODEL = {"karpenter.kaito.sh/inferenceset": "qwen"}
 
 
@@ -169,6 +170,14 @@ CASES = [
         labels=FOR_WORKSPACE_OF_GPU_PROVISIONER,
     ),
     a_case("nodeclaims", [], set(), label="of no Workspace", namespace="", labels=OF_MODEL),
+    a_case("jobs", ["team-a/"], {CLUSTER_SUBJECT, HARNESS}, label="of no model", labels=CHECK),
+    a_case(
+        "jobs",
+        ["team-a/", "model=team-a/qwen"],
+        {CLUSTER_SUBJECT, HARNESS, MODEL},
+        label="its model",
+        labels={**CHECK, **BY_KAITO},
+    ),
 ]
 
 

@@ -39,9 +39,24 @@ def idle(**flags: str):
     return find_idle_reasons(DEFAULT_CATALOGUE, SPECS, {**DEFAULT_FLAGS, **changed})
 
 
-def test_only_the_provisioner_is_checked_by_no_default():
-    assert idle() == {PROVISIONER: f"set --{SWITCHES[0]} and --{SWITCHES[1]}"}
-    assert idle(node_provisioner_name="karpenter", node_provisioner_namespace="karpenter") == {}
+CHECKS = ("clusterCheckFailed", "modelharnessCheckFailed", "inferencesetCheckFailed")
+"""
+The reasons of a source.
+"""
+
+
+def test_only_the_provisioner_and_check_jobs_are_checked_by_no_default():
+    assert idle() == {
+        PROVISIONER: f"set --{SWITCHES[0]} and --{SWITCHES[1]}",
+        **dict.fromkeys(CHECKS, "add jobs to --sources"),
+    }
+    assert idle(sources="keda").keys() >= set(CHECKS)
+    with_all = idle(
+        node_provisioner_name="karpenter",
+        node_provisioner_namespace="karpenter",
+        sources="keda, jobs",
+    )
+    assert with_all == {}
 
 
 @pytest.mark.parametrize(
@@ -93,8 +108,8 @@ def test_what_lacks_a_permission_is_unknown_in_the_status(kind):
     assert unknown_reasons(replay) == set()
     replay.store.set_watch_state(kind, NotSynced("forbidden", refused=True))
     replay.run_pass()
-    always = reasons_unknown_without(kind, DEFAULT_CATALOGUE, SPECS)
-    partly = reasons_partly_unknown_without(kind, DEFAULT_CATALOGUE, SPECS)
+    always = reasons_unknown_without(kind, DEFAULT_CATALOGUE, SPECS, ())
+    partly = reasons_partly_unknown_without(kind, DEFAULT_CATALOGUE, SPECS, ())
     assert always <= unknown_reasons(replay) <= always | partly
     purposes = {
         purpose
@@ -110,8 +125,11 @@ def test_what_lacks_a_permission_is_unknown_in_the_status(kind):
 
 def test_what_is_not_checked_is_not_shown_as_clear():
     replay = CaseReplay({"story": []}).run()
-    (cluster,) = [s for s in shown(replay, idle=idle()) if s["layer"] == "cluster"]
-    assert cluster["notChecked"] == idle()
+    page = shown(replay, idle=idle())
+    not_checked = [each["notChecked"] for each in page]
+    assert {reason: why for each in not_checked for reason, why in each.items()} == idle()
+    (cluster,) = [s for s in page if s["layer"] == "cluster"]
+    assert cluster["notChecked"].keys() == {PROVISIONER, CHECKS[0]}
     assert PROVISIONER not in cluster["clear"]
     (cluster,) = [s for s in shown(replay) if s["layer"] == "cluster"]
     assert PROVISIONER in cluster["clear"]

@@ -19,7 +19,9 @@ ADDED = {
     DetailSource.KEDA: {"scaledobjects.keda.sh", "horizontalpodautoscalers.autoscaling"},
     DetailSource.KARPENTER: {"nodeclaims.karpenter.sh"},
     DetailSource.ISTIO: {"authorizationpolicies.security.istio.io", "configmaps istio"},
+    DetailSource.JOBS: {"jobs.batch"},
 }
+CHECKS = {"clusterCheckFailed", "modelharnessCheckFailed", "inferencesetCheckFailed"}
 REASONS = {
     DetailSource.KEDA: "inferencesetScalingMisconfigured",
     DetailSource.KARPENTER: "inferencesetInfraProvisioningFailed",
@@ -42,7 +44,7 @@ def test_without_a_source_nothing_of_any_is_watched_or_needed():
     assert not any(permission.resource == "configmaps" for permission in needed())
 
 
-@pytest.mark.parametrize("source", DetailSource)
+@pytest.mark.parametrize("source", REASONS)
 def test_a_source_adds_its_own_kinds_for_its_own_reason_and_nothing_else(source):
     before, after = needed(), needed(source)
     more = after.keys() - before.keys()
@@ -52,6 +54,21 @@ def test_a_source_adds_its_own_kinds_for_its_own_reason_and_nothing_else(source)
         after[permission] == {f"{REASONS[source]} (detail of {source})"} for permission in more
     )
     assert {permission: after[permission] for permission in before} == before
+
+
+def test_jobs_are_needed_by_reasons_of_their_own_and_by_nothing_else():
+    before, after = needed(), needed(DetailSource.JOBS)
+    more = after.keys() - before.keys()
+    assert {permission.target for permission in more} == ADDED[DetailSource.JOBS]
+    assert {permission.verb for permission in more} == {"list", "watch"}
+    assert all(after[permission] == CHECKS for permission in more)
+    for permission, purposes in before.items():
+        added = {each.partition(" ")[0] for each in after[permission] - purposes}
+        assert added <= CHECKS, permission
+
+
+def test_every_source_is_tested_here():
+    assert set(ADDED) == set(DetailSource) == {*REASONS, DetailSource.JOBS}
 
 
 def test_of_configmaps_only_that_of_istio_is_read():

@@ -238,3 +238,31 @@ def test_the_ready_of_a_group_read_back_waits_for_all_although_another_group_beg
     replay.set_clear(*keys(subjects), *keys(subjects, ROUTE.reason)).advance(40)
     assert "inferencesetReady x1" not in replay.new_writes
     assert replay.set_clear(*keys([other])).advance(40).new_writes == ["inferencesetReady x1"]
+
+
+def test_an_episode_of_an_item_waits_while_its_reason_cannot_be_evaluated_at_all():
+    """
+    A new process that cannot read a kind knows no items of it.
+    """
+    (subject,) = sets(1)
+    entry = an_entry("inferencesetCheck", None, orthogonal=True, layer=subject.layer)
+    key, whole = a_key(entry.reason, subject, "smoke"), a_key(entry.reason, subject)
+    replay = Replay(a_catalogue(entry), subjects=frozenset({subject}))
+    replay.set_verdicts(an_active_verdict(key))
+    replay.verdicts.pop(key)
+    replay.verdicts[whole] = "forbidden"
+    replay.restart(back_after=20).advance(200)
+    assert replay.new_writes == ["inferencesetCheck x1"]
+    replay.verdicts.pop(whole)
+    replay.set_verdicts(an_active_verdict(key)).advance(200)
+    assert replay.new_writes == ["inferencesetCheck x2"]
+    assert len({each.episode_start for each in replay.writes}) == 1
+
+
+def test_an_episode_of_an_item_ends_although_another_one_is_unknown():
+    entry = an_entry("clusterCheck", None, orthogonal=True)
+    key = a_key("clusterCheck", item="dns")
+    replay = Replay(a_catalogue(entry)).set_verdicts(an_active_verdict(key))
+    replay.verdicts.pop(key)
+    replay.set_unknown(a_key("clusterCheck", item="route")).restart(back_after=20).advance(60)
+    assert replay.announcement_state.episodes == {}

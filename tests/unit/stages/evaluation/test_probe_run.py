@@ -16,7 +16,11 @@ from reporter.stages.evaluation.probe_run import prepare_probe_run
 from reporter.stages.probes import PROBES
 from reporter.stages.snapshot.subjects import Subjects, refresh_subjects
 from tests.support.builders import NOON
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import (
+    DEFAULT_CATALOGUE,
+    DEFAULT_FLAGS,
+    entries_called_by_default,
+)
 from tests.support.model_builders import a_model, a_model_store, a_team
 from tests.support.model_verdicts import needs_metrics_page
 
@@ -34,8 +38,11 @@ def test_a_set_that_was_never_decoded_is_a_subject_and_all_of_it_is_unknown():
     )
     found = probe_run.run([QWEN])
     assert len(found) == len(DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELDEPLOYMENT))
-    assert all(isinstance(each, Unknown) for each in found)
-    assert {each.why for each in found} == {"InferenceSet team-a/qwen could not be decoded"}
+    called = {each.reason for each in entries_called_by_default(Layer.MODELDEPLOYMENT)}
+    unknown = [each for each in found if each.key.reason in called]
+    assert all(isinstance(each, Unknown) for each in unknown)
+    assert {each.why for each in unknown} == {"InferenceSet team-a/qwen could not be decoded"}
+    assert len(unknown) == len(called)
 
 
 @pytest.mark.parametrize(("scope", "expected"), [("off", Clear), ("all", Unknown)])
@@ -47,7 +54,7 @@ def test_a_reason_that_is_switched_off_is_not_unknown_when_pods_cannot_be_read(s
 
 REQUIRED = [
     (kind, entry)
-    for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELDEPLOYMENT)
+    for entry in entries_called_by_default(Layer.MODELDEPLOYMENT)
     for kind in PROBES[entry.probe].spec.required_kinds
     if kind.group_resource in DEFAULT_CATALOGUE.required_crds(entry.reason)
     and not needs_metrics_page(entry.reason, *a_model())

@@ -25,7 +25,11 @@ from reporter.stages.probes import PROBES
 from reporter.stages.snapshot.subjects import HARNESS_LABEL, Subjects, refresh_subjects
 from tests.support import harness_builders, model_builders, source_builders
 from tests.support.builders import NOON, a_deployment, a_store, an_observed_condition
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import (
+    DEFAULT_CATALOGUE,
+    DEFAULT_FLAGS,
+    entries_called_by_default,
+)
 from tests.support.model_builders import TEAM, a_model
 
 
@@ -205,6 +209,9 @@ def test_a_namespace_that_was_never_decoded_keeps_its_subjects_and_all_of_them_a
     found = prepare_probe_run(
         store.snapshot(), Gate({}, {}), DEFAULT_CATALOGUE, PROBES, flags=DEFAULT_FLAGS, now=NOON
     ).run([HARNESS, MODEL])
+    called = {e.reason for s in (HARNESS, MODEL) for e in entries_called_by_default(s.layer)}
+    found = [each for each in found if each.key.reason in called]
+    assert {each.key.reason for each in found} == called
     assert {type(each) for each in found} == {Unknown}
     assert {each.why for each in found} == {f"Namespace {TEAM} could not be decoded"}
     store.upsert(NAMESPACES, team)

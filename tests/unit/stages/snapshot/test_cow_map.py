@@ -40,3 +40,20 @@ def test_a_view_is_shared_until_the_next_write():
     assert sharded.freeze() is with_x
     sharded.pop("x")
     assert (sharded.freeze().get("x"), with_x.get("x"), empty.get("x")) == (None, 1, None)
+
+
+def test_a_value_of_a_view_is_computed_once_and_anew_after_a_write():
+    calls = []
+
+    def count(view):
+        calls.append(view)
+        return len(view)
+
+    sharded: CowMap = CowMap()
+    sharded["x"] = 1
+    assert [sharded.freeze().derive(count) for _ in range(3)] == [1, 1, 1]
+    before = sharded.freeze()
+    sharded["y"] = 2
+    assert (before.derive(count), sharded.freeze().derive(count)) == (1, 2)
+    assert len(calls) == 2
+    assert sharded.freeze().derive(len) == 2, "another function is another value"

@@ -17,7 +17,11 @@ from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from tests.support.builders import NOON, SECOND, a_store
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import (
+    DEFAULT_CATALOGUE,
+    DEFAULT_FLAGS,
+    entries_called_by_default,
+)
 from tests.support.model_builders import a_model
 
 
@@ -43,7 +47,7 @@ def unknown_layers(evaluation: Evaluation) -> set[Layer]:
     complete = {
         subject.layer
         for subject, reasons in found.items()
-        if reasons == {e.reason for e in DEFAULT_CATALOGUE.evaluated_entries(subject.layer)}
+        if reasons == {e.reason for e in entries_called_by_default(subject.layer)}
     }
     assert complete == {subject.layer for subject, reasons in found.items() if reasons}
     assert complete == {s.layer for s in found if s in evaluation.subjects}

@@ -10,6 +10,7 @@ from reporter.model.enums import Layer
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.verdicts import Active, Clear, Unknown
 from reporter.stages.probes import PROBES, modeldeployment
+from reporter.stages.probes.specs import SPECS
 from tests.support.builders import LONG_AGO
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.model_builders import a_picker, a_set, a_team
@@ -19,10 +20,12 @@ from tests.support.model_verdicts import needs_metrics_page, verdict_of
 REASONS = [
     entry.reason
     for entry in DEFAULT_CATALOGUE.entries.values()
-    if entry.layer is Layer.MODELDEPLOYMENT and not entry.is_ready_reason
+    if entry.layer is Layer.MODELDEPLOYMENT
+    and not entry.is_ready_reason
+    and SPECS[entry.probe].is_called(())
 ]
 """
-The reasons with a probe, also those that are off by default.
+The reasons with a probe, also those that are off by default; without those that need a source.
 """
 BY_KIND = {kind.kind: kind.type for kind in DEFAULT_KINDS}
 

@@ -11,11 +11,11 @@ from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.verdicts import Clear
 from reporter.stages.probes import PROBES, modelharness
 from tests.support.builders import LONG_AGO, a_deployment, a_namespace
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, entries_called_by_default
 from tests.support.harness_builders import a_data_plane, a_harness_store, verdict_of
 
 
-REASONS = [entry.reason for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELHARNESS)]
+REASONS = [entry.reason for entry in entries_called_by_default(Layer.MODELHARNESS)]
 BY_KIND = {kind.kind: kind.type for kind in DEFAULT_KINDS}
 
 

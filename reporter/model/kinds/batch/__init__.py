@@ -1,0 +1,5 @@
+"""
+Kinds of the batch API group.
+
+Each module says which fields are read.
+"""
