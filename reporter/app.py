@@ -283,6 +283,7 @@ class Reporter:
     def _other_tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         yield "controller", self._controller.run()
         yield from self._inputs.tasks()
+        yield "permissions", self._inputs.review_permissions()
         if self._settings.second_look:
             yield "second look", self._second_look.run()
         yield "heap", trim_heap_after(self._controller.pass_times.first_finished)

@@ -4,7 +4,7 @@ The loops that fill the store: discovery, one reflector a kind, the scraper; and
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.discovery.discovery_loop import DiscoveryLoop
@@ -108,7 +108,12 @@ class Inputs:
             yield f"reflector {kind.group_resource}", self._status_reflector.run()
         if self._has_scrapes:
             yield "scraper", self._scraper.run()
-        yield "permissions", self._permissions.run()
+
+    async def review_permissions(self) -> NoReturn:
+        """
+        Review the permissions that a reporter needs until cancelled, also those to write.
+        """
+        await self._permissions.run()
 
     def count_scrape_pages(self) -> Mapping[str, int]:
         """

@@ -26,7 +26,7 @@ from tests.support.stubs.api_servers import until
 
 
 SHORT = ConnectionTimeouts(*[timedelta(seconds=0.3)] * 3)
-LIVEZ = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
+LIVEZ = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LAST = LIVEZ[:-2] + b"Connection: close\r\n\r\n"
 STATUS = LIVEZ.replace(b"livez", b"status")
 ADDRESS, OTHER = "127.0.0.1", "127.0.0.2"
@@ -184,7 +184,7 @@ async def test_who_does_not_read_the_metrics_to_their_end_is_left():
 
 async def test_requests_in_a_row_are_answered_in_their_order():
     async with counted() as (served, closed):
-        last = b"GET /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        last = b"GET /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         answers = (await exchange(served.health, LIVEZ * 300 + STATUS + last)).split(b"HTTP/1.1 ")
         assert [each[:3] for each in answers[1:]] == [*[b"200"] * 301, b"404"]
         assert not closed
@@ -192,7 +192,7 @@ async def test_requests_in_a_row_are_answered_in_their_order():
 
 async def test_a_request_with_a_body_is_answered():
     async with counted() as (served, _):
-        head = b"POST /status HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"
+        head = b"POST /status HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n"
         answer = await exchange(served.health, head + b"x" * 60_000 + LAST)
         assert answer.startswith(b"HTTP/1.1 405 ")
         assert b"\r\nAllow: GET,HEAD\r\n" in answer
