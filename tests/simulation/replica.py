@@ -50,6 +50,9 @@ class SkewedClock:
     def now(self) -> datetime:
         return self.clock.wall_time + timedelta(seconds=self.skew)
 
+    def seconds_until(self, moment: datetime) -> float:
+        return max((moment - self.now()).total_seconds(), 0.0)
+
 
 @dataclass(frozen=True)
 class SharedEnvironment:
