@@ -4,6 +4,8 @@ The chart renders what was reviewed, grants what the program needs, and names va
 
 import itertools
 import json
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from e2e.chart.helm import Helm, HelmFailed
 from e2e.controlplane.rules import needed
 from reporter.kube.objects.access_review import Permission
 from reporter.model.enums import DetailSource, ScrapeScope
-from reporter.settings import ScrapeMode, load_settings
+from reporter.settings import ScrapeMode, StoreBackend, load_settings
 
 
 pytestmark = pytest.mark.controlplane
@@ -61,7 +63,7 @@ def test_what_is_rendered_is_what_was_reviewed(helm: Helm, values: Path) -> None
 
 def test_generated_files_are_up_to_date() -> None:
     assert rights.FILE.read_text() == rights.content()
-    assert crds.FILE.read_text() == crds.content()
+    assert {file: file.read_text() for file in crds.contents()} == crds.contents()
     text = values_table.README.read_text()
     assert values_table.updated(text) == text
 
@@ -121,6 +123,9 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
         ("statusObjects.enable=true", "enable"),
         ("statusObjects.packageLabel=/", "packageLabel"),
         ("crds.install=maybe", "install"),
+        ("store.backend=mongodb", "backend"),
+        ("store.max=0", "max"),
+        ("store.retention=5", "retention"),
     ],
 )
 def test_wrong_value_is_refused_with_its_name(helm: Helm, setting: str, named: str) -> None:
@@ -239,11 +244,62 @@ def test_status_objects_have_rights_of_their_own_and_nobody_may_create_them(helm
     assert load_settings(_arguments(objects), {}).status_objects
 
 
+def test_store_has_rights_of_its_own_in_the_namespace_of_the_release(helm: Helm) -> None:
+    values = "--set=store.backend=healthevents,scrape.mode=direct,namespaceOverride=elsewhere"
+    objects = helm.render(CHART, f"{values},store.maxPerNode=7,store.retentionSeconds=600")
+    lease = ("elsewhere", LEASE[1])
+    where = "kaito-system"
+    assert _granted(objects) == needed(mode=ScrapeMode.DIRECT, lease=lease, store=where)
+    settings = load_settings(_arguments(objects), {})
+    assert (settings.store, settings.release_namespace) == (StoreBackend.HEALTH_EVENTS, where)
+    limits = (settings.store_max, settings.store_max_per_node, settings.store_retention)
+    assert limits == (1000, 7, timedelta(minutes=10))
+
+
+@pytest.mark.parametrize(("version", "selects"), [("1.29.0", False), ("1.31.0", True)])
+def test_selectable_fields_are_left_out_where_helm_would_refuse_them(
+    helm: Helm, version: str, selects: bool
+) -> None:
+    rendered = helm.render(CHART, "--set=crds.install=true", f"--kube-version={version}")
+    found = [
+        each
+        for crd in rendered
+        if crd["kind"] == "CustomResourceDefinition"
+        for each in crd["spec"]["versions"]
+        if "selectableFields" in each
+    ]
+    assert bool(found) is selects
+
+
+def test_every_part_of_a_health_event_is_bounded() -> None:
+    """
+    The API server refuses a rule over parts without bounds, as its cost is not known.
+    """
+
+    def unbounded(schema: Json, where: str) -> Iterator[str]:
+        match schema.get("type"):
+            case "object":
+                for name, each in schema.get("properties", {}).items():
+                    yield from unbounded(each, f"{where}.{name}")
+            case "array":
+                yield from [] if "maxItems" in schema else [where]
+                yield from unbounded(schema["items"], f"{where}[]")
+            case "string" if not {"maxLength", "enum", "format"} & schema.keys():
+                yield where
+
+    spec = crds.health_event_schema()["properties"]["spec"]
+    assert list(unbounded(spec, "spec")) == []
+
+
 def test_crd_is_rendered_only_if_asked_for_and_kept_at_uninstall(helm: Helm) -> None:
     assert "CustomResourceDefinition" not in {each["kind"] for each in helm.render(CHART)}
-    crd = _of(helm.render(CHART, "--set=crds.install=true"), "CustomResourceDefinition")
-    assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
-    assert crd["spec"] == yaml.safe_load(crds.content())["spec"]
+    rendered = helm.render(CHART, "--set=crds.install=true")
+    found = [each for each in rendered if each["kind"] == "CustomResourceDefinition"]
+    for crd in found:
+        assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+    assert [each["spec"] for each in found] == [
+        yaml.safe_load(text)["spec"] for text in crds.contents().values()
+    ]
 
 
 @pytest.mark.parametrize("written", ["off", '"off"', "false"])

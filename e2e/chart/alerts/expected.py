@@ -61,6 +61,7 @@ def expected_alerts(name: str, state: State) -> list[Alert]:
         "one_write_throttled": [FOUND],
         "dropped": [FOUND, _of_reporter("EventDropped", result="dropped")],
         "objects_refused": [_of_reporter("ObjectsNotWritten")],
+        "store_refused": [FOUND, _of_reporter("StoreDown")],
         "objects_unread": [_of_reporter("ObjectsNotRead", kind=STATUSES)],
     }
     return [*fixed.get(name, []), *unknown_alerts(state)]

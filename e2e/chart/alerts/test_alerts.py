@@ -62,6 +62,7 @@ PRODUCED = (
     produced.dropped,
     produced.objects_refused,
     produced.objects_unread,
+    produced.store_refused,
 )
 
 
@@ -72,7 +73,9 @@ def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, State]:
 
 @pytest.fixture
 def rules(helm: Helm) -> Json:
-    enabled = "--set=prometheusRule.enabled=true,statusObjects.enabled=true"
+    enabled = (
+        "--set=prometheusRule.enabled=true,statusObjects.enabled=true,store.backend=healthevents"
+    )
     rendered = helm.render(CHART, enabled, golden.OPERATOR)
     (found,) = (each["spec"] for each in rendered if each["kind"] == "PrometheusRule")
     return dict(found)
@@ -124,6 +127,7 @@ def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
     """
     reasons = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if e.is_evaluated}
     reasons -= READ_FROM_PAGES - {"inferencesetWeightDownloadSlow"}
+    reasons -= {"clusterHealthEventStoreFull"}  # it reads nothing of the cluster
     lost = [*unknown_alerts(states["one_cut_off"]), *unknown_alerts(states["discovery_fails"])]
     assert {each["reason"] for each in lost} == reasons
     for name in ("unknown", "watch_lost"):
@@ -257,6 +261,7 @@ def test_texts_name_cluster_namespace_and_number(
         "dropped": "An Event of the status reporter was dropped in cluster west",
         "objects_refused": "The status of 1 ProductionStackStatuses is not written in cluster west",
         "objects_unread": "ProductionStackStatuses cannot be read in cluster west",
+        "store_refused": "Episodes are not kept as HealthEvents in cluster west",
     }
     for name, summary in wanted.items():
         alert = expected_alerts(name, states[name])[-1]

@@ -19,10 +19,11 @@ from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource, Reason
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.runtime.inputs.coverage import describe_purpose
 from reporter.runtime.inputs.scrape_config import reading_reasons, scraping_reasons
-from reporter.settings import ScrapeMode, Settings
+from reporter.settings import ScrapeMode, Settings, StoreBackend
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.unknown_layers import SUBJECT_KINDS
 
@@ -91,6 +92,9 @@ def permissions_for(
         mode=mode,
         scraping=reading_reasons(catalogue, SPECS, settings.flag_texts),
         status_objects=settings.status_objects,
+        store_namespace=(
+            settings.release_namespace if settings.store is StoreBackend.HEALTH_EVENTS else ""
+        ),
     )
 
 
@@ -103,13 +107,15 @@ def required_permissions(  # noqa: PLR0913
     mode: ScrapeMode = ScrapeMode.DIRECT,
     scraping: Collection[Reason] | None = None,
     status_objects: bool = False,
+    store_namespace: str = "",
 ) -> Mapping[Permission, Collection[str]]:
     """
     Return every permission needed, with the reasons, or details of them, that it serves.
 
     *lease* names the Lease and its namespace, None without election. *sources* are those switched
     on. *mode* is how pods are scraped, for the reasons *scraping*; None: all that may.
-    *status_objects*: their status is written.
+    *status_objects*: their status is written. *store_namespace*: where HealthEvents are kept; empty if
+    they are not.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
     for permission, purpose in _read_permissions(catalogue, specs, sources):
@@ -122,6 +128,8 @@ def required_permissions(  # noqa: PLR0913
         needed[permission].add("every reason: no Event can be written")
     for permission in _status_object_permissions() if status_objects else ():
         needed[permission].add("none: status objects are not written")
+    for permission in _store_permissions(store_namespace) if store_namespace else ():
+        needed[permission].add("none: episodes are not kept as HealthEvents")
     for permission in _election_permissions(lease) if lease is not None else ():
         needed[permission].add("every reason: this process cannot lead")
     return needed
@@ -147,6 +155,13 @@ def _status_object_permissions() -> Iterator[Permission]:
     for verb in READ_VERBS:
         yield Permission(verb, kind.group, kind.resource)
     yield Permission("patch", kind.group, f"{kind.resource}/status")
+
+
+def _store_permissions(namespace: str) -> Iterator[Permission]:
+    kind = HEALTH_EVENTS
+    for verb in (*READ_VERBS, "create", "delete"):
+        yield Permission(verb, kind.group, kind.resource, namespace)
+    yield Permission("patch", kind.group, f"{kind.resource}/status", namespace)
 
 
 def _election_permissions(lease: Permission) -> Iterator[Permission]:
