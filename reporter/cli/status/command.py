@@ -13,6 +13,7 @@ from reporter.cli.status.arguments.parser import Arguments, parse_arguments
 from reporter.cli.status.arguments.targets import parse_target
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_STATE, ExitCode
+from reporter.cli.status.history import History
 from reporter.cli.status.output import Format, Printer
 from reporter.cli.status.sources import FILE, SourceOpener
 from reporter.cli.status.terminal import Terminal
@@ -45,6 +46,9 @@ ACTS names who must act: user, platform, or nobody yet (transient). The status
 comes from a reporter that runs, or from this program, which then reads the
 cluster once and writes nothing.
 
+With --history: the episodes that a reporter keeps with --store=healthevents, by
+reason and subject; -o wide shows each one with its message.
+
 {{flags}}
 
 {RUN_FLAGS_NOTE}
@@ -74,6 +78,9 @@ def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     if arguments.is_set("watch") and arguments.values["from"].startswith(FILE):
         raise SettingsError("--watch", "a dump does not change; leave --watch out")
     terminal = Terminal(environ)
+    if arguments.is_set("history"):
+        history = History(arguments, target, _format(arguments), terminal, environ)
+        return run_asking(history.run(), terminal)
     printer = Printer(terminal, target, _format(arguments), lists_sets=lists_sets)
     command = _Status(arguments, target, printer, terminal, environ)
     return run_asking(command.run(), terminal)
