@@ -102,8 +102,9 @@ bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e
 	$(call measure,storm,--inferencesets 1000)
 	$(call measure,storm,--inferencesets 10000 --outages provisioner,storm-of-ten-thousand)
 	$(call measure,scraping)
+	$(call measure,store)
 	$(BIN)/python -m e2e.bench.rows --readme e2e/bench/README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
-	  passes large apiload storm storm-of-ten-thousand scraping))
+	  passes large apiload storm storm-of-ten-thousand scraping store))
 
 bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
 	@$(BIN)/python -m e2e.controlplane --quiet
