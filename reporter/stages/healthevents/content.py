@@ -8,7 +8,6 @@ from reporter import PROGRAM_NAME
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.kinds.productionstack.health_events import (
     MAX_CAUSES,
-    MAX_NAME,
     MAX_OBJECT,
     MAX_REASON,
     MAX_REASONS,
@@ -21,6 +20,7 @@ from reporter.model.kinds.productionstack.health_events import (
     RecommendedAction,
     subject_text,
 )
+from reporter.model.kinds.productionstack.statuses import MAX_NAME
 from reporter.model.rollup.states import Actionability
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Trouble

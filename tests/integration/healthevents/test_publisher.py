@@ -287,11 +287,18 @@ async def test_store_is_down_while_its_watch_is_lost(server: EmbeddedServer, api
         assert not store.publisher.is_up
 
 
+def _no_plan(_: object, *, now: object) -> None:
+    raise RuntimeError("the plan is broken")
+
+
 async def test_a_fault_of_the_program_is_logged_once_and_ends_no_task(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: EmbeddedServer,
+    api: RestClient,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ):
     async with running_store(server, api) as store:
-        store.publisher._planner._wanted = None
+        monkeypatch.setattr(store.publisher._planner, "plan", _no_plan)
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_result("failed")
         await store.events.wait_for_events("clusterIstio x1")

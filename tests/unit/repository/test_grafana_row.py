@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from reporter.sinks.metrics.declaration import PREFIX, MetricType
+from reporter.sinks.metrics.declaration import PREFIX, MetricDeclaration, MetricType
 from reporter.sinks.metrics.declarations import METRICS
 
 
@@ -16,7 +16,7 @@ QUERIES = [target["expr"] for panel in PANELS for target in panel.get("targets",
 
 
 def test_every_query_names_declared_metrics_and_their_labels():
-    by_name = {}
+    by_name: dict[str, MetricDeclaration] = {}
     for each in METRICS:
         suffixes = ("_sum", "_count") if each.type is MetricType.HISTOGRAM else ("",)
         by_name |= {each.full_name + suffix: each for suffix in suffixes}
