@@ -1,5 +1,5 @@
 """
-``status --history``: what was wrong, how long and how often, as HealthEvents tell.
+``status --history``: what was wrong, how long and how often, as HealthEvents show.
 """
 
 from collections.abc import Iterator, Mapping

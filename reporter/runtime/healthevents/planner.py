@@ -8,9 +8,9 @@ from datetime import datetime
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.observations import NotServed, NotSynced
 from reporter.runtime.announcing.announcements import Announcements
+from reporter.stages.healthevents.capacity import Place
 from reporter.stages.healthevents.ends import Ends
 from reporter.stages.healthevents.plan import Plan, PlanInput, make_plan
-from reporter.stages.healthevents.room import Place
 from reporter.stages.healthevents.wanted import NameFunc, WantedCache
 from reporter.stages.healthevents.writes import PlanMemory
 from reporter.stages.store.health_events import HealthEventStore

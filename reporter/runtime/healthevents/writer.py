@@ -45,7 +45,7 @@ class HealthEventSink(Protocol):
 
 class HealthEventWriter:
     """
-    Makes the content of a write at the moment of sending, and shows the store what came of it.
+    Makes the content of a write at the moment of sending, and updates the store with its result.
     """
 
     def __init__(

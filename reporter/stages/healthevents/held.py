@@ -8,7 +8,7 @@ import msgspec
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.kinds.productionstack.health_events import HealthEvent, Phase, Resolution
-from reporter.stages.healthevents.room import Place
+from reporter.stages.healthevents.capacity import Place
 from reporter.stages.healthevents.wanted import WantedEpisode
 from reporter.stages.healthevents.writes import Json, Patch, PlanMemory
 from reporter.stages.rollup.objects.conditions import parse_time

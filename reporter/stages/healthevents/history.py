@@ -1,5 +1,5 @@
 """
-The history that HealthEvents tell: what was wrong, how long and how often.
+The history that HealthEvents show: what was wrong, how long and how often.
 """
 
 from collections.abc import Iterable

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreLimits
 from reporter.model.kinds.productionstack.health_events import HealthEvent, Phase
+from reporter.stages.healthevents.capacity import Capacity, Fit, Place
 from reporter.stages.healthevents.ends import EndFunc
 from reporter.stages.healthevents.held import HeldDraft, place_of
-from reporter.stages.healthevents.room import Fit, Place, Room
 from reporter.stages.healthevents.wanted import WantedObjects, id_of
 from reporter.stages.healthevents.writes import Create, Patch, PlanMemory, Rejection
 
@@ -76,27 +76,27 @@ def make_plan(given: PlanInput, memory: PlanMemory, *, now: datetime) -> Plan:
 
 def _fit(given: PlanInput, draft: HeldDraft, memory: PlanMemory) -> Plan:
     """
-    Add the new objects that have a place, and delete what has to make room for others.
+    Add the new objects that have a place, and delete what has to make capacity for others.
     """
     held, places = given.held, tuple(given.places)
-    room = Room(
+    capacity = Capacity(
         given.limits,
         there=[*map(place_of, held.values()), *places],
         leaving=draft.leaving,
         evictable=[place for _, place in sorted(draft.resolved)],
     )
-    room.shrink()
+    capacity.shrink()
     creates, rejections = [], []
     known = held.keys() | {each.name for each in places}
     for name, (node, episode) in given.wanted.names.items():
         if name not in known:
-            fit = room.take(node)
+            fit = capacity.take(node)
             if fit is Fit.NOW:
                 creates.append(Create(name, node, episode))
             elif isinstance(fit, StoreLimit):
                 rejections.append(Rejection(name, fit))
     deletes = {each.metadata.name: each for each in draft.expired}
-    deletes |= {name: held[name] for name in room.evicted}
+    deletes |= {name: held[name] for name in capacity.evicted}
     return Plan(
         tuple(creates),
         tuple(each for each in draft.patches if each.found.metadata.name not in deletes),

@@ -1,5 +1,5 @@
 """
-The history that HealthEvents tell: which episodes, how long and how often.
+The history that HealthEvents show: which episodes, how long and how often.
 """
 
 from datetime import timedelta

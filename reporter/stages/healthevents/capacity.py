@@ -28,7 +28,7 @@ class Fit(Enum):
     LATER = "later"  # once another object is deleted
 
 
-class Room:
+class Capacity:
     """
     The places that are taken, and those that deletions will free.
 
