@@ -5,6 +5,7 @@ The API of the store is taken away in each way: Events come as ever, and all is 
 import contextlib
 from collections.abc import Callable, Iterator
 
+import msgspec
 import pytest
 
 from e2e.controlplane import ApiError, Client, ControlPlane, crds, until
@@ -17,7 +18,7 @@ from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON, READY_REASON
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
-from tests.support.health_events import CRD, RESOURCE
+from tests.support.health_events import CRD, RESOURCE, a_spec
 
 
 pytestmark = pytest.mark.controlplane
@@ -55,8 +56,10 @@ def _right_gone(
 @contextlib.contextmanager
 def _crd_gone(plane: ControlPlane, _: ProxiedReplica) -> Iterator[None]:
     crds.remove(plane.client, RESOURCE)
-    yield
-    crds.install(plane.client, [CRD])
+    try:
+        yield
+    finally:
+        crds.install(plane.client, [CRD])
 
 
 @contextlib.contextmanager
@@ -79,10 +82,12 @@ def _admission_refuses(plane: ControlPlane, _: ProxiedReplica) -> Iterator[None]
     spec = {"policyName": name, "validationActions": ["Deny"]}
     client.create(f"{root}ies", policy)
     client.create(f"{root}ybindings", {"metadata": {"name": name}, "spec": spec})
-    until(lambda: _is_refused(client), within=30, what="HealthEvents are refused")
-    yield
-    client.delete(f"{root}ybindings/{name}")
-    client.delete(f"{root}ies/{name}")
+    try:
+        until(lambda: _is_refused(client), within=30, what="HealthEvents are refused")
+        yield
+    finally:
+        client.delete(f"{root}ybindings/{name}")
+        client.delete(f"{root}ies/{name}")
 
 
 def _is_refused(client: Client) -> bool:
@@ -90,6 +95,7 @@ def _is_refused(client: Client) -> bool:
         "apiVersion": "reporter.productionstack.kaito.sh/v1alpha1",
         "kind": "HealthEvent",
         "metadata": {"name": "trial", "namespace": NAMESPACE},
+        "spec": msgspec.to_builtins(a_spec()),
     }
     try:
         client.create(f"{PATH}?dryRun=All", manifest)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import NoReturn, Protocol
 
-from reporter.kube.wire.errors import KubeError, Refused
+from reporter.kube.wire.errors import KubeError, Refused, Unreachable
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreWriteResult
 from reporter.model.observations import Watching
@@ -195,7 +195,8 @@ class HealthEventPublisher:
             async with asyncio.timeout_at(self._leadership.deadline()):
                 result = await self._writer.write(write, version)
         except TimeoutError:
-            self._report.count_store_write(StoreWriteResult.FAILED)
+            why = "the lease ended during the write"
+            self._failed(name, Unreachable(f"write HealthEvent {name}", message=why))
         except KubeError as err:
             self._failed(name, err)
         else:

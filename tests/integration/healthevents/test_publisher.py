@@ -245,6 +245,10 @@ async def test_write_ends_with_the_lease(server: EmbeddedServer, api: RestClient
         await store.events.wait_for_events("clusterIstio x1")
         store.events.leadership.until = asyncio.get_running_loop().time() + 1
         await store.until_result("failed")
+        assert not store.publisher.is_up
+        store.events.run_pass()
+        await asyncio.sleep(1)
+        assert store.report.results == {"failed": 1}, "it waits for its back-off"
 
 
 async def test_patch_of_an_object_that_somebody_changed_is_made_again(
