@@ -26,6 +26,7 @@ from tests.support.replay import involved_for
 
 
 PROVISIONER = "clusterNodeProvisionerNotReady"
+STORE = "clusterHealthEventStoreFull"
 SWITCHES = ("node-provisioner-name", "node-provisioner-namespace")
 
 IDLE_ENGINE = {"Pod team-m/qwen-7rk2p-0": {"page": "vllm-v1"}}
@@ -39,9 +40,13 @@ def idle(**flags: str):
     return find_idle_reasons(DEFAULT_CATALOGUE, SPECS, {**DEFAULT_FLAGS, **changed})
 
 
-def test_only_the_provisioner_is_checked_by_no_default():
-    assert idle() == {PROVISIONER: f"set --{SWITCHES[0]} and --{SWITCHES[1]}"}
-    assert idle(node_provisioner_name="karpenter", node_provisioner_namespace="karpenter") == {}
+def test_only_the_provisioner_and_the_store_are_checked_by_no_default():
+    assert idle() == {
+        PROVISIONER: f"set --{SWITCHES[0]} and --{SWITCHES[1]}",
+        STORE: "set --store=healthevents",
+    }
+    switched_on = {"node_provisioner_name": "karpenter", "node_provisioner_namespace": "karpenter"}
+    assert idle(**switched_on, store="healthevents") == {}
 
 
 @pytest.mark.parametrize(
