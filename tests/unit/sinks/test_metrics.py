@@ -10,7 +10,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.model.enums import ClosedConnection, Layer, TroubleKind
 from reporter.model.event_record import WriteResult
-from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreWriteResult
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.sinks.metrics import Metrics, WatchReport
 from reporter.sinks.metrics.declarations import FINDING_LABELS, METRICS
@@ -24,7 +23,6 @@ from tests.support.builders import (
     an_entry,
 )
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
-from tests.support.health_events import a_health_event
 from tests.support.replay import Replay
 from tests.support.rollups import model_outage, show_rollup
 
@@ -107,38 +105,6 @@ def test_every_write_result_is_zero_from_the_start_and_counted():
     metrics.count_write(WriteResult.CREATED)
     metrics.count_write(WriteResult.CREATED)
     assert MetricsPage(metrics).value("event_writes_total", result="created") == 2
-
-
-def test_episodes_are_counted_and_timed_by_reason():
-    metrics = Metrics(SOME, list)
-    assert MetricsPage(metrics).value("episodes_total", reason="clusterBBR") == 0
-    metrics.on_episode_begin(BBR)
-    metrics.on_episode_end(BBR, timedelta(minutes=5))
-    metrics.on_episode_end(BBR, timedelta(seconds=-1))
-    page = MetricsPage(metrics)
-    assert page.value("episodes_total", reason="clusterBBR") == 1
-    assert page.value("episode_duration_seconds_count", reason="clusterBBR") == 2
-    assert page.value("episode_duration_seconds_sum", reason="clusterBBR") == 300
-
-
-def test_store_is_shown_only_while_it_is_switched_on():
-    metrics = Metrics(SOME, list)
-    assert "store_" not in MetricsPage(metrics).text
-    objects = [a_health_event(), a_health_event("two", phase="Resolved"), a_health_event("three")]
-    store = metrics.show_store(lambda: objects)
-    page = MetricsPage(metrics)
-    assert page.value("store_up") == 0
-    assert page.value("store_objects", phase="Active") == 2
-    assert page.value("store_objects", phase="Resolved") == 1
-    assert all(page.value("store_writes_total", result=each) == 0 for each in StoreWriteResult)
-    assert all(page.value("store_rejected_total", limit=each) == 0 for each in StoreLimit)
-    store.is_up = lambda: True
-    store.count_store_write(StoreWriteResult.CREATED)
-    store.count_rejected(StoreLimit.NODE)
-    page = MetricsPage(metrics)
-    assert page.value("store_up") == 1
-    assert page.value("store_writes_total", result="created") == 1
-    assert page.value("store_rejected_total", limit="node") == 1
 
 
 def test_every_cause_of_a_closed_connection_is_zero_from_the_start_and_counted():

@@ -5,24 +5,20 @@ The plan of the store, in stories of one process and its successor.
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from reporter.model.enums import Layer, TroubleKind
-from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreLimits
-from reporter.model.kinds.productionstack.health_events import Resolution
+from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Cause, ObjectRef
 from tests.support.builders import (
     HOUR,
     MINUTE,
-    NOON,
     a_catalogue,
     a_key,
     a_trouble,
     an_active_verdict,
     an_entry,
 )
-from tests.support.health_events import StoreReplay, a_health_event, a_spec, resolved
+from tests.support.health_events import StoreReplay
 from tests.support.replay import Replay
 
 
@@ -262,118 +258,3 @@ def test_name_that_exists_already_is_not_made_again():
     store.carry_out(store.plan())
     assert create.name in store.held
     assert store.plan().creates == ()
-
-
-# ------------------------------------------------------------ retention, and what others do
-
-
-def test_object_is_deleted_a_day_after_the_end_of_its_episode():
-    store = a_store()
-    store.replay.set_verdicts(an_active_verdict(BBR))
-    store.settle().replay.set_clear(BBR).advance(31)
-    store.settle().replay.advance(24 * HOUR - MINUTE)
-    assert store.plan().deadline == NOON + 24 * HOUR + timedelta(seconds=31)
-    assert store.settle().phases() == ["clusterBBR Resolved Cleared"]
-    store.replay.advance(2 * MINUTE)
-    assert store.settle().held == {}
-
-
-def test_episode_that_lasts_is_kept_for_longer_than_the_retention():
-    store = a_store()
-    store.replay.set_verdicts(an_active_verdict(BBR))
-    store.settle().replay.advance(100 * HOUR)
-    assert store.settle().phases() == ["clusterBBR Active"]
-
-
-def test_active_object_that_somebody_deletes_is_made_again():
-    store = a_store()
-    store.replay.set_verdicts(an_active_verdict(BBR))
-    before = list(store.settle().held)
-    store.held.clear()
-    assert list(store.settle().held) == before
-
-
-def test_object_that_somebody_else_resolved_is_active_again_while_it_runs():
-    store = a_store()
-    store.replay.set_verdicts(an_active_verdict(BBR))
-    ((name, found),) = store.settle().held.items()
-    store.held[name] = a_health_event(name, found.spec, **resolved(NOON, Resolution.CLEARED))
-    assert store.settle().phases() == ["clusterBBR Active"]
-
-
-def test_object_that_was_resolved_without_a_time_gets_one():
-    store = a_store()
-    store.held["one"] = a_health_event("one", a_spec("clusterBBR"), phase="Resolved")
-    assert store.settle().only().status["resolvedTime"] == "2026-05-01T12:00:00Z"
-
-
-def test_fields_of_other_controllers_stay():
-    store = a_store()
-    store.replay.set_verdicts(an_active_verdict(BBR))
-    ((name, found),) = store.settle().held.items()
-    theirs = {"nodeQuarantined": "Quarantined", "faultRemediated": False}
-    store.held[name] = a_health_event(name, found.spec, **theirs)
-    store.replay.set_clear(BBR).advance(31)
-    status = store.settle().only().status
-    assert status["phase"] == "Resolved"
-    assert theirs.items() <= status.items()
-
-
-def test_object_that_is_being_deleted_is_left_alone():
-    store = a_store()
-    store.held["one"] = a_health_event("one", a_spec("clusterBBR"), deleted_at=NOON)
-    plan = store.plan()
-    assert (plan.patches, plan.deletes, plan.creates) == ((), (), ())
-
-
-# ------------------------------------------------------------ limits
-
-
-def test_what_has_no_place_is_rejected_and_made_once_there_is_room():
-    store = a_store(total=3)
-    keys = [pods(number) for number in range(5)]
-    store.replay.set_verdicts(*map(an_active_verdict, keys))
-    assert [each.limit for each in store.write().rejections] == [StoreLimit.CLUSTER] * 2
-    assert len(store.held) == 3
-    assert len(store.settle().plan().rejections) == 2
-    store.replay.set_clear(keys[0]).advance(31)
-    store.settle()
-    assert len(store.plan().rejections) == 1
-    assert "inferencesetPods Resolved Cleared" not in store.phases(), "it made room"
-
-
-def test_causes_have_a_place_before_what_follows_from_them():
-    store = a_store(total=1)
-    store.replay.set_verdicts(an_active_verdict(pods(0)), an_active_verdict(BBR))
-    assert store.settle().phases() == ["clusterBBR Active"]
-
-
-def test_an_active_object_never_goes_for_another_one():
-    store = a_store(total=1)
-    store.replay.set_verdicts(an_active_verdict(pods(0)))
-    store.settle().replay.set_verdicts(an_active_verdict(BBR))
-    assert store.settle().phases() == ["inferencesetPods Active"]
-
-
-def test_limit_of_a_node_is_of_that_node_alone():
-    store = a_store(per_node=1)
-    keys = [a_key("inferencesetPressure", each) for each in SETS[:3]]
-    nodes = ("n1", "n1", "n2")
-    store.replay.set_verdicts(
-        *(an_active_verdict(key, on_node(node)) for key, node in zip(keys, nodes, strict=True))
-    )
-    assert [each.limit for each in store.write().rejections] == [StoreLimit.NODE]
-    assert sorted(each.spec.node_name for each in store.held.values()) == ["n1", "n2"]
-
-
-@pytest.mark.parametrize(("age", "evicted"), [(30, ()), (90, ("b",))], ids=["soon", "stuck"])
-def test_finalizer_that_holds_a_deleted_object_does_not_hold_up_others(age, evicted):
-    store = a_store(total=2)
-    deleted_at = NOON - timedelta(seconds=age)
-    old = a_spec("clusterIstio", episode=1)
-    store.held["a"] = a_health_event("a", old, deleted_at=deleted_at, **resolved(deleted_at))
-    store.held["b"] = a_health_event("b", old, **resolved(NOON - HOUR))
-    store.replay.set_verdicts(an_active_verdict(BBR))
-    plan = store.plan()
-    assert tuple(each.metadata.name for each in plan.deletes) == evicted
-    assert (plan.creates, plan.rejections) == ((), ())
