@@ -108,8 +108,9 @@ bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e
 	$(call measure,scraping)
 	$(call measure,status)
 	$(call measure,job_status)
+	$(call measure,store)
 	$(BIN)/python -m e2e.bench.rows --readme e2e/bench/README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
-	  passes large apiload storm storm-of-ten-thousand scraping status job_status))
+	  passes large apiload storm storm-of-ten-thousand scraping status job_status store))
 
 bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
 	@$(BIN)/python -m e2e.controlplane --quiet
