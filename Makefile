@@ -25,7 +25,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
 .PHONY: help setup run test all-tests test-faults e2e e2e-kind test-image check unit controlplane browser lua screenshot \
   bench bench-quick \
   image image-push lock audit soak clean \
-  quick-apiload quick-storm quick-scraping quick-status quick-job-status
+  quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -117,7 +117,7 @@ bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
 	rm -rf $(MEASURED)
 	$(call measure,passes,--inferencesets 100 1000 --rounds 3)
 	$(call measure,large,--inferencesets 100 --trials 5 --seconds 5 --minutes 0 --failovers 1)
-	$(MAKE) --jobs=4 --output-sync=target quick-apiload quick-storm quick-scraping quick-status quick-job-status
+	$(MAKE) --jobs=4 --output-sync=target quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store
 	$(BIN)/python -m e2e.bench.rows $(MEASURED)/*.json
 
 quick-apiload:
@@ -134,6 +134,9 @@ quick-status:
 
 quick-job-status:
 	$(call measure,job_status,--starts 3)
+
+quick-store:
+	$(call measure,store,--inferencesets 100)
 
 image: ## build the image, as IMAGE=…, with docker, podman or buildah
 	$(call needs-container-tool)

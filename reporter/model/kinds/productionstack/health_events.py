@@ -152,7 +152,11 @@ class HealthEventSpec(HealthEventStruct, frozen=True, kw_only=True):
         ),
     ]
     item: Annotated[
-        str, Meta(max_length=MAX_NAME, description="Which of several of one reason: the CRD.")
+        str,
+        Meta(
+            max_length=MAX_NAME,
+            description="Which of several of one reason: the CRD that is missing, or the check.",
+        ),
     ] = ""
     episode: Annotated[
         int, Meta(ge=0, description="Unix time of its beginning, as in the label of the Event.")
