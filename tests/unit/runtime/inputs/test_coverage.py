@@ -132,7 +132,7 @@ def test_what_is_not_checked_is_not_shown_as_clear():
     not_checked = [each["notChecked"] for each in page]
     assert {reason: why for each in not_checked for reason, why in each.items()} == idle()
     (cluster,) = [s for s in page if s["layer"] == "cluster"]
-    assert cluster["notChecked"].keys() == {PROVISIONER, CHECKS[0]}
+    assert cluster["notChecked"].keys() == {PROVISIONER, CHECKS[0], STORE}
     assert PROVISIONER not in cluster["clear"]
     (cluster,) = [s for s in shown(replay) if s["layer"] == "cluster"]
     assert PROVISIONER in cluster["clear"]

@@ -49,7 +49,7 @@ def test_episodes_that_ran_within_the_time_are_listed_the_last_one_first():
         ({"namespace": "team-a", "name": "qwen"}, {"qwen", "many"}),
         ({"namespace": "team-c"}, set()),
     ],
-    ids=str,
+    ids=["every", "cluster", "namespace", "inference-set", "none"],
 )
 def test_only_the_subject_that_is_asked_about_is_listed(target, wanted):
     subjects = {
