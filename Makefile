@@ -25,7 +25,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
 .PHONY: help setup run test all-tests test-faults e2e e2e-kind test-image check unit controlplane browser lua screenshot \
   bench bench-quick \
   image image-push lock audit soak clean \
-  quick-apiload quick-storm quick-scraping quick-status quick-job-status
+  quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,15 +108,16 @@ bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e
 	$(call measure,scraping)
 	$(call measure,status)
 	$(call measure,job_status)
+	$(call measure,store)
 	$(BIN)/python -m e2e.bench.rows --readme e2e/bench/README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
-	  passes large apiload storm storm-of-ten-thousand scraping status job_status))
+	  passes large apiload storm storm-of-ten-thousand scraping status job_status store))
 
 bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
 	@$(BIN)/python -m e2e.controlplane --quiet
 	rm -rf $(MEASURED)
 	$(call measure,passes,--inferencesets 100 1000 --rounds 3)
 	$(call measure,large,--inferencesets 100 --trials 5 --seconds 5 --minutes 0 --failovers 1)
-	$(MAKE) --jobs=4 --output-sync=target quick-apiload quick-storm quick-scraping quick-status quick-job-status
+	$(MAKE) --jobs=4 --output-sync=target quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store
 	$(BIN)/python -m e2e.bench.rows $(MEASURED)/*.json
 
 quick-apiload:
@@ -133,6 +134,9 @@ quick-status:
 
 quick-job-status:
 	$(call measure,job_status,--starts 3)
+
+quick-store:
+	$(call measure,store,--inferencesets 100)
 
 image: ## build the image, as IMAGE=…, with docker, podman or buildah
 	$(call needs-container-tool)

@@ -15,7 +15,6 @@ from typing import Any
 from reporter import PROGRAM_NAME
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.events import EventClient
-from reporter.kube.objects.status_objects import StatusObjectClient
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.model.entries import Catalogue
 from reporter.runtime.announcing.announcements import Announcements
@@ -36,6 +35,7 @@ from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
 from reporter.runtime.leaderelection.rules import LeaseTiming
+from reporter.runtime.object_writers import ObjectWriters
 from reporter.runtime.process import loop_lag
 from reporter.runtime.process.cancellation import stop_all
 from reporter.runtime.process.clock import Clock, monotonic_seconds
@@ -43,7 +43,6 @@ from reporter.runtime.process.heap import trim_heap_after
 from reporter.runtime.process.open_files import raise_open_files_limit
 from reporter.runtime.process.signals import on_stop_signal
 from reporter.runtime.rollup.keeper import RollUpKeeper
-from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
 from reporter.runtime.rollup.packages import PackageIndex
 from reporter.runtime.second_look import SecondLook
 from reporter.settings import Settings
@@ -56,7 +55,6 @@ from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
-from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.rules import RollUpRules
 
 
@@ -150,7 +148,11 @@ class Reporter:
         )
         involved_for = partial(involved_namespace, settings.release_namespace)
         self._announcements = Announcements(
-            catalogue, evaluation_settings, clock, involved_for=involved_for
+            catalogue,
+            evaluation_settings,
+            clock,
+            involved_for=involved_for,
+            observer=self.metrics,
         )
         self._history = StateHistory(clock.now, self._is_leader)
         self._rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
@@ -182,16 +184,11 @@ class Reporter:
             self._clock,
             count_write=self.metrics.count_write,
         )
-        self._object_publisher = StatusObjectPublisher(
-            self._inputs.status_objects,
-            self._rollup,
-            StatusObjectClient(self._api),
-            self._leadership,
-            self._clock,
-            rules=AnswerRules(self._rules, settings.release_namespace),
-            count_write=self.metrics.count_status_write,
+        self._writers = ObjectWriters(
+            settings, self._api, self._clock, self._leadership, self.metrics
         )
-        self.metrics.set_failing_objects_function(lambda: self._object_publisher.failing)
+        self._writers.add_status_objects(self._inputs, self._rollup, self._rules)
+        self._writers.add_store(self._inputs, self._announcements)
         self._status_page = StatusPage(
             self._store,
             self._controller,
@@ -265,9 +262,8 @@ class Reporter:
     async def _run_until(self, stop: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:
             publishing = [group.create_task(self._publisher.run(), name="publisher")]
-            if self._settings.status_objects:
-                objects = self._object_publisher.run()
-                publishing.append(group.create_task(objects, name="status object publisher"))
+            for name, task in self._writers.tasks():
+                publishing.append(group.create_task(task, name=name))
             electing = group.create_task(self._leadership.run(), name="elector")
             others = [group.create_task(task, name=name) for name, task in self._other_tasks()]
             try:

@@ -1,15 +1,21 @@
 """
-Write the CRD of the chart, made from the structs of the program: `python -m e2e.chart.crds`.
+Write the CRDs of the chart, made from the structs of the program: `python -m e2e.chart.crds`.
 """
 
-import inspect
 import sys
-from typing import Any
+from collections.abc import Mapping
+from pathlib import Path
 
-import msgspec
 import yaml
 
 from e2e.chart import CHART
+from e2e.chart.structural import Json, structural
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.productionstack.health_events import (
+    HEALTH_EVENTS,
+    HealthEventSpec,
+    HealthEventStatus,
+)
 from reporter.model.kinds.productionstack.statuses import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatusSpec,
@@ -17,7 +23,6 @@ from reporter.model.kinds.productionstack.statuses import (
 from reporter.model.rollup.object_status import ObjectStatus
 
 
-FILE = CHART / "files" / "productionstackstatuses.yaml"
 HEADER = """\
 # Generated from the program's types by `python -m e2e.chart.crds`; a test compares.
 """
@@ -26,21 +31,75 @@ NOT_SEEN = {"observedGeneration": -1}
 The status of an object that no reporter has seen: kstatus calls one without conditions Current.
 """
 
-KEPT = {
-    "type", "format", "description", "enum", "default", "properties", "required", "items",
-    "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum",
-}  # fmt: skip
-"""
-The keys of a JSON Schema that a structural schema may have (API reference, JSONSchemaProps).
-"""
-
-Json = dict[str, Any]
+SELECTABLE = (".spec.nodeName", ".spec.checkName", ".status.phase")
 
 
-def content() -> str:
-    kind = PRODUCTION_STACK_STATUSES
-    (version,) = kind.versions
-    crd = {
+def contents() -> Mapping[Path, str]:
+    """
+    Return the text of each file.
+    """
+    kinds = {
+        PRODUCTION_STACK_STATUSES: _crd(
+            PRODUCTION_STACK_STATUSES,
+            short_name="pss",
+            schema=status_schema(),
+            columns=[
+                ("State", "string", ".status.state"),
+                ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
+                ("Blocked by", "string", ".status.blocking.reason"),
+                ("Age", "date", ".metadata.creationTimestamp"),
+            ],
+        ),
+        HEALTH_EVENTS: _crd(
+            HEALTH_EVENTS,
+            short_name="he",
+            schema=health_event_schema(),
+            columns=[
+                ("Reason", "string", ".spec.checkName"),
+                ("Subject", "string", ".spec.subject"),
+                ("Node", "string", ".spec.nodeName"),
+                ("Phase", "string", ".status.phase"),
+                ("Age", "date", ".metadata.creationTimestamp"),
+            ],
+            selectable=SELECTABLE,
+        ),
+    }
+    return {_file(kind): _text(crd) for kind, crd in kinds.items()}
+
+
+def content(kind: ResourceKind) -> str:
+    return contents()[_file(kind)]
+
+
+def _file(kind: ResourceKind) -> Path:
+    return CHART / "files" / f"{kind.resource}.yaml"
+
+
+def _text(crd: Json) -> str:
+    return HEADER + yaml.safe_dump(crd, sort_keys=False, default_flow_style=False, width=100)
+
+
+def _crd(
+    kind: ResourceKind,
+    *,
+    short_name: str,
+    schema: Json,
+    columns: list[tuple[str, str, str]],
+    selectable: tuple[str, ...] = (),
+) -> Json:
+    (name,) = kind.versions
+    version: Json = {
+        "name": name,
+        "served": True,
+        "storage": True,
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [
+            {"name": column, "type": type_, "jsonPath": path} for column, type_, path in columns
+        ],
+    }
+    if selectable:
+        version["selectableFields"] = [{"jsonPath": path} for path in selectable]
+    return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": kind.group_resource},
@@ -51,29 +110,19 @@ def content() -> str:
                 "listKind": f"{kind.kind}List",
                 "plural": kind.resource,
                 "singular": kind.kind.lower(),
-                "shortNames": ["pss"],
+                "shortNames": [short_name],
             },
             "scope": "Namespaced",
-            "versions": [
-                {
-                    "name": version,
-                    "served": True,
-                    "storage": True,
-                    "subresources": {"status": {}},
-                    "additionalPrinterColumns": _columns(),
-                    "schema": {"openAPIV3Schema": schema()},
-                }
-            ],
+            "versions": [{**version, "schema": {"openAPIV3Schema": schema}}],
         },
     }
-    return HEADER + yaml.safe_dump(crd, sort_keys=False, default_flow_style=False, width=100)
 
 
-def schema() -> Json:
+def status_schema() -> Json:
     """
-    Return the schema of the whole object.
+    Return the schema of a whole ProductionStackStatus.
     """
-    spec, status = _structural(ProductionStackStatusSpec), _structural(ObjectStatus)
+    spec, status = structural(ProductionStackStatusSpec), structural(ObjectStatus)
     spec["properties"]["inferenceSets"]["x-kubernetes-list-type"] = "set"
     spec["x-kubernetes-validations"] = [
         {
@@ -88,70 +137,48 @@ def schema() -> Json:
     }
     # What no reporter has seen has nothing else yet.
     status["required"] = ["observedGeneration"]
+    return _object(
+        "A question about a package: is it in effect, how far is it, what blocks it?"
+        " Its user creates it; the status reporter writes its status, and nothing else.",
+        spec | {"default": {}},
+        status | {"default": NOT_SEEN},
+    )
+
+
+def health_event_schema() -> Json:
+    """
+    Return the schema of a whole HealthEvent.
+    """
+    spec, status = structural(HealthEventSpec), structural(HealthEventStatus)
+    spec["x-kubernetes-validations"] = [
+        {"rule": "self == oldSelf", "message": "the spec of an episode never changes"}
+    ]
+    whole = _object(
+        "An episode of a finding: what was wrong, how long, and who worked on it. The status"
+        " reporter creates and resolves it; other controllers write what they have done.",
+        spec,
+        status | {"default": {}},
+    )
+    return {**whole, "required": ["spec"]}
+
+
+def _object(description: str, spec: Json, status: Json) -> Json:
     return {
         "type": "object",
-        "description": "A question about a package: is it in effect, how far is it, what blocks it?"
-        " Its user creates it; the status reporter writes its status, and nothing else.",
+        "description": description,
         "properties": {
             "apiVersion": {"type": "string"},
             "kind": {"type": "string"},
             "metadata": {"type": "object"},
-            "spec": spec | {"default": {}},
-            "status": status | {"default": NOT_SEEN},
+            "spec": spec,
+            "status": status,
         },
     }
 
 
-def _columns() -> list[Json]:
-    ready = '.status.conditions[?(@.type=="Ready")].status'
-    columns = [
-        ("State", "string", ".status.state"),
-        ("Ready", "string", ready),
-        ("Blocked by", "string", ".status.blocking.reason"),
-        ("Age", "date", ".metadata.creationTimestamp"),
-    ]
-    return [{"name": name, "type": type_, "jsonPath": path} for name, type_, path in columns]
-
-
-def _structural(struct: type[msgspec.Struct]) -> Json:
-    """
-    Return the schema of a struct as a CRD must have it: without references, each part with a type.
-    """
-    (root,), definitions = msgspec.json.schema_components([struct])
-    return _inline(root, definitions)
-
-
-def _inline(part: Json, definitions: Json) -> Json:
-    if "$ref" in part:
-        found = definitions[part["$ref"].rpartition("/")[2]]
-        return _inline({**found, **{k: v for k, v in part.items() if k != "$ref"}}, definitions)
-    if "anyOf" in part:
-        # A key whose value is null is left out.
-        (one,) = (each for each in part["anyOf"] if each.get("type") != "null")
-        return _inline({**one, **{k: v for k, v in part.items() if k != "anyOf"}}, definitions)
-    kept = {key: value for key, value in part.items() if key in KEPT}
-    if not kept.get("default", True):
-        del kept["default"]
-    if not kept.get("required", True):
-        del kept["required"]
-    if kept.get("type") == "integer":
-        kept["format"] = "int64"
-    if "description" in kept:
-        kept["description"] = " ".join(inspect.cleandoc(kept["description"]).split())
-    if "enum" in kept:
-        kept["type"] = "string"
-        kept["enum"] = [each for each in kept["enum"] if each is not None]
-    if "properties" in kept:
-        kept["properties"] = {
-            name: _inline(each, definitions) for name, each in kept["properties"].items()
-        }
-    if "items" in kept:
-        kept["items"] = _inline(kept["items"], definitions)
-    return {"type": kept.pop("type"), **kept}
-
-
 def main() -> int:
-    FILE.write_text(content())
+    for file, text in contents().items():
+        file.write_text(text)
     return 0
 
 

@@ -20,10 +20,12 @@ from reporter.settings import ScrapeMode
 FILE = CHART / "files" / "rights.yaml"
 HEADER = """\
 # Generated from the catalogue by `python -m e2e.chart.rights`; a test compares.
-# read, sources, statusObjects, podProxy: in the whole cluster. events: in kube-system. lease: in
-# the namespace of the pods, with the name of the Lease where `named`.
+# read, sources, statusObjects, podProxy: in the whole cluster. events: in kube-system. store: in the
+# namespace of the release. lease: in the namespace of the pods, with the name of the Lease where
+# `named`.
 """
 LEASE = ("namespace of the pods", "the Lease")
+STORE = "namespace of the release"
 
 Json = dict[str, Any]
 
@@ -43,6 +45,7 @@ def content() -> str:
         ),
         "podProxy": _compact(needed(mode=ScrapeMode.AUTO) - everywhere),
         "events": _compact(events),
+        "store": _compact(needed(mode=ScrapeMode.DIRECT, store=STORE) - everywhere),
         "lease": [_unnamed(rule) for rule in _compact(with_lease)],
     }
     return HEADER + yaml.safe_dump(granted, sort_keys=False, default_flow_style=None, width=100)

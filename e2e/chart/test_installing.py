@@ -15,6 +15,7 @@ from e2e.support.production_stack import components
 from e2e.support.production_stack.components import BODY_BASED_ROUTER
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import SHORT_FLAGS
+from tests.support.health_events import RESOURCE as HEALTH_EVENTS
 from tests.support.status_objects import CRD, STATUSES
 
 
@@ -128,7 +129,8 @@ def test_crd_and_the_objects_of_users_outlive_the_release_and_its_next_one_takes
         installer("uninstall", "stack", where, "--wait")
         until_nothing_is_left(plane, NAMESPACE)
     finally:
-        crds.remove(plane.client, STATUSES)
+        for each in (STATUSES, HEALTH_EVENTS):
+            crds.remove(plane.client, each)
 
 
 # ---------------------------------------------------------------- used above

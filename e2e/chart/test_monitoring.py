@@ -102,6 +102,7 @@ def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
     metrics.set_scrape_pages_function(lambda: {"read": 0})
     metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
     show_rollup(metrics, model_outage().rollup)
+    metrics.show_store(list)
     page = metrics.render().decode()
     asked = set(re.findall(rf"{OURS}\w+", expressions))
     assert {f"{OURS}finding", f"{OURS}leader"} <= asked

@@ -25,7 +25,7 @@ RELEASE, NAMESPACE = "rights", "rights"
 ACCOUNT = f"system:serviceaccount:{NAMESPACE}:{RELEASE}-status-reporter"
 SOURCES = ",".join(DetailSource)
 """
-All sources, and below status objects, so that every rule of the chart is rendered.
+All sources, and below status objects and the store, so that every rule of the chart is rendered.
 """
 
 
@@ -37,7 +37,7 @@ def roles(installer: Helm, control_plane: ControlPlane) -> Iterator[list[Json]]:
     client = control_plane.client
     rendered = installer.render(
         CHART,
-        f"--set=sources={{{SOURCES}}},statusObjects.enabled=true",
+        f"--set=sources={{{SOURCES}}},statusObjects.enabled=true,store.backend=healthevents",
         release=RELEASE,
         namespace=NAMESPACE,
     )
@@ -67,6 +67,7 @@ async def test_each_missing_rule_is_named_with_the_reasons_it_makes_unknown(
         sources=list(DetailSource),
         lease=(NAMESPACE, "productionstack-status-reporter"),
         status_objects=True,
+        store=NAMESPACE,
     )
     _allowed(control_plane, asked, True)
     assert format_missing_permissions(await review_permissions(api, asked), asked) == ""

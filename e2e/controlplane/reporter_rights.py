@@ -28,25 +28,30 @@ def install(
     sources: Collection[str] = (),
     *,
     status_objects: bool = False,
+    store: bool = False,
 ) -> None:
     """
     Create the namespace, the ServiceAccount and all its permissions; also restore revoked ones.
     """
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": release_namespace}}
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _meta(release_namespace)}
-    given = roles(release_namespace, sources, status_objects=status_objects)
+    given = roles(release_namespace, sources, status_objects=status_objects, store=store)
     for manifest in (namespace, account, *given, *_bindings(release_namespace)):
         client.apply(manifest)
 
 
 def roles(
-    release_namespace: str, sources: Collection[str] = (), *, status_objects: bool = False
+    release_namespace: str,
+    sources: Collection[str] = (),
+    *,
+    status_objects: bool = False,
+    store: bool = False,
 ) -> list[Json]:
     """
     Return the roles with exactly the required permissions. *sources*: those of ``--sources``.
     """
     namespace = attrgetter("namespace")
-    wanted = _needed(release_namespace, sources, status_objects=status_objects)
+    wanted = _needed(release_namespace, sources, status_objects=status_objects, store=store)
     by_namespace = groupby(sorted(wanted, key=namespace), namespace)
     return [
         _role("Role" if where else "ClusterRole", where, rules(rights))
@@ -55,12 +60,13 @@ def roles(
 
 
 def _needed(
-    release_namespace: str, sources: Collection[str], *, status_objects: bool
+    release_namespace: str, sources: Collection[str], *, status_objects: bool, store: bool
 ) -> frozenset[Permission]:
     return needed(
         sources=[DetailSource(each) for each in sources],
         lease=(release_namespace, NAME),
         status_objects=status_objects,
+        store=release_namespace if store else "",
     )
 
 
@@ -72,16 +78,19 @@ def revoked(
     *verbs: str,
     sources: Collection[str] = (),
     status_objects: bool = False,
+    store: bool = False,
 ) -> Iterator[None]:
     """
     Revoke *verbs* (all of them, if none is named) on *resource* for a while.
     """
     lost = next(
         right
-        for right in sorted(_needed(release_namespace, sources, status_objects=status_objects))
+        for right in sorted(
+            _needed(release_namespace, sources, status_objects=status_objects, store=store)
+        )
         if right.resource == resource and (not verbs or right.verb in verbs)
     )
-    given = roles(release_namespace, sources, status_objects=status_objects)
+    given = roles(release_namespace, sources, status_objects=status_objects, store=store)
     for role in given:
         _replace(client, role | {"rules": _without(role["rules"], resource, verbs)})
     _until_allowed(client, release_namespace, lost, allowed=False)

@@ -23,12 +23,21 @@ def needed(
     mode: ScrapeMode = ScrapeMode.AUTO,
     lease: tuple[str, str] | None = None,
     status_objects: bool = False,
+    store: str = "",
 ) -> frozenset[Permission]:
     """
     Return the permissions that the check at start reviews. *lease*: its namespace and name.
+
+    *store*: the namespace of HealthEvents; empty without the store.
     """
     return frozenset(
-        needed_by(sources=sources, mode=mode, lease=lease, status_objects=status_objects)
+        needed_by(
+            sources=sources,
+            mode=mode,
+            lease=lease,
+            status_objects=status_objects,
+            store=store,
+        )
     )
 
 
@@ -38,6 +47,7 @@ def needed_by(
     mode: ScrapeMode = ScrapeMode.AUTO,
     lease: tuple[str, str] | None = None,
     status_objects: bool = False,
+    store: str = "",
 ) -> Mapping[Permission, Collection[str]]:
     """
     Return the same permissions, each with the reasons that are unknown without it.
@@ -51,6 +61,7 @@ def needed_by(
         sources=sources,
         mode=mode,
         status_objects=status_objects,
+        store_namespace=store,
     )
 
 

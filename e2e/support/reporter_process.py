@@ -40,8 +40,8 @@ class ReporterProcess:
     """
     A reporter and its log.
 
-    *flags*: override the few that every test needs; ``--sources`` and ``--status-objects`` among
-    them add permissions.
+    *flags*: override the few that every test needs; ``--sources``, ``--status-objects`` and
+    ``--store=healthevents`` among them add permissions.
     *env*: added to the environment. *name*: the name of its pod.
     *grant*: False leaves the permissions as the test has set them.
     *follows*: it counts as started without leading. *program*: the program that gets the
@@ -63,9 +63,12 @@ class ReporterProcess:
         self._log_name = f"reporter-{next(_NUMBERS)}"
         self._flags, self._env, self._follows = flags, dict(env or {}), follows
         if grant:
-            objects = "--status-objects" in flags
             reporter_rights.install(
-                plane.client, NAMESPACE, _sources(flags), status_objects=objects
+                plane.client,
+                NAMESPACE,
+                _sources(flags),
+                status_objects="--status-objects" in flags,
+                store="--store=healthevents" in flags,
             )
         self._kubeconfig = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
         self.process: Process | None = None

@@ -30,7 +30,7 @@ class FindingKey(Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """
     The identity of a finding, with a state and an Event of its own: a reason about a subject.
 
-    *item* distinguishes several findings of one reason about one subject: the missing CRDs.
+    *item* distinguishes several findings of one reason about one subject: the missing CRDs, the checks.
     """
 
     subject: Subject

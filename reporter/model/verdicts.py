@@ -62,6 +62,14 @@ class Trouble:
     message_fields: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP, hash=False)
     foreign_text: str = ""
 
+    @property
+    def node(self) -> str:
+        """
+        The node that the trouble is bound to; empty if it is bound to none.
+        """
+        ref = self.cause.object
+        return ref.name if ref.resource == "nodes" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class InvolvedObject:

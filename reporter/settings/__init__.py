@@ -2,7 +2,7 @@
 Read flags and environment variables into one frozen Settings, or name what is wrong.
 """
 
-from reporter.settings.enums import LogFormat, RollUpScope, ScrapeMode
+from reporter.settings.enums import LogFormat, RollUpScope, ScrapeMode, StoreBackend
 from reporter.settings.errors import SettingsError
 from reporter.settings.flags import Flag, FlagGroup
 from reporter.settings.loading import load_settings
@@ -21,5 +21,6 @@ __all__ = [
     "ScrapeMode",
     "Settings",
     "SettingsError",
+    "StoreBackend",
     "load_settings",
 ]

@@ -35,3 +35,13 @@ class RollUpScope(StrEnum):
     OFF = "off"
     CLUSTER = "cluster"
     NAMESPACE = "namespace"
+
+
+@unique
+class StoreBackend(StrEnum):
+    """
+    The place where episodes are kept beside their Events.
+    """
+
+    NONE = "none"
+    HEALTH_EVENTS = "healthevents"

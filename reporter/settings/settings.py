@@ -38,6 +38,7 @@ from reporter.settings.parsers import (
     parse_speed,
     seconds_parser,
 )
+from reporter.settings.store import StoreSettings
 
 
 _watched = partial(flag, FlagGroup.WATCHED)
@@ -53,7 +54,7 @@ _IGNORED = "Accepted for compatibility; has no effect."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(StoreSettings):
     """
     The values of all flags, and what is read from the environment besides.
 

@@ -10,7 +10,10 @@ from e2e.chart import CHART, golden
 from e2e.chart.helm import Helm
 
 
-SWITCHED_ON = "prometheusRule.enabled=true,statusObjects.enabled=true,rollupMetrics=namespace"
+SWITCHED_ON = (
+    "prometheusRule.enabled=true,statusObjects.enabled=true,rollupMetrics=namespace"
+    ",store.backend=healthevents"
+)
 
 
 @pytest.fixture

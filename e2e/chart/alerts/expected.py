@@ -119,6 +119,7 @@ def own_alerts(name: str) -> list[Alert]:
         "one_write_throttled": [FOUND],
         "dropped": [FOUND, _of_reporter("EventDropped", result="dropped")],
         "objects_refused": [_of_reporter("ObjectsNotWritten")],
+        "store_refused": [FOUND, _of_reporter("StoreDown")],
         "objects_unread": [_of_reporter("ObjectsNotRead", kind=STATUSES)],
         "harness_out": [HARNESS_OUT],
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 from e2e.chart.alerts.timeline import selector
 from e2e.controlplane import assets
-from reporter.sinks.metrics.declarations import PREFIX
+from reporter.sinks.metrics.declaration import PREFIX
 
 
 Json = dict[str, Any]

@@ -12,13 +12,16 @@ from e2e.chart.alerts.replicas import REPLICAS, USER, Pages, Replicas, replicas
 from reporter.embedded.example.team import GATEWAY, TEAM
 from reporter.embedded.http.faults.rules import rate_limited_response, status_response
 from reporter.embedded.server import EmbeddedServer
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from tests.integration.process.reporter_process import BBR, scale_to_zero
+from tests.support.health_events import CRD as HEALTH_EVENTS_CRD
 from tests.support.status_objects import CRD, STATUSES, manifest
 
 
 ALONE = "--leader-elect=false"
 OBJECTS = ("--status-objects",) * REPLICAS
+STORE = ("--store=healthevents",) * REPLICAS
 LEASES = ("*", "coordination.k8s.io", "leases")
 EXT_AUTHZ = ("envoyfilters.networking.istio.io", TEAM, "apikey-ext-authz")
 DISCOVERY = r"^/apis?$"
@@ -226,6 +229,20 @@ async def objects_unread(folder: Path) -> State:
     async with replicas(folder, *OBJECTS) as found:
         await found.led()
         await found.all_show("watch_up", 0, kind=STATUSES)
+        return await _steady(found)
+
+
+async def store_refused(folder: Path) -> State:
+    """
+    No HealthEvent may be created.
+    """
+    right = ("create", HEALTH_EVENTS.group, HEALTH_EVENTS.resource)
+    async with replicas(folder, *STORE, deny=[right]) as found:
+        found.server.cluster.upsert(HEALTH_EVENTS_CRD)
+        await found.led()
+        await found.all_show("watch_up", 1, kind=HEALTH_EVENTS.group_resource)
+        scale_to_zero(found.server)
+        await found.all_show("store_up", 0, of=1)
         return await _steady(found)
 
 

@@ -72,6 +72,7 @@ PRODUCED = (
     produced.objects_unread,
     produced.harness_out,
     produced.reviews_fail,
+    produced.store_refused,
 )
 
 
@@ -113,6 +114,7 @@ def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
     entries = DEFAULT_CATALOGUE.entries.values()
     reasons = {e.reason for e in entries if e.is_evaluated and SPECS[e.probe].source is None}
     reasons -= READ_FROM_PAGES - {"inferencesetWeightDownloadSlow"}
+    reasons -= {"clusterHealthEventStoreFull"}  # it reads nothing of the cluster
     lost = [*unknown_alerts(states["one_cut_off"]), *unknown_alerts(states["discovery_fails"])]
     assert {each["reason"] for each in lost} == reasons
     for name in ("unknown", "watch_lost"):
@@ -265,6 +267,7 @@ def test_texts_name_cluster_namespace_and_number(
         "dropped": "An Event of the status reporter was dropped in cluster west",
         "objects_refused": "The status of 1 ProductionStackStatuses is not written in cluster west",
         "objects_unread": "ProductionStackStatuses cannot be read in cluster west",
+        "store_refused": "Episodes are not kept as HealthEvents in cluster west",
     }
     for name, summary in wanted.items():
         alert = own_alerts(name)[-1]

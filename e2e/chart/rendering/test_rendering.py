@@ -40,7 +40,7 @@ def test_what_is_rendered_is_what_was_reviewed(helm: Helm, values: Path) -> None
 
 def test_generated_files_are_up_to_date() -> None:
     assert rights.FILE.read_text() == rights.content()
-    assert crds.FILE.read_text() == crds.content()
+    assert {file: file.read_text() for file in crds.contents()} == crds.contents()
     text = values_table.README.read_text()
     assert values_table.updated(text) == text
 
@@ -100,6 +100,9 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
         ("statusObjects.enable=true", "enable"),
         ("statusObjects.packageLabel=/", "packageLabel"),
         ("crds.install=maybe", "install"),
+        ("store.backend=mongodb", "backend"),
+        ("store.max=0", "max"),
+        ("store.retention=5", "retention"),
         ("rollupMetrics=all", "rollupMetrics"),
     ],
 )

@@ -3,17 +3,17 @@ The chart grants what the program needs, and nothing else.
 """
 
 import itertools
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-import yaml
 
-from e2e.chart import CHART, crds
+from e2e.chart import CHART
 from e2e.chart.helm import Helm
-from e2e.chart.rendering.objects import arguments_of, granted_by, object_of
+from e2e.chart.rendering.objects import arguments_of, granted_by
 from e2e.controlplane.rules import needed
 from reporter.model.enums import DetailSource, ScrapeScope
-from reporter.settings import ScrapeMode, load_settings
+from reporter.settings import ScrapeMode, StoreBackend, load_settings
 
 
 pytestmark = pytest.mark.controlplane
@@ -59,11 +59,16 @@ def test_status_objects_have_rights_of_their_own_and_nobody_may_create_them(helm
     assert load_settings(arguments_of(objects), {}).status_objects
 
 
-def test_crd_is_rendered_only_if_asked_for_and_kept_at_uninstall(helm: Helm) -> None:
-    assert "CustomResourceDefinition" not in {each["kind"] for each in helm.render(CHART)}
-    crd = object_of(helm.render(CHART, "--set=crds.install=true"), "CustomResourceDefinition")
-    assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
-    assert crd["spec"] == yaml.safe_load(crds.content())["spec"]
+def test_store_has_rights_of_its_own_in_the_namespace_of_the_release(helm: Helm) -> None:
+    values = "--set=store.backend=healthevents,scrape.mode=direct,namespaceOverride=elsewhere"
+    objects = helm.render(CHART, f"{values},store.maxPerNode=7,store.retentionSeconds=600")
+    lease = ("elsewhere", LEASE[1])
+    where = "kaito-system"
+    assert granted_by(objects) == needed(mode=ScrapeMode.DIRECT, lease=lease, store=where)
+    settings = load_settings(arguments_of(objects), {})
+    assert (settings.store, settings.release_namespace) == (StoreBackend.HEALTH_EVENTS, where)
+    limits = (settings.store_max, settings.store_max_per_node, settings.store_retention)
+    assert limits == (1000, 7, timedelta(minutes=10))
 
 
 @pytest.mark.parametrize("written", ["off", '"off"', "false"])

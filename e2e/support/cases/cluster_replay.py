@@ -19,7 +19,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from e2e.controlplane import ControlPlane, until
+from e2e.controlplane import ControlPlane, crds, until
 from e2e.support import events
 from e2e.support.cases.cluster_objects import CaseClusterObjects
 from e2e.support.cases.page_server import CasePageServer
@@ -30,6 +30,7 @@ from reporter.model.enums import TroubleKind
 from tests.support.cases.case_catalogue import case_catalogue
 from tests.support.cases.expectations import expected_announcements, matches_line
 from tests.support.cases.syntax import parse_duration
+from tests.support.health_events import CRD as HEALTH_EVENTS_CRD
 
 
 GRACE, SETTLE = 1, 1
@@ -154,6 +155,8 @@ class ClusterCaseReplay:
         client, given = self.plane.client, self.case.get("given", {})
         flags = [f"--{name}={value}" for name, value in self.case.get("flags", {}).items()]
         brief = overlay(self.plane.folder, self.case)
+        if "store" in self.case.get("flags", {}):
+            crds.install(client, [HEALTH_EVENTS_CRD])
         with CasePageServer(self.case) as pages:
             self.objects.install(given.get("change", {}), pages.addresses)
             pages.change(given.get("pages", {}))

@@ -55,6 +55,14 @@
 - --scrape={{ include "reporter.scrapedPods" . }}
 - --scrape-mode={{ .Values.scrape.mode }}
 - --scrape-interval-seconds={{ .Values.scrape.intervalSeconds | int64 }}
+{{- with .Values.store }}
+{{- if ne (default "none" .backend) "none" }}
+- --store={{ .backend }}
+- --store-max={{ .max | int64 }}
+- --store-max-per-node={{ .maxPerNode | int64 }}
+- --store-retention-seconds={{ .retentionSeconds | int64 }}
+{{- end }}
+{{- end }}
 {{- with .Values.statusObjects }}
 {{- if .enabled }}
 - --status-objects=true

@@ -14,6 +14,7 @@ from reporter.cli.status.arguments.targets import parse_target
 from reporter.cli.status.arguments.where import FILE
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_STATE, ExitCode
+from reporter.cli.status.history import History
 from reporter.cli.status.output import Format, Printer
 from reporter.cli.status.sources import SourceOpener
 from reporter.cli.status.terminal import Terminal
@@ -40,6 +41,9 @@ are replicas; BLOCKED BY is the cause, with an arrow in front if it is upstream;
 ACTS names who must act: user, platform, or nobody yet (transient). The status
 comes from a reporter that runs, or from this program, which then reads the
 cluster once, or with --watch watches it, and writes nothing.
+
+With --history: the episodes that a reporter keeps with --store=healthevents, by
+reason and subject; -o wide shows each one with its message.
 
 {{flags}}
 
@@ -72,6 +76,9 @@ def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     if arguments.is_set("watch") and arguments.is_set("exit-code"):
         raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
     terminal = Terminal(environ)
+    if arguments.is_set("history"):
+        history = History(arguments, target, _format(arguments), terminal, environ)
+        return run_asking(history.run(), terminal)
     printer = Printer(
         terminal,
         target,

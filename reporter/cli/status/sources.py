@@ -2,7 +2,8 @@
 Open the source that ``--from`` names.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -81,14 +82,29 @@ class SourceOpener:
         settings, catalogue = self._load(())
         return DumpSource(path, settings, catalogue, now=self._clock.now, at=self._at)
 
-    async def _open_in_cluster(self, way: Way) -> StatusSource:
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[tuple[RestClient, Settings, Clock]]:
+        """
+        Connect to the API server for a while. Raises SettingsError or ConfigurationError.
+        """
         settings, _ = self._load(())
-        api = await connect(
+        api = await self._connect(settings)
+        try:
+            yield api, settings, self._clock
+        finally:
+            await api.close()
+
+    async def _connect(self, settings: Settings) -> RestClient:
+        return await connect(
             str(settings.kubeconfig) if settings.kubeconfig is not None else None,
             context=self._arguments.values["context"],
             clock=self._clock,
             environ=self._environ,
         )
+
+    async def _open_in_cluster(self, way: Way) -> StatusSource:
+        settings, _ = self._load(())
+        api = await self._connect(settings)
         try:
             return await self._choose(way, api)
         except BaseException:

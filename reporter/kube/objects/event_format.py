@@ -20,12 +20,12 @@ from reporter.kube.objects.event_names import (
 from reporter.kube.wire.decoding import Json
 from reporter.kube.wire.times import format_micro_time, format_time
 from reporter.model.event_record import EventRecord
+from reporter.model.kinds.productionstack.health_events import MANAGED_BY_LABEL
 from reporter.model.verdicts import InvolvedObject
 
 
 EVENT_NAMESPACE = "kube-system"
 ACTION = "Evaluate"
-MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 SUBJECT_ANNOTATION = LABEL_PREFIX + "subject"
 EPISODE_LABEL = LABEL_PREFIX + "episode"
 DIGEST_ANNOTATION = LABEL_PREFIX + "told"
@@ -42,7 +42,7 @@ def encode_event(record: EventRecord, *, instance: str) -> Json:
         "metadata": {
             "namespace": EVENT_NAMESPACE,
             "name": event_name(record),
-            "labels": _labels(record),
+            "labels": event_labels(record),
             "annotations": _annotations(record),
         },
         "involvedObject": _involved_object(record.involved_object),
@@ -98,7 +98,10 @@ def _involved_object(involved: InvolvedObject) -> dict[str, str]:
     return {**reference, "uid": involved.uid} if involved.uid else reference
 
 
-def _labels(record: EventRecord) -> dict[str, str]:
+def event_labels(record: EventRecord) -> dict[str, str]:
+    """
+    Return the labels of the objects of an episode: its Event, and its HealthEvents.
+    """
     subject = record.key.subject
     values = {
         "layer": subject.layer.value,

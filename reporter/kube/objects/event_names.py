@@ -27,10 +27,22 @@ def event_name(record: EventRecord) -> str:
     is truncated because names of CRDs can be long.
     """
     identity = episode_hash(record.key, record.episode_start)
-    readable = _to_subdomain(record.involved_object.name)[
-        : MAX_NAME_LENGTH - len(identity) - 1
-    ].rstrip("-.")
+    return _readable_name(record.involved_object.name, identity)
+
+
+def _readable_name(text: str, identity: str) -> str:
+    readable = _to_subdomain(text)[: MAX_NAME_LENGTH - len(identity) - 1].rstrip("-.")
     return f"{readable}.{identity}" if readable else identity
+
+
+def health_event_name(record: EventRecord, node: str) -> str:
+    """
+    Return the name of the HealthEvent of an episode: that of its Event, or one for each node.
+    """
+    if not node:
+        return event_name(record)
+    identity = short_hash(episode_hash(record.key, record.episode_start), node)
+    return _readable_name(node, identity)
 
 
 def episode_hash(key: FindingKey, episode_start: datetime) -> str:

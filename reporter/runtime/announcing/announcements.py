@@ -7,9 +7,11 @@ to write and reports what became of it. Neither knows the other.
 
 import asyncio
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Protocol
 
 from reporter.model.entries import Catalogue
+from reporter.model.enums import EventType
 from reporter.model.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
@@ -24,6 +26,16 @@ from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
+class EpisodeObserver(Protocol):
+    """
+    Counts episodes.
+    """
+
+    def on_episode_begin(self, key: FindingKey) -> None: ...
+
+    def on_episode_end(self, key: FindingKey, lasted: timedelta) -> None: ...
+
+
 InvolvedObjectLookup = Callable[[Snapshot, Subject], InvolvedObject]
 
 _NO_SNAPSHOT = Snapshot({}, {}, {}, {})
@@ -35,6 +47,8 @@ class Announcements:
 
     *involved_for* returns the involvedObject of a subject's Ready Event. *first_evaluation* is set
     by the first Evaluation, *new_evaluation* by every one; the publisher clears the latter.
+    *observer* is called when an episode of a finding begins and ends while this process leads.
+    *is_complete*: the episodes of a predecessor are among those of *state*.
     """
 
     def __init__(
@@ -44,8 +58,10 @@ class Announcements:
         clock: Clock,
         *,
         involved_for: InvolvedObjectLookup,
+        observer: EpisodeObserver | None = None,
     ) -> None:
         self.state = AnnouncementState()
+        self.is_complete = False
         self.first_evaluation = asyncio.Event()
         self.new_evaluation = asyncio.Event()
         self._catalogue, self._settings, self._clock = catalogue, settings, clock
@@ -54,6 +70,8 @@ class Announcements:
         self._evaluating_since: datetime | None = None
         self._write_cache: dict[FindingKey, CachedWrite] = {}
         self._on_change: Callable[[], None] = lambda: None
+        self._observer = observer
+        self._followers: list[Callable[[], None]] = []
 
     # ------------------------------------------------------------ for the controller
 
@@ -72,6 +90,7 @@ class Announcements:
         self._evaluating_since = self._evaluating_since or now
         self.first_evaluation.set()
         self.new_evaluation.set()
+        self._call_followers()
 
     @property
     def announced(self) -> frozenset[FindingKey]:
@@ -109,7 +128,11 @@ class Announcements:
         return PossibleKeys(self._catalogue, self._evaluation.subjects)
 
     def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
+        is_new = record.key not in self.state.episodes and record.type is EventType.WARNING
         self.state = apply_outcome(self.state, record, outcome, self._catalogue)
+        if is_new and self._observer is not None:
+            self._observer.on_episode_begin(record.key)
+        self._call_followers()
         if record.key not in self._evaluation.gate.finding_states:
             # The finding ended while its Event was written: a pass must close the new episode.
             self._on_change()
@@ -130,14 +153,35 @@ class Announcements:
             since=min(self._evaluating_since or now, now),
         )
         self.state = self._apply_evaluation(restored, now=now)
+        self.is_complete = True
         self._on_change()
+        self._call_followers()
 
     def stood_down(self) -> None:
         """
         Forget all episodes: this process no longer leads, and its successor continues them.
         """
-        self.state = AnnouncementState()
+        self.state, self.is_complete = AnnouncementState(), False
         self._on_change()
+        self._call_followers()
+
+    # ------------------------------------------------------------ for those who follow episodes
+
+    def add_follower(self, on_change: Callable[[], None]) -> None:
+        """
+        Call *on_change* after each Evaluation and each change of the state; it must be quick.
+        """
+        self._followers.append(on_change)
+
+    def _call_followers(self) -> None:
+        for each in self._followers:
+            each()
 
     def _apply_evaluation(self, state: AnnouncementState, *, now: datetime) -> AnnouncementState:
-        return apply_evaluation(state, self._evaluation, self._catalogue, self._settings, now=now)
+        after = apply_evaluation(state, self._evaluation, self._catalogue, self._settings, now=now)
+        if self._observer is not None:
+            for key in state.episodes.keys() - after.episodes.keys():
+                event = state.episodes[key].event
+                if event.type is EventType.WARNING:
+                    self._observer.on_episode_end(key, now - event.episode_start)
+        return after

@@ -103,6 +103,7 @@ class EventPublisher:
                     logger.error(
                         "Earlier Events may not be read, so they are not continued: %s", err
                     )
+                    self._announcements.restored(())
                     return
                 backoff = await self._wait_after(err, backoff)
             else:

@@ -2,9 +2,11 @@
 The loops that fill the store: discovery, one reflector a kind, the scraper; and their permissions.
 """
 
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.discovery.discovery_loop import DiscoveryLoop
@@ -13,6 +15,8 @@ from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.model.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.productionstack.health_event_writes import StoreLimit
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.model.observations import Watching, WatchState
@@ -20,14 +24,18 @@ from reporter.runtime.inputs import scrape_config
 from reporter.runtime.inputs.permission_review import PermissionReview
 from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch, permissions_for
 from reporter.runtime.process.clock import Clock
-from reporter.settings import Settings
+from reporter.settings import Settings, StoreBackend
 from reporter.sinks.metrics import PermissionReport, WatchReport
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.second_look.contents import WatchProgress
 from reporter.stages.snapshot.scrape_targets import TargetFinder
+from reporter.stages.store.health_events import HealthEventStore
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.status_objects import StatusObjectStore
 from reporter.stages.store.store import Store
+
+
+WrittenStore: TypeAlias = StatusObjectStore | HealthEventStore
 
 
 class Inputs:
@@ -51,6 +59,10 @@ class Inputs:
         crds = crds_to_track(catalogue, SPECS, settings.sources)
         if settings.status_objects:
             crds |= {PRODUCTION_STACK_STATUSES.group_resource}
+        self.health_event_kind = replace(HEALTH_EVENTS, namespace=settings.release_namespace)
+        keeps_episodes = settings.store is StoreBackend.HEALTH_EVENTS
+        if keeps_episodes:
+            crds |= {HEALTH_EVENTS.group_resource}
         scrapes = scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)
         self.store = Store(kinds, crds, SampleStore(scrapes))
         context = WatchContext(api, clock)
@@ -59,11 +71,12 @@ class Inputs:
             kind: Reflector(context, kind, self.store, self._discovery) for kind in kinds
         }
         self.status_objects = StatusObjectStore(self.store.served_version)
-        self._status_reflector = (
-            Reflector(context, PRODUCTION_STACK_STATUSES, self.status_objects, self._discovery)
-            if settings.status_objects
-            else None
-        )
+        self.health_events = HealthEventStore(self.store.served_version)
+        self._writable: dict[Reflector, WrittenStore] = {}
+        if settings.status_objects:
+            self._add_writable(context, PRODUCTION_STACK_STATUSES, self.status_objects)
+        if keeps_episodes:
+            self._add_writable(context, self.health_event_kind, self.health_events)
         self._scraper = Scraper(
             scrape_config.make_scrape_config(settings, scrapes, inside=api.in_cluster),
             TargetFinder(scrapes.values(), self.store.snapshot),
@@ -76,6 +89,11 @@ class Inputs:
         needed = permissions_for(settings, catalogue, mode=mode)
         self._permissions = PermissionReview(context, needed, mode=mode)
         api.on_forbidden(self._permissions.record_forbidden)
+
+    def _add_writable(
+        self, context: WatchContext, kind: ResourceKind, objects: WrittenStore
+    ) -> None:
+        self._writable[Reflector(context, kind, objects, self._discovery)] = objects
 
     def describe_permissions(self) -> dict[str, Any]:
         """
@@ -96,6 +114,12 @@ class Inputs:
         """
         self._reflectors[kind].report_missed_event()
 
+    def record_store_rejections(self, rejected: Mapping[str, StoreLimit]) -> None:
+        """
+        Show the evaluation what has no place among the HealthEvents. *rejected*: by name.
+        """
+        self.store.record_store_rejections(dict(Counter(rejected.values())))
+
     def tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
         """
         Return the loops to run, each with a name for its task.
@@ -103,9 +127,8 @@ class Inputs:
         yield "discovery", self._discovery.run()
         for reflector in self._reflectors.values():
             yield f"reflector {reflector.kind.group_resource}", reflector.run()
-        if self._status_reflector is not None:
-            kind = self._status_reflector.kind
-            yield f"reflector {kind.group_resource}", self._status_reflector.run()
+        for reflector in self._writable:
+            yield f"reflector {reflector.kind.group_resource}", reflector.run()
         if self._has_scrapes:
             yield "scraper", self._scraper.run()
 
@@ -136,8 +159,8 @@ class Inputs:
         for reflector in self._reflectors.values():
             state = tables[reflector.kind.resource].watch_state
             yield _report(reflector, state, now)
-        if self._status_reflector is not None:
-            yield _report(self._status_reflector, self.status_objects.watch_state, now)
+        for reflector, objects in self._writable.items():
+            yield _report(reflector, objects.watch_state, now)
 
 
 def _report(reflector: Reflector, state: WatchState, now: datetime) -> WatchReport:

@@ -11,10 +11,11 @@ from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource, Reason
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.runtime.inputs.coverage import describe_purpose
 from reporter.runtime.inputs.scrape_config import reading_reasons, scraping_reasons
-from reporter.settings import ScrapeMode, Settings
+from reporter.settings import ScrapeMode, Settings, StoreBackend
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.unknown_layers import SUBJECT_KINDS
 
@@ -79,6 +80,9 @@ def permissions_for(
         mode=mode,
         scraping=reading_reasons(catalogue, SPECS, settings.flag_texts),
         status_objects=settings.status_objects,
+        store_namespace=(
+            settings.release_namespace if settings.store is StoreBackend.HEALTH_EVENTS else ""
+        ),
     )
 
 
@@ -91,6 +95,7 @@ def required_permissions(  # noqa: PLR0913
     mode: ScrapeMode = ScrapeMode.DIRECT,
     scraping: Collection[Reason] | None = None,
     status_objects: bool = False,
+    store_namespace: str = "",
 ) -> Mapping[Permission, Collection[str]]:
     """
     Return every permission needed, with the reasons, or details of them, that it serves.
@@ -100,7 +105,8 @@ def required_permissions(  # noqa: PLR0913
 
     *lease* names the Lease and its namespace, None without election. *sources* are those switched
     on. *mode* is how pods are scraped, for the reasons *scraping*; None: all that may.
-    *status_objects*: their status is written.
+    *status_objects*: their status is written. *store_namespace*: where HealthEvents are kept; empty if
+    they are not.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
     for verb in EVENT_VERBS:
@@ -116,6 +122,8 @@ def required_permissions(  # noqa: PLR0913
             needed[POD_PROXY_PERMISSION].add(reason)
     for permission in _status_object_permissions() if status_objects else ():
         needed[permission].add("none: status objects are not written")
+    for permission in _store_permissions(store_namespace) if store_namespace else ():
+        needed[permission].add("none: episodes are not kept as HealthEvents")
     return needed
 
 
@@ -139,6 +147,13 @@ def _status_object_permissions() -> Iterator[Permission]:
     for verb in READ_VERBS:
         yield Permission(verb, kind.group, kind.resource)
     yield Permission("patch", kind.group, f"{kind.resource}/status")
+
+
+def _store_permissions(namespace: str) -> Iterator[Permission]:
+    kind = HEALTH_EVENTS
+    for verb in (*READ_VERBS, "create", "delete"):
+        yield Permission(verb, kind.group, kind.resource, namespace)
+    yield Permission("patch", kind.group, f"{kind.resource}/status", namespace)
 
 
 def _election_permissions(lease: Permission) -> Iterator[Permission]:

@@ -203,7 +203,8 @@ class StatusObjectPublisher:
             async with asyncio.timeout_at(self._leadership.deadline()):
                 written = await self._writer.patch(found, patch, version=version)
         except TimeoutError:
-            self._count_write(WriteObjectResult.FAILED)
+            why = "the lease ended during the write"
+            self._failed(name, found, Unreachable(f"write status of {name}", message=why))
         except KubeError as err:
             self._failed(name, found, err)
         else:

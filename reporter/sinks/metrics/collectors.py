@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 
 from reporter.model.entries import Catalogue
 from reporter.model.subjects import FindingKey
+from reporter.sinks.metrics.declaration import MetricDeclaration, MetricType
 from reporter.sinks.metrics.declarations import (
     DECODE_ERRORS,
     FINDING,
@@ -27,8 +28,6 @@ from reporter.sinks.metrics.declarations import (
     WATCH_MISSED,
     WATCH_RESTARTS,
     WATCH_UP,
-    MetricDeclaration,
-    MetricType,
 )
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.evaluation.states import ReasonState, reason_states

@@ -6,11 +6,8 @@ follow https://prometheus.io/docs/practices/naming/. Label values come from clos
 the names of namespaces; pods and InferenceSets are never labels, so the number of series is known.
 """
 
-from dataclasses import dataclass
-from enum import StrEnum, unique
+from reporter.sinks.metrics.declaration import MetricDeclaration, MetricType
 
-
-PREFIX = "productionstack_status_reporter_"
 
 FINDING_LABELS = ("layer", "reason", "workload_namespace")
 """
@@ -19,38 +16,6 @@ The labels of a (reason, subject).
 Not ``namespace``: Prometheus sets that one to the namespace of the reporter's own pod when it
 scrapes through a ServiceMonitor, and would rename ours to ``exported_namespace``.
 """
-
-
-@unique
-class MetricType(StrEnum):
-    """
-    The types of the exposition format that the reporter uses.
-    """
-
-    COUNTER = "counter"
-    GAUGE = "gauge"
-    HISTOGRAM = "histogram"
-
-
-@dataclass(frozen=True, slots=True)
-class MetricDeclaration:
-    """
-    One metric.
-
-    *name*: without the prefix; a counter's ends in ``_total``. *buckets*: the upper bounds of a
-    histogram, without +Inf.
-    """
-
-    name: str
-    type: MetricType
-    help: str
-    labels: tuple[str, ...] = ()
-    buckets: tuple[float, ...] = ()
-
-    @property
-    def full_name(self) -> str:
-        return PREFIX + self.name
-
 
 FINDING = MetricDeclaration(
     "finding",
@@ -232,6 +197,40 @@ STATUS_OBJECTS_FAILING = MetricDeclaration(
     "ProductionStackStatuses whose last write failed; 0 on a replica that is not the leader.",
 )
 
+EPISODES = MetricDeclaration(
+    "episodes_total",
+    MetricType.COUNTER,
+    "Episodes that this replica has begun to announce.",
+    ("reason",),
+)
+EPISODE_DURATION = MetricDeclaration(
+    "episode_duration_seconds",
+    MetricType.HISTOGRAM,
+    "Time from the first announcement of an episode to its end, on the replica that saw it end.",
+    ("reason",),
+    buckets=(60, 600, 3600, 21600, 86400),
+)
+STORE_UP = MetricDeclaration(
+    "store_up",
+    MetricType.GAUGE,
+    "1 while the HealthEvents are watched and the last write of each succeeded; 0 otherwise.",
+)
+STORE_OBJECTS = MetricDeclaration(
+    "store_objects", MetricType.GAUGE, "HealthEvents by phase.", ("phase",)
+)
+STORE_WRITES = MetricDeclaration(
+    "store_writes_total",
+    MetricType.COUNTER,
+    "Requests to create, patch or delete a HealthEvent, by result.",
+    ("result",),
+)
+STORE_REJECTED = MetricDeclaration(
+    "store_rejected_total",
+    MetricType.COUNTER,
+    "Episodes that had no place among the HealthEvents when they began, by the limit.",
+    ("limit",),
+)
+
 METRICS: tuple[MetricDeclaration, ...] = (
     FINDING,
     HELD,
@@ -265,6 +264,12 @@ METRICS: tuple[MetricDeclaration, ...] = (
     ROLLUP_EVALUATED,
     STATUS_OBJECT_WRITES,
     STATUS_OBJECTS_FAILING,
+    EPISODES,
+    EPISODE_DURATION,
+    STORE_UP,
+    STORE_OBJECTS,
+    STORE_WRITES,
+    STORE_REJECTED,
 )
 """
 All of them; a test compares this list with the page.

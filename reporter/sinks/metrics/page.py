@@ -20,8 +20,10 @@ from prometheus_client import (
 from reporter.model.entries import Catalogue
 from reporter.model.enums import ClosedConnection
 from reporter.model.event_record import WriteResult
+from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.model.rollup.object_status import WriteObjectResult
+from reporter.model.subjects import FindingKey
 from reporter.settings import RollUpScope
 from reporter.sinks.metrics.collectors import (
     FindingCollector,
@@ -31,10 +33,13 @@ from reporter.sinks.metrics.collectors import (
     WatchCollector,
     WatchReport,
 )
+from reporter.sinks.metrics.declaration import MetricDeclaration
 from reporter.sinks.metrics.declarations import (
     CLOCK_SKEW,
     CLOCK_SPREAD,
     CLOSED_CONNECTIONS,
+    EPISODE_DURATION,
+    EPISODES,
     EVENT_LOOP_LAG,
     EVENT_WRITES,
     LAST_PASS,
@@ -43,9 +48,9 @@ from reporter.sinks.metrics.declarations import (
     SCRAPES,
     STATUS_OBJECT_WRITES,
     STATUS_OBJECTS_FAILING,
-    MetricDeclaration,
 )
 from reporter.sinks.metrics.rollups import RollUpCollector
+from reporter.sinks.metrics.store import StoreMetrics
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.rollup.records import RollUp
 
@@ -77,6 +82,9 @@ class Metrics:
         self._closed_connections = self._counter(CLOSED_CONNECTIONS, ClosedConnection)
         self._status_writes = self._counter(STATUS_OBJECT_WRITES, WriteObjectResult)
         self._status_failing = self._gauge(STATUS_OBJECTS_FAILING)
+        announced = (e.reason for e in catalogue.entries.values() if e.is_evaluated)
+        self._episodes = self._counter(EPISODES, announced)
+        self._episode_duration = self._histogram(EPISODE_DURATION)
 
     def show_rollup(
         self,
@@ -96,10 +104,17 @@ class Metrics:
                 RollUpCollector(rollup, scope, holds_lease=holds_lease, version=version)
             )
 
+    def show_store(self, objects: Callable[[], Iterable[HealthEvent]]) -> StoreMetrics:
+        """
+        Add the series of the HealthEvent store.
+        """
+        return StoreMetrics(self.registry, objects)
+
     def _histogram(self, declaration: MetricDeclaration) -> Histogram:
         return Histogram(
             declaration.full_name,
             declaration.help,
+            declaration.labels,
             registry=self.registry,
             buckets=declaration.buckets,
         )
@@ -149,6 +164,12 @@ class Metrics:
 
     def count_status_write(self, result: WriteObjectResult) -> None:
         self._status_writes.labels(result).inc()
+
+    def on_episode_begin(self, key: FindingKey) -> None:
+        self._episodes.labels(key.reason).inc()
+
+    def on_episode_end(self, key: FindingKey, lasted: timedelta) -> None:
+        self._episode_duration.labels(key.reason).observe(max(lasted.total_seconds(), 0.0))
 
     def count_scrape(self, result: ScrapeResult) -> None:
         self._scrapes.labels(result).inc()

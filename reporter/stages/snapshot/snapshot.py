@@ -11,6 +11,7 @@ from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.productionstack.health_event_writes import StoreLimit
 from reporter.model.metrics.samples import ScrapeHistory
 from reporter.model.observations import (
     WATCH_LOSS_TOLERANCE,
@@ -61,6 +62,7 @@ class Snapshot:
     *pod_failures*: by namespace and name, of pods whose successors get the same name.
     *pod_restarts*: by namespace and name, of model pods with a container that restarted.
     *labelled_deployments*: by the index key of its InferenceSet, the last deleted Deployment.
+    *store_rejections*: how many episodes have no place among the HealthEvents, by the limit.
     """
 
     tables: Mapping[str, TableSnapshot]
@@ -74,6 +76,7 @@ class Snapshot:
     pod_failures: FrozenMap[NamespacedName, FailedPods] = field(default_factory=empty_map)
     pod_restarts: FrozenMap[NamespacedName, RestartHistory] = field(default_factory=empty_map)
     labelled_deployments: FrozenMap[str, ObjectRef] = field(default_factory=empty_map)
+    store_rejections: Mapping[StoreLimit, int] = field(default_factory=dict)
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
         # Inlined `FrozenMap.get`, as in `by_index`: a pass makes tens of lookups for each subject.

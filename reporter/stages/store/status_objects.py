@@ -1,115 +1,14 @@
 """
-The ProductionStackStatuses, apart from the store of what is evaluated: they wake no pass.
+The ProductionStackStatuses that can be written.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable
 
-from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.statuses import ProductionStackStatus
-from reporter.model.observations import NotServed, NotSynced, WatchState
+from reporter.stages.store.written_objects import WrittenObjectStore
 
 
-BATCH_SIZE = 500
-
-
-class StatusObjectStore:
-    """
-    The objects that can be written.
-
-    *served_version*: returns the version in which a kind is served; None while that is unknown.
-    *revision*: changes with the objects.
-    """
-
+class StatusObjectStore(WrittenObjectStore[ProductionStackStatus]):
     def __init__(self, served_version: Callable[[ResourceKind], str | None]) -> None:
-        self.served_version = served_version
-        self.watch_state: WatchState = NotSynced()
-        self._objects: dict[NamespacedName, ProductionStackStatus] = {}
-        self._undecodable: set[NamespacedName] = set()
-        self.revision = 0
-        self._on_change: Callable[[], None] = lambda: None
-
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """
-        Call *on_change* after each change from now on; it must be quick.
-        """
-        self._on_change = on_change
-
-    @property
-    def objects(self) -> Mapping[NamespacedName, ProductionStackStatus]:
-        """
-        The objects by name; none while they are not served, or before the first list.
-
-        One whose newest version could not be decoded is left out: what it asks for is not known.
-        """
-        if isinstance(self.watch_state, NotSynced | NotServed):
-            return {}
-        unread = self._undecodable
-        if not unread:
-            return self._objects
-        return {name: each for name, each in self._objects.items() if name not in unread}
-
-    # ------------------------------------------------------------ for the reflector
-
-    def replace_in_batches(
-        self,
-        kind: ResourceKind,
-        objects: Iterable[ApiObject],
-        unread: Mapping[NamespacedName, ApiObject | None],
-    ) -> Iterator[None]:
-        """
-        Store a complete list, yielding after each batch so that other tasks can run.
-        """
-        deleted = self._objects.keys() - unread.keys()
-        self._undecodable = set(unread)
-        remaining = iter(objects)
-        while batch := tuple(islice(remaining, BATCH_SIZE)):
-            deleted.difference_update((o.metadata.namespace, o.metadata.name) for o in batch)
-            for each in batch:
-                self.upsert(kind, each)
-            if len(batch) == BATCH_SIZE:
-                yield
-        for namespace, name in deleted:
-            self.delete(kind, namespace, name)
-
-    def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
-        name = (new.metadata.namespace, new.metadata.name)
-        self._undecodable.discard(name)
-        if isinstance(new, ProductionStackStatus) and self._objects.get(name) != new:
-            self._objects[name] = new
-            self._changed()
-
-    def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
-        self._undecodable.discard((namespace, name))
-        if self._objects.pop((namespace, name), None) is not None:
-            self._changed()
-
-    def mark_undecodable(
-        self, kind: ResourceKind, namespace: str, name: str, stub: ApiObject | None
-    ) -> None:
-        """
-        Mark an object whose newest version could not be decoded; nothing is written to it.
-        """
-        self._undecodable.add((namespace, name))
-        self._changed()
-
-    def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None:
-        if state != self.watch_state:
-            self.watch_state = state
-            self._changed()
-
-    # ------------------------------------------------------------ for the publisher
-
-    def written(self, old: ProductionStackStatus, new: ProductionStackStatus) -> None:
-        """
-        Store an object as a write of ours returned it, unless the watch has shown a newer one.
-        """
-        name = (old.metadata.namespace, old.metadata.name)
-        if self._objects.get(name) is old:
-            self._objects[name] = new
-            self._changed()
-
-    def _changed(self) -> None:
-        self.revision += 1
-        self._on_change()
+        super().__init__(ProductionStackStatus, served_version)

@@ -4,7 +4,7 @@ The store of all observations: watches and scrapes write to it, passes read immu
 The store decides nothing: a change updates it and marks the affected subjects dirty.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain, islice
 from types import MappingProxyType
@@ -13,14 +13,16 @@ from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.model.kinds.productionstack.health_event_writes import StoreLimit
 from reporter.model.metrics.samples import FailedScrape, ScrapedMetrics
 from reporter.model.observations import DiscoveryResult, Watching, WatchState
-from reporter.model.subjects import Subject
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.affected import affected_subjects
 from reporter.stages.store.crd_presence import CRDPresences
+from reporter.stages.store.dirty import DirtySubjects
 from reporter.stages.store.history.history import History
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.table import Table
@@ -58,14 +60,15 @@ class Store:
         self._history = History()
         self._undecodable = UndecodableObjects()
         self._deleted_uids: dict[ObjectRef, str] | None = None
-        self._dirty: set[Subject] = set()
-        self._on_change: Callable[[], None] = lambda: None
+        self._rejected: Mapping[StoreLimit, int] = {}
+        self._dirty = DirtySubjects()
+        self.subscribe, self._mark_dirty = self._dirty.subscribe, self._dirty.mark
 
-    def subscribe(self, on_change: Callable[[], None]) -> None:
+    def take_dirty(self) -> frozenset[Subject]:
         """
-        Call *on_change* after each change from now on; it must be quick.
+        Return the subjects that were marked dirty since the last call.
         """
-        self._on_change = on_change
+        return self._dirty.take()
 
     def replace(
         self,
@@ -234,6 +237,14 @@ class Store:
         if self._samples.record_scrape_failure(pod, history_name, failure, now=now):
             self._mark_dirty(PODS.affects(pod))
 
+    def record_store_rejections(self, rejected: Mapping[StoreLimit, int]) -> None:
+        """
+        Record how many episodes have no place among the HealthEvents, by the limit.
+        """
+        if rejected != self._rejected:
+            self._rejected = rejected
+            self._mark_dirty((CLUSTER_SUBJECT,))
+
     def served_version(self, kind: ResourceKind) -> str | None:
         """
         Return the version in which to watch a kind, None while unknown or if no known one is served.
@@ -274,6 +285,7 @@ class Store:
             pod_failures=self._history.pod_failures.snapshot(),
             pod_restarts=self._history.pod_restarts.snapshot(),
             labelled_deployments=self._history.labelled_deployments.snapshot(),
+            store_rejections=self._rejected,
         )
 
     def _collect_deleted_uids(self) -> dict[ObjectRef, str]:
@@ -285,16 +297,3 @@ class Store:
                 for ref, uid in table.deleted_uids.items()
             }
         return self._deleted_uids
-
-    def take_dirty(self) -> frozenset[Subject]:
-        """
-        Return the subjects that were marked dirty since the last call.
-        """
-        dirty = frozenset(self._dirty)
-        self._dirty.clear()
-        return dirty
-
-    def _mark_dirty(self, *subjects: Iterable[Subject]) -> None:
-        for each in subjects:
-            self._dirty.update(each)
-        self._on_change()

@@ -223,6 +223,7 @@ async def test_a_write_ends_with_the_lease(server: EmbeddedServer, api: RestClie
         fixture.create("package")
         await fixture.settle()
         await fixture.until(lambda: fixture.results["failed"] == 1)
+        assert fixture.publisher.failing == 1
 
 
 async def test_nothing_is_written_while_the_crd_is_not_there(

@@ -3,11 +3,13 @@ The replay of a case file on the pure core: a stack, its changes, and the time o
 announcement.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from reporter.model.enums import DetailSource
 from reporter.model.event_record import EventRecord
+from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchLost
 from reporter.runtime.inputs.permissions import kinds_to_watch
 from reporter.runtime.inputs.scrape_config import find_scrapes
@@ -32,6 +34,7 @@ from tests.support.cases.objects import CaseObjects, healthy_pods
 from tests.support.cases.statuses import status_lines
 from tests.support.cases.syntax import apply_merge_patch, parse_duration
 from tests.support.catalogue_fixture import DEFAULT_FLAGS
+from tests.support.health_events import StoreReplay
 from tests.support.replay import Replay
 
 
@@ -93,6 +96,7 @@ class CaseReplay(Replay):
         self._change({**stack, **_healthy_pods_of(stack)}, now=LONG_AGO)
         self._apply({**given, "change": {}})
         self._look_at = NOON
+        self.health_events = _health_events(self, flags)
         self._discover()
 
     def _empty(self) -> Store:
@@ -109,19 +113,30 @@ class CaseReplay(Replay):
             self.run_pass()
         last = parse_duration(self.case["story"][-1]["at"]) if self.case["story"] else timedelta(0)
         until = self.case.get("until")
-        self._advance_until(
-            NOON
-            + (parse_duration(until) if until else last + OBSERVE_AFTER_LAST_STEP)
-            + self._jumped
-        )
+        span = parse_duration(until) if until else last + OBSERVE_AFTER_LAST_STEP
+        self._advance_until(NOON + span + self._jumped)
         if self.now in self._status_at:
             self._note_status()
         return self
 
     def run_pass(self) -> "CaseReplay":
         super().run_pass()
+        self._keep_episodes()
         self.rollup = fold(self.rollup, self.rollup_input(), self.rollup_rules)
         return self
+
+    def _keep_episodes(self) -> None:
+        """
+        Carry out the plan of the HealthEvent store; what has no place is evaluated in a further pass.
+        """
+        if self.health_events is None:
+            return
+        before = self.store.snapshot().store_rejections
+        plan = self.health_events.settle().plan()
+        rejected = dict(Counter(each.limit for each in plan.rejections))
+        self.store.record_store_rejections(rejected)
+        if rejected != before:
+            super().run_pass()
 
     def rollup_input(self) -> RollUpInput:
         """
@@ -256,6 +271,17 @@ class CaseReplay(Replay):
     @property
     def notes(self) -> list[str]:
         return sorted(note for notes in self.evaluation.notes.values() for note in notes)
+
+
+def _health_events(replay: CaseReplay, flags: Mapping[str, str]) -> StoreReplay | None:
+    if flags["store"] == "none":
+        return None
+    limits = StoreLimits(
+        int(flags["store-max-per-node"]),
+        int(flags["store-max"]),
+        _seconds(flags["store-retention-seconds"]),
+    )
+    return StoreReplay(replay, limits)
 
 
 def _seconds(flag: str) -> timedelta:

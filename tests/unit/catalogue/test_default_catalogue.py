@@ -160,6 +160,7 @@ DEFAULT_FITS = {
     "engine-queue": {"Growing"},
     "engine-preemptions": {"Preempting"},
     "engine-errors": {"Failing"},
+    "store-room": {"Full"},
 }
 """
 The codes by probe whose remedy is the default one.

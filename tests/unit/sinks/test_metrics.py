@@ -264,6 +264,8 @@ def test_the_page_shows_exactly_the_declared_metrics():
     metrics.set_scrape_pages_function(lambda: {"new": 0})
     metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
     show_rollup(metrics, model_outage().rollup)
+    metrics.show_store(list)
+    metrics.on_episode_end(PODS, MILLISECOND)
     page = MetricsPage(metrics)
     shown = {
         (
@@ -288,7 +290,7 @@ def test_a_help_text_is_one_sentence_and_all_differ():
 
 def test_what_is_about_a_subject_has_the_same_labels_in_every_metric():
     for each in METRICS:
-        if "reason" in each.labels and not each.name.startswith("rollup_"):
+        if "reason" in each.labels and not each.name.startswith(("rollup_", "episode")):
             assert each.labels == FINDING_LABELS
         # A ServiceMonitor would rename these to exported_…
         assert not {"namespace", "pod", "container", "service", "job"} & set(each.labels)

@@ -39,6 +39,10 @@ STATUS_FLAGS = (
     FROM,
     AT,
     CommandFlag("exit-code", "End with 3 to 6 if the worst state is not Current."),
+    CommandFlag(
+        "history", "Show what was wrong, how long and how often, as the HealthEvents show."
+    ),
+    CommandFlag("since", "With --history: how far to look back.", "TIME", default="24h"),
     CommandFlag("schema", "Print the JSON Schema of --output=json, and end."),
     REPORTER_NAMESPACE,
     CONTEXT,

@@ -15,7 +15,6 @@ from reporter.kube.objects.event_decoding import ForeignEvent, decode_event
 from reporter.kube.objects.event_format import (
     DIGEST_ANNOTATION,
     EPISODE_LABEL,
-    MANAGED_BY_LABEL,
     SUBJECT_ANNOTATION,
     encode_event,
     encode_event_patch,
@@ -24,6 +23,7 @@ from reporter.kube.objects.event_names import LABEL_PREFIX
 from reporter.kube.wire.decoding import Json
 from reporter.model.enums import Layer, Reason
 from reporter.model.event_record import EventRecord, StrippedEvent
+from reporter.model.kinds.productionstack.health_events import MANAGED_BY_LABEL
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from tests.unit.kube.objects.event_records import (
     LABEL_VALUE,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from reporter.kube.objects.event_names import event_name, label_value
+from reporter.kube.objects.event_names import event_name, health_event_name, label_value
 from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from tests.unit.kube.objects.event_records import (
@@ -56,3 +56,16 @@ def test_different_keys_have_different_names(other: FindingKey):
 def test_label_values_that_do_not_fit_are_cut_and_stay_distinct(text: str):
     assert LABEL_VALUE.fullmatch(label_value(text))
     assert label_value(text) != label_value(text + "!")
+
+
+def test_a_health_event_has_the_name_of_its_event():
+    assert health_event_name(a_record(), "") == event_name(a_record())
+
+
+def test_a_health_event_of_a_node_has_one_of_its_own():
+    names = {health_event_name(a_record(), node) for node in ("", "n1", "n2", "N" * 300)}
+    assert len(names) == 4
+    assert health_event_name(a_record(), "aks-gpu-7").startswith("aks-gpu-7.")
+    assert all(len(name) <= 253 for name in names)
+    later = a_record(first=NOON + SECOND)
+    assert health_event_name(later, "n1") != health_event_name(a_record(), "n1")

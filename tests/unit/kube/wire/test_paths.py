@@ -2,9 +2,12 @@
 The RBAC permission that a request needs.
 """
 
+from dataclasses import replace
+
 import pytest
 
-from reporter.kube.wire.paths import is_object_path, required_permission
+from reporter.kube.wire.paths import collection_path, is_object_path, required_permission
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 
 
 @pytest.mark.parametrize(
@@ -22,3 +25,10 @@ def test_a_path_needs_this_permission(path, needed):
 
 def test_what_a_pod_serves_is_about_an_object():
     assert is_object_path("/api/v1/namespaces/team-a/pods/qwen-0:5000/proxy/metrics")
+
+
+def test_a_kind_of_one_namespace_is_listed_there():
+    root = "/apis/reporter.productionstack.kaito.sh/v1alpha1"
+    kept = replace(HEALTH_EVENTS, namespace="stack")
+    assert collection_path(HEALTH_EVENTS, "v1alpha1") == f"{root}/healthevents"
+    assert collection_path(kept, "v1alpha1") == f"{root}/namespaces/stack/healthevents"

@@ -26,6 +26,7 @@ from tests.support.replay import involved_for
 
 
 PROVISIONER = "clusterNodeProvisionerNotReady"
+STORE = "clusterHealthEventStoreFull"
 SWITCHES = ("node-provisioner-name", "node-provisioner-namespace")
 
 IDLE_ENGINE = {"Pod team-m/qwen-7rk2p-0": {"page": "vllm-v1"}}
@@ -45,9 +46,10 @@ The reasons of a source.
 """
 
 
-def test_only_the_provisioner_and_check_jobs_are_checked_by_no_default():
+def test_only_the_provisioner_check_jobs_and_the_store_are_checked_by_no_default():
     assert idle() == {
         PROVISIONER: f"set --{SWITCHES[0]} and --{SWITCHES[1]}",
+        STORE: "set --store=healthevents",
         **dict.fromkeys(CHECKS, "add jobs to --sources"),
     }
     assert idle(sources="keda").keys() >= set(CHECKS)
@@ -55,6 +57,7 @@ def test_only_the_provisioner_and_check_jobs_are_checked_by_no_default():
         node_provisioner_name="karpenter",
         node_provisioner_namespace="karpenter",
         sources="keda, jobs",
+        store="healthevents",
     )
     assert with_all == {}
 
@@ -129,7 +132,7 @@ def test_what_is_not_checked_is_not_shown_as_clear():
     not_checked = [each["notChecked"] for each in page]
     assert {reason: why for each in not_checked for reason, why in each.items()} == idle()
     (cluster,) = [s for s in page if s["layer"] == "cluster"]
-    assert cluster["notChecked"].keys() == {PROVISIONER, CHECKS[0]}
+    assert cluster["notChecked"].keys() == {PROVISIONER, CHECKS[0], STORE}
     assert PROVISIONER not in cluster["clear"]
     (cluster,) = [s for s in shown(replay) if s["layer"] == "cluster"]
     assert PROVISIONER in cluster["clear"]

@@ -63,6 +63,20 @@ def test_status_objects_may_be_read_and_their_status_patched_if_they_are_switche
     ]
 
 
+def test_health_events_are_kept_in_one_namespace_alone():
+    off = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None)
+    on = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, store_namespace="stack")
+    added = on.keys() - off.keys()
+    assert {each.namespace for each in added} == {"stack"}
+    assert {(each.verb, each.resource) for each in added} == {
+        ("list", "healthevents"),
+        ("watch", "healthevents"),
+        ("create", "healthevents"),
+        ("delete", "healthevents"),
+        ("patch", "healthevents/status"),
+    }
+
+
 def test_each_right_names_the_reasons_that_need_it():
     assert "clusterBBRNotReady" in needed()[Permission("list", "apps", "deployments")]
 

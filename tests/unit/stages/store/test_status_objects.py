@@ -4,7 +4,8 @@ The store of status objects: what can be written, and what cannot.
 
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost
-from reporter.stages.store.status_objects import BATCH_SIZE, StatusObjectStore
+from reporter.stages.store.status_objects import StatusObjectStore
+from reporter.stages.store.written_objects import BATCH_SIZE
 from tests.support.builders import NOON
 from tests.support.status_objects import a_status_object
 

@@ -1,0 +1,23 @@
+"""
+A control plane with four healthy models, and the CRD of the chart.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.controlplane import ControlPlane
+from e2e.support import health_events
+from e2e.support.production_stack import inference_sets
+
+
+@pytest.fixture(scope="package")
+def bare() -> Iterator[ControlPlane]:
+    with inference_sets.bare_plane(4) as plane:
+        yield plane
+
+
+@pytest.fixture
+def plane(bare: ControlPlane) -> Iterator[ControlPlane]:
+    with health_events.installed_crd(bare):
+        yield inference_sets.healthy_models(bare)

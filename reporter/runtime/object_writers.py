@@ -1,0 +1,92 @@
+"""
+The loops that write objects of this program's own kinds, each switched on by a flag.
+"""
+
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+from reporter.kube.client.client import RestClient
+from reporter.kube.objects.event_names import health_event_name
+from reporter.kube.objects.health_events import HealthEventClient
+from reporter.kube.objects.status_objects import StatusObjectClient
+from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
+from reporter.runtime.announcing.announcements import Announcements
+from reporter.runtime.healthevents.planner import StorePlanner
+from reporter.runtime.healthevents.publisher import HealthEventPublisher
+from reporter.runtime.healthevents.writer import HealthEventWriter
+from reporter.runtime.inputs.inputs import Inputs
+from reporter.runtime.leaderelection.leadership import Leadership
+from reporter.runtime.process.clock import Clock
+from reporter.runtime.rollup.keeper import RollUpKeeper
+from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
+from reporter.settings import Settings, StoreBackend
+from reporter.sinks.metrics import Metrics
+from reporter.stages.rollup.objects.answers import AnswerRules
+from reporter.stages.rollup.rules import RollUpRules
+
+
+class ObjectWriters:
+    """
+    The writers of status objects and HealthEvents. Their failure delays no Event.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        api: RestClient,
+        clock: Clock,
+        leadership: Leadership,
+        metrics: Metrics,
+    ) -> None:
+        self._settings, self._api, self._clock = settings, api, clock
+        self._leadership, self._metrics = leadership, metrics
+        self._runs: list[tuple[str, Callable[[], Coroutine[Any, Any, Any]]]] = []
+
+    def add_status_objects(self, inputs: Inputs, rollup: RollUpKeeper, rules: RollUpRules) -> None:
+        """
+        Write the status of ProductionStackStatuses, if that is switched on.
+        """
+        publisher = StatusObjectPublisher(
+            inputs.status_objects,
+            rollup,
+            StatusObjectClient(self._api),
+            self._leadership,
+            self._clock,
+            rules=AnswerRules(rules, self._settings.release_namespace),
+            count_write=self._metrics.count_status_write,
+        )
+        self._metrics.set_failing_objects_function(lambda: publisher.failing)
+        if self._settings.status_objects:
+            self._runs.append(("status object publisher", publisher.run))
+
+    def add_store(self, inputs: Inputs, announcements: Announcements) -> None:
+        """
+        Keep each episode as a HealthEvent, if that is switched on.
+        """
+        settings, objects, kind = self._settings, inputs.health_events, inputs.health_event_kind
+        if settings.store is not StoreBackend.HEALTH_EVENTS:
+            return
+        limits = StoreLimits(
+            settings.store_max_per_node, settings.store_max, settings.store_retention
+        )
+        report = self._metrics.show_store(objects.all)
+        publisher = HealthEventPublisher(
+            objects,
+            announcements,
+            StorePlanner(objects, announcements, limits, health_event_name),
+            HealthEventWriter(HealthEventClient(self._api, kind), objects, announcements, kind),
+            self._leadership,
+            self._clock,
+            kind=kind,
+            report=report,
+            on_rejections=inputs.record_store_rejections,
+        )
+        report.is_up = lambda: publisher.is_up
+        self._runs.append(("HealthEvent publisher", publisher.run))
+
+    def tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
+        """
+        Return the loops to run, each with a name for its task.
+        """
+        for name, run in self._runs:
+            yield name, run()

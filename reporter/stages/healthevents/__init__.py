@@ -1,0 +1,3 @@
+"""
+Decide which HealthEvents are created, patched and deleted, so that each episode is one object.
+"""

@@ -1,0 +1,116 @@
+"""
+The plan of the store: from what is wanted and what is held to what is written.
+
+It is made anew from the whole of both, so nothing that was missed stays missed. An object of a running
+episode is never deleted, and one that is over goes only after its time, or for an object that needs
+its place.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreLimits
+from reporter.model.kinds.productionstack.health_events import HealthEvent, Phase
+from reporter.stages.healthevents.capacity import Capacity, Fit, Place
+from reporter.stages.healthevents.ends import EndFunc
+from reporter.stages.healthevents.held import HeldDraft, place_of
+from reporter.stages.healthevents.wanted import WantedObjects, id_of
+from reporter.stages.healthevents.writes import Create, Patch, PlanMemory, Rejection
+
+
+@dataclass(frozen=True, slots=True)
+class PlanInput:
+    """
+    Everything that a plan depends on, beside the memory and the time.
+
+    *wanted*: the objects of running episodes. *held*: the objects of ours, by name.
+    *end_of*: returns how the episode of an object has ended.
+    *settle*: how long an end must last that this process has not seen itself.
+    *places*: further objects that exist or are being created, of which only the name is known.
+    """
+
+    wanted: WantedObjects
+    held: Mapping[str, HealthEvent]
+    end_of: EndFunc
+    limits: StoreLimits
+    settle: timedelta
+    places: Iterable[Place] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """
+    The writes that are due, the most important first, and what the limits have no place for.
+
+    *deadline*: when time alone changes the plan.
+    """
+
+    creates: tuple[Create, ...]
+    patches: tuple[Patch, ...]
+    deletes: tuple[HealthEvent, ...]
+    rejections: tuple[Rejection, ...]
+    memory: PlanMemory
+    deadline: datetime | None
+
+
+def make_plan(given: PlanInput, memory: PlanMemory, *, now: datetime) -> Plan:
+    """
+    Return what to write. *memory*: of the plan before; empty for a new leader.
+    """
+    wanted = given.wanted
+    draft = HeldDraft(given.limits, given.settle, memory, now)
+    for name, found in given.held.items():
+        episode = wanted.episode_of(name, found.spec)
+        if found.is_deleting:
+            draft.leave(found)
+        elif episode is not None:
+            draft.keep(found, episode)
+        elif found.phase is Phase.ACTIVE:
+            is_running = id_of(found.spec) in wanted.running
+            draft.resolve(found, given.end_of(found), is_running=is_running)
+        else:
+            draft.expire(found)
+    return _fit(given, draft, memory)
+
+
+def _fit(given: PlanInput, draft: HeldDraft, memory: PlanMemory) -> Plan:
+    """
+    Add the new objects that have a place, and delete what has to make capacity for others.
+    """
+    held, places = given.held, tuple(given.places)
+    capacity = Capacity(
+        given.limits,
+        there=[*map(place_of, held.values()), *places],
+        leaving=draft.leaving,
+        evictable=[place for _, place in sorted(draft.resolved)],
+    )
+    capacity.shrink()
+    creates, rejections = [], []
+    known = held.keys() | {each.name for each in places}
+    for name, (node, episode) in given.wanted.names.items():
+        if name not in known:
+            fit = capacity.take(node)
+            if fit is Fit.NOW:
+                creates.append(Create(name, node, episode))
+            elif isinstance(fit, StoreLimit):
+                rejections.append(Rejection(name, fit))
+    deletes = {each.metadata.name: each for each in draft.expired}
+    deletes |= {name: held[name] for name in capacity.evicted}
+    return Plan(
+        tuple(creates),
+        tuple(each for each in draft.patches if each.found.metadata.name not in deletes),
+        tuple(deletes.values()),
+        tuple(rejections),
+        draft.remember(_seen_wanted(given, memory)),
+        min(draft.deadlines, default=None),
+    )
+
+
+def _seen_wanted(given: PlanInput, memory: PlanMemory) -> frozenset[str]:
+    """
+    Return the objects that are wanted, and those that were and are still there.
+    """
+    wanted, held = given.wanted, given.held.items()
+    now = {name for name, found in held if wanted.episode_of(name, found.spec) is not None}
+    return frozenset(wanted.names.keys() | now | (memory.wanted & given.held.keys()))

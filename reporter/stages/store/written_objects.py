@@ -1,0 +1,136 @@
+"""
+Objects that this program writes to, apart from the store of what is evaluated: they wake no pass.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Generic, TypeVar
+
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.observations import NotServed, NotSynced, WatchState
+
+
+BATCH_SIZE = 500
+
+T = TypeVar("T", bound=ApiObject)
+
+
+class WrittenObjectStore(Generic[T]):
+    """
+    The objects of one kind that can be written. *type_*: theirs.
+
+    *served_version*: returns the version in which a kind is served; None while that is unknown.
+    *revision*: changes with the objects.
+    """
+
+    def __init__(
+        self, type_: type[T], served_version: Callable[[ResourceKind], str | None]
+    ) -> None:
+        self._type = type_
+        self.served_version = served_version
+        self.watch_state: WatchState = NotSynced()
+        self._objects: dict[NamespacedName, T] = {}
+        self._undecodable: set[NamespacedName] = set()
+        self.revision = 0
+        self._on_change: Callable[[], None] = lambda: None
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """
+        Call *on_change* after each change from now on; it must be quick.
+        """
+        self._on_change = on_change
+
+    @property
+    def objects(self) -> Mapping[NamespacedName, T]:
+        """
+        The objects by name; none while they are not served, or before the first list.
+
+        One whose newest version could not be decoded is left out: what it asks for is not known.
+        """
+        if isinstance(self.watch_state, NotSynced | NotServed):
+            return {}
+        unread = self._undecodable
+        if not unread:
+            return self._objects
+        return {name: each for name, each in self._objects.items() if name not in unread}
+
+    @property
+    def undecodable(self) -> frozenset[NamespacedName]:
+        """
+        The objects whose newest version could not be decoded.
+        """
+        return frozenset(self._undecodable)
+
+    # ------------------------------------------------------------ for the reflector
+
+    def replace_in_batches(
+        self,
+        kind: ResourceKind,
+        objects: Iterable[ApiObject],
+        unread: Mapping[NamespacedName, ApiObject | None],
+    ) -> Iterator[None]:
+        """
+        Store a complete list, yielding after each batch so that other tasks can run.
+        """
+        deleted = self._objects.keys() - unread.keys()
+        self._undecodable = set(unread)
+        remaining = iter(objects)
+        while batch := tuple(islice(remaining, BATCH_SIZE)):
+            deleted.difference_update((o.metadata.namespace, o.metadata.name) for o in batch)
+            for each in batch:
+                self.upsert(kind, each)
+            if len(batch) == BATCH_SIZE:
+                yield
+        for namespace, name in deleted:
+            self.delete(kind, namespace, name)
+
+    def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
+        name = (new.metadata.namespace, new.metadata.name)
+        self._undecodable.discard(name)
+        if isinstance(new, self._type) and self._objects.get(name) != new:
+            self._objects[name] = new
+            self._changed()
+
+    def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
+        self._undecodable.discard((namespace, name))
+        if self._objects.pop((namespace, name), None) is not None:
+            self._changed()
+
+    def mark_undecodable(
+        self, kind: ResourceKind, namespace: str, name: str, stub: ApiObject | None
+    ) -> None:
+        """
+        Mark an object whose newest version could not be decoded; nothing is written to it.
+        """
+        self._undecodable.add((namespace, name))
+        self._changed()
+
+    def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None:
+        if state != self.watch_state:
+            self.watch_state = state
+            self._changed()
+
+    # ------------------------------------------------------------ for the publisher
+
+    def written(self, old: T, new: T) -> None:
+        """
+        Store an object as a write of ours returned it, unless the watch has shown a newer one.
+        """
+        name = (old.metadata.namespace, old.metadata.name)
+        if self._objects.get(name) is old:
+            self._objects[name] = new
+            self._changed()
+
+    def created(self, new: T) -> None:
+        """
+        Store an object that this process has created, unless the watch has shown it already.
+        """
+        name = (new.metadata.namespace, new.metadata.name)
+        if name not in self._objects:
+            self._objects[name] = new
+            self._changed()
+
+    def _changed(self) -> None:
+        self.revision += 1
+        self._on_change()
