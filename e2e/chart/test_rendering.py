@@ -40,7 +40,8 @@ def _of(objects: list[Json], kind: str, name: str = "") -> Json:
 
 
 def _arguments(objects: list[Json]) -> list[str]:
-    container = _of(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    deployment = _of(objects, "Deployment", "stack-status-reporter")
+    container = deployment["spec"]["template"]["spec"]["containers"][0]
     given: list[str] = container["args"]
     return given
 
@@ -61,7 +62,9 @@ def test_what_is_rendered_is_what_was_reviewed(helm: Helm, values: Path) -> None
 
 def test_generated_files_are_up_to_date() -> None:
     assert rights.FILE.read_text() == rights.content()
-    assert crds.FILE.read_text() == crds.content()
+    assert rights.HUB_FILE.read_text() == rights.hub_content()
+    for kind in crds.SCHEMAS:
+        assert crds.file_of(kind).read_text() == crds.content(kind)
     text = values_table.README.read_text()
     assert values_table.updated(text) == text
 
@@ -241,9 +244,11 @@ def test_status_objects_have_rights_of_their_own_and_nobody_may_create_them(helm
 
 def test_crd_is_rendered_only_if_asked_for_and_kept_at_uninstall(helm: Helm) -> None:
     assert "CustomResourceDefinition" not in {each["kind"] for each in helm.render(CHART)}
-    crd = _of(helm.render(CHART, "--set=crds.install=true"), "CustomResourceDefinition")
-    assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
-    assert crd["spec"] == yaml.safe_load(crds.content())["spec"]
+    objects = helm.render(CHART, "--set=crds.install=true")
+    for kind in crds.SCHEMAS:
+        crd = _of(objects, "CustomResourceDefinition", kind.group_resource)
+        assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+        assert crd["spec"] == yaml.safe_load(crds.content(kind))["spec"]
 
 
 @pytest.mark.parametrize("written", ["off", '"off"', "false"])

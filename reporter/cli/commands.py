@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
 from reporter import PROGRAM_NAME
-from reporter.cli.configuration import load_configuration
+from reporter.cli.configuration import load_configuration, load_hub_settings
 from reporter.cli.help import render_help
 from reporter.cli.summary import render_summary
 from reporter.settings import SettingsError
@@ -94,6 +94,13 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     return run(settings, catalogue)
 
 
+def _hub(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    settings = load_hub_settings(arguments, environ)
+    from reporter.hub.run import run_hub  # noqa: PLC0415
+
+    return run_hub(settings)
+
+
 def _status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     from reporter.cli.status.command import run_status  # noqa: PLC0415
 
@@ -140,6 +147,7 @@ def _version(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 COMMANDS: Mapping[str, Command] = {
     "run": _run,
+    "hub": _hub,
     "status": _status,
     "wait": _wait,
     "explain": _explain,

@@ -14,15 +14,22 @@ from reporter.kube.wire.errors import KubeError, Refused
 from reporter.model.entries import Catalogue
 from reporter.runtime.oneshot.cluster import Progress
 from reporter.runtime.process.clock import Clock
+from reporter.runtime.status.hub import HubSource
 from reporter.runtime.status.one_shot import ClusterSource, DumpSource
-from reporter.runtime.status.pods import SELECTOR, PodFetcher, ReporterPod, find_reporter_pods
+from reporter.runtime.status.pods import (
+    HUB_SELECTOR,
+    SELECTOR,
+    PodFetcher,
+    ReporterPod,
+    find_reporter_pods,
+)
 from reporter.runtime.status.reporter import ReporterSource
 from reporter.runtime.status.source import CannotAsk, StatusSource, Target
 from reporter.runtime.status.url import UrlFetcher
 from reporter.settings import FlagGroup, Settings, SettingsError
 
 
-AUTO, REPORTER, CLUSTER, FILE = "auto", "reporter", "cluster", "file:"
+AUTO, REPORTER, CLUSTER, FILE, HUB = "auto", "reporter", "cluster", "file:", "hub"
 URL_SCHEMES = ("http://", "https://")
 SCRAPE_OFF = "--scrape=off"
 
@@ -71,6 +78,8 @@ class SourceOpener:
             return self._dump(where.removeprefix(FILE), at)
         if where.startswith(URL_SCHEMES):
             return ReporterSource(UrlFetcher(where))
+        if where.partition(":")[0] == HUB:
+            raise SettingsError(f"--from={where}", "a hub answers status alone")
         if where not in {AUTO, REPORTER, CLUSTER}:
             raise SettingsError(
                 f"--from={where}", "must be auto, reporter, cluster, file:PATH, or a URL"
@@ -172,6 +181,55 @@ class SourceOpener:
         by_variable = {flag.name for flag in RUN_FLAGS.values() if flag.variable in self._environ}
         kept = [each for each in found if each[2:].partition("=")[0] not in by_variable]
         return load_configuration((*kept, *self._arguments.run_flags, SCRAPE_OFF), self._environ)
+
+
+async def open_hub(
+    arguments: Arguments, environ: Mapping[str, str], *, note: Callable[[str], None]
+) -> HubSource:
+    """
+    Open the hub that ``--from`` names: by URL, or its leader among the pods of the cluster.
+
+    Raises SettingsError, ConfigurationError or CannotAsk.
+    """
+    url = arguments.values["from"].partition(":")[2]
+    if url:
+        return HubSource(UrlFetcher(url))
+    settings, _ = load_configuration((*arguments.run_flags, SCRAPE_OFF), environ)
+    api = await connect(
+        str(settings.kubeconfig) if settings.kubeconfig is not None else None,
+        context=arguments.values["context"],
+        clock=Clock(),
+        environ=environ,
+    )
+    try:
+        source = await _find_hub(api, arguments)
+    except BaseException:
+        await api.close()
+        raise
+    note(f"the status is that of {source.description}")
+    return source
+
+
+async def _find_hub(api: RestClient, arguments: Arguments) -> HubSource:
+    namespace = parse_optional_namespace(arguments.values["reporter-namespace"])
+    try:
+        pods = await find_reporter_pods(api, namespace, HUB_SELECTOR)
+    except KubeError as err:
+        raise CannotAsk(f"the pods of the hub cannot be found: {err}") from err
+    namespaces = sorted({pod.namespace for pod in pods})
+    if len(namespaces) > 1:
+        names = ", ".join(namespaces)
+        raise CannotAsk(f"hubs are in the namespaces {names}; name one with --reporter-namespace")
+    why = f"no pod has the label {HUB_SELECTOR}"
+    for pod in pods:
+        source = HubSource(PodFetcher(api, pod, HUB_SELECTOR))
+        try:
+            await source.ask()
+        except CannotAsk as err:
+            why = str(err)
+        else:
+            return source
+    raise CannotAsk(f"{why}; name the address of a hub with --from=hub:URL")
 
 
 def evaluation_flags(pod: ReporterPod) -> tuple[str, ...]:

@@ -12,10 +12,22 @@ from typing import NamedTuple
 
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.stages.announcing.rate_limit import TokenBucket, WriteBackoff
+from reporter.stages.rollup.objects.wanted import Json
 
 
 MAX_CONCURRENT_WRITES = 4
-WRITES_PER_SECOND, BURST = 2.0, 20.0
+
+
+class WriteRate(NamedTuple):
+    """
+    The writes a second on average, and at once.
+    """
+
+    per_second: float = 2.0
+    burst: float = 20.0
+
+
+DEFAULT_RATE = WriteRate()
 
 
 class PendingObject(NamedTuple):
@@ -30,6 +42,15 @@ class PendingObject(NamedTuple):
     name: NamespacedName
 
 
+class ObjectWrite(NamedTuple):
+    """
+    A status to write, whole and as a patch.
+    """
+
+    wanted: Json
+    patch: Json
+
+
 class ObjectQueue:
     """
     The objects in flight, the back-offs after failures and the token bucket.
@@ -37,9 +58,11 @@ class ObjectQueue:
     *jitter* returns random numbers in [0, 1).
     """
 
-    def __init__(self, *, now: datetime, jitter: Callable[[], float]) -> None:
+    def __init__(
+        self, *, now: datetime, jitter: Callable[[], float], rate: WriteRate = DEFAULT_RATE
+    ) -> None:
         self._jitter = jitter
-        self._bucket = TokenBucket(now, WRITES_PER_SECOND, BURST, BURST)
+        self._bucket = TokenBucket(now, rate.per_second, rate.burst, rate.burst)
         self._in_flight: set[NamespacedName] = set()
         self._backoffs: dict[NamespacedName, WriteBackoff] = {}
 
