@@ -14,8 +14,10 @@ from reporter.sinks import fleet_v1
 from reporter.stages.fleet.shown.document import FleetView
 
 
+CLUSTER_PATH = "/status/v1/clusters/{cluster}"
+
 FLEET_DOCUMENT = Document(
-    ("/status/v1", "/status/v1/clusters/{cluster}"),
+    ("/status/v1", CLUSTER_PATH),
     fleet_v1.parse_request,
     fleet_v1.find_missing,
     fleet_v1.revision_of,

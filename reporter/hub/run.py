@@ -11,6 +11,7 @@ from importlib.metadata import version
 
 from reporter import PROGRAM_NAME
 from reporter.hub.asking import Asker
+from reporter.hub.detail import ClusterDetails
 from reporter.hub.health import HubHealth
 from reporter.hub.inputs import HubInputs
 from reporter.hub.keeper import FleetKeeper
@@ -82,6 +83,7 @@ class Hub:
         self, settings: Settings, api: RestClient, engine: QueryClient, clock: Clock
     ) -> None:
         self._settings, self._api, self._clock = settings, api, clock
+        self._engine = engine
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
         self._inputs = HubInputs(api, clock, namespace=settings.lease_namespace)
         self.metrics = HubMetrics(self._inputs.watch_reports)
@@ -145,9 +147,14 @@ class Hub:
                 health.why_not_live,
                 health.why_not_ready,
                 health.describe_limits,
-                StatusV1(
-                    FLEET_DOCUMENT, keeper.view, keeper.next_change, process=process
-                ).routes(),
+                {
+                    **StatusV1(
+                        FLEET_DOCUMENT, keeper.view, keeper.next_change, process=process
+                    ).routes(),
+                    **ClusterDetails(
+                        self._engine, keeper, label=settings.hub_cluster_label
+                    ).routes(),
+                },
                 page_routes(settings.hub_stale),
             ),
             metrics=settings.metrics_bind_address,

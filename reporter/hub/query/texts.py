@@ -2,6 +2,8 @@
 The queries in PromQL: three a round, however many clusters there are, and one for detail on demand.
 """
 
+import json
+
 from reporter.model.fleet.enums import QueryName
 from reporter.stages.fleet.series.labels import (
     BLOCKING_INFO,
@@ -44,6 +46,16 @@ def revisions(label: str) -> str:
     """
     by = f"{label},package,revision,state"
     return f"count by ({by}) (max by ({by},workload_namespace) ({PREFIX}{PACKAGE_INFO} == 1))"
+
+
+def of_cluster(label: str, cluster: str) -> str:
+    """
+    Return the query for the namespaces of one cluster. Its name may be any text.
+    """
+    metrics = _any(STATE, BLOCKING_INFO, INFERENCE_SETS, REPLICAS, PACKAGE_INFO)
+    return (
+        f'{{{metrics},workload_namespace!="",{label}={json.dumps(cluster, ensure_ascii=False)}}}'
+    )
 
 
 def of_round(label: str) -> dict[QueryName, str]:

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from reporter.model.fleet.enums import Dropped, Engage, FleetCode, QueryName, QueryResult
 from reporter.model.rollup.states import Mode, State
-from reporter.model.rollup.status import Counts, Replicas, StatusStruct
+from reporter.model.rollup.status import Counts, Package, Replicas, StatusStruct
 
 
 FLEET_SCOPE: Final = "fleet"
@@ -34,12 +34,17 @@ class FleetBlocking(StatusStruct, frozen=True, kw_only=True):
 
 class FleetNamespace(StatusStruct, frozen=True, kw_only=True):
     """
-    A workload namespace that is not Current; only with `--rollup-metrics=namespace` there.
+    A workload namespace; only with `--rollup-metrics=namespace` there.
+
+    The last three are in the detail of a cluster alone.
     """
 
     name: str
     state: State
     blocking: FleetBlocking | None = None
+    package: Package | None = None
+    inference_sets: Annotated[Counts, Meta(description="InferenceSets by state.")] = Counts()
+    replicas: Replicas | None = None
 
 
 class FleetPackage(StatusStruct, frozen=True, kw_only=True):
@@ -92,6 +97,17 @@ class ClusterEntry(StatusStruct, frozen=True, kw_only=True):
     ] = ()
     namespace_count: Annotated[int, Meta(description="The number of all of these.")] = 0
     packages: tuple[FleetPackage, ...] = ()
+
+
+class ClusterDetail(StatusStruct, frozen=True, kw_only=True):
+    """
+    The answer of ``/status/v1/clusters/NAME/namespaces``: all of them, asked for at that moment.
+    """
+
+    schema: str
+    scope: Literal["fleet"]
+    cluster: ClusterEntry
+    namespaces: tuple[FleetNamespace, ...] = ()
 
 
 class DroppedEntry(StatusStruct, frozen=True, kw_only=True):

@@ -154,6 +154,7 @@ class _Round(NamedTuple):
             evaluated=record.evaluated if chosen is None else chosen.report.evaluated,
             skew=self._skew(record, chosen),
             stands=record.stands and judgement.state is None,
+            source=judgement.chosen.source if judgement.chosen is not None else "",
             revision=record.revision if content == record.content else self.before.revision + 1,
         )
 

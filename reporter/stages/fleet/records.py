@@ -13,6 +13,7 @@ from reporter.model.fleet.answers import (
     NamespaceTrouble,
     PackageCount,
     ReportedBlocking,
+    Source,
     SourceId,
     SourceReport,
 )
@@ -110,6 +111,7 @@ class ClusterRecord(NamedTuple):
     *engagement*: label and UID that were asked for. *since*: when state and code became what they are.
     *heard*: when a source that counts last changed; None if none ever did. *evaluated*: the Unix time
     that the cluster reports, None if it never did. *stands*: the state is that of an earlier process.
+    *source*: the source that counts; empty without one.
     """
 
     engagement: tuple[str, str]
@@ -120,6 +122,7 @@ class ClusterRecord(NamedTuple):
     evaluated: float | None = None
     skew: SkewWindow | None = None
     stands: bool = False
+    source: Source = ""
     revision: int = 0
 
     @property

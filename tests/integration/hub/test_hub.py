@@ -122,6 +122,21 @@ async def test_pages_of_the_fleet(server, engine, tmp_path):
         assert (await hub.get("/livez"))[0] == 200
 
 
+async def test_the_namespaces_of_one_cluster_are_asked_for_on_demand(server, engine, tmp_path):
+    create(server, "prod", "west")
+    async with running_hub(server, engine, tmp_path) as hub:
+        await hub.until(lambda: hub.line("west").startswith("Failed"))
+        detail = await hub.document("/clusters/west/namespaces")
+        (team,) = detail["namespaces"]
+        assert (team["name"], team["state"]) == ("team-a", "Failed")
+        assert team["inferenceSets"] == {"failed": 2}
+        assert team["package"] == {"name": "harness", "revision": "1"}
+        assert any(each.endswith('cluster="west"}') for each in engine.queries)
+        assert (await hub.get("/status/v1/clusters/east/namespaces"))[0] == 404
+        engine.replies['cluster="west"'] = body({}, 500)
+        assert (await hub.get("/status/v1/clusters/west/namespaces"))[0] == 503
+
+
 async def test_every_metric_is_on_the_page(server, engine, tmp_path):
     create(server, "prod", "east")
     async with running_hub(server, engine, tmp_path) as hub:

@@ -61,6 +61,20 @@ class SourceSeries:
             labels = {"workload_namespace": name, "state": STATE_LABELS[state]}
             yield self._sample("state", scope="namespace", **labels)
 
+    def detail(self) -> Iterator[Sample]:
+        """
+        Yield the series of namespaces with all their states.
+        """
+        for name, state in self.namespaces.items():
+            labels = {"workload_namespace": name}
+            for each, text in STATE_LABELS.items():
+                yield self._sample(
+                    "state", float(each is state), scope="namespace", state=text, **labels
+                )
+            yield self._sample("inferencesets", 2, state=STATE_LABELS[state], **labels)
+            yield self._sample("replicas", 4, count="desired", **labels)
+            yield self._sample("package_info", package="harness", revision="1", **labels)
+
     def revisions(self) -> Iterator[Sample]:
         for (package, revision, state), number in self.packages.items():
             labels = {"package": package, "revision": revision, "state": STATE_LABELS[state]}

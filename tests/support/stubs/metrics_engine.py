@@ -47,6 +47,8 @@ class MetricsEngine:
 
     def _samples(self, query: str) -> list[Sample]:
         sources = self.sources()
+        if 'workload_namespace!=""' in query:
+            return [sample for each in sources for sample in each.detail() if each.label in query]
         if "package_info" in query:
             return [sample for each in sources for sample in each.revisions()]
         if "blocking_info" in query:

@@ -42,7 +42,7 @@ class _Draft:
     def add(self, metric: str, labels: Mapping[str, str]) -> None:
         namespace = text_of(labels, "workload_namespace")
         if metric == BLOCKING_INFO:
-            found = _blocking(labels)
+            found = blocking_of(labels)
             if labels.get("scope") == CLUSTER_SCOPE:
                 self.blocking = min(found, self.blocking or found)
             elif namespace:
@@ -64,7 +64,7 @@ class _Draft:
         )
 
 
-def _blocking(labels: Mapping[str, str]) -> ReportedBlocking:
+def blocking_of(labels: Mapping[str, str]) -> ReportedBlocking:
     return ReportedBlocking(
         text_of(labels, "reason"),
         text_of(labels, "code"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from reporter.model.fleet.answers import PackageCount, ReportedBlocking
+from reporter.model.fleet.answers import PackageCount
 from reporter.model.fleet.enums import FleetCode
 from reporter.model.fleet.status import (
     FLEET_SCOPE,
@@ -27,6 +27,7 @@ from reporter.model.fleet.status import (
 from reporter.model.rollup.states import COUNTED_STATES, Mode, State
 from reporter.model.rollup.status import SCHEMA_VERSION, Counts
 from reporter.stages.fleet.records import ClusterRecord, Fleet, FleetRules
+from reporter.stages.fleet.shown.blocking import reported_blocking
 from reporter.stages.fleet.shown.texts import describe_code
 
 
@@ -167,15 +168,6 @@ def _blocking(record: ClusterRecord, now: float) -> FleetBlocking | None:
         else "The query for what blocks it has no complete answer."
     )
     return FleetBlocking(code="NotReported", message=why)
-
-
-def reported_blocking(found: ReportedBlocking) -> FleetBlocking:
-    return FleetBlocking(
-        reason=found.reason,
-        code=found.code,
-        actionability=found.actionability,
-        stalled=found.stalled,
-    )
 
 
 def _namespaces(record: ClusterRecord) -> Iterator[FleetNamespace]:
