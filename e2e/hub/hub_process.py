@@ -25,6 +25,8 @@ Json = dict[str, Any]
 
 
 class HubProcess(ReporterProcess):
+    SERVICE_ACCOUNT = (NAMESPACE, NAME)
+
     def __init__(
         self, plane: ControlPlane, engine: Prometheus, *flags: str, name: str = "hub-0"
     ) -> None:
@@ -35,7 +37,6 @@ class HubProcess(ReporterProcess):
         )
         env = {"POD_NAMESPACE": NAMESPACE}
         super().__init__(plane, *asks, *flags, env=env, name=name, grant=False)
-        self._kubeconfig = plane.service_account_kubeconfig(NAMESPACE, NAME)
 
     def until_leading(self, *, within: float = 40) -> None:
         self._until(lambda: self.metric("hub_leader") == 1, within, "leading")
