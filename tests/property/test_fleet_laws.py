@@ -45,7 +45,7 @@ class FleetLaws(RuleBasedStateMachine):
         self.rounds = Rounds()
         self.sources: dict[int, Truth] = {}
         self.known: dict[tuple[int, str, str], Truth] = {}
-        self.restarted = self.first_answer = 0.0
+        self.restarted = 0.0
         self.generation = 1
 
     @initialize()
@@ -105,7 +105,7 @@ class FleetLaws(RuleBasedStateMachine):
     @rule()
     def restart(self):
         self.rounds.restart()
-        self.restarted, self.first_answer = self.rounds.seconds, NEVER
+        self.restarted = self.rounds.seconds
         for each in self.known.values():
             each.delivered = each.changed = NEVER
         self.rounds.fail()
@@ -119,8 +119,6 @@ class FleetLaws(RuleBasedStateMachine):
                 if each.delivered not in {each.evaluated, NEVER}:
                     each.changed = self.rounds.seconds
                 each.delivered = each.evaluated
-            if self.first_answer == NEVER:
-                self.first_answer = self.rounds.seconds
             self.rounds.ask(*(self._series(n, e) for n, e in self.sources.items() if e.shown))
 
     @rule(name=st.sampled_from(NAMES))
@@ -172,7 +170,7 @@ class FleetLaws(RuleBasedStateMachine):
         for name in self._current():
             heard = max((each.changed for each in self._of(name)), default=NEVER)
             # A leader takes over what the one before knew, and has as long to hear of it.
-            since = max(heard, self.restarted, self.first_answer)
+            since = max(heard, self.restarted)
             assert self.rounds.seconds - since <= STALE
 
     @invariant()

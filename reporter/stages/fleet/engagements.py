@@ -15,12 +15,14 @@ class Earlier(NamedTuple):
     What an earlier process knew of a cluster.
 
     *evaluated*: the Unix time of evaluation that the cluster had reported; None if none was.
+    *age*: seconds since that was written.
     """
 
     state: State
     last_known: State | None
     uid: str = ""
     evaluated: float | None = None
+    age: float = 0.0
 
 
 class Engagement(NamedTuple):
@@ -72,7 +74,8 @@ def _earlier(
     if not is_recent and state is not State.UNKNOWN:
         state, last_known = State.UNKNOWN, state
     uid = status.get("clusterUID")
-    return Earlier(state, last_known, uid if isinstance(uid, str) else "", number)
+    age = max((now - written).total_seconds(), 0.0) if written is not None else 0.0
+    return Earlier(state, last_known, uid if isinstance(uid, str) else "", number, age)
 
 
 def _state(text: object) -> State | None:

@@ -6,8 +6,7 @@ cluster whose time of evaluation does not change for the stale time is silent. N
 clock other than that of the hub, which never jumps, nor on a counter.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -15,7 +14,7 @@ from reporter.model.fleet.answers import Answers, ClustersAnswer, DroppedByCause
 from reporter.model.fleet.enums import Dropped, Engage, FleetCode
 from reporter.model.rollup.states import State
 from reporter.stages.fleet import sightings as sighting_rules
-from reporter.stages.fleet.engagements import Earlier, Engagement
+from reporter.stages.fleet.engagements import Engagement
 from reporter.stages.fleet.judging import Judgement, Past, judge
 from reporter.stages.fleet.records import (
     ClusterRecord,
@@ -87,25 +86,21 @@ def _take(
     """
     Return the fleet with the sightings of an answer, and with what of it is dropped.
     """
-    by_label: defaultdict[str, list[Earlier]] = defaultdict(list)
-    for name, each in engaged.items():
-        is_new = fleet.answered is None or name not in fleet.clusters
-        by_label[each.label] += [each.earlier] if is_new and each.earlier is not None else []
+    engaged_labels = {each.label for each in engaged.values()}
     seen: dict[str, Sightings] = {
         label: sighting_rules.update(
             fleet.sightings.get(label, {}),
             answer.reports.get(label, {}),
-            earlier,
             now=now,
             stale=rules.stale,
         )
-        for label, earlier in by_label.items()
+        for label in engaged_labels
     }
     goes_on = fleet.answering_since is not None and fleet.is_answering(now, rules.stale)
     return replace(
         fleet,
         sightings=seen,
-        dropped=_dropped(answer, by_label, rules),
+        dropped=_dropped(answer, engaged_labels, rules),
         answered=now,
         answering_since=fleet.answering_since if goes_on else now,
         engine_time=answer.time,
@@ -113,11 +108,11 @@ def _take(
 
 
 def _dropped(
-    answer: ClustersAnswer, engaged: Mapping[str, object], rules: FleetRules
+    answer: ClustersAnswer, engaged: Collection[str], rules: FleetRules
 ) -> DroppedByCause:
     counter = DroppedCounter()
     why = Dropped.TOO_MANY if rules.engage is Engage.SEEN else Dropped.NOT_ENGAGED
-    for label in sorted(answer.series.keys() - engaged.keys()):
+    for label in sorted(answer.series.keys() - set(engaged)):
         counter.add(why, label, answer.series[label])
     return {**answer.dropped, **counter.finish()}
 
@@ -142,7 +137,7 @@ class _Round(NamedTuple):
             record = self._new_record(engagement, record)
         seen = self.after.sightings.get(engagement.label, {})
         judgement = judge(
-            engagement, seen, self._past(record), self.after, self.rules, now=self.now
+            engagement, seen, self._past(record, seen), self.after, self.rules, now=self.now
         )
         chosen = seen.get(judgement.chosen) if judgement.chosen is not None else None
         content = self._content(record, engagement, judgement, chosen)
@@ -170,16 +165,20 @@ class _Round(NamedTuple):
             first_engaged=self.now,
             evaluated=earlier.evaluated if earlier is not None else None,
             stands=earlier is not None and earlier.state is not State.UNKNOWN,
+            written=self.now - (earlier.age if earlier is not None else 0.0),
             revision=self.before.revision + 1,
         )
 
-    def _past(self, record: ClusterRecord) -> Past:
+    def _past(self, record: ClusterRecord, seen: Sightings) -> Past:
         """
         Return what may stand: a state that was reported, or that of an earlier process.
+
+        If the cluster reports what it did when that process wrote, its silence began then.
         """
         since = record.heard
         if since is None and record.stands:
-            since = record.first_engaged
+            is_old = sighting_rules.is_as_written(seen, record.evaluated)
+            since = record.written if is_old else record.first_engaged
         if record.content.code is not None:
             since = None
         until = None if since is None else since + self.rules.stale

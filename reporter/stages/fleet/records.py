@@ -110,7 +110,8 @@ class ClusterRecord(NamedTuple):
 
     *engagement*: label and UID that were asked for. *since*: when state and code became what they are.
     *heard*: when a source that counts last changed; None if none ever did. *evaluated*: the Unix time
-    that the cluster reports, None if it never did. *stands*: the state is that of an earlier process.
+    that the cluster reports, None if it never did. *stands*: the state is that of an earlier process,
+    which wrote it at *written*.
     *source*: the source that counts; empty without one.
     """
 
@@ -122,6 +123,7 @@ class ClusterRecord(NamedTuple):
     evaluated: float | None = None
     skew: SkewWindow | None = None
     stands: bool = False
+    written: float = 0.0
     source: Source = ""
     revision: int = 0
 

@@ -2,10 +2,9 @@
 Compare what sources report with what they reported before: only a change shows that one lives.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from reporter.model.fleet.answers import SourceId, SourceReport
-from reporter.stages.fleet.engagements import Earlier
 from reporter.stages.fleet.records import Sighting, Sightings
 
 
@@ -16,23 +15,19 @@ Seconds within which a time is that of a status: JSON numbers of other writers m
 
 
 def update(
-    before: Sightings,
-    reports: Mapping[SourceId, SourceReport],
-    earlier: Iterable[Earlier],
-    *,
-    now: float,
-    stale: float,
+    before: Sightings, reports: Mapping[SourceId, SourceReport], *, now: float, stale: float
 ) -> Sightings:
     """
-    Return the sightings after an answer. *earlier*: of earlier processes, about this label.
+    Return the sightings after an answer.
+
+    The first sight of a source proves nothing, also if an earlier process saw another time: an engine
+    shows for minutes what is long gone, such as the replica that led before.
     """
-    known = tuple(earlier)
     after = {each: old for each, old in before.items() if old.is_living(now, stale)}
     for each, report in reports.items():
         old = before.get(each)
         if old is None:
-            changed = now if _differs(report, known) else None
-            after[each] = Sighting(report, now, now, changed)
+            after[each] = Sighting(report, now, now)
         elif report.evaluated != old.report.evaluated:
             after[each] = Sighting(report, old.first_seen, now, now)
         else:
@@ -40,14 +35,11 @@ def update(
     return after
 
 
-def _differs(report: SourceReport, known: Iterable[Earlier]) -> bool:
+def is_as_written(sightings: Sightings, written: float | None) -> bool:
     """
-    Return whether a source that is new to this process has evaluated since an earlier one wrote.
-
-    Without such a status the first sight proves nothing: an engine also shows what is long gone.
+    Return whether nothing has changed since a status with this time of evaluation was written.
     """
-    times = [each.evaluated for each in known if each.uid == report.uid]
-    reported = [time for time in times if time is not None]
-    return bool(reported) and all(
-        abs(report.evaluated - time) > WRITTEN_PRECISION for time in reported
+    return bool(sightings) and all(
+        written is not None and abs(each.report.evaluated - written) <= WRITTEN_PRECISION
+        for each in sightings.values()
     )
