@@ -32,7 +32,7 @@ from tests.support.stubs.metrics_engine import MetricsEngine
 KIND = PRODUCTION_STACK_CLUSTERS
 CRD = yaml.safe_load((CHART / "files" / f"{KIND.resource}.yaml").read_text("utf-8"))
 NAMESPACE = "fleet"
-WITHIN = 20.0
+WITHIN = 60.0
 METRICS = "productionstack_status_reporter_"
 
 
