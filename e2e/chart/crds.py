@@ -1,15 +1,23 @@
 """
-Write the CRD of the chart, made from the structs of the program: `python -m e2e.chart.crds`.
+Write the CRDs of the chart, made from the structs of the program: `python -m e2e.chart.crds`.
 """
 
 import inspect
 import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import yaml
 
 from e2e.chart import CHART
+from reporter.model.fleet.object_status import ClusterObjectStatus
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.productionstack.clusters import (
+    PRODUCTION_STACK_CLUSTERS,
+    ProductionStackClusterSpec,
+)
 from reporter.model.kinds.productionstack.statuses import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatusSpec,
@@ -17,7 +25,8 @@ from reporter.model.kinds.productionstack.statuses import (
 from reporter.model.rollup.object_status import ObjectStatus
 
 
-FILE = CHART / "files" / "productionstackstatuses.yaml"
+STATUSES, CLUSTERS = PRODUCTION_STACK_STATUSES, PRODUCTION_STACK_CLUSTERS
+SHORT_NAMES = {STATUSES: "pss", CLUSTERS: "psc"}
 HEADER = """\
 # Generated from the program's types by `python -m e2e.chart.crds`; a test compares.
 """
@@ -37,8 +46,11 @@ The keys of a JSON Schema that a structural schema may have (API reference, JSON
 Json = dict[str, Any]
 
 
-def content() -> str:
-    kind = PRODUCTION_STACK_STATUSES
+def file_of(kind: ResourceKind) -> Path:
+    return CHART / "files" / f"{kind.resource}.yaml"
+
+
+def content(kind: ResourceKind) -> str:
     (version,) = kind.versions
     crd = {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -51,7 +63,7 @@ def content() -> str:
                 "listKind": f"{kind.kind}List",
                 "plural": kind.resource,
                 "singular": kind.kind.lower(),
-                "shortNames": ["pss"],
+                "shortNames": [SHORT_NAMES[kind]],
             },
             "scope": "Namespaced",
             "versions": [
@@ -60,8 +72,8 @@ def content() -> str:
                     "served": True,
                     "storage": True,
                     "subresources": {"status": {}},
-                    "additionalPrinterColumns": _columns(),
-                    "schema": {"openAPIV3Schema": schema()},
+                    "additionalPrinterColumns": COLUMNS[kind],
+                    "schema": {"openAPIV3Schema": SCHEMAS[kind]()},
                 }
             ],
         },
@@ -69,11 +81,11 @@ def content() -> str:
     return HEADER + yaml.safe_dump(crd, sort_keys=False, default_flow_style=False, width=100)
 
 
-def schema() -> Json:
+def status_schema() -> Json:
     """
-    Return the schema of the whole object.
+    Return the schema of a whole ProductionStackStatus.
     """
-    spec, status = _structural(ProductionStackStatusSpec), _structural(ObjectStatus)
+    spec = _structural(ProductionStackStatusSpec)
     spec["properties"]["inferenceSets"]["x-kubernetes-list-type"] = "set"
     spec["x-kubernetes-validations"] = [
         {
@@ -82,35 +94,73 @@ def schema() -> Json:
             "message": "inferenceSets are of a namespace; leave them out with scope Cluster",
         }
     ]
+    about = (
+        "A question about a package: is it in effect, how far is it, what blocks it?"
+        " Its user creates it; the status reporter writes its status, and nothing else."
+    )
+    return _whole(about, spec | {"default": {}}, _structural(ObjectStatus))
+
+
+def cluster_schema() -> Json:
+    """
+    Return the schema of a whole ProductionStackCluster.
+    """
+    about = (
+        "A cluster whose API server the hub cannot reach, and whose metrics it reads."
+        " People create it; the hub writes its status, and nothing else."
+    )
+    whole = _whole(
+        about, _structural(ProductionStackClusterSpec), _structural(ClusterObjectStatus)
+    )
+    return whole | {"required": ["spec"]}
+
+
+def _whole(about: str, spec: Json, status: Json) -> Json:
     status["properties"]["conditions"] |= {
         "x-kubernetes-list-type": "map",
         "x-kubernetes-list-map-keys": ["type"],
     }
-    # What no reporter has seen has nothing else yet.
+    # What nobody has seen has nothing else yet.
     status["required"] = ["observedGeneration"]
     return {
         "type": "object",
-        "description": "A question about a package: is it in effect, how far is it, what blocks it?"
-        " Its user creates it; the status reporter writes its status, and nothing else.",
+        "description": about,
         "properties": {
             "apiVersion": {"type": "string"},
             "kind": {"type": "string"},
             "metadata": {"type": "object"},
-            "spec": spec | {"default": {}},
+            "spec": spec,
             "status": status | {"default": NOT_SEEN},
         },
     }
 
 
-def _columns() -> list[Json]:
-    ready = '.status.conditions[?(@.type=="Ready")].status'
-    columns = [
+def _columns(*columns: tuple[str, str, str]) -> list[Json]:
+    return [{"name": name, "type": type_, "jsonPath": path} for name, type_, path in columns]
+
+
+_READY = '.status.conditions[?(@.type=="Ready")]'
+COLUMNS: Mapping[ResourceKind, list[Json]] = {
+    STATUSES: _columns(
         ("State", "string", ".status.state"),
-        ("Ready", "string", ready),
+        ("Ready", "string", f"{_READY}.status"),
         ("Blocked by", "string", ".status.blocking.reason"),
         ("Age", "date", ".metadata.creationTimestamp"),
-    ]
-    return [{"name": name, "type": type_, "jsonPath": path} for name, type_, path in columns]
+    ),
+    CLUSTERS: _columns(
+        ("State", "string", ".status.state"),
+        ("Last known", "string", ".status.lastKnown"),
+        ("Why", "string", f"{_READY}.reason"),
+        ("Sets", "integer", ".status.inferenceSets.total"),
+        ("Failed", "integer", ".status.inferenceSets.failed"),
+        ("Version", "string", ".status.reporterVersion"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ),
+}
+SCHEMAS: Mapping[ResourceKind, Callable[[], Json]] = {
+    STATUSES: status_schema,
+    CLUSTERS: cluster_schema,
+}
 
 
 def _structural(struct: type[msgspec.Struct]) -> Json:
@@ -151,7 +201,8 @@ def _inline(part: Json, definitions: Json) -> Json:
 
 
 def main() -> int:
-    FILE.write_text(content())
+    for kind in SCHEMAS:
+        file_of(kind).write_text(content(kind))
     return 0
 
 

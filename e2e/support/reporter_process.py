@@ -48,6 +48,8 @@ class ReporterProcess:
     arguments.
     """
 
+    SERVICE_ACCOUNT = (NAMESPACE, reporter_rights.NAME)
+
     def __init__(
         self,
         plane: ControlPlane,
@@ -67,7 +69,7 @@ class ReporterProcess:
             reporter_rights.install(
                 plane.client, NAMESPACE, _sources(flags), status_objects=objects
             )
-        self._kubeconfig = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
+        self._kubeconfig = plane.service_account_kubeconfig(*self.SERVICE_ACCOUNT)
         self.process: Process | None = None
 
     def __enter__(self) -> Self:

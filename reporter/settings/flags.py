@@ -24,6 +24,7 @@ class FlagGroup(Enum):
     WATCHED = "What is watched"
     EVENTS = "Events"
     STATUS = "Status"
+    HUB = "Hub"
     ELECTION = "Leader election"
     SERVING = "HTTP servers"
     WEIGHTS = "Weight downloads and scraping"

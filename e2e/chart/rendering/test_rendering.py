@@ -40,7 +40,9 @@ def test_what_is_rendered_is_what_was_reviewed(helm: Helm, values: Path) -> None
 
 def test_generated_files_are_up_to_date() -> None:
     assert rights.FILE.read_text() == rights.content()
-    assert crds.FILE.read_text() == crds.content()
+    assert rights.HUB_FILE.read_text() == rights.hub_content()
+    for kind in crds.SCHEMAS:
+        assert crds.file_of(kind).read_text() == crds.content(kind)
     text = values_table.README.read_text()
     assert values_table.updated(text) == text
 

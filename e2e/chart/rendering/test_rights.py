@@ -61,9 +61,11 @@ def test_status_objects_have_rights_of_their_own_and_nobody_may_create_them(helm
 
 def test_crd_is_rendered_only_if_asked_for_and_kept_at_uninstall(helm: Helm) -> None:
     assert "CustomResourceDefinition" not in {each["kind"] for each in helm.render(CHART)}
-    crd = object_of(helm.render(CHART, "--set=crds.install=true"), "CustomResourceDefinition")
-    assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
-    assert crd["spec"] == yaml.safe_load(crds.content())["spec"]
+    objects = helm.render(CHART, "--set=crds.install=true")
+    for kind in crds.SCHEMAS:
+        crd = object_of(objects, "CustomResourceDefinition", kind.group_resource)
+        assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+        assert crd["spec"] == yaml.safe_load(crds.content(kind))["spec"]
 
 
 @pytest.mark.parametrize("written", ["off", '"off"', "false"])

@@ -21,6 +21,7 @@ from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS
 from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_AUTOSCALERS
 from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
+from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 
 
@@ -54,7 +55,10 @@ OPTIONAL_KINDS: tuple[ResourceKind, ...] = (
 The kinds that are watched only if ``--sources`` switches their source on; listed after all others.
 """
 
-WRITTEN_KINDS: tuple[ResourceKind, ...] = (PRODUCTION_STACK_STATUSES,)
+WRITTEN_KINDS: tuple[ResourceKind, ...] = (
+    PRODUCTION_STACK_STATUSES,
+    PRODUCTION_STACK_CLUSTERS,
+)
 """
 The kinds of this program, whose status it writes; no verdict reads them.
 """

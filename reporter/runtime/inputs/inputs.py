@@ -13,7 +13,10 @@ from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.model.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
+from reporter.model.kinds.productionstack.statuses import (
+    PRODUCTION_STACK_STATUSES,
+    ProductionStackStatus,
+)
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.model.observations import Watching, WatchState
 from reporter.runtime.inputs import scrape_config
@@ -58,7 +61,7 @@ class Inputs:
         self._reflectors = {
             kind: Reflector(context, kind, self.store, self._discovery) for kind in kinds
         }
-        self.status_objects = StatusObjectStore(self.store.served_version)
+        self.status_objects = StatusObjectStore(ProductionStackStatus, self.store.served_version)
         self._status_reflector = (
             Reflector(context, PRODUCTION_STACK_STATUSES, self.status_objects, self._discovery)
             if settings.status_objects
@@ -125,8 +128,7 @@ class Inputs:
         """
         Return what is known of the permissions, for the metrics page.
         """
-        states = self._permissions.states
-        return PermissionReport(states.missing_by_resource(), len(states.unknown))
+        return self._permissions.report()
 
     def watch_reports(self) -> Iterator[WatchReport]:
         """
@@ -135,12 +137,12 @@ class Inputs:
         now, tables = self._clock.now(), self.store.snapshot().tables
         for reflector in self._reflectors.values():
             state = tables[reflector.kind.resource].watch_state
-            yield _report(reflector, state, now)
+            yield report_watch(reflector, state, now)
         if self._status_reflector is not None:
-            yield _report(self._status_reflector, self.status_objects.watch_state, now)
+            yield report_watch(self._status_reflector, self.status_objects.watch_state, now)
 
 
-def _report(reflector: Reflector, state: WatchState, now: datetime) -> WatchReport:
+def report_watch(reflector: Reflector, state: WatchState, now: datetime) -> WatchReport:
     stats = reflector.stats
     last = stats.last_event
     return WatchReport(

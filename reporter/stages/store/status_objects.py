@@ -1,43 +1,54 @@
 """
-The ProductionStackStatuses, apart from the store of what is evaluated: they wake no pass.
+The objects whose status is written, apart from the store of what is evaluated: they wake no pass.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from typing import Generic, TypeVar
 
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.productionstack.statuses import ProductionStackStatus
+from reporter.model.kinds.productionstack.status_object import StatusObject
 from reporter.model.observations import NotServed, NotSynced, WatchState
 
 
 BATCH_SIZE = 500
 
+T = TypeVar("T", bound=StatusObject)
 
-class StatusObjectStore:
+
+class StatusObjectStore(Generic[T]):
     """
-    The objects that can be written.
+    The objects of one type that can be written.
 
     *served_version*: returns the version in which a kind is served; None while that is unknown.
     *revision*: changes with the objects.
     """
 
-    def __init__(self, served_version: Callable[[ResourceKind], str | None]) -> None:
-        self.served_version = served_version
+    def __init__(
+        self, object_type: type[T], served_version: Callable[[ResourceKind], str | None]
+    ) -> None:
+        self._type, self.served_version = object_type, served_version
         self.watch_state: WatchState = NotSynced()
-        self._objects: dict[NamespacedName, ProductionStackStatus] = {}
+        self._objects: dict[NamespacedName, T] = {}
         self._undecodable: set[NamespacedName] = set()
         self.revision = 0
         self._on_change: Callable[[], None] = lambda: None
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
         """
-        Call *on_change* after each change from now on; it must be quick.
+        Call *on_change* as well after each change from now on; it must be quick.
         """
-        self._on_change = on_change
+        earlier = self._on_change
+
+        def call_all() -> None:
+            earlier()
+            on_change()
+
+        self._on_change = call_all
 
     @property
-    def objects(self) -> Mapping[NamespacedName, ProductionStackStatus]:
+    def objects(self) -> Mapping[NamespacedName, T]:
         """
         The objects by name; none while they are not served, or before the first list.
 
@@ -76,7 +87,7 @@ class StatusObjectStore:
     def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
         name = (new.metadata.namespace, new.metadata.name)
         self._undecodable.discard(name)
-        if isinstance(new, ProductionStackStatus) and self._objects.get(name) != new:
+        if isinstance(new, self._type) and self._objects.get(name) != new:
             self._objects[name] = new
             self._changed()
 
@@ -101,7 +112,7 @@ class StatusObjectStore:
 
     # ------------------------------------------------------------ for the publisher
 
-    def written(self, old: ProductionStackStatus, new: ProductionStackStatus) -> None:
+    def written(self, old: T, new: T) -> None:
         """
         Store an object as a write of ours returned it, unless the watch has shown a newer one.
         """

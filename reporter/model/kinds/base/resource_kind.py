@@ -53,7 +53,7 @@ class ResourceKind:
     key under which they are found. What they affect is affected, in any namespace.
     *spec_key_prefixes*: how the index keys begin that depend on more than the metadata, by the
     object's namespace; up to the last slash of such a key.
-    *label_selector* and *object_name* limit the watch.
+    *namespace*, *label_selector* and *object_name* limit the watch.
     *tracks_deletions*: remember the UIDs of deleted objects. Kinds with very many objects, of which
     no probe asks whether an object of that name ever existed, do not.
     """
@@ -68,6 +68,7 @@ class ResourceKind:
     affects_by_identity: Callable[[Any], Iterable[Subject]] = lambda _: ()
     referrers: tuple[tuple[str, Callable[[Any], str]], ...] = ()
     spec_key_prefixes: tuple[Callable[[str], str], ...] = ()
+    namespace: str = ""
     label_selector: str = ""
     object_name: str = ""
     tracks_deletions: bool = True

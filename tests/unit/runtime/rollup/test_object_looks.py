@@ -7,7 +7,10 @@ from dataclasses import replace
 import msgspec
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
+from reporter.model.kinds.productionstack.statuses import (
+    PRODUCTION_STACK_STATUSES,
+    ProductionStackStatus,
+)
 from reporter.model.observations import Watching
 from reporter.model.rollup.states import State
 from reporter.runtime.rollup.object_looks import ObjectLooks
@@ -29,7 +32,7 @@ class Looking:
 
     def __init__(self, found) -> None:
         self.replay, self.found = stack_without_pages(), found
-        self.objects = StatusObjectStore(lambda _: "v1alpha1")
+        self.objects = StatusObjectStore(ProductionStackStatus, lambda _: "v1alpha1")
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
         rules = AnswerRules(self.replay.rollup_rules, "kaito-system")

@@ -2,7 +2,10 @@
 The store of status objects: what can be written, and what cannot.
 """
 
-from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
+from reporter.model.kinds.productionstack.statuses import (
+    PRODUCTION_STACK_STATUSES,
+    ProductionStackStatus,
+)
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost
 from reporter.stages.store.status_objects import BATCH_SIZE, StatusObjectStore
 from tests.support.builders import NOON
@@ -13,7 +16,7 @@ ONE, TWO = a_status_object(name="one"), a_status_object(name="two")
 
 
 def a_store(*objects) -> StatusObjectStore:
-    store = StatusObjectStore(lambda _: "v1alpha1")
+    store = StatusObjectStore(ProductionStackStatus, lambda _: "v1alpha1")
     store.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
     replace(store, *objects)
     return store
