@@ -173,6 +173,8 @@ async def test_the_command_shows_what_the_hub_answers(server, engine, tmp_path):
         assert (await ask("status", "-o", "name", where)).out == "prod\nwest\n"
         assert json.loads((await ask("status", "-o", "json", where)).out)["scope"] == "fleet"
         assert "state: Failed" in (await ask("status", "-o", "yaml", where)).out
+        bare = await ask("status", where, "--no-headers")
+        assert [line.split()[0] for line in bare.out.splitlines()] == ["prod", "west"]
         missing = await ask("status", "east", where, "--exit-code")
         assert (missing.code, "does not answer for a cluster east" in missing.err) == (6, True)
         plain = await ask("status", f"--from=http://{hub.health_at}")
@@ -213,6 +215,23 @@ async def test_an_engine_that_fails_is_named(server, engine, tmp_path):
         assert cluster["blocking"]["code"] == "NotAsked"
         assert hub.status("prod") == {}, "an earlier status is better than none"
         assert await hub.metric("hub_last_success_timestamp_seconds") is None
+
+
+async def test_a_permission_that_is_missing_is_on_its_pages(server, engine, tmp_path):
+    resource = f"{KIND.resource}/status"
+    server.deny("patch", KIND.group, resource)
+    create(server, "prod")
+    async with running_hub(server, engine, tmp_path) as hub:
+
+        async def is_shown() -> bool:
+            labels = {"verb": "patch", "resource": f"{KIND.group_resource}/status"}
+            return await hub.metric("missing_rights", **labels) == 1
+
+        await hub.until(is_shown)
+        assert await hub.metric("missing_rights") == 1
+        assert await hub.metric("unknown_rights") == 0
+        found = json.loads((await hub.get("/status"))[1])["process"]["permissions"]
+        assert list(found["missing"].values()) == [["none: the status of objects is not written"]]
 
 
 async def test_all_labels_are_seen_without_any_object_or_permission(server, engine, tmp_path):
