@@ -22,7 +22,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test all-tests test-faults e2e e2e-kind test-image check unit controlplane browser lua screenshot \
+.PHONY: help setup run test all-tests test-faults e2e e2e-hub e2e-kind test-image check unit controlplane browser lua screenshot \
   bench bench-quick \
   image image-push lock audit soak clean \
   quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store
@@ -86,6 +86,10 @@ else
 	$(BIN)/pytest e2e/suite --kubeconfig=$(KUBECONFIG_GIVEN) $(if $(YES),--yes)
 endif
 
+e2e-hub: $(STAMP) ## a fleet of two clusters, a real Prometheus and the hub, with every fault
+	@$(BIN)/python -m e2e.controlplane --quiet
+	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/hub -m "" $(SIDE_BY_SIDE) --numprocesses=2
+
 e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the chart
 	e2e/kind/run.sh
 
@@ -109,8 +113,9 @@ bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e
 	$(call measure,status)
 	$(call measure,job_status)
 	$(call measure,store)
+	$(BIN)/python -m e2e.hub.bench --json $(MEASURED)/fleet.json
 	$(BIN)/python -m e2e.bench.rows --readme e2e/bench/README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
-	  passes large apiload storm storm-of-ten-thousand scraping status job_status store))
+	  passes large apiload storm storm-of-ten-thousand scraping status job_status store fleet))
 
 bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
 	@$(BIN)/python -m e2e.controlplane --quiet

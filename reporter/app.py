@@ -5,17 +5,14 @@ Builds the parts of the process, wires them and runs them until a signal stops i
 import asyncio
 import gc
 import logging
-import sys
 import uuid
-from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import version
-from typing import Any
 
 from reporter import PROGRAM_NAME
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.events import EventClient
-from reporter.kube.wire.errors import ConfigurationError
 from reporter.model.entries import Catalogue
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.involved import involved_namespace
@@ -26,7 +23,7 @@ from reporter.runtime.http.health import STALLED_RESYNCS, Health
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.runtime.http.static_files import page_routes
 from reporter.runtime.http.status_page import ProcessInfo, StatusPage
-from reporter.runtime.http.status_v1 import StatusV1
+from reporter.runtime.http.status_v1 import REPORTER_DOCUMENT, StatusV1
 from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.start_log import log_start
@@ -34,19 +31,18 @@ from reporter.runtime.inputs.unread import UnreadKind, UnreadKinds
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
+from reporter.runtime.leaderelection.lifecycle import NamedTask, serve_until_stopped
 from reporter.runtime.leaderelection.rules import LeaseTiming
 from reporter.runtime.object_writers import ObjectWriters
 from reporter.runtime.process import loop_lag
-from reporter.runtime.process.cancellation import stop_all
 from reporter.runtime.process.clock import Clock, monotonic_seconds
 from reporter.runtime.process.heap import trim_heap_after
-from reporter.runtime.process.open_files import raise_open_files_limit
+from reporter.runtime.process.main import run_process
 from reporter.runtime.process.signals import on_stop_signal
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.rollup.packages import PackageIndex
 from reporter.runtime.second_look import SecondLook
 from reporter.settings import Settings
-from reporter.sinks.log_format import configure_logging, one_line
 from reporter.sinks.metrics import Metrics, WatchReport
 from reporter.sinks.state_log import StateLog
 from reporter.sinks.status import StateHistory
@@ -67,19 +63,7 @@ def run(settings: Settings, catalogue: Catalogue) -> int:
 
     0 after a stop, 1 after a failure, 2 for a configuration that cannot work.
     """
-    configure_logging(settings.log_format, settings.log_level)
-    raise_open_files_limit()
-    try:
-        loop_lag.run_measured(lambda lag: _connect_and_run(settings, catalogue, lag))
-    except asyncio.CancelledError:
-        logger.info("stopped before the first connection to the API server")
-    except ConfigurationError as err:
-        print(f"{PROGRAM_NAME}: {one_line(str(err))}", file=sys.stderr)  # noqa: T201
-        return 2
-    except Exception:
-        logger.critical("stopping after a failure", exc_info=True)
-        return 1
-    return 0
+    return run_process(settings, lambda lag: _connect_and_run(settings, catalogue, lag))
 
 
 async def _connect_and_run(
@@ -223,6 +207,7 @@ class Reporter:
                 self._health.why_not_ready,
                 self._health.describe_limits,
                 StatusV1(
+                    REPORTER_DOCUMENT,
                     self._rollup.view,
                     self._rollup.next_change,
                     process=self._identity.rpartition("_")[2],
@@ -247,36 +232,19 @@ class Reporter:
         on_stop_signal(stop.set)
         gc.freeze()  # imported modules stay: the collector need not walk them during the start
         log_start(self._settings, self._catalogue)
-        try:
-            await self._server.start()
-        except OSError as err:
-            raise ConfigurationError(
-                f"cannot listen: {err}; set --metrics-bind-address, --health-probe-bind-address"
-                " and --status-bind-address to free addresses, or to 0 to serve nothing"
-            ) from err
-        try:
-            await self._run_until(stop)
-        finally:
-            await self._server.stop()
+        await serve_until_stopped(
+            self._server,
+            self._leadership,
+            stop=stop,
+            writers=self._writing_tasks(),
+            others=self._other_tasks(),
+        )
 
-    async def _run_until(self, stop: asyncio.Event) -> None:
-        async with asyncio.TaskGroup() as group:
-            publishing = [group.create_task(self._publisher.run(), name="publisher")]
-            for name, task in self._writers.tasks():
-                publishing.append(group.create_task(task, name=name))
-            electing = group.create_task(self._leadership.run(), name="elector")
-            others = [group.create_task(task, name=name) for name, task in self._other_tasks()]
-            try:
-                await stop.wait()
-                logger.info("stopping")
-            finally:
-                # The lease is released only after the last write has ended.
-                await stop_all(*publishing)
-                await stop_all(electing)
-                await self._leadership.release()
-                await stop_all(*others)
+    def _writing_tasks(self) -> Iterator[NamedTask]:
+        yield "publisher", self._publisher.run()
+        yield from self._writers.tasks()
 
-    def _other_tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
+    def _other_tasks(self) -> Iterator[NamedTask]:
         yield "controller", self._controller.run()
         yield from self._inputs.tasks()
         yield "permissions", self._inputs.review_permissions()

@@ -10,7 +10,12 @@ import yaml
 
 from e2e.chart import CHART
 from e2e.chart.structural import Json, structural
+from reporter.model.fleet.object_status import ClusterObjectStatus
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.productionstack.clusters import (
+    PRODUCTION_STACK_CLUSTERS,
+    ProductionStackClusterSpec,
+)
 from reporter.model.kinds.productionstack.health_events import (
     HEALTH_EVENTS,
     HealthEventSpec,
@@ -31,6 +36,7 @@ NOT_SEEN = {"observedGeneration": -1}
 The status of an object that no reporter has seen: kstatus calls one without conditions Current.
 """
 
+_READY = '.status.conditions[?(@.type=="Ready")]'
 SELECTABLE = (".spec.nodeName", ".spec.checkName", ".status.phase")
 
 
@@ -45,8 +51,22 @@ def contents() -> Mapping[Path, str]:
             schema=status_schema(),
             columns=[
                 ("State", "string", ".status.state"),
-                ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
+                ("Ready", "string", f"{_READY}.status"),
                 ("Blocked by", "string", ".status.blocking.reason"),
+                ("Age", "date", ".metadata.creationTimestamp"),
+            ],
+        ),
+        PRODUCTION_STACK_CLUSTERS: _crd(
+            PRODUCTION_STACK_CLUSTERS,
+            short_name="psc",
+            schema=cluster_schema(),
+            columns=[
+                ("State", "string", ".status.state"),
+                ("Last known", "string", ".status.lastKnown"),
+                ("Why", "string", f"{_READY}.reason"),
+                ("Sets", "integer", ".status.inferenceSets.total"),
+                ("Failed", "integer", ".status.inferenceSets.failed"),
+                ("Version", "string", ".status.reporterVersion"),
                 ("Age", "date", ".metadata.creationTimestamp"),
             ],
         ),
@@ -131,18 +151,35 @@ def status_schema() -> Json:
             "message": "inferenceSets are of a namespace; leave them out with scope Cluster",
         }
     ]
-    status["properties"]["conditions"] |= {
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["type"],
-    }
-    # What no reporter has seen has nothing else yet.
-    status["required"] = ["observedGeneration"]
     return _object(
         "A question about a package: is it in effect, how far is it, what blocks it?"
         " Its user creates it; the status reporter writes its status, and nothing else.",
         spec | {"default": {}},
-        status | {"default": NOT_SEEN},
+        _not_seen_at_first(status),
     )
+
+
+def cluster_schema() -> Json:
+    """
+    Return the schema of a whole ProductionStackCluster.
+    """
+    whole = _object(
+        "A cluster whose API server the hub cannot reach, and whose metrics it reads."
+        " People create it; the hub writes its status, and nothing else.",
+        structural(ProductionStackClusterSpec),
+        _not_seen_at_first(structural(ClusterObjectStatus)),
+    )
+    return {**whole, "required": ["spec"]}
+
+
+def _not_seen_at_first(status: Json) -> Json:
+    status["properties"]["conditions"] |= {
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["type"],
+    }
+    # What nobody has seen has nothing else yet.
+    status["required"] = ["observedGeneration"]
+    return status | {"default": NOT_SEEN}
 
 
 def health_event_schema() -> Json:

@@ -11,18 +11,24 @@ import yaml
 
 from e2e.chart import CHART
 from e2e.controlplane.rules import needed, rules
+from reporter.cli.configuration import load_hub_settings
+from reporter.hub.permissions import needed_permissions
 from reporter.kube.objects.access_review import Permission
 from reporter.kube.objects.event_format import EVENT_NAMESPACE as EVENTS
 from reporter.model.enums import DetailSource
 from reporter.settings import ScrapeMode
 
 
-FILE = CHART / "files" / "rights.yaml"
+FILE, HUB_FILE = CHART / "files" / "rights.yaml", CHART / "files" / "hub-rights.yaml"
 HEADER = """\
 # Generated from the catalogue by `python -m e2e.chart.rights`; a test compares.
 # read, sources, statusObjects, podProxy: in the whole cluster. events: in kube-system. store: in the
 # namespace of the release. lease: in the namespace of the pods, with the name of the Lease where
 # `named`.
+"""
+HUB_HEADER = """\
+# Generated from the program by `python -m e2e.chart.rights`; a test compares.
+# All in the namespace of the hub. lease: with the name of the Lease where `named`.
 """
 LEASE = ("namespace of the pods", "the Lease")
 STORE = "namespace of the release"
@@ -51,6 +57,22 @@ def content() -> str:
     return HEADER + yaml.safe_dump(granted, sort_keys=False, default_flow_style=None, width=100)
 
 
+def hub_content() -> str:
+    """
+    Return the permissions of the hub; those for objects only if it reads these.
+    """
+    url = "--hub-query-url=https://engine"
+    seen = set(needed_permissions(load_hub_settings([url, "--hub-engage=seen"], {})))
+    listed = set(needed_permissions(load_hub_settings([url], {})))
+    granted = {
+        "objects": _compact(listed - seen),
+        "lease": [_unnamed(rule) for rule in _compact(seen)],
+    }
+    return HUB_HEADER + yaml.safe_dump(
+        granted, sort_keys=False, default_flow_style=None, width=100
+    )
+
+
 def _compact(rights: Iterable[Permission]) -> list[Json]:
     """
     Merge the rules of a group that differ only in their resources.
@@ -77,6 +99,7 @@ def _unnamed(rule: Json) -> Json:
 
 def main() -> int:
     FILE.write_text(content())
+    HUB_FILE.write_text(hub_content())
     return 0
 
 

@@ -69,6 +69,11 @@ PROGRAMS = (
         "about 2 minutes the first time",
         tags="remove_all_sd",  # without the clients of every cloud, which rules do not need
     ),
+    Program(
+        *("prometheus", "rules", "github.com/prometheus/prometheus/cmd/prometheus"),
+        "about 3 minutes the first time",
+        tags="remove_all_sd",
+    ),
 )
 ENVTEST = frozenset({"etcd", "kube-apiserver", "kubectl"})
 HOW = (

@@ -48,6 +48,8 @@ class ReporterProcess:
     arguments.
     """
 
+    SERVICE_ACCOUNT = (NAMESPACE, reporter_rights.NAME)
+
     def __init__(
         self,
         plane: ControlPlane,
@@ -70,7 +72,7 @@ class ReporterProcess:
                 status_objects="--status-objects" in flags,
                 store="--store=healthevents" in flags,
             )
-        self._kubeconfig = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
+        self._kubeconfig = plane.service_account_kubeconfig(*self.SERVICE_ACCOUNT)
         self.process: Process | None = None
 
     def __enter__(self) -> Self:

@@ -113,6 +113,15 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     return run(settings, catalogue)
 
 
+def _hub(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.configuration import load_hub_settings  # noqa: PLC0415
+
+    settings = load_hub_settings(arguments, environ)
+    from reporter.hub.run import run_hub  # noqa: PLC0415
+
+    return run_hub(settings)
+
+
 def _status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     from reporter.cli.status.command import run_status  # noqa: PLC0415
 
@@ -170,6 +179,7 @@ def _version(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 COMMANDS: Mapping[str, Command] = {
     "run": _run,
+    "hub": _hub,
     "status": _status,
     "wait": _wait,
     "explain": _explain,

@@ -15,12 +15,14 @@ Report as Kubernetes Events why a KAITO production stack does not serve.
 
 Usage:
   {PROGRAM_NAME} [run] [FLAGS]
+  {PROGRAM_NAME} hub --hub-query-url=URL [FLAGS]
   {PROGRAM_NAME} status|wait|explain [NAME] [FLAGS]
   {PROGRAM_NAME} job-status
   {PROGRAM_NAME} demo|check-config|version
 
 Commands:
   run           Watch a cluster and write Events. The default command.
+  hub           Answer for many clusters by their metrics in one engine.
   status        Show the status of the cluster, a namespace or an InferenceSet.
   wait          Wait until one of them is as wanted, as a pipeline does.
   explain       Explain a reason, or what blocks a subject.

@@ -21,7 +21,9 @@ from reporter.runtime.inputs.coverage import (
     reasons_with_less_detail_without,
 )
 from reporter.settings import FLAGS, Flag, FlagGroup
+from reporter.sinks.metrics.declaration import MetricDeclaration
 from reporter.sinks.metrics.declarations import METRICS
+from reporter.sinks.metrics.hub_declarations import HUB_METRICS
 from reporter.stages.probes.specs import SPECS
 
 
@@ -31,8 +33,12 @@ COMMAND = "python -m reporter.cli.reference"
 
 def render_metrics() -> str:
     """
-    Return a Markdown table with a row for each metric of the reporter.
+    Return a Markdown table with a row for each metric of the reporter, and one for those of the hub.
     """
+    return f"{_metric_table(METRICS)}\n## Of the hub\n\n{_metric_table(HUB_METRICS)}"
+
+
+def _metric_table(metrics: Iterable[MetricDeclaration]) -> str:
     rows = (
         (
             f"`{each.full_name}`",
@@ -40,7 +46,7 @@ def render_metrics() -> str:
             ", ".join(f"`{label}`" for label in each.labels),
             each.help,
         )
-        for each in METRICS
+        for each in metrics
     )
     return _render_table(("metric", "type", "labels", "meaning"), rows)
 

@@ -10,14 +10,20 @@ from reporter.kube.objects.event_names import health_event_name
 from reporter.kube.objects.health_events import HealthEventClient
 from reporter.kube.objects.status_objects import StatusObjectClient
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
+from reporter.model.kinds.productionstack.statuses import (
+    PRODUCTION_STACK_STATUSES,
+    ProductionStackStatus,
+)
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.healthevents.planner import StorePlanner
 from reporter.runtime.healthevents.publisher import HealthEventPublisher
 from reporter.runtime.healthevents.writer import HealthEventWriter
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.leaderelection.leadership import Leadership
+from reporter.runtime.leaderelection.lifecycle import NamedTask
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.rollup.keeper import RollUpKeeper
+from reporter.runtime.rollup.object_looks import RollUpLooks
 from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
 from reporter.settings import Settings, StoreBackend
 from reporter.sinks.metrics import Metrics
@@ -46,13 +52,14 @@ class ObjectWriters:
         """
         Write the status of ProductionStackStatuses, if that is switched on.
         """
+        objects, kind = inputs.status_objects, PRODUCTION_STACK_STATUSES
         publisher = StatusObjectPublisher(
-            inputs.status_objects,
-            rollup,
-            StatusObjectClient(self._api),
+            objects,
+            RollUpLooks(objects, rollup, AnswerRules(rules, self._settings.release_namespace)),
+            StatusObjectClient(self._api, kind, ProductionStackStatus),
             self._leadership,
             self._clock,
-            rules=AnswerRules(rules, self._settings.release_namespace),
+            kind=kind,
             count_write=self._metrics.count_status_write,
         )
         self._metrics.set_failing_objects_function(lambda: publisher.failing)
@@ -69,7 +76,7 @@ class ObjectWriters:
         limits = StoreLimits(
             settings.store_max_per_node, settings.store_max, settings.store_retention
         )
-        report = self._metrics.show_store(objects.all)
+        report = self._metrics.show_store(lambda: tuple(objects.objects.values()))
         publisher = HealthEventPublisher(
             objects,
             announcements,
@@ -84,7 +91,7 @@ class ObjectWriters:
         report.is_up = lambda: publisher.is_up
         self._runs.append(("HealthEvent publisher", publisher.run))
 
-    def tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
+    def tasks(self) -> Iterator[NamedTask]:
         """
         Return the loops to run, each with a name for its task.
         """

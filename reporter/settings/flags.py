@@ -25,6 +25,7 @@ class FlagGroup(Enum):
     EVENTS = "Events"
     STATUS = "Status"
     STORE = "HealthEvent store"
+    HUB = "Hub"
     ELECTION = "Leader election"
     SERVING = "HTTP servers"
     WEIGHTS = "Weight downloads and scraping"

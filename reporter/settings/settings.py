@@ -18,6 +18,7 @@ from reporter.model.enums import DetailSource, Emission, ScrapeScope
 from reporter.settings import zap
 from reporter.settings.enums import LogFormat, RollUpScope, ScrapeMode
 from reporter.settings.flags import Flag, FlagGroup, flag
+from reporter.settings.hub import HubSettings
 from reporter.settings.parsers import (
     MAX_PORT,
     BindAddress,
@@ -54,7 +55,7 @@ _IGNORED = "Accepted for compatibility; has no effect."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(StoreSettings):
+class Settings(StoreSettings, HubSettings):
     """
     The values of all flags, and what is read from the environment besides.
 

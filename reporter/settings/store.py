@@ -18,7 +18,7 @@ _store = partial(flag, FlagGroup.STORE)
 MAX_OBJECTS = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
 class StoreSettings:
     """
     The part of the settings about the store.

@@ -44,8 +44,8 @@ def parse_request(
     """
     Return what was asked for, or what is wrong with it.
     """
-    states = _parse_states(query.get("state", ""))
-    wait = _parse_wait(query.get("wait", "0"))
+    states = parse_states(query.get("state", ""))
+    wait = parse_wait(query.get("wait", "0"))
     if isinstance(states, StatusError):
         return states
     if isinstance(wait, StatusError):
@@ -53,7 +53,7 @@ def parse_request(
     return StatusRequest(path.get("namespace", ""), path.get("name", ""), states, wait)
 
 
-def _parse_states(text: str) -> Collection[State] | StatusError:
+def parse_states(text: str) -> Collection[State] | StatusError:
     if not text:
         return ANY_STATE
     known = {state.lower(): state for state in COUNTED_STATES}
@@ -66,7 +66,7 @@ def _parse_states(text: str) -> Collection[State] | StatusError:
     )
 
 
-def _parse_wait(text: str) -> int | StatusError:
+def parse_wait(text: str) -> int | StatusError:
     if text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_WAIT_SECONDS)):
         seconds = int(text)
         if seconds <= MAX_WAIT_SECONDS:
@@ -127,7 +127,7 @@ def render(view: StatusView, request: StatusRequest) -> Generator[bytes, None, N
     """
     cluster = None if request.namespace else view.cluster()
     names = [request.namespace] if request.namespace else view.namespace_names(request.states)
-    yield from _with_list(
+    yield from with_list(
         view.document(cluster=cluster), "namespaces", _namespaces(view, names, request)
     )
     yield b"\n"
@@ -139,7 +139,7 @@ def _namespaces(
     for name in names:
         summary = view.namespace_summary(name)
         if summary is not None:
-            yield _with_list(summary, "inferenceSets", _inference_sets(view, name, request))
+            yield with_list(summary, "inferenceSets", _inference_sets(view, name, request))
 
 
 def _inference_sets(
@@ -154,7 +154,7 @@ def _inference_sets(
         yield iter([b",".join(map(msgspec.json.encode, part))])
 
 
-def _with_list(head: StatusStruct, key: str, items: Iterator[Iterator[bytes]]) -> Iterator[bytes]:
+def with_list(head: StatusStruct, key: str, items: Iterator[Iterator[bytes]]) -> Iterator[bytes]:
     """
     Yield a struct whose list is rendered apart. It has no such key yet, and is never empty.
     """

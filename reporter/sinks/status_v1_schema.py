@@ -1,7 +1,7 @@
 """
-Publish the JSON Schema of ``/status/v1``, made from its structs.
+Publish the JSON Schemas of ``/status/v1`` of reporters and hubs, made from their structs.
 
-``python -m reporter.sinks.status_v1_schema`` writes it.
+``python -m reporter.sinks.status_v1_schema`` writes them.
 """
 
 import json
@@ -9,19 +9,22 @@ from pathlib import Path
 
 import msgspec
 
-from reporter.model.rollup.status import StatusDocument
+from reporter.model.fleet.status import FleetDocument
+from reporter.model.rollup.status import StatusDocument, StatusStruct
 
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMA_FILE = Path(__file__).with_name("status_v1.schema.json")
+FLEET_SCHEMA_FILE = Path(__file__).with_name("fleet_v1.schema.json")
 
 
-def render_schema() -> str:
+def render_schema(document: type[StatusStruct] = StatusDocument) -> str:
     """
-    Return the schema as text.
+    Return the schema of a document as text.
     """
-    return json.dumps({"$schema": DIALECT, **msgspec.json.schema(StatusDocument)}, indent=2) + "\n"
+    return json.dumps({"$schema": DIALECT, **msgspec.json.schema(document)}, indent=2) + "\n"
 
 
 if __name__ == "__main__":
     SCHEMA_FILE.write_text(render_schema(), "utf-8")
+    FLEET_SCHEMA_FILE.write_text(render_schema(FleetDocument), "utf-8")

@@ -23,7 +23,7 @@ from reporter.model.kinds.productionstack.health_events import (
     Resolution,
     subject_text,
 )
-from reporter.model.kinds.productionstack.statuses import VersionedMetadata
+from reporter.model.kinds.productionstack.status_object import VersionedMetadata
 from reporter.model.rollup.states import Actionability
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.stages.healthevents.content import make_spec, make_status_patch

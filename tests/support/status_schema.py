@@ -1,7 +1,7 @@
 """
-The published JSON Schema of ``/status/v1``, for every document that a test has.
+The published JSON Schemas of ``/status/v1``, for every document that a test has.
 
-The schema allows keys that it does not name, as later releases add some. Here it names all.
+The schemas allow keys that they do not name, as later releases add some. Here they name all.
 """
 
 import json
@@ -9,7 +9,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from reporter.sinks.status_v1_schema import SCHEMA_FILE
+from reporter.model.fleet.status import FLEET_SCOPE
+from reporter.sinks.status_v1_schema import FLEET_SCHEMA_FILE, SCHEMA_FILE
 
 
 def _closed(schema: Any) -> Any:
@@ -27,13 +28,16 @@ def _closed(schema: Any) -> Any:
 PUBLISHED = json.loads(SCHEMA_FILE.read_text("utf-8"))
 Draft202012Validator.check_schema(PUBLISHED)
 _VALIDATOR = Draft202012Validator(_closed(PUBLISHED))
+_FLEET_VALIDATOR = Draft202012Validator(_closed(json.loads(FLEET_SCHEMA_FILE.read_text("utf-8"))))
 
 
 def schema_errors(document: Any) -> list[str]:
     """
-    Return what is wrong with a document of JSON values.
+    Return what is wrong with a document of JSON values. That of a hub names its scope.
     """
-    return [f"{error.json_path}: {error.message}" for error in _VALIDATOR.iter_errors(document)]
+    is_of_hub = isinstance(document, dict) and document.get("scope") == FLEET_SCOPE
+    validator = _FLEET_VALIDATOR if is_of_hub else _VALIDATOR
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]
 
 
 def require_schema(document: Any) -> None:

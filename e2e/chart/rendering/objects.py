@@ -17,7 +17,8 @@ def object_of(objects: list[Json], kind: str, name: str = "") -> Json:
 
 
 def arguments_of(objects: list[Json]) -> list[str]:
-    container = object_of(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    deployment = object_of(objects, "Deployment", "stack-status-reporter")
+    container = deployment["spec"]["template"]["spec"]["containers"][0]
     given: list[str] = container["args"]
     return given
 

@@ -40,6 +40,7 @@ def test_what_is_rendered_is_what_was_reviewed(helm: Helm, values: Path) -> None
 
 def test_generated_files_are_up_to_date() -> None:
     assert rights.FILE.read_text() == rights.content()
+    assert rights.HUB_FILE.read_text() == rights.hub_content()
     assert {file: file.read_text() for file in crds.contents()} == crds.contents()
     text = values_table.README.read_text()
     assert values_table.updated(text) == text

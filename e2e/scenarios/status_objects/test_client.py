@@ -13,7 +13,10 @@ from e2e.support import status_objects
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.status_objects import StatusObjectClient
 from reporter.kube.wire.errors import Conflict, Invalid, NotFound, Unserved
-from reporter.model.kinds.productionstack.statuses import ProductionStackStatus
+from reporter.model.kinds.productionstack.statuses import (
+    PRODUCTION_STACK_STATUSES,
+    ProductionStackStatus,
+)
 from reporter.stages.rollup.objects.wanted import make_patch
 from tests.support.status_objects import PATH, STATUSES
 
@@ -43,7 +46,9 @@ def _read(plane: ControlPlane) -> ProductionStackStatus:
 
 async def _patch(api: RestClient, found: ProductionStackStatus, **wanted: object) -> Json:
     patch = make_patch(found, {**WANTED, **wanted}, evaluated_at=None)
-    after = await StatusObjectClient(api).patch(found, patch, version=VERSION)
+    after = await StatusObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus).patch(
+        found, patch, version=VERSION
+    )
     return dict(after.status or {})
 
 
@@ -51,7 +56,9 @@ async def test_status_is_patched_and_returned_with_its_new_version(
     plane: ControlPlane, api: RestClient, found: ProductionStackStatus
 ) -> None:
     patch = make_patch(found, WANTED, evaluated_at=None)
-    after = await StatusObjectClient(api).patch(found, patch, version=VERSION)
+    after = await StatusObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus).patch(
+        found, patch, version=VERSION
+    )
     assert after == _read(plane)
     assert after.status == WANTED
     assert after.spec == found.spec

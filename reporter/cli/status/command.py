@@ -11,13 +11,16 @@ from reporter.cli.status.arguments.dump_command import dump_command
 from reporter.cli.status.arguments.flags import RUN_FLAGS_NOTE, STATUS_FLAGS, render_flags
 from reporter.cli.status.arguments.parser import Arguments, parse_arguments
 from reporter.cli.status.arguments.targets import parse_target
-from reporter.cli.status.arguments.where import FILE
+from reporter.cli.status.arguments.where import FILE, asks_hub
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_STATE, ExitCode
+from reporter.cli.status.fleet import run_fleet_status
 from reporter.cli.status.history import History
 from reporter.cli.status.output import Format, Printer
 from reporter.cli.status.sources import SourceOpener
 from reporter.cli.status.terminal import Terminal
+from reporter.model.fleet.status import FleetDocument
+from reporter.model.rollup.status import StatusDocument
 from reporter.runtime.status.source import Answer, CannotAsk, StatusSource, Target
 from reporter.runtime.status.summary import summarize
 from reporter.settings import SettingsError
@@ -34,6 +37,7 @@ Show the status of the control plane, of a namespace, or of one InferenceSet.
 
 Usage:
   {PROGRAM_NAME} status [NS[/SET] | cluster] [FLAGS]
+  {PROGRAM_NAME} status [CLUSTER] --from=hub [FLAGS]
   kubectl productionstack-status [NS[/SET] | cluster] [FLAGS]
 
 Without a name: the control plane and each workload namespace. READY and UPDATED
@@ -65,8 +69,11 @@ def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """
     arguments = parse_arguments(argv, STATUS_FLAGS)
     if arguments.is_set("schema"):
-        print(render_schema(), end="")
+        document = FleetDocument if asks_hub(arguments) else StatusDocument
+        print(render_schema(document), end="")
         return ExitCode.MET
+    if asks_hub(arguments):
+        return run_fleet_status(arguments, _format(arguments), Terminal(environ), environ)
     lists_sets = arguments.is_set("all-namespaces")
     if lists_sets and (arguments.names or arguments.values["namespace"]):
         raise SettingsError("--all-namespaces", "takes no name; leave one of them out")

@@ -88,7 +88,7 @@ class Printer:
         self._last = answer.missing
 
     def _print_text(self, text: str, answer: Answer) -> None:
-        content = _without_ages(answer.raw)
+        content = without_ages(answer.raw)
         if content != self._last and text:
             separated = self._last is not None and self._form is not Format.JSON
             self._terminal.print("\n".join((*(["---"] if separated else []), text)))
@@ -213,13 +213,18 @@ def to_yaml(raw: Any) -> str:
     return text.rstrip("\n")
 
 
-def _without_ages(value: Any) -> Any:
+AGES = frozenset(
+    {"inStateSeconds", "evaluatedAt", "heardSecondsAgo", "skewSeconds", "at", "seconds"}
+)
+
+
+def without_ages(value: Any) -> Any:
     """
     Leave out what is another one in each answer with the same content.
     """
     if isinstance(value, dict):
-        kept = {k: v for k, v in value.items() if k not in {"inStateSeconds", "evaluatedAt"}}
-        return {key: _without_ages(each) for key, each in kept.items()}
+        kept = {k: v for k, v in value.items() if k not in AGES}
+        return {key: without_ages(each) for key, each in kept.items()}
     if isinstance(value, list | tuple):
-        return [_without_ages(each) for each in value]
+        return [without_ages(each) for each in value]
     return value

@@ -62,6 +62,8 @@ class SourceOpener:
     ) -> None:
         self._arguments, self._target = arguments, target
         self._where, self._watches = parse_where(arguments, used=used), watches
+        if self._where.way is Way.HUB:
+            raise SettingsError(f"--from={arguments.values['from']}", "a hub answers status alone")
         self._used = {f"--{name}" for name in used}
         self._at = parse_time(arguments.values.get("at", ""))
         self._environ = environ

@@ -22,7 +22,7 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete
 
 def collection_path(kind: ResourceKind, version: str, namespace: str = "") -> str:
     """
-    Return the path that lists the objects of a kind in one namespace, or in all that it has.
+    Return the path that lists the objects of a kind in one namespace, or where it is watched.
     """
     namespace = namespace or kind.namespace
     root = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"

@@ -21,6 +21,7 @@ from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS
 from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_AUTOSCALERS
 from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
+from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 
@@ -55,7 +56,11 @@ OPTIONAL_KINDS: tuple[ResourceKind, ...] = (
 The kinds that are watched only if ``--sources`` switches their source on; listed after all others.
 """
 
-WRITTEN_KINDS: tuple[ResourceKind, ...] = (PRODUCTION_STACK_STATUSES, HEALTH_EVENTS)
+WRITTEN_KINDS: tuple[ResourceKind, ...] = (
+    PRODUCTION_STACK_STATUSES,
+    PRODUCTION_STACK_CLUSTERS,
+    HEALTH_EVENTS,
+)
 """
 The kinds of this program, which it writes to; no verdict reads them.
 """

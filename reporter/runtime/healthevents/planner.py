@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
+from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.observations import NotServed, NotSynced
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.stages.healthevents.capacity import Place
@@ -13,7 +14,7 @@ from reporter.stages.healthevents.ends import Ends
 from reporter.stages.healthevents.plan import Plan, PlanInput, make_plan
 from reporter.stages.healthevents.wanted import NameFunc, WantedCache
 from reporter.stages.healthevents.writes import PlanMemory
-from reporter.stages.store.health_events import HealthEventStore
+from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 class StorePlanner:
@@ -23,7 +24,7 @@ class StorePlanner:
 
     def __init__(
         self,
-        objects: HealthEventStore,
+        objects: WrittenObjectStore[HealthEvent],
         announcements: Announcements,
         limits: StoreLimits,
         name_of: NameFunc,

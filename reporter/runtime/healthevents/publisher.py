@@ -14,6 +14,7 @@ from typing import NoReturn, Protocol
 from reporter.kube.wire.errors import KubeError, Refused, Unreachable
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreWriteResult
+from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.observations import Watching
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.healthevents.planner import StorePlanner
@@ -23,7 +24,7 @@ from reporter.runtime.leaderelection.leadership import Leadership, run_while_lea
 from reporter.runtime.process.clock import Clock
 from reporter.stages.healthevents.plan import Plan
 from reporter.stages.healthevents.writes import Create
-from reporter.stages.store.health_events import HealthEventStore
+from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 LEADERSHIP_RECHECK = timedelta(seconds=1)
@@ -61,7 +62,7 @@ class HealthEventPublisher:
 
     def __init__(  # noqa: PLR0913
         self,
-        objects: HealthEventStore,
+        objects: WrittenObjectStore[HealthEvent],
         announcements: Announcements,
         planner: StorePlanner,
         writer: HealthEventWriter,

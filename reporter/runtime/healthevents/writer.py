@@ -20,7 +20,7 @@ from reporter.model.kinds.productionstack.health_events import HealthEvent, Heal
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.stages.healthevents.content import make_spec, make_status_patch
 from reporter.stages.healthevents.writes import Create, Json, Patch
-from reporter.stages.store.health_events import HealthEventStore
+from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 Write: TypeAlias = Create | Patch | HealthEvent
@@ -51,7 +51,7 @@ class HealthEventWriter:
     def __init__(
         self,
         sink: HealthEventSink,
-        objects: HealthEventStore,
+        objects: WrittenObjectStore[HealthEvent],
         announcements: Announcements,
         kind: ResourceKind,
     ) -> None:

@@ -3,23 +3,17 @@ Answer requests for ``/status/v1``: conditional ones, and those that wait for a 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from aiohttp import ETag, hdrs, web
 
 from reporter.model.rollup.status import StatusError
 from reporter.runtime.http.server import JSON, send_parts
-from reporter.sinks.status_v1 import (
-    StatusRequest,
-    encode,
-    find_missing,
-    parse_request,
-    render,
-    revision_of,
-    too_many_waiting,
-)
-from reporter.stages.rollup.document import StatusView
+from reporter.sinks import status_v1
+from reporter.sinks.status_v1 import encode, too_many_waiting
 
 
 MAX_WAITING = 32
@@ -35,7 +29,50 @@ Caches may keep an answer, but revalidate it before each use.
 """
 
 
-class StatusV1:
+class Request(Protocol):
+    """
+    What was asked for. *wait*: seconds to wait for a change.
+    """
+
+    @property
+    def wait(self) -> int: ...
+
+
+V = TypeVar("V")
+R = TypeVar("R", bound=Request)
+
+
+@dataclass(frozen=True, slots=True)
+class Document(Generic[V, R]):
+    """
+    The functions that make the answer of a view, and the paths at which it is served.
+
+    *parse* returns what was asked for, or what is wrong with it. *find_missing* returns the answer for
+    what is certainly not there, *find_unavailable* for a process that cannot answer.
+    """
+
+    paths: tuple[str, ...]
+    parse: Callable[[Mapping[str, str], Mapping[str, str]], R | StatusError]
+    find_missing: Callable[[V, R], StatusError | None]
+    revision_of: Callable[[V, R], int]
+    render: Callable[[V, R], Generator[bytes, None, None]]
+    find_unavailable: Callable[[V], StatusError | None] = lambda _: None
+
+
+REPORTER_DOCUMENT = Document(
+    (
+        "/status/v1",
+        "/status/v1/namespaces/{namespace}",
+        "/status/v1/namespaces/{namespace}/{name}",
+    ),
+    status_v1.parse_request,
+    status_v1.find_missing,
+    status_v1.revision_of,
+    status_v1.render,
+)
+
+
+class StatusV1(Generic[V, R]):
     """
     *view* returns the roll-up of this moment, *next_change* waits until it changes.
 
@@ -44,23 +81,21 @@ class StatusV1:
 
     def __init__(
         self,
-        view: Callable[[], StatusView],
+        document: Document[V, R],
+        view: Callable[[], V],
         next_change: Callable[[], Awaitable[None]],
         *,
         process: str,
     ) -> None:
+        self._document = document
         self._view, self._next_change, self._process = view, next_change, process
         self._waiting = 0
 
     def routes(self) -> Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]:
-        return {
-            "/status/v1": self.show,
-            "/status/v1/namespaces/{namespace}": self.show,
-            "/status/v1/namespaces/{namespace}/{name}": self.show,
-        }
+        return dict.fromkeys(self._document.paths, self.show)
 
     async def show(self, request: web.Request) -> web.StreamResponse:
-        wanted = parse_request(request.match_info, request.query)
+        wanted = self._document.parse(request.match_info, request.query)
         if isinstance(wanted, StatusError):
             return _error_response(400, wanted)
         if wanted.wait and self._is_unchanged(request, wanted):
@@ -69,7 +104,10 @@ class StatusV1:
                 return _error_response(429, too_many_waiting(MAX_WAITING), retry)
             await self._wait(request, wanted)
         view = self._view()
-        missing = find_missing(view, wanted)
+        unavailable = self._document.find_unavailable(view)
+        if unavailable is not None:
+            return _error_response(503, unavailable)
+        missing = self._document.find_missing(view, wanted)
         if missing is not None:
             return _error_response(404, missing)
         if self._is_unchanged(request, wanted):
@@ -79,9 +117,9 @@ class StatusV1:
         headers = {hdrs.CONTENT_TYPE: JSON, hdrs.CACHE_CONTROL: NO_CACHE}
         response = web.StreamResponse(headers=headers)
         response.etag = self._etag(view, wanted)
-        return await send_parts(request, response, render(view, wanted))
+        return await send_parts(request, response, self._document.render(view, wanted))
 
-    async def _wait(self, request: web.Request, wanted: StatusRequest) -> None:
+    async def _wait(self, request: web.Request, wanted: R) -> None:
         """
         Wait until the answer would be another one, or for as long as was asked for.
         """
@@ -94,16 +132,17 @@ class StatusV1:
         finally:
             self._waiting -= 1
 
-    def _is_unchanged(self, request: web.Request, wanted: StatusRequest) -> bool:
+    def _is_unchanged(self, request: web.Request, wanted: R) -> bool:
         view = self._view()
-        if find_missing(view, wanted) is not None:
+        document = self._document
+        if document.find_unavailable(view) or document.find_missing(view, wanted) is not None:
             return False
         known = request.if_none_match or ()
         return any(each.value in {"*", self._etag(view, wanted).value} for each in known)
 
-    def _etag(self, view: StatusView, wanted: StatusRequest) -> ETag:
+    def _etag(self, view: V, wanted: R) -> ETag:
         # Weak: ages in the answer change without its content (RFC 9110, 8.8.1).
-        return ETag(f"{self._process}-{revision_of(view, wanted)}", is_weak=True)
+        return ETag(f"{self._process}-{self._document.revision_of(view, wanted)}", is_weak=True)
 
 
 def _error_response(

@@ -16,8 +16,11 @@ from reporter.kube.watch.reflector import Reflector
 from reporter.model.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit
-from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
-from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS, HealthEvent
+from reporter.model.kinds.productionstack.statuses import (
+    PRODUCTION_STACK_STATUSES,
+    ProductionStackStatus,
+)
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.model.observations import Watching, WatchState
 from reporter.runtime.inputs import scrape_config
@@ -29,13 +32,14 @@ from reporter.sinks.metrics import PermissionReport, WatchReport
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.second_look.contents import WatchProgress
 from reporter.stages.snapshot.scrape_targets import TargetFinder
-from reporter.stages.store.health_events import HealthEventStore
 from reporter.stages.store.samples import SampleStore
-from reporter.stages.store.status_objects import StatusObjectStore
 from reporter.stages.store.store import Store
+from reporter.stages.store.written_objects import WrittenObjectStore
 
 
-WrittenStore: TypeAlias = StatusObjectStore | HealthEventStore
+WrittenStore: TypeAlias = (
+    WrittenObjectStore[ProductionStackStatus] | WrittenObjectStore[HealthEvent]
+)
 
 
 class Inputs:
@@ -70,8 +74,8 @@ class Inputs:
         self._reflectors = {
             kind: Reflector(context, kind, self.store, self._discovery) for kind in kinds
         }
-        self.status_objects = StatusObjectStore(self.store.served_version)
-        self.health_events = HealthEventStore(self.store.served_version)
+        self.status_objects = WrittenObjectStore(ProductionStackStatus, self.store.served_version)
+        self.health_events = WrittenObjectStore(HealthEvent, self.store.served_version)
         self._writable: dict[Reflector, WrittenStore] = {}
         if settings.status_objects:
             self._add_writable(context, PRODUCTION_STACK_STATUSES, self.status_objects)
@@ -148,8 +152,7 @@ class Inputs:
         """
         Return what is known of the permissions, for the metrics page.
         """
-        states = self._permissions.states
-        return PermissionReport(states.missing_by_resource(), len(states.unknown))
+        return self._permissions.report()
 
     def watch_reports(self) -> Iterator[WatchReport]:
         """
@@ -158,12 +161,12 @@ class Inputs:
         now, tables = self._clock.now(), self.store.snapshot().tables
         for reflector in self._reflectors.values():
             state = tables[reflector.kind.resource].watch_state
-            yield _report(reflector, state, now)
+            yield report_watch(reflector, state, now)
         for reflector, objects in self._writable.items():
-            yield _report(reflector, objects.watch_state, now)
+            yield report_watch(reflector, objects.watch_state, now)
 
 
-def _report(reflector: Reflector, state: WatchState, now: datetime) -> WatchReport:
+def report_watch(reflector: Reflector, state: WatchState, now: datetime) -> WatchReport:
     stats = reflector.stats
     last = stats.last_event
     return WatchReport(

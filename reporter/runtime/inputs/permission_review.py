@@ -20,6 +20,7 @@ from reporter.kube.watch.context import WatchContext
 from reporter.runtime.inputs.permission_states import PermissionStates
 from reporter.runtime.inputs.permissions import POD_PROXY_PERMISSION
 from reporter.settings import ScrapeMode
+from reporter.sinks.metrics import PermissionReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,12 @@ class PermissionReview:
         if is_news:
             self._forbidden.add(permission)
             self._was_forbidden.set()
+
+    def report(self) -> PermissionReport:
+        """
+        Return what is known of them, for the metrics page.
+        """
+        return PermissionReport(self.states.missing_by_resource(), len(self.states.unknown))
 
     async def run(self) -> NoReturn:
         if self._reviews_proxy:

@@ -112,7 +112,7 @@ def required_permissions(  # noqa: PLR0913
     for verb in EVENT_VERBS:
         permission = Permission(verb, "", "events", EVENT_NAMESPACE)
         needed[permission].add("every reason: no Event can be written")
-    for permission in _election_permissions(lease) if lease is not None else ():
+    for permission in election_permissions(lease) if lease is not None else ():
         needed[permission].add("every reason: this process cannot lead")
     reads = _read_permissions(catalogue, specs, sources)
     for permission, purpose in sorted(reads, key=lambda each: _KIND_ORDER[each[0].resource]):
@@ -156,7 +156,7 @@ def _store_permissions(namespace: str) -> Iterator[Permission]:
     yield Permission("patch", kind.group, f"{kind.resource}/status", namespace)
 
 
-def _election_permissions(lease: Permission) -> Iterator[Permission]:
+def election_permissions(lease: Permission) -> Iterator[Permission]:
     # No resourceName: RBAC cannot restrict create by the name of the object.
     yield Permission("create", LEASE_GROUP, "leases", lease.namespace)
     for verb in ("get", "update"):

@@ -5,12 +5,12 @@ What each object is to have, looked at again only if it or what it is about has 
 import asyncio
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.productionstack.statuses import ProductionStackStatus, StatusScope
-from reporter.runtime.rollup.object_queue import PendingObject
+from reporter.runtime.rollup.object_queue import ObjectWrite, PendingObject
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.objects.wanted import (
@@ -20,10 +20,11 @@ from reporter.stages.rollup.objects.wanted import (
     evaluation_interval,
     is_outdated,
     look_at,
+    make_patch,
     renewal_due_at,
 )
 from reporter.stages.rollup.records import RollUp
-from reporter.stages.store.status_objects import StatusObjectStore
+from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 OBJECTS_BETWEEN_YIELDS = 50
@@ -48,7 +49,9 @@ class ObjectLooks:
     The last look at each object.
     """
 
-    def __init__(self, objects: StatusObjectStore, rules: AnswerRules) -> None:
+    def __init__(
+        self, objects: WrittenObjectStore[ProductionStackStatus], rules: AnswerRules
+    ) -> None:
         self._objects, self._rules = objects, rules
         self._kept: dict[NamespacedName, _Kept] = {}
         self._written: dict[NamespacedName, _Written] = {}
@@ -134,3 +137,37 @@ def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> Revision:
     if record is not None and found.spec.scope is StatusScope.NAMESPACE:
         number = record.revision
     return number, rollup.evaluation.known_subjects.unknown_layers
+
+
+class RollUpSource(Protocol):
+    def view(self) -> StatusView: ...
+
+    async def next_change(self) -> None: ...
+
+
+class RollUpLooks:
+    """
+    What each object is to have of the roll-up of this moment.
+    """
+
+    def __init__(
+        self,
+        objects: WrittenObjectStore[ProductionStackStatus],
+        rollups: RollUpSource,
+        rules: AnswerRules,
+    ) -> None:
+        self._looks, self._rollups = ObjectLooks(objects, rules), rollups
+        self.next_change, self.written = rollups.next_change, self._looks.written
+
+    async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
+        return await self._looks.find_pending(self._rollups.view(), now=now)
+
+    def make_write(
+        self, name: NamespacedName, found: ProductionStackStatus, *, now: datetime
+    ) -> ObjectWrite | None:
+        view = self._rollups.view()
+        wanted = self._looks.look(name, found, view, now=now).wanted
+        if wanted is None:
+            return None
+        evaluated_at = view.rollup.evaluated_at
+        return ObjectWrite(wanted, make_patch(found, wanted, evaluated_at=evaluated_at))

@@ -1,5 +1,5 @@
 """
-The loop that writes the status of ProductionStackStatuses while this process leads.
+The loop that writes the status of objects of one kind while this process leads.
 
 Nothing is queued but names: what is written is made at the moment of sending.
 """
@@ -9,7 +9,7 @@ import logging
 import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import NoReturn, Protocol
+from typing import Generic, NoReturn, Protocol, TypeVar
 
 from reporter.kube.wire.errors import (
     Conflict,
@@ -22,21 +22,22 @@ from reporter.kube.wire.errors import (
     Unserved,
 )
 from reporter.model.kinds.base.objects import NamespacedName
-from reporter.model.kinds.productionstack.statuses import (
-    PRODUCTION_STACK_STATUSES,
-    ProductionStackStatus,
-)
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.productionstack.status_object import StatusObject
 from reporter.model.look_interval import look_interval
 from reporter.model.rollup.object_status import WriteObjectResult
 from reporter.runtime.leaderelection.leadership import Leadership, run_while_leading
 from reporter.runtime.process.cancellation import cancel_all
 from reporter.runtime.process.clock import Clock
-from reporter.runtime.rollup.object_looks import ObjectLooks
-from reporter.runtime.rollup.object_queue import ObjectQueue
-from reporter.stages.rollup.document import StatusView
-from reporter.stages.rollup.objects.answers import AnswerRules
-from reporter.stages.rollup.objects.wanted import Json, make_patch
-from reporter.stages.store.status_objects import StatusObjectStore
+from reporter.runtime.rollup.object_queue import (
+    DEFAULT_RATE,
+    ObjectQueue,
+    ObjectWrite,
+    PendingObject,
+    WriteRate,
+)
+from reporter.stages.rollup.objects.wanted import Json
+from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 LEADERSHIP_RECHECK = timedelta(seconds=1)
@@ -59,44 +60,63 @@ PRUNED = "pruned"
 logger = logging.getLogger(__name__)
 
 
-class StatusObjectWriter(Protocol):
+T = TypeVar("T", bound=StatusObject)
+T_contra = TypeVar("T_contra", bound=StatusObject, contravariant=True)
+
+
+class StatusObjectWriter(Protocol[T]):
     """
     Writes one status; raises KubeErrors.
     """
 
-    async def patch(
-        self, found: ProductionStackStatus, patch: Json, *, version: str
-    ) -> ProductionStackStatus: ...
+    async def patch(self, found: T, patch: Json, *, version: str) -> T: ...
 
 
-class RollUpSource(Protocol):
-    def view(self) -> StatusView: ...
+class Looks(Protocol[T_contra]):
+    """
+    What each object is to have.
+
+    *find_pending* returns the objects to write, now or later, and when time alone changes that.
+    *make_write* returns what to write now; None if that is not known well enough. *written* gets what
+    the API server made of a write, and returns whether it is what was written.
+    """
+
+    async def find_pending(
+        self, *, now: datetime
+    ) -> tuple[list[PendingObject], datetime | None]: ...
+
+    def make_write(
+        self, name: NamespacedName, found: T_contra, *, now: datetime
+    ) -> ObjectWrite | None: ...
+
+    def written(self, name: NamespacedName, after: T_contra, wanted: Json) -> bool: ...
 
     async def next_change(self) -> None: ...
 
 
-class StatusObjectPublisher:
+class StatusObjectPublisher(Generic[T]):
     """
     *count_write* is called with the result of every request to write a status.
     """
 
     def __init__(  # noqa: PLR0913
         self,
-        objects: StatusObjectStore,
-        rollups: RollUpSource,
-        writer: StatusObjectWriter,
+        objects: WrittenObjectStore[T],
+        looks: Looks[T],
+        writer: StatusObjectWriter[T],
         leadership: Leadership,
         clock: Clock,
         *,
-        rules: AnswerRules,
+        kind: ResourceKind,
         count_write: Callable[[WriteObjectResult], None],
+        rate: WriteRate = DEFAULT_RATE,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._objects, self._rollups, self._writer = objects, rollups, writer
+        self._objects, self._looks, self._writer = objects, looks, writer
         self._leadership, self._clock, self._count_write = leadership, clock, count_write
-        self._looks = ObjectLooks(objects, rules)
-        self._queue = ObjectQueue(now=clock.now(), jitter=jitter)
-        self._conflicts: dict[NamespacedName, ProductionStackStatus] = {}
+        self._kind = kind
+        self._queue = ObjectQueue(now=clock.now(), jitter=jitter, rate=rate)
+        self._conflicts: dict[NamespacedName, T] = {}
         self._changed = asyncio.Event()
         self._logged: set[str] = set()
         self._faulty = False
@@ -134,14 +154,14 @@ class StatusObjectPublisher:
 
     async def _publish(self) -> NoReturn:
         async with asyncio.TaskGroup() as group:
-            change = group.create_task(self._rollups.next_change())
+            change = group.create_task(self._looks.next_change())
             while True:
                 await asyncio.sleep(LOOK_INTERVAL)  # the task above has begun to wait by then
                 self._changed.clear()
                 wake_at = await self._start_due_writes(group)
                 await self._wait(change, wake_at)
                 if change.done():
-                    change = group.create_task(self._rollups.next_change())
+                    change = group.create_task(self._looks.next_change())
 
     async def _start_due_writes(self, writes: asyncio.TaskGroup) -> datetime | None:
         """
@@ -150,7 +170,7 @@ class StatusObjectPublisher:
         now = self._clock.now()
         if not self._leadership.holds_lease():
             return now + LEADERSHIP_RECHECK
-        pending, deadline = await self._looks.find_pending(self._rollups.view(), now=now)
+        pending, deadline = await self._looks.find_pending(now=now)
         self._end_conflicts()
         self._queue.keep_only(self._objects.objects)
         due, wake_at = self._queue.take_due(pending, now=now)
@@ -183,37 +203,31 @@ class StatusObjectPublisher:
     async def _write(self, name: NamespacedName) -> None:
         try:
             found = self._objects.objects.get(name)
-            version = self._objects.served_version(PRODUCTION_STACK_STATUSES)
+            version = self._objects.served_version(self._kind)
             if found is not None and version is not None and self._leadership.holds_lease():
                 await self._try_write(name, found, version)
         finally:
             self._queue.finished(name)
             self._changed.set()
 
-    async def _try_write(
-        self, name: NamespacedName, found: ProductionStackStatus, version: str
-    ) -> None:
-        view, now = self._rollups.view(), self._clock.now()
-        wanted = self._looks.look(name, found, view, now=now).wanted
-        if wanted is None:
+    async def _try_write(self, name: NamespacedName, found: T, version: str) -> None:
+        write = self._looks.make_write(name, found, now=self._clock.now())
+        if write is None:
             return
-        patch = make_patch(found, wanted, evaluated_at=view.rollup.evaluated_at)
         try:
             # After a pause the event loop runs expired timers before it handles its sockets.
             async with asyncio.timeout_at(self._leadership.deadline()):
-                written = await self._writer.patch(found, patch, version=version)
+                written = await self._writer.patch(found, write.patch, version=version)
         except TimeoutError:
             why = "the lease ended during the write"
             self._failed(name, found, Unreachable(f"write status of {name}", message=why))
         except KubeError as err:
             self._failed(name, found, err)
         else:
-            self._succeeded(name, wanted, written)
+            self._succeeded(name, write.wanted, written)
             self._objects.written(found, written)
 
-    def _succeeded(
-        self, name: NamespacedName, wanted: Json, written: ProductionStackStatus
-    ) -> None:
+    def _succeeded(self, name: NamespacedName, wanted: Json, written: T) -> None:
         self._count_write(WriteObjectResult.WRITTEN)
         self._queue.succeeded(name)
         self._faulty = False
@@ -227,7 +241,7 @@ class StatusObjectPublisher:
                 " release? The CRD of this one is in the chart"
             )
 
-    def _failed(self, name: NamespacedName, found: ProductionStackStatus, err: KubeError) -> None:
+    def _failed(self, name: NamespacedName, found: T, err: KubeError) -> None:
         result, now = _result_of(err), self._clock.now()
         self._count_write(result)
         retry_after = err.retry_after if isinstance(err, Throttled | Unreachable) else None

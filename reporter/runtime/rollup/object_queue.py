@@ -11,10 +11,22 @@ from typing import NamedTuple
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.runtime.announcing.write_limits import WriteLimits
 from reporter.stages.announcing.rate_limit import TokenBucket
+from reporter.stages.rollup.objects.wanted import Json
 
 
 MAX_CONCURRENT_WRITES = 4
-WRITES_PER_SECOND, BURST = 2.0, 20.0
+
+
+class WriteRate(NamedTuple):
+    """
+    The writes a second on average, and at once.
+    """
+
+    per_second: float = 2.0
+    burst: float = 20.0
+
+
+DEFAULT_RATE = WriteRate()
 
 
 class PendingObject(NamedTuple):
@@ -29,13 +41,24 @@ class PendingObject(NamedTuple):
     name: NamespacedName
 
 
+class ObjectWrite(NamedTuple):
+    """
+    A status to write, whole and as a patch.
+    """
+
+    wanted: Json
+    patch: Json
+
+
 class ObjectQueue(WriteLimits[NamespacedName]):
     """
     The limits of writes of statuses.
     """
 
-    def __init__(self, *, now: datetime, jitter: Callable[[], float]) -> None:
-        bucket = TokenBucket(now, WRITES_PER_SECOND, BURST, BURST)
+    def __init__(
+        self, *, now: datetime, jitter: Callable[[], float], rate: WriteRate = DEFAULT_RATE
+    ) -> None:
+        bucket = TokenBucket(now, rate.per_second, rate.burst, rate.burst)
         super().__init__(bucket, max_in_flight=MAX_CONCURRENT_WRITES, jitter=jitter)
 
     def take_due(

@@ -4,9 +4,10 @@ The packages that status objects name, for the roll-up; sorted out only after a 
 
 from collections.abc import Mapping
 
+from reporter.model.kinds.productionstack.statuses import ProductionStackStatus
 from reporter.model.rollup.status import Package
 from reporter.stages.rollup.objects.packages import packages_of
-from reporter.stages.store.status_objects import StatusObjectStore
+from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 class PackageIndex:
@@ -14,7 +15,7 @@ class PackageIndex:
     Returns the package of each namespace with one: the same mapping until one changes.
     """
 
-    def __init__(self, objects: StatusObjectStore) -> None:
+    def __init__(self, objects: WrittenObjectStore[ProductionStackStatus]) -> None:
         self._objects = objects
         self._revision = 0
         self._packages: Mapping[str, Package] = {}

@@ -16,8 +16,9 @@ from reporter.settings.parsers import BindAddress, parse_address
 
 
 SELECTOR = "app.kubernetes.io/component=status-reporter"
+HUB_SELECTOR = "app.kubernetes.io/component=status-hub"
 """
-The label that the chart gives to the pods of reporters.
+The labels that the chart gives to the pods of reporters and of hubs.
 """
 
 ADDRESS_FLAG = "status-bind-address"
@@ -96,7 +97,9 @@ class ReporterPod(msgspec.Struct, frozen=True):
         return address if address is not None and not address.is_loopback else None
 
 
-async def find_reporter_pods(api: RestClient, namespace: str = "") -> tuple[ReporterPod, ...]:
+async def find_reporter_pods(
+    api: RestClient, namespace: str = "", selector: str = SELECTOR
+) -> tuple[ReporterPod, ...]:
     """
     Return the pods with the chart's label, ready ones first. Raises KubeError.
 
@@ -107,7 +110,7 @@ async def find_reporter_pods(api: RestClient, namespace: str = "") -> tuple[Repo
         "GET",
         f"/api/v1{within}/pods",
         # Of the API server's cache: a read of etcd would go through all pods of the cluster.
-        query=(("labelSelector", SELECTOR), ("resourceVersion", "0")),
+        query=(("labelSelector", selector), ("resourceVersion", "0")),
         operation="list pods",
     )
     try:
@@ -133,8 +136,9 @@ class PodFetcher:
     A pod that does not answer may have been replaced: the next question finds another one.
     """
 
-    def __init__(self, api: RestClient, pod: ReporterPod) -> None:
+    def __init__(self, api: RestClient, pod: ReporterPod, selector: str = SELECTOR) -> None:
         self.description = f"the reporter in pod {pod}"
+        self._selector = selector
         self._api, self._pod, self._is_lost = api, pod, False
 
     async def fetch(
@@ -178,7 +182,7 @@ class PodFetcher:
     async def _find_again(self) -> ReporterPod:
         namespace = self._pod.namespace
         try:
-            found = await find_reporter_pods(self._api, namespace)
+            found = await find_reporter_pods(self._api, namespace, self._selector)
         except KubeError as err:
             raise CannotAsk(
                 f"the reporter's pods cannot be found: {err.why}", may_pass=True

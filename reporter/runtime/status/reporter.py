@@ -31,6 +31,7 @@ ANSWERS = frozenset(
         HTTPStatus.BAD_REQUEST,
         HTTPStatus.NOT_FOUND,
         HTTPStatus.TOO_MANY_REQUESTS,
+        HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
 """
@@ -119,6 +120,18 @@ def read_answer(fetched: Fetched, target: Target) -> Answer:
     """
     Read what came back. Raises CannotAsk for what no reporter of this version answers.
     """
+    if fetched.status == HTTPStatus.NOT_FOUND and not is_html(fetched.headers):
+        return _read_missing(fetched)
+    raw = read_raw(fetched)
+    if "scope" in raw:
+        raise CannotAsk("this is the address of a hub; ask it with --from=hub:URL")
+    return _read_document(raw, fetched, target)
+
+
+def read_raw(fetched: Fetched) -> dict[str, Any]:
+    """
+    Return the JSON of an answer. Raises CannotAsk for anything else.
+    """
     if is_html(fetched.headers):
         raise CannotAsk(
             f"the answer is an HTML page and not that of a reporter: {clean(fetched.body)};"
@@ -126,9 +139,7 @@ def read_answer(fetched: Fetched, target: Target) -> Answer:
         )
     match fetched.status:
         case HTTPStatus.OK:
-            return _read_document(fetched, target)
-        case HTTPStatus.NOT_FOUND:
-            return _read_missing(fetched)
+            return _read_object(fetched)
         case HTTPStatus.TOO_MANY_REQUESTS:
             raise CannotAsk(
                 f"the reporter is busy: {_error_text(fetched)}",
@@ -142,13 +153,17 @@ def read_answer(fetched: Fetched, target: Target) -> Answer:
             )
 
 
-def _read_document(fetched: Fetched, target: Target) -> Answer:
+def _read_object(fetched: Fetched) -> dict[str, Any]:
     raw = _decode(fetched.body)
     if not isinstance(raw, dict) or raw.get("schema") != SCHEMA_VERSION:
         raise CannotAsk(
             f"the answer is not the status of a reporter in the schema {SCHEMA_VERSION}:"
             f" {clean(fetched.body, max_length=100)}"
         )
+    return raw
+
+
+def _read_document(raw: dict[str, Any], fetched: Fetched, target: Target) -> Answer:
     try:
         document = msgspec.convert(raw, StatusDocument)
     except msgspec.ValidationError as err:
@@ -166,7 +181,7 @@ def _read_missing(fetched: Fetched) -> Answer:
     """
     Distinguish a target that is not there from a reporter that has no such page.
     """
-    error = _decode_error(fetched.body)
+    error = read_error(fetched)
     if error is None or error.state is None:
         raise CannotAsk(
             f"this reporter has no {PATH}: it is of an older version, or its address is not the"
@@ -176,7 +191,7 @@ def _read_missing(fetched: Fetched) -> Answer:
 
 
 def _error_text(fetched: Fetched) -> str:
-    error = _decode_error(fetched.body)
+    error = read_error(fetched)
     return f"{error.error}. {error.remedy}" if error is not None else clean(fetched.body)
 
 
@@ -187,8 +202,11 @@ def _decode(body: bytes) -> Any:
         return None
 
 
-def _decode_error(body: bytes) -> StatusError | None:
+def read_error(fetched: Fetched) -> StatusError | None:
+    """
+    Return the error of an answer; None if it has none of ours.
+    """
     try:
-        return msgspec.json.decode(body, type=StatusError)
+        return msgspec.json.decode(fetched.body, type=StatusError)
     except (msgspec.DecodeError, RecursionError):
         return None

@@ -3,7 +3,8 @@ The metrics page: what it declares, how the values are collected, and the page i
 """
 
 from reporter.sinks.metrics.collectors import PermissionReport, WatchReport
+from reporter.sinks.metrics.hub import HubMetrics
 from reporter.sinks.metrics.page import Metrics
 
 
-__all__ = ["Metrics", "PermissionReport", "WatchReport"]
+__all__ = ["HubMetrics", "Metrics", "PermissionReport", "WatchReport"]

@@ -7,18 +7,7 @@ Every series of the catalogue is there from the start, and trouble that has ende
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    ProcessCollector,
-    disable_created_metrics,
-    generate_latest,
-)
-
 from reporter.model.entries import Catalogue
-from reporter.model.enums import ClosedConnection
 from reporter.model.event_record import WriteResult
 from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.metrics.samples import ScrapeResult
@@ -27,20 +16,12 @@ from reporter.model.subjects import FindingKey
 from reporter.settings import RollUpScope
 from reporter.sinks.metrics.collectors import (
     FindingCollector,
-    PermissionCollector,
-    PermissionReport,
     ScrapeCollector,
-    WatchCollector,
     WatchReport,
 )
-from reporter.sinks.metrics.declaration import MetricDeclaration
 from reporter.sinks.metrics.declarations import (
-    CLOCK_SKEW,
-    CLOCK_SPREAD,
-    CLOSED_CONNECTIONS,
     EPISODE_DURATION,
     EPISODES,
-    EVENT_LOOP_LAG,
     EVENT_WRITES,
     LAST_PASS,
     LEADER,
@@ -49,37 +30,29 @@ from reporter.sinks.metrics.declarations import (
     STATUS_OBJECT_WRITES,
     STATUS_OBJECTS_FAILING,
 )
+from reporter.sinks.metrics.process import ProcessMetrics
 from reporter.sinks.metrics.rollups import RollUpCollector
 from reporter.sinks.metrics.store import StoreMetrics
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.rollup.records import RollUp
 
 
-class Metrics:
+class Metrics(ProcessMetrics):
     """
     Count passes and writes when they happen; ask for everything else at each scrape.
     """
 
     def __init__(self, catalogue: Catalogue, watches: Callable[[], Iterable[WatchReport]]) -> None:
-        # A second series, `_created`, for each counter and histogram tells nobody anything here.
-        disable_created_metrics()  # type: ignore[no-untyped-call]
-        self.registry = CollectorRegistry()
-        ProcessCollector(registry=self.registry)
+        super().__init__(watches)
         self._evaluation = Evaluation()
         self.registry.register(FindingCollector(catalogue, lambda: self._evaluation))
-        self.registry.register(WatchCollector(watches))
         self._scrape_pages = ScrapeCollector()
         self.registry.register(self._scrape_pages)
-        self._permissions = PermissionCollector()
-        self.registry.register(self._permissions)
         self._passes = self._histogram(PASS_DURATION)
-        self._loop_lag = self._histogram(EVENT_LOOP_LAG)
         self._last_pass = self._gauge(LAST_PASS)
-        self._leader = self._gauge(LEADER)
-        self._clock_skew, self._clock_spread = self._gauge(CLOCK_SKEW), self._gauge(CLOCK_SPREAD)
         self._writes = self._counter(EVENT_WRITES, WriteResult)
         self._scrapes = self._counter(SCRAPES, ScrapeResult)
-        self._closed_connections = self._counter(CLOSED_CONNECTIONS, ClosedConnection)
+        self._leader = self._gauge(LEADER)
         self._status_writes = self._counter(STATUS_OBJECT_WRITES, WriteObjectResult)
         self._status_failing = self._gauge(STATUS_OBJECTS_FAILING)
         announced = (e.reason for e in catalogue.entries.values() if e.is_evaluated)
@@ -110,60 +83,22 @@ class Metrics:
         """
         return StoreMetrics(self.registry, objects)
 
-    def _histogram(self, declaration: MetricDeclaration) -> Histogram:
-        return Histogram(
-            declaration.full_name,
-            declaration.help,
-            declaration.labels,
-            registry=self.registry,
-            buckets=declaration.buckets,
-        )
-
-    def _gauge(self, declaration: MetricDeclaration) -> Gauge:
-        return Gauge(declaration.full_name, declaration.help, registry=self.registry)
-
-    def _counter(self, declaration: MetricDeclaration, results: Iterable[str]) -> Counter:
-        """
-        Return a counter with a zero for every result, so that the first increase is seen.
-        """
-        counter = Counter(
-            declaration.full_name, declaration.help, declaration.labels, registry=self.registry
-        )
-        for result in results:
-            counter.labels(result)
-        return counter
-
     def set_failing_objects_function(self, count: Callable[[], int]) -> None:
         self._status_failing.set_function(lambda: float(count()))
 
     def set_leader_function(self, is_leader: Callable[[], bool]) -> None:
         self._leader.set_function(lambda: float(is_leader()))
 
-    def set_clock_functions(
-        self, *, skew: Callable[[], float], spread: Callable[[], float]
-    ) -> None:
-        self._clock_skew.set_function(skew)
-        self._clock_spread.set_function(spread)
-
     def set_scrape_pages_function(self, count_pages: Callable[[], Mapping[str, int]]) -> None:
         self._scrape_pages.count_pages = count_pages
-
-    def set_permissions_function(self, report: Callable[[], PermissionReport]) -> None:
-        self._permissions.report = report
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
         self._evaluation = after
         self._passes.observe(took.total_seconds())
         self._last_pass.set_to_current_time()
 
-    def observe_loop_lag(self, seconds: float) -> None:
-        self._loop_lag.observe(seconds)
-
     def count_write(self, result: str) -> None:
         self._writes.labels(result).inc()
-
-    def count_status_write(self, result: WriteObjectResult) -> None:
-        self._status_writes.labels(result).inc()
 
     def on_episode_begin(self, key: FindingKey) -> None:
         self._episodes.labels(key.reason).inc()
@@ -174,8 +109,5 @@ class Metrics:
     def count_scrape(self, result: ScrapeResult) -> None:
         self._scrapes.labels(result).inc()
 
-    def count_closed_connection(self, cause: ClosedConnection) -> None:
-        self._closed_connections.labels(cause).inc()
-
-    def render(self) -> bytes:
-        return generate_latest(self.registry)
+    def count_status_write(self, result: WriteObjectResult) -> None:
+        self._status_writes.labels(result).inc()

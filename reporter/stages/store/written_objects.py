@@ -37,9 +37,15 @@ class WrittenObjectStore(Generic[T]):
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
         """
-        Call *on_change* after each change from now on; it must be quick.
+        Call *on_change* as well after each change from now on; it must be quick.
         """
-        self._on_change = on_change
+        earlier = self._on_change
+
+        def call_all() -> None:
+            earlier()
+            on_change()
+
+        self._on_change = call_all
 
     @property
     def objects(self) -> Mapping[NamespacedName, T]:

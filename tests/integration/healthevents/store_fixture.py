@@ -24,7 +24,7 @@ from reporter.model.observations import Watching
 from reporter.runtime.healthevents.planner import StorePlanner
 from reporter.runtime.healthevents.publisher import HealthEventPublisher
 from reporter.runtime.healthevents.writer import HealthEventWriter
-from reporter.stages.store.health_events import HealthEventStore
+from reporter.stages.store.written_objects import WrittenObjectStore
 from tests.integration.announcing.publisher_fixture import PublisherFixture, running_publisher
 from tests.support.health_events import CRD, NAMESPACE, RESOURCE
 
@@ -55,7 +55,7 @@ class StoreFixture:
     ) -> None:
         self.events, self.server, self.clock = events, events.server, events.clock
         self.kind = replace(HEALTH_EVENTS, namespace=NAMESPACE)
-        self.objects = HealthEventStore(lambda _: "v1alpha1")
+        self.objects = WrittenObjectStore(HealthEvent, lambda _: "v1alpha1")
         self.report = Report()
         self.rejections: list[Mapping[str, StoreLimit]] = []
         self.publisher = HealthEventPublisher(

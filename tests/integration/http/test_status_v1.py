@@ -12,7 +12,7 @@ import pytest
 
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import StatusDocument, StatusError
-from reporter.runtime.http.status_v1 import MAX_WAITING, StatusV1
+from reporter.runtime.http.status_v1 import MAX_WAITING, REPORTER_DOCUMENT, StatusV1
 from reporter.stages.rollup.document import StatusView
 from tests.integration.http.served_pages import ALWAYS_OK, serving
 from tests.integration.page.documents import every_state, healthy, many
@@ -68,7 +68,8 @@ class Client:
 @asynccontextmanager
 async def client_of(kept: Kept):
     pages = replace(
-        ALWAYS_OK, status_v1=StatusV1(kept.view, kept.next_change, process="abc").routes()
+        ALWAYS_OK,
+        status_v1=StatusV1(REPORTER_DOCUMENT, kept.view, kept.next_change, process="abc").routes(),
     )
     async with serving(pages) as served, aiohttp.ClientSession() as session:
         yield Client(f"http://{served.health}", session)

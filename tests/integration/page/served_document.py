@@ -13,6 +13,7 @@ from datetime import timedelta
 
 from aiohttp import hdrs, web
 
+from reporter.model.fleet.status import FleetDocument
 from reporter.model.rollup.status import StatusDocument
 from reporter.runtime.http.server import HttpServer
 from reporter.runtime.http.static_files import page_routes
@@ -29,7 +30,7 @@ class ServedDocument:
     *refusal*: a status to answer with. *longest_wait*: seconds. *requests*: the paths with their queries.
     """
 
-    def __init__(self, document: StatusDocument) -> None:
+    def __init__(self, document: StatusDocument | FleetDocument) -> None:
         self.document, self.refusal = document, 0
         self.address = free()
         self.longest_wait, self.stale_after = 30.0, STALE_AFTER
@@ -42,7 +43,7 @@ class ServedDocument:
     def url(self) -> str:
         return f"http://{self.address}/"
 
-    def change(self, document: StatusDocument) -> None:
+    def change(self, document: StatusDocument | FleetDocument) -> None:
         self.document = document
         self._revision += 1
         self._changed.set()
@@ -98,7 +99,7 @@ class ServedDocument:
 
 @asynccontextmanager
 async def serving_document(
-    document: StatusDocument, *, stale_after: timedelta = STALE_AFTER
+    document: StatusDocument | FleetDocument, *, stale_after: timedelta = STALE_AFTER
 ) -> AsyncIterator[ServedDocument]:
     served = ServedDocument(document)
     served.stale_after = stale_after

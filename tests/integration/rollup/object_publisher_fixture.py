@@ -19,12 +19,13 @@ from reporter.model.kinds.productionstack.statuses import (
     ProductionStackStatus,
 )
 from reporter.model.observations import Watching
+from reporter.runtime.rollup.object_looks import RollUpLooks
 from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.objects.wanted import GENERATION_SETTLE
 from reporter.stages.rollup.records import RollUp
-from reporter.stages.store.status_objects import StatusObjectStore
+from reporter.stages.store.written_objects import WrittenObjectStore
 from tests.integration.announcing.publisher_fixture import ManualClock, ManualLeadership
 from tests.support.background import running_beside
 from tests.support.status_objects import CRD, STATUSES, manifest, stack_without_pages
@@ -74,16 +75,17 @@ class ObjectPublisherFixture:
     def __init__(self, server: EmbeddedServer, api: RestClient) -> None:
         self.server, self.clock, self.leadership = server, ManualClock(), ManualLeadership()
         self.results: Counter[str] = Counter()
-        self.objects = StatusObjectStore(lambda _: "v1alpha1")
+        self.objects = WrittenObjectStore(ProductionStackStatus, lambda _: "v1alpha1")
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.rollups = RollUps(self.clock)
+        rules = AnswerRules(self.rollups.replay.rollup_rules, "kaito-system")
         self.publisher = StatusObjectPublisher(
             self.objects,
-            self.rollups,
-            StatusObjectClient(api),
+            RollUpLooks(self.objects, self.rollups, rules),
+            StatusObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus),
             self.leadership,
             self.clock,
-            rules=AnswerRules(self.rollups.replay.rollup_rules, "kaito-system"),
+            kind=PRODUCTION_STACK_STATUSES,
             count_write=lambda result: self.results.update([result]),
             jitter=lambda: 0.0,
         )

@@ -13,6 +13,7 @@ from tests.integration.status.asking import ask, ask_about, server
 __all__ = ["server"]
 
 URL = "--from=http://127.0.0.1:1"
+HUB = "--from=hub:http://127.0.0.1:1"
 AN_ADDRESS = "must be an address such as http://127.0.0.1:8082"
 
 
@@ -48,6 +49,17 @@ AN_ADDRESS = "must be an address such as http://127.0.0.1:8082"
         (["status", "--from=reporter", "--catalogue-overlay=x"], "--catalogue-overlay: shapes"),
         (["status", "--from=file:x", "--catalogue-overlay=/nowhere"], "no such file"),
         (["status", "--from=file:x", "--settle-seconds=-1"], "must be a whole number of seconds"),
+        (["status", "--from=hub:east"], "must be hub, or hub: and the URL of a hub"),
+        (["status", "--from=hub:http://"], AN_ADDRESS),
+        (["status", HUB, "--context=a"], "--context: leads to a cluster"),
+        (["status", HUB, "--kubeconfig=/dev/null"], "--kubeconfig: leads to a cluster"),
+        (["status", HUB, "--kaito-namespace=a"], "--kaito-namespace: shapes what this program"),
+        (["status", "--from=hub", "--settle-seconds=1"], "--settle-seconds: shapes what this"),
+        (["status", HUB, "--at=2026-01-01T00:00:00Z"], "--at: applies to dumps alone"),
+        (["status", HUB, "-n", "team-a"], "--namespace: does not apply to --from=hub"),
+        (["status", HUB, "-A"], "--all-namespaces: does not apply to --from=hub"),
+        (["status", HUB, "--watch", "--exit-code"], "--exit-code: --watch has no end"),
+        (["explain", "team-a", "--from=hub"], "--from=hub: a hub answers status alone"),
         (["wait"], "name what to wait for"),
         (["wait", "team-a", "--timeout=10"], "must be a duration such as 90s, 10m or 1h30m"),
         (["wait", "team-a", "--for=healthy"], "must be one of ready, available, gone"),

@@ -11,6 +11,7 @@ import pytest
 from reporter.cli.reference import COMMAND, RENDERERS, renew
 from reporter.settings import FLAGS
 from reporter.sinks.metrics.declarations import METRICS
+from reporter.sinks.metrics.hub_declarations import HUB_METRICS
 
 
 ROOT = Path(__file__).parents[3]
@@ -39,7 +40,7 @@ def test_every_metric_and_every_flag_has_a_row_with_all_its_facts():
         (ROOT / "docs" / name).read_text("utf-8").splitlines()
         for name in ("metrics.md", "flags.md")
     )
-    for metric in METRICS:
+    for metric in (*METRICS, *HUB_METRICS):
         (row,) = (line for line in metrics if line.startswith(f"| `{metric.full_name}` |"))
         assert f"| {metric.type} |" in row
         assert metric.help in row

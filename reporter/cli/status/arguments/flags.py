@@ -15,8 +15,8 @@ FROM = CommandFlag(
     "Where the status comes from. reporter: a pod of the reporter, through the API server. URL: its"
     " status address, as after kubectl port-forward. cluster: this program reads the cluster and"
     " evaluates it. file:PATH: a dump, as a folder, a file, or - for standard input. auto: the"
-    " reporter, else the cluster.",
-    "auto|reporter|cluster|file:PATH|URL",
+    " reporter, else the cluster. hub, or hub:URL: the clusters of a hub (status alone).",
+    "auto|reporter|cluster|file:PATH|URL|hub",
     default="auto",
 )
 NAMESPACE = CommandFlag("namespace", "The namespace, so that only SET is named.", "NS", short="n")

@@ -16,7 +16,8 @@ from reporter.model.enums import Layer, Owner
 from reporter.model.kinds.base.keys import no_index_keys
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.productionstack.statuses import MAX_NAME, VersionedMetadata
+from reporter.model.kinds.productionstack.status_object import VersionedMetadata
+from reporter.model.kinds.productionstack.statuses import MAX_NAME
 from reporter.model.rollup.states import Actionability
 from reporter.model.subjects import Subject
 

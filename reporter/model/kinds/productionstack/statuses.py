@@ -3,15 +3,19 @@ ProductionStackStatuses: their users say what they ask about, and the reporter w
 """
 
 from enum import StrEnum, unique
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import Meta
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.keys import no_index_keys
-from reporter.model.kinds.base.objects import ApiObject, Metadata
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.subjects import Subject
+from reporter.model.kinds.productionstack.status_object import (
+    GROUP,
+    VERSIONS,
+    StatusObject,
+    affects_none,
+)
 
 
 MAX_SETS = 256
@@ -67,43 +71,17 @@ class ProductionStackStatusSpec(ApiStruct, frozen=True):
     ] = None
 
 
-class VersionedMetadata(Metadata, frozen=True):
-    """
-    Metadata of a kind whose objects are written: a write names the version that it is about.
-    """
-
-    resource_version: str = ""
-
-
-class ProductionStackStatus(ApiObject, frozen=True):
-    """
-    *status*: as it is in the cluster, also if an earlier or later release wrote it.
-    """
-
-    metadata: VersionedMetadata
+class ProductionStackStatus(StatusObject, frozen=True):
     spec: ProductionStackStatusSpec = ProductionStackStatusSpec()
-    status: dict[str, Any] | None = None
-
-    @property
-    def observed_generation(self) -> int:
-        found = (self.status or {}).get("observedGeneration")
-        return found if isinstance(found, int) else -1
-
-
-def affects(_: ProductionStackStatus) -> tuple[Subject, ...]:
-    """
-    Return none: no verdict depends on what is only written.
-    """
-    return ()
 
 
 PRODUCTION_STACK_STATUSES = ResourceKind(
     resource="productionstackstatuses",
-    group="reporter.productionstack.kaito.sh",
-    versions=("v1alpha1",),
+    group=GROUP,
+    versions=VERSIONS,
     kind="ProductionStackStatus",
     type=ProductionStackStatus,
     index_keys=no_index_keys,
-    affects=affects,
+    affects=affects_none,
     tracks_deletions=False,
 )

@@ -5,11 +5,19 @@ import { makeFilter } from "./status/filter.js";
 import { Freshness } from "./status/freshness.js";
 import { Poll } from "./status/poll.js";
 import { STATES } from "./status/states.js";
-import { buildTree, idsAbove } from "./status/subjects.js";
+import { buildTree, idsAbove, isFleet } from "./status/subjects.js";
 import { Causes } from "./view/causes.js";
 import { Details } from "./view/details.js";
 import { byId, el, setText } from "./view/dom.js";
-import { showBanner, showCluster, showEvaluated, showUnlisted } from "./view/summary.js";
+import {
+  fleetNotices,
+  showBanner,
+  showCluster,
+  showEvaluated,
+  showFleet,
+  showNotices,
+  unlistedNotices,
+} from "./view/summary.js";
 import { Tree } from "./view/tree.js";
 import { badge, plural, showAges } from "./view/words.js";
 
@@ -106,23 +114,29 @@ class Page {
     const found = this.tree.show(roots, filter, receivedAt);
     setText(byId("matches"), this.matchesText(found));
     setText(byId("subjects-title"), this.isOutdated ? "Subjects, last known" : "Subjects");
-    showCluster(status.cluster, this.isOutdated);
-    showUnlisted(status.cluster?.unlistedLayers ?? []);
+    if (isFleet(status)) {
+      showFleet(status.fleet, this.isOutdated);
+      showNotices(fleetNotices(status.fleet));
+    } else {
+      showCluster(status.cluster, this.isOutdated);
+      showNotices(unlistedNotices(status.cluster?.unlistedLayers ?? []));
+    }
     this.causes.show(roots, receivedAt, this.nothingText());
     this.drawSelected();
   }
 
   matchesText(found) {
     if (found !== null) return found ? plural(found, "match", "matches") : "Nothing matches.";
-    const { cluster, namespaces = [] } = this.status;
+    const { cluster, namespaces = [], clusters = [] } = this.status;
+    if (isFleet(this.status)) return clusters.length ? "" : "No cluster is answered for.";
     const isListed = !this.isOutdated && !cluster?.unlistedLayers?.length;
     return namespaces.length || !isListed ? "" : "There is no workload namespace.";
   }
 
   nothingText() {
-    const { cluster } = this.status;
-    const isUnknown = this.isOutdated || !cluster || cluster.state === "Unknown";
-    if (isUnknown || cluster.unlistedLayers?.length)
+    const whole = this.status.cluster ?? this.status.fleet;
+    const isUnknown = this.isOutdated || !whole || whole.state === "Unknown";
+    if (isUnknown || whole.unlistedLayers?.length)
       return "Nothing is known to block, but not all is known.";
     return "Nothing blocks.";
   }

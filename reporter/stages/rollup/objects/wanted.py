@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from reporter.model.kinds.productionstack.status_object import StatusObject
 from reporter.model.kinds.productionstack.statuses import ProductionStackStatus
 from reporter.model.rollup.object_status import ObjectStatus
 from reporter.model.rollup.states import State
@@ -32,12 +33,18 @@ times. Until then kstatus calls the object InProgress.
 
 RENEWAL_RECHECK = timedelta(seconds=30)
 
+RENEWAL_SPACING = timedelta(seconds=0.5)
+
 TEXT_INTERVAL = timedelta(minutes=1)
 """
 How often a status is written of which only texts change, such as numbers of restarts and requests.
 """
 
-EVALUATION_TIME = "lastEvaluationTime"
+EVALUATION_TIME, REPORTED_TIME = "lastEvaluationTime", "reportedTimestampSeconds"
+VOLATILE = frozenset({EVALUATION_TIME, REPORTED_TIME})
+"""
+The keys that change without news; they are written with other changes, and now and then.
+"""
 
 
 class ObjectMemory(NamedTuple):
@@ -154,15 +161,15 @@ def _render(found: ProductionStackStatus, answer: Answer, *, now: datetime) -> J
 # ---------------------------------------------------------------- writes
 
 
-def is_outdated(found: ProductionStackStatus, wanted: Json) -> bool:
+def is_outdated(found: StatusObject, wanted: Json) -> bool:
     """
     Return whether the status in the cluster is another one; times of evaluation are of no account.
     """
     held = found.status or {}
-    return {key: each for key, each in held.items() if key != EVALUATION_TIME} != wanted
+    return {key: each for key, each in held.items() if key not in VOLATILE} != wanted
 
 
-def change_due_at(found: ProductionStackStatus, wanted: Json, *, now: datetime) -> datetime:
+def change_due_at(found: StatusObject, wanted: Json, *, now: datetime) -> datetime:
     """
     Return when a status that is outdated is to be written.
     """
@@ -176,7 +183,7 @@ def _without_texts(status: Mapping[str, Any]) -> Json:
     """
     Return a status without its messages and the time of its evaluation.
     """
-    rest = {key: value for key, value in status.items() if key != EVALUATION_TIME}
+    rest = {key: value for key, value in status.items() if key not in VOLATILE}
     for key in ("blocking", "conditions"):
         if key in rest:
             rest[key] = _drop_messages(rest[key])
@@ -191,15 +198,15 @@ def _drop_messages(value: Any) -> Any:
     return value
 
 
-def evaluation_interval(objects: int) -> timedelta:
+def evaluation_interval(objects: int, *, spacing: timedelta = RENEWAL_SPACING) -> timedelta:
     """
-    Return how often the time of the evaluation is renewed: one write in half a second at most.
+    Return how often the time of the evaluation is renewed. *spacing*: between two such writes.
     """
-    return max(timedelta(minutes=5), objects * timedelta(seconds=0.5))
+    return max(timedelta(minutes=5), objects * spacing)
 
 
 def renewal_due_at(
-    found: ProductionStackStatus,
+    found: StatusObject,
     interval: timedelta,
     *,
     evaluated_at: datetime | None,
@@ -219,17 +226,23 @@ def renewal_due_at(
 
 
 def make_patch(
-    found: ProductionStackStatus, wanted: Json, *, evaluated_at: datetime | None
+    found: StatusObject,
+    wanted: Json,
+    *,
+    evaluated_at: datetime | None,
+    reported: float | None = None,
 ) -> Json:
     """
     Return the JSON merge patch (RFC 7386), for this very version of the object.
 
-    *evaluated_at*: None leaves the time as it is.
+    *evaluated_at*, *reported*: None leaves the time as it is.
     """
     before = found.status or {}
-    after = {key: before[key] for key in (EVALUATION_TIME,) if key in before} | wanted
+    after = {key: before[key] for key in sorted(VOLATILE & before.keys())} | wanted
     if evaluated_at is not None:
         after[EVALUATION_TIME] = msgspec.to_builtins(evaluated_at.replace(microsecond=0))
+    if reported is not None:
+        after[REPORTED_TIME] = reported
     return {
         "metadata": {"resourceVersion": found.metadata.resource_version},
         "status": merge_patch(before, after),

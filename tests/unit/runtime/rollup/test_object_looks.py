@@ -7,14 +7,17 @@ from dataclasses import replace
 import msgspec
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
+from reporter.model.kinds.productionstack.statuses import (
+    PRODUCTION_STACK_STATUSES,
+    ProductionStackStatus,
+)
 from reporter.model.observations import Watching
 from reporter.model.rollup.states import State
 from reporter.runtime.rollup.object_looks import ObjectLooks
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.objects.wanted import GENERATION_SETTLE, Json
-from reporter.stages.store.status_objects import StatusObjectStore
+from reporter.stages.store.written_objects import WrittenObjectStore
 from tests.support.builders import NOON
 from tests.support.status_objects import a_status_object, stack_without_pages
 
@@ -29,7 +32,7 @@ class Looking:
 
     def __init__(self, found) -> None:
         self.replay, self.found = stack_without_pages(), found
-        self.objects = StatusObjectStore(lambda _: "v1alpha1")
+        self.objects = WrittenObjectStore(ProductionStackStatus, lambda _: "v1alpha1")
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
         rules = AnswerRules(self.replay.rollup_rules, "kaito-system")

@@ -5,7 +5,7 @@ Which statuses are written first, how many at once, and when a failed one is tri
 from datetime import timedelta
 
 from reporter.runtime.rollup.object_queue import (
-    BURST,
+    DEFAULT_RATE,
     MAX_CONCURRENT_WRITES,
     ObjectQueue,
     PendingObject,
@@ -66,7 +66,7 @@ def test_twenty_at_once_and_two_a_second():
                 queue.finished(each)
             written += len(due)
             left = left[len(due) :]
-        assert written == BURST + 2 * second
+        assert written == DEFAULT_RATE.burst + 2 * second
     _, wake_at = queue.take_due(left, now=now)
     assert wake_at == now + SECOND / 2
 

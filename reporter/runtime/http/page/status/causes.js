@@ -2,14 +2,17 @@
 
 import { severity } from "./states.js";
 
-// A namespace only repeats what blocks its harness or a set; without these it has a cause itself.
+// A namespace only repeats what blocks its harness or a set; without these it has a cause itself. A
+// cluster of a fleet has causes of its own beside those of its namespaces.
 function* blockedSubjects(roots) {
   for (const root of roots) {
     if (root.kind === "cluster" && root.blocking) yield root;
     if (root.kind !== "group") continue;
     for (const namespace of root.children) {
       const parts = namespace.children.filter((each) => each.blocking);
+      if (namespace.kind === "member" && namespace.blocking) yield namespace;
       if (parts.length) yield* parts;
+      else if (namespace.kind === "member") continue;
       else if (namespace.blocking) yield namespace;
     }
   }

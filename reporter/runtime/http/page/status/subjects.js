@@ -18,7 +18,7 @@ function namespaceOf(data) {
   children.sort(byState);
   if (data.harness)
     children.unshift(subject(`harness/${data.name}`, "harness", "harness", data.harness));
-  for (const each of children) each.namespace = data.name;
+  for (const each of children) Object.assign(each, { namespace: data.name, parent: `namespace/${data.name}` });
   return subject(`namespace/${data.name}`, "namespace", data.name, data, children);
 }
 
@@ -33,11 +33,31 @@ function clusterOf(data) {
   return subject("cluster", "cluster", "cluster", data, [...layers, ...components.sort(byState)]);
 }
 
-// Return the roots: the cluster, then one group for each state that a namespace has.
+// What a hub answers has no ages and messages of its own in what blocks a namespace.
+function memberOf(data) {
+  const parent = `member/${data.name}`;
+  const timed = (blocking) => blocking && { message: "", ...blocking };
+  const children = (data.namespaces ?? []).map((each) =>
+    subject(`${parent}/${each.name}`, "namespace of a cluster", each.name, {
+      ...each,
+      blocking: timed(each.blocking),
+    }),
+  );
+  for (const each of children) Object.assign(each, { namespace: data.name, parent });
+  const own = { ...data, blocking: timed(data.blocking) };
+  return subject(parent, "member", data.name, own, children.sort(byState));
+}
+
+export const isFleet = (document) => document?.scope === "fleet";
+
+// Return the roots: the cluster, then one group for each state that a namespace has. Of a fleet: one
+// group for each state that a cluster has.
 export function buildTree(document) {
   const groups = new Map();
-  for (const each of document.namespaces ?? []) {
-    const made = namespaceOf(each);
+  const members = isFleet(document)
+    ? (document.clusters ?? []).map(memberOf)
+    : (document.namespaces ?? []).map(namespaceOf);
+  for (const made of members) {
     if (!groups.has(made.state)) groups.set(made.state, []);
     groups.get(made.state).push(made);
   }
@@ -58,7 +78,7 @@ export function pathOf(each) {
 
 // Return the ids of what is above a subject in the tree.
 export function idsAbove(roots, each) {
-  const namespace = each.namespace ? `namespace/${each.namespace}` : "";
-  const root = roots.find((one) => one.children.some(({ id }) => id === (namespace || each.id)));
-  return [root?.id, namespace].filter(Boolean);
+  const parent = each.parent ?? "";
+  const root = roots.find((one) => one.children.some(({ id }) => id === (parent || each.id)));
+  return [root?.id, parent].filter(Boolean);
 }

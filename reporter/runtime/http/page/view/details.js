@@ -4,7 +4,7 @@ import { pathOf } from "../status/subjects.js";
 import { describe, describeBlocking } from "./blocking.js";
 import { el, fill } from "./dom.js";
 import { Folds } from "./fold.js";
-import { badge, code, countsText, plural, quiet } from "./words.js";
+import { badge, code, countsText, plural, quiet, timeText } from "./words.js";
 
 const NOTHING = "Select a subject to see what blocks it, who must act, and what to do.";
 const GONE = "The selected subject is not there any more, or is filtered out.";
@@ -32,9 +32,10 @@ export class Details {
 
   parts(subject, receivedAt) {
     const { kind, data, blocking } = subject;
-    if (kind === "group") return el("h3", {}, badge(subject.state), " namespaces");
+    const members = subject.children[0]?.kind === "member" ? " clusters" : " namespaces";
+    if (kind === "group") return el("h3", {}, badge(subject.state), members);
     return [
-      el("h3", {}, quiet(kind), " ", pathOf(subject)),
+      el("h3", {}, quiet(kind === "member" ? "cluster" : kind), " ", pathOf(subject)),
       el("dl", {}, facts(subject)),
       blocking ? el("h4", {}, "What blocks") : "",
       blocking ? el("dl", {}, describeBlocking(blocking, receivedAt)) : "",
@@ -62,9 +63,12 @@ export class Details {
   }
 }
 
+const AGES = new Set(["inStateSeconds", "heardSecondsAgo", "evaluatedAt", "skewSeconds"]);
+
 // The sets of a namespace are rows of their own.
 function withoutAges(key, value) {
-  return key === "inStateSeconds" || key === "inferenceSets" ? undefined : value;
+  const isLeftOut = AGES.has(key) || (key === "inferenceSets" && Array.isArray(value));
+  return isLeftOut ? undefined : value;
 }
 
 function contributingItem({ state, reason, code: cause, subjects, pointer }) {
@@ -85,6 +89,22 @@ function facts({ kind, state, data }) {
     describe("Paused", data.paused && "yes: scaled to zero on purpose"),
     describe("Reason", code(data.reason)),
     describe("InferenceSets", countsOf(kind, data.counts)),
+    ...(kind === "member" ? memberFacts(data) : []),
+  ];
+}
+
+// Facts about a cluster of a fleet.
+function memberFacts(data) {
+  const { label, uid, otherUids = [], version, inferenceSets, packages = [] } = data;
+  const from = packages.map((each) => `${each.name} ${each.revision ?? ""}: ${each.namespaces} ${each.state}`);
+  return [
+    describe("Label", code(label)),
+    describe("UID", code(otherUids.join(", ") || uid)),
+    describe("Version", version),
+    describe("Evaluated", data.evaluatedAt && timeText(data.evaluatedAt)),
+    describe("Clock", data.skewed && `seems ${Math.round(data.skewSeconds)} s ahead; this decides nothing`),
+    describe("InferenceSets", countsText(inferenceSets)),
+    describe("Packages", from.join("; ")),
   ];
 }
 

@@ -7,7 +7,7 @@ import { age, badge, mark, plural, quiet } from "./words.js";
 export function signatureOf(row, isActive) {
   const { subject, level, position, size, open, shown } = row;
   const { data, blocking } = subject;
-  const own = [data.replicas, data.lastKnown, data.paused, data.why];
+  const own = [data.replicas, data.lastKnown, data.paused, data.why, data.version, data.skewed];
   if (blocking) {
     const { reason, code, pointer, held, stalled, actionability, since } = blocking;
     own.push(reason, code, pointer, held, stalled, actionability, since);
@@ -48,12 +48,15 @@ function content(row, receivedAt) {
 }
 
 function groupText({ subject, shown }) {
-  const all = plural(subject.children.length, "namespace");
+  const noun = subject.children[0]?.kind === "member" ? "cluster" : "namespace";
+  const all = plural(subject.children.length, noun);
   return shown === subject.children.length ? all : `${shown} of ${all}`;
 }
 
-function facts({ replicas, lastKnown, paused }) {
+function facts({ replicas, lastKnown, paused, version, skewed }) {
   return [
+    version ? quiet(version) : "",
+    skewed ? mark("clock differs") : "",
     lastKnown ? quiet(`last known: ${lastKnown}`) : "",
     replicas ? quiet(`ready ${replicas.ready ?? "?"}/${replicas.desired ?? "?"}`) : "",
     paused ? mark("paused") : "",

@@ -35,16 +35,45 @@ export function showCluster(cluster, isOutdated) {
   );
 }
 
+// The same of a fleet.
+export function showFleet(fleet, isOutdated) {
+  const state = isOutdated ? "Unknown" : fleet.state;
+  document.title = `${state}: fleet of production stacks`;
+  const last = isOutdated ? "last known: " : "";
+  fill(
+    byId("cluster"),
+    el("span", {}, "Fleet ", badge(state), isOutdated ? ` last known: ${fleet.state}` : ""),
+    el("span", {}, `Clusters: ${last}${countsText(fleet.counts)}`),
+  );
+}
+
+// What the hub does not know, or leaves out.
+export function fleetNotices({ why, queries = [], dropped = [] }) {
+  const failed = queries.filter((each) => each.why);
+  return [
+    ...(why ? [` Nothing is known of the clusters: ${why}.`] : []),
+    ...failed.map((each) => ` The query ${each.query} has no complete answer: ${each.why}.`),
+    ...dropped.map(
+      (each) => ` ${each.series} series are left out (${each.why}): ${(each.names ?? []).join(", ")}.`,
+    ),
+  ];
+}
+
 export function showEvaluated({ evaluatedAt, evaluatedHere }, now) {
   const ago = duration((now - evaluatedHere) / 1000);
   const text = evaluatedAt ? `Evaluated ${ago} ago, at ${timeText(evaluatedAt)}` : "";
   setText(byId("evaluated"), text);
 }
 
-export function showUnlisted(layers) {
-  const text = ({ layer, why }) =>
-    ` Not all subjects of the layer ${layer} are known: ${why}. There may be more, in any state.`;
-  const draw = (each) => el("p", { class: "notice" }, badge("Unknown"), text(each));
-  byId("notices").hidden = layers.length === 0;
-  fill(byId("notices"), layers.map(draw));
+export function unlistedNotices(layers) {
+  return layers.map(
+    ({ layer, why }) =>
+      ` Not all subjects of the layer ${layer} are known: ${why}. There may be more, in any state.`,
+  );
+}
+
+export function showNotices(texts) {
+  const draw = (text) => el("p", { class: "notice" }, badge("Unknown"), text);
+  byId("notices").hidden = texts.length === 0;
+  fill(byId("notices"), texts.map(draw));
 }

@@ -48,7 +48,7 @@ export class Tree {
     if (byHand !== undefined) return byHand;
     if (this.filter.isActive && (kind === "group" || this.filter.hasText)) return true;
     if (state === "Current") return false;
-    return kind !== "namespace" || this.isCalm;
+    return !["namespace", "member"].includes(kind) || this.isCalm;
   }
 
   // ------------------------------------------------------------ drawing

@@ -14,7 +14,7 @@ from reporter.stages.rollup.objects.packages import packages_of
 from reporter.stages.rollup.records import RollUp
 from tests.support.rollups import FULLY_REPORTED
 from tests.support.status_objects import a_status_object, stack_without_pages
-from tests.unit.stages.store.test_status_objects import a_store
+from tests.unit.stages.store.test_written_objects import a_store
 
 
 CHART = Package(name="modelharness", revision="0.2.2")

@@ -1,31 +1,35 @@
 """
-The store of status objects: what can be written, and what cannot.
+Objects that this program writes to: what can be written, what a write has made, what is not known.
 """
 
-from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS, HealthEvent
+from reporter.model.kinds.productionstack.statuses import (
+    PRODUCTION_STACK_STATUSES,
+    ProductionStackStatus,
+)
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost
-from reporter.stages.store.status_objects import StatusObjectStore
-from reporter.stages.store.written_objects import BATCH_SIZE
+from reporter.stages.store.written_objects import BATCH_SIZE, WrittenObjectStore
 from tests.support.builders import NOON
+from tests.support.health_events import NAMESPACE, a_health_event
 from tests.support.status_objects import a_status_object
 
 
 ONE, TWO = a_status_object(name="one"), a_status_object(name="two")
 
 
-def a_store(*objects) -> StatusObjectStore:
-    store = StatusObjectStore(lambda _: "v1alpha1")
+def a_store(*objects) -> WrittenObjectStore:
+    store = WrittenObjectStore(ProductionStackStatus, lambda _: "v1alpha1")
     store.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
     replace(store, *objects)
     return store
 
 
-def replace(store: StatusObjectStore, *objects, unread=()) -> int:
+def replace(store: WrittenObjectStore, *objects, unread=()) -> int:
     unread = {("team-m", name): None for name in unread}
     return len(list(store.replace_in_batches(PRODUCTION_STACK_STATUSES, objects, unread)))
 
 
-def names(store: StatusObjectStore) -> set[str]:
+def names(store: WrittenObjectStore) -> set[str]:
     return {name for _, name in store.objects}
 
 
@@ -85,3 +89,36 @@ def test_each_change_is_reported_once():
     store.delete(PRODUCTION_STACK_STATUSES, "team-m", "one")
     store.delete(PRODUCTION_STACK_STATUSES, "team-m", "one")
     assert len(calls) == len(set(calls)) == 2
+
+
+# ---------------------------------------------------------------- objects that are created
+
+
+def health_event_store(*objects) -> WrittenObjectStore[HealthEvent]:
+    store = WrittenObjectStore(HealthEvent, lambda _: "v1alpha1")
+    store.set_watch_state(HEALTH_EVENTS, Watching())
+    for each in objects:
+        store.upsert(HEALTH_EVENTS, each)
+    return store
+
+
+def test_an_object_that_was_created_is_there_before_the_watch_shows_it():
+    store, new = health_event_store(), a_health_event()
+    store.created(new)
+    assert list(store.objects.values()) == [new]
+
+
+def test_what_the_watch_has_shown_already_is_newer():
+    newer = a_health_event(phase="Resolved")
+    store = health_event_store(newer)
+    store.created(a_health_event())
+    assert list(store.objects.values()) == [newer]
+
+
+def test_an_object_that_cannot_be_decoded_is_known_by_name_alone():
+    store = health_event_store(a_health_event())
+    store.mark_undecodable(HEALTH_EVENTS, NAMESPACE, "one", None)
+    assert store.objects == {}
+    assert store.undecodable == {(NAMESPACE, "one")}
+    store.upsert(HEALTH_EVENTS, a_health_event(phase="Resolved"))
+    assert (len(store.objects), store.undecodable) == (1, frozenset())

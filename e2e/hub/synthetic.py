@@ -1,0 +1,140 @@
+"""
+The series of many clusters on one page, as if their agents had sent them.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from reporter.model.rollup.states import COUNTED_STATES, State
+from reporter.sinks.metrics.collectors import make_family
+from reporter.sinks.metrics.declaration import MetricDeclaration
+from reporter.sinks.metrics.declarations import (
+    ROLLUP_BLOCKING_INFO,
+    ROLLUP_CLUSTER_INFO,
+    ROLLUP_EVALUATED,
+    ROLLUP_INFERENCE_SETS,
+    ROLLUP_REPLICAS,
+    ROLLUP_STATE,
+)
+
+
+LABEL = "cluster"
+
+
+class SyntheticFleet:
+    """
+    *failed*: numbers of the clusters that are Failed. The first *silent* ones are not on the page.
+    """
+
+    def __init__(self, clusters: int) -> None:
+        self.clusters, self.silent = clusters, 0
+        self.failed: frozenset[int] = frozenset()
+        self._lock = threading.Lock()
+        self._static: tuple[tuple[int, frozenset[int]], bytes] | None = None
+
+    def render(self) -> bytes:
+        with self._lock:
+            key = (self.silent, self.failed)
+            if self._static is None or self._static[0] != key:
+                self._static = key, _render(self._state_families())
+            return self._static[1] + _render([self._times()])
+
+    def _numbers(self) -> range:
+        return range(self.silent, self.clusters)
+
+    def _times(self) -> Metric:
+        now = time.time()
+        samples = (((name(n), f"uid-{n}"), now) for n in self._numbers())
+        return make_family(_labelled(ROLLUP_EVALUATED), samples)
+
+    def _state_families(self) -> Iterator[Metric]:
+        every = [(n, State.FAILED if n in self.failed else State.CURRENT) for n in self._numbers()]
+        yield make_family(
+            _labelled(ROLLUP_STATE),
+            (
+                ((name(n), "cluster", "", each.key), float(each is state))
+                for n, state in every
+                for each in COUNTED_STATES
+            ),
+        )
+        yield make_family(
+            _labelled(ROLLUP_INFERENCE_SETS),
+            (
+                ((name(n), "", each.key), 20.0 if each is State.CURRENT else 0.0)
+                for n, _ in every
+                for each in COUNTED_STATES
+            ),
+        )
+        counts = ("desired", "updated", "ready")
+        yield make_family(
+            _labelled(ROLLUP_REPLICAS),
+            (((name(n), "", count), 40.0) for n, _ in every for count in counts),
+        )
+        yield make_family(
+            _labelled(ROLLUP_CLUSTER_INFO), (((name(n), "0.1.0"), 1.0) for n, _ in every)
+        )
+        why = ("cluster", "", "clusterKaitoControllerNotReady", "Crash", "platform", "true")
+        yield make_family(
+            _labelled(ROLLUP_BLOCKING_INFO),
+            (((name(n), *why), 1.0) for n, state in every if state is State.FAILED),
+        )
+
+
+class _Families(Collector):
+    def __init__(self, families: list[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._families
+
+
+def name(number: int) -> str:
+    return f"cluster-{number:05}"
+
+
+def _labelled(declaration: MetricDeclaration) -> MetricDeclaration:
+    return MetricDeclaration(
+        declaration.name, declaration.type, declaration.help, (LABEL, *declaration.labels)
+    )
+
+
+def _render(families: "Iterator[Metric] | list[Metric]") -> bytes:
+    registry = CollectorRegistry(auto_describe=False)
+    found = _Families(list(families))
+    registry.register(found)
+    return generate_latest(registry)
+
+
+@contextlib.contextmanager
+def served(fleet: SyntheticFleet) -> Iterator[int]:
+    """
+    Serve the page; yield its port.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = fleet.render()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

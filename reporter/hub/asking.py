@@ -1,0 +1,157 @@
+"""
+Ask the queries of one round, and gather what they answer. Decoding runs in a thread.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import NamedTuple, Protocol, TypeVar
+
+from reporter.hub.query.decoding import QueryFailed, Vector, decode
+from reporter.hub.query.texts import SERIES_LIMIT, of_round
+from reporter.kube.wire.backoff import Backoff, BackoffParameters
+from reporter.model.fleet.answers import Answers, ClustersAnswer
+from reporter.model.fleet.enums import QueryName, QueryResult
+from reporter.model.fleet.status import QueryEntry
+from reporter.runtime.process.clock import Clock
+from reporter.settings.hub import HubSettings
+from reporter.stages.fleet.series.detail import gather_revisions, gather_trouble
+from reporter.stages.fleet.series.gathering import gather_clusters
+
+
+QUERIES = len(QueryName)
+LEAST_TIME_LIMIT = timedelta(seconds=5)
+LONGEST_PAUSE = timedelta(minutes=2)
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+
+class Engine(Protocol):
+    """
+    Answers one query with the body of a response. Raises QueryFailed.
+    """
+
+    async def ask(
+        self, query: str, *, time_limit: timedelta, at: float | None = None, limit: int = 0
+    ) -> bytes: ...
+
+
+class _Pause(NamedTuple):
+    """
+    The failures of a query, and until when it is not asked. *until*: seconds of the clock.
+    """
+
+    backoff: Backoff
+    until: float = 0.0
+
+
+class Asker:
+    """
+    *count_result* is called with the result of every query.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        settings: HubSettings,
+        clock: Clock,
+        *,
+        count_result: Callable[[QueryName, QueryResult], None],
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._engine, self._clock, self._count_result = engine, clock, count_result
+        self._jitter = jitter
+        self._label, self._max_clusters = settings.hub_cluster_label, settings.hub_max_clusters
+        self._queries = of_round(self._label)
+        self._time_limit = max(settings.hub_interval / QUERIES, LEAST_TIME_LIMIT)
+        longest = max(min(LONGEST_PAUSE, settings.hub_stale / 2), settings.hub_interval)
+        self._parameters = BackoffParameters(
+            initial=settings.hub_interval / 2, cap=longest, no_response_cap=longest
+        )
+        self._longest_pause = longest
+        self._pauses: dict[QueryName, _Pause] = {}
+        self._entries: dict[QueryName, QueryEntry] = {}
+
+    @property
+    def entries(self) -> tuple[QueryEntry, ...]:
+        """
+        The last result of each query, in the order of a round.
+        """
+        return tuple(self._entries[name] for name in QueryName if name in self._entries)
+
+    async def ask(self) -> Answers:
+        """
+        Ask a round. Without an answer about clusters the other queries are not asked.
+        """
+        clusters = await self._try(QueryName.CLUSTERS, self._gather_clusters)
+        if clusters is None:
+            return Answers()
+        at = clusters.time
+        trouble = await self._try(
+            QueryName.TROUBLE, lambda found: gather_trouble(found.samples(), self._label), at=at
+        )
+        revisions = await self._try(
+            QueryName.REVISIONS,
+            lambda found: gather_revisions(found.samples(), self._label),
+            at=at,
+        )
+        return Answers(clusters, trouble, revisions)
+
+    def _gather_clusters(self, found: Vector) -> ClustersAnswer:
+        answer = gather_clusters(found.samples(), self._label, found.time)
+        if len(answer.reports) > self._max_clusters:
+            why = f"{len(answer.reports)} clusters, and --hub-max-clusters={self._max_clusters}"
+            raise QueryFailed(QueryResult.TOO_MANY, why)
+        return answer
+
+    async def _try(
+        self, name: QueryName, gather: Callable[[Vector], T], *, at: float | None = None
+    ) -> T | None:
+        """
+        Return what a query answers; None if that is not complete, or it is not its turn yet.
+        """
+        pause = self._pauses.get(name)
+        if pause is not None and self._clock.seconds() < pause.until:
+            return None
+        limit = 0 if name is QueryName.CLUSTERS else SERIES_LIMIT
+        started = self._clock.seconds()
+        try:
+            body = await self._engine.ask(
+                self._queries[name], time_limit=self._time_limit, at=at, limit=limit
+            )
+            gathered = await asyncio.to_thread(_read, body, gather, limit)
+        except QueryFailed as err:
+            self._failed(name, err, started)
+            return None
+        self._record(name, QueryResult.COMPLETE, "", started)
+        if self._pauses.pop(name, None) is not None:
+            logger.info("the query %s has a complete answer again", name)
+        return gathered
+
+    def _failed(self, name: QueryName, err: QueryFailed, started: float) -> None:
+        before = self._entries.get(name)
+        self._record(name, err.result, str(err), started)
+        if before is None or before.result is not err.result:
+            logger.warning("the query %s has no complete answer (%s): %s", name, err.result, err)
+        now = self._clock.seconds()
+        old = self._pauses.get(name)
+        backoff = (old.backoff if old is not None else Backoff(self._parameters)).with_failure(
+            now=now
+        )
+        asked = timedelta(seconds=err.retry_after or 0)
+        pause = backoff.pause(self._jitter(), at_least=min(asked, self._longest_pause))
+        self._pauses[name] = _Pause(backoff, now + pause.total_seconds())
+
+    def _record(self, name: QueryName, result: QueryResult, why: str, started: float) -> None:
+        self._count_result(name, result)
+        at: datetime = self._clock.now()
+        took = round(self._clock.seconds() - started, 3)
+        self._entries[name] = QueryEntry(query=name, result=result, at=at, why=why, seconds=took)
+
+
+def _read(body: bytes, gather: Callable[[Vector], T], limit: int) -> T:
+    return gather(decode(body, limit=limit))

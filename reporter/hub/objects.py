@@ -1,0 +1,131 @@
+"""
+What each ProductionStackCluster is to have, rendered again only if it or its cluster has changed.
+"""
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from reporter.hub.keeper import RENEWAL_SPACING, FleetKeeper
+from reporter.model.fleet.enums import FleetCode
+from reporter.model.kinds.base.objects import NamespacedName
+from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
+from reporter.runtime.rollup.object_queue import ObjectWrite, PendingObject
+from reporter.stages.fleet.shown.document import FleetView
+from reporter.stages.fleet.shown.objects import render_status
+from reporter.stages.rollup.objects.wanted import (
+    Json,
+    change_due_at,
+    evaluation_interval,
+    is_outdated,
+    make_patch,
+    renewal_due_at,
+)
+from reporter.stages.store.written_objects import WrittenObjectStore
+
+
+OBJECTS_BETWEEN_YIELDS = 50
+
+
+class _Kept(NamedTuple):
+    found: ProductionStackCluster
+    revision: int
+    wanted: Json
+
+
+class _Written(NamedTuple):
+    status: Json | None
+    wanted: Json
+
+
+class FleetLooks:
+    """
+    The last look at each object. One whose cluster is not known yet has none.
+    """
+
+    def __init__(
+        self, objects: WrittenObjectStore[ProductionStackCluster], keeper: FleetKeeper
+    ) -> None:
+        self._objects, self._keeper = objects, keeper
+        self._kept: dict[NamespacedName, _Kept] = {}
+        self._written: dict[NamespacedName, _Written] = {}
+        self.next_change = keeper.next_change
+
+    async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
+        """
+        Return the objects to write, now or later. Time alone changes what the fold changes.
+        """
+        objects = dict(self._objects.objects)
+        self._kept = {name: each for name, each in self._kept.items() if name in objects}
+        self._written = {name: each for name, each in self._written.items() if name in objects}
+        view, pending = self._keeper.view(), []
+        interval = evaluation_interval(len(objects), spacing=RENEWAL_SPACING)
+        for number, (name, found) in enumerate(objects.items(), start=1):
+            wanted = self._look(name, found, view, now=now)
+            if wanted is not None:
+                pending.append(self._pend(name, found, wanted, view, interval=interval, now=now))
+            if not number % OBJECTS_BETWEEN_YIELDS:
+                await asyncio.sleep(0)
+        return pending, None
+
+    def _pend(
+        self,
+        name: NamespacedName,
+        found: ProductionStackCluster,
+        wanted: Json,
+        view: FleetView,
+        *,
+        interval: timedelta,
+        now: datetime,
+    ) -> PendingObject:
+        is_done = self._written.get(name) == _Written(found.status, wanted)
+        if is_outdated(found, wanted) and not is_done:
+            return PendingObject(False, change_due_at(found, wanted, now=now), name)
+        evaluated_at = view.moment.answered_at
+        due_at = renewal_due_at(found, interval, evaluated_at=evaluated_at, now=now)
+        return PendingObject(True, due_at, name)
+
+    def _look(
+        self,
+        name: NamespacedName,
+        found: ProductionStackCluster,
+        view: FleetView,
+        *,
+        now: datetime,
+    ) -> Json | None:
+        record = view.fleet.clusters.get(name[1])
+        if record is None or record.content.code is FleetCode.NOT_ASKED:
+            return None
+        if record.engagement != (found.spec.cluster_label, found.spec.cluster_uid):
+            return None  # the spec changed a moment ago
+        kept = self._kept.get(name)
+        if kept is not None and kept.found is found and kept.revision == record.revision:
+            return kept.wanted
+        entry = view.cluster(name[1])
+        if entry is None:
+            return None
+        wanted = render_status(found, entry, now=now)
+        self._kept[name] = _Kept(found, record.revision, wanted)
+        return wanted
+
+    def make_write(
+        self, name: NamespacedName, found: ProductionStackCluster, *, now: datetime
+    ) -> ObjectWrite | None:
+        view = self._keeper.view()
+        wanted = self._look(name, found, view, now=now)
+        record = view.fleet.clusters.get(name[1])
+        if wanted is None or record is None:
+            return None
+        patch = make_patch(
+            found, wanted, evaluated_at=view.moment.answered_at, reported=record.evaluated
+        )
+        return ObjectWrite(wanted, patch)
+
+    def written(self, name: NamespacedName, after: ProductionStackCluster, wanted: Json) -> bool:
+        """
+        Remember what the API server made of a write; return whether it is what was written.
+
+        The CRD of an earlier release drops fields that it does not have.
+        """
+        self._written[name] = _Written(after.status, wanted)
+        return not is_outdated(after, wanted)

@@ -1,0 +1,31 @@
+"""
+The permissions of the hub, all in its own namespace.
+"""
+
+from collections.abc import Collection, Mapping
+
+from reporter.kube.objects.access_review import Permission
+from reporter.model.fleet.enums import Engage
+from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
+from reporter.runtime.inputs.permissions import LEASE_GROUP, READ_VERBS, election_permissions
+from reporter.settings import Settings
+
+
+def needed_permissions(settings: Settings) -> Mapping[Permission, Collection[str]]:
+    """
+    Return the permissions that a hub with these settings needs, each with what needs it.
+    """
+    namespace, kind = settings.lease_namespace, PRODUCTION_STACK_CLUSTERS
+    needed: dict[Permission, Collection[str]] = {}
+    if settings.hub_engage is Engage.LISTED:
+        for verb in READ_VERBS:
+            needed[Permission(verb, kind.group, kind.resource, namespace)] = [
+                "every cluster: which ones to answer for is not known"
+            ]
+        status = Permission("patch", kind.group, f"{kind.resource}/status", namespace)
+        needed[status] = ["none: the status of objects is not written"]
+    if settings.leader_elect:
+        lease = Permission("get", LEASE_GROUP, "leases", namespace, settings.leader_election_id)
+        for permission in election_permissions(lease):
+            needed[permission] = ["every cluster: this process cannot lead"]
+    return needed

@@ -1,0 +1,3 @@
+"""
+Ask a metrics engine by the query API of Prometheus.
+"""

@@ -1,0 +1,129 @@
+"""
+What the metrics engine answers: series, and what is gathered from them by cluster label and source.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from reporter.model.fleet.enums import Dropped
+from reporter.model.rollup.states import State
+from reporter.model.rollup.status import Replicas
+
+
+class Sample(NamedTuple):
+    """
+    One series of an instant vector. *value*: as text, as the API has it.
+    """
+
+    labels: Mapping[str, str]
+    value: str
+
+
+Source: TypeAlias = str
+"""
+The target labels of series, as one text: what one replica exposes to one scraper has the same ones.
+"""
+
+
+class SourceReport(NamedTuple):
+    """
+    What one source reports of one cluster UID.
+
+    *evaluated*: Unix time of its evaluation. *state*: None if there is none, or several.
+    """
+
+    uid: str
+    evaluated: float
+    state: State | None = None
+    counts: Mapping[State, int] = {}
+    replicas: Replicas | None = None
+    version: str = ""
+
+
+class SourceId(NamedTuple):
+    source: Source
+    uid: str
+
+
+class ReportedBlocking(NamedTuple):
+    """
+    What blocks a cluster or a workload namespace, as far as its labels tell.
+    """
+
+    reason: str
+    code: str
+    actionability: str
+    stalled: bool = False
+
+
+class NamespaceTrouble(NamedTuple):
+    """
+    A workload namespace that is not Current. *state*: None if only its cause is known.
+    """
+
+    name: str
+    state: State | None = None
+    blocking: ReportedBlocking | None = None
+
+
+class Trouble(NamedTuple):
+    """
+    What blocks a cluster, and its namespaces that are not Current, by name.
+    """
+
+    blocking: ReportedBlocking | None = None
+    namespaces: tuple[NamespaceTrouble, ...] = ()
+
+
+class PackageCount(NamedTuple):
+    """
+    A number of workload namespaces by package, revision and state.
+    """
+
+    package: str
+    revision: str
+    state: State
+    namespaces: int
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedSeries:
+    """
+    Series that are left out for one cause. *names*: some of what they belong to.
+    """
+
+    series: int = 0
+    names: tuple[str, ...] = ()
+
+
+DroppedByCause: TypeAlias = Mapping[Dropped, DroppedSeries]
+
+
+@dataclass(frozen=True, slots=True)
+class ClustersAnswer:
+    """
+    A complete answer about the clusters. *time*: of the engine; None without any series.
+    """
+
+    time: float | None = None
+    reports: Mapping[str, Mapping[SourceId, SourceReport]] = field(default_factory=dict)
+    series: Mapping[str, int] = field(default_factory=dict)
+    dropped: DroppedByCause = field(default_factory=dict)
+
+
+TroubleAnswer: TypeAlias = Mapping[str, Mapping[Source, Trouble]]
+RevisionsAnswer: TypeAlias = Mapping[str, tuple[PackageCount, ...]]
+
+
+class Answers(NamedTuple):
+    """
+    The answers of one round; None for a query without a complete one.
+    """
+
+    clusters: ClustersAnswer | None = None
+    trouble: TroubleAnswer | None = None
+    revisions: RevisionsAnswer | None = None
+
+
+Samples: TypeAlias = Iterable[Sample]

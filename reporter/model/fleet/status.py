@@ -1,0 +1,172 @@
+"""
+The JSON of ``/status/v1`` of a hub. As in that of a reporter, keys are only added within v1.
+"""
+
+from datetime import datetime
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta
+
+from reporter.model.fleet.enums import Dropped, Engage, FleetCode, QueryName, QueryResult
+from reporter.model.rollup.states import Mode, State
+from reporter.model.rollup.status import Counts, Package, Replicas, StatusStruct
+
+
+FLEET_SCOPE: Final = "fleet"
+MAX_PACKAGES = 100
+MAX_NAMESPACES = 100
+
+
+class FleetBlocking(StatusStruct, frozen=True, kw_only=True):
+    """
+    What blocks, as far as metrics tell; its message is in the cluster.
+    """
+
+    reason: Annotated[str, Meta(description="Reason of the catalogue, or empty.")] = ""
+    code: Annotated[str, Meta(description="Cause code, or why the hub calls it Unknown.")]
+    message: str = ""
+    remedy: str = ""
+    actionability: Annotated[
+        str, Meta(description="Who must act: user, platform, or nobody yet (transient).")
+    ] = ""
+    stalled: bool = False
+
+
+class FleetNamespace(StatusStruct, frozen=True, kw_only=True):
+    """
+    A workload namespace; only with `--rollup-metrics=namespace` there.
+
+    The last three are in the detail of a cluster alone.
+    """
+
+    name: str
+    state: State
+    blocking: FleetBlocking | None = None
+    package: Package | None = None
+    inference_sets: Annotated[Counts, Meta(description="InferenceSets by state.")] = Counts()
+    replicas: Replicas | None = None
+
+
+class FleetPackage(StatusStruct, frozen=True, kw_only=True):
+    """
+    A number of workload namespaces by package and revision.
+    """
+
+    name: str
+    revision: str = ""
+    state: State
+    namespaces: int
+
+
+class ClusterEntry(StatusStruct, frozen=True, kw_only=True):
+    """
+    One cluster: the state of its control plane, with counts of its InferenceSets.
+    """
+
+    name: str
+    label: Annotated[str, Meta(description="Value of the cluster label of its series.")]
+    state: State
+    last_known: Annotated[
+        State | None, Meta(description="The state before it became Unknown, if one was known.")
+    ] = None
+    blocking: FleetBlocking | None = None
+    uid: Annotated[str, Meta(description="UID of its namespace kube-system.")] = ""
+    other_uids: Annotated[
+        tuple[str, ...], Meta(description="All UIDs under its label, if there are several.")
+    ] = ()
+    version: Annotated[str, Meta(description="Version of its reporter.")] = ""
+    evaluated_at: Annotated[
+        datetime | None, Meta(description="Time of its last evaluation, by its own clock.")
+    ] = None
+    heard_seconds_ago: Annotated[
+        int | None, Meta(description="Seconds since that time changed, by the clock of the hub.")
+    ] = None
+    in_state_seconds: int = 0
+    skew_seconds: Annotated[
+        float | None,
+        Meta(
+            description="Seconds by which its clock seems ahead of the engine's; decides nothing."
+        ),
+    ] = None
+    skewed: Annotated[bool, Meta(description="The skew is beyond 60 s.")] = False
+    inference_sets: Annotated[Counts, Meta(description="InferenceSets by state.")] = Counts()
+    replicas: Replicas | None = None
+    namespaces: Annotated[
+        tuple[FleetNamespace, ...],
+        Meta(description="Workload namespaces that are not Current, at most 100."),
+    ] = ()
+    namespace_count: Annotated[int, Meta(description="The number of all of these.")] = 0
+    packages: tuple[FleetPackage, ...] = ()
+
+
+class ClusterDetail(StatusStruct, frozen=True, kw_only=True):
+    """
+    The answer of ``/status/v1/clusters/NAME/namespaces``: all of them, asked for at that moment.
+    """
+
+    schema: str
+    scope: Literal["fleet"]
+    cluster: ClusterEntry
+    namespaces: tuple[FleetNamespace, ...] = ()
+
+
+class DroppedEntry(StatusStruct, frozen=True, kw_only=True):
+    """
+    Series of the last answer that are left out. *names*: twenty at most.
+    """
+
+    why: Dropped
+    series: int
+    names: tuple[str, ...] = ()
+
+
+class QueryEntry(StatusStruct, frozen=True, kw_only=True):
+    """
+    The last result of a query.
+    """
+
+    query: QueryName
+    result: QueryResult
+    at: datetime
+    why: str = ""
+    seconds: float = 0.0
+
+
+class UnknownCount(StatusStruct, frozen=True, kw_only=True):
+    code: FleetCode
+    clusters: int
+
+
+class FleetStatus(StatusStruct, frozen=True, kw_only=True):
+    """
+    The fleet as a whole. *state*: the worst of its clusters, and Unknown while these are not known.
+    """
+
+    state: State
+    why: Annotated[str, Meta(description="Why the clusters are not known; else empty.")] = ""
+    engage: Engage
+    counts: Counts = Counts()
+    unknown: Annotated[
+        tuple[UnknownCount, ...], Meta(description="Clusters that the hub calls Unknown, by why.")
+    ] = ()
+    packages: Annotated[
+        tuple[FleetPackage, ...], Meta(description="Sums over the clusters, at most 100.")
+    ] = ()
+    package_count: int = 0
+    dropped: tuple[DroppedEntry, ...] = ()
+    queries: tuple[QueryEntry, ...] = ()
+
+
+class FleetDocument(StatusStruct, frozen=True, kw_only=True):
+    """
+    The answer of ``/status/v1`` of a hub, and of its path for one cluster.
+    """
+
+    schema: Annotated[str, Meta(description="Always `v1`; keys are only added to it.")]
+    scope: Annotated[Literal["fleet"], Meta(description="Of a reporter there is no such key.")]
+    mode: Mode
+    evaluated_at: Annotated[
+        datetime | None, Meta(description="Time of the last complete answer of the engine.")
+    ] = None
+    fleet: FleetStatus
+    clusters: tuple[ClusterEntry, ...] = ()

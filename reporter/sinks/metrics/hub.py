@@ -1,0 +1,100 @@
+"""
+The metrics page of the hub.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+
+from prometheus_client import Counter as CounterMetric
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from reporter.model.fleet.enums import Dropped, FleetCode, QueryName, QueryResult
+from reporter.model.rollup.object_status import WriteObjectResult
+from reporter.model.rollup.states import COUNTED_STATES
+from reporter.sinks.metrics.collectors import WatchReport, make_family
+from reporter.sinks.metrics.hub_declarations import (
+    HUB_CLUSTERS,
+    HUB_DROPPED_SERIES,
+    HUB_LAST_SUCCESS,
+    HUB_LEADER,
+    HUB_OBJECT_WRITES,
+    HUB_OBJECTS_FAILING,
+    HUB_QUERY_RESULTS,
+    HUB_ROUND_DURATION,
+    HUB_UNKNOWN_CLUSTERS,
+)
+from reporter.sinks.metrics.process import ProcessMetrics
+from reporter.stages.fleet.shown.document import FleetView
+
+
+class FleetCollector(Collector):
+    """
+    Without samples where the clusters are not known: an alert on silence then sees no zero.
+    """
+
+    def __init__(self, view: Callable[[], FleetView]) -> None:
+        self._view = view
+
+    def collect(self) -> Iterator[Metric]:
+        view = self._view()
+        contents = [each.content for each in view.fleet.clusters.values()]
+        states, codes = Counter(c.state for c in contents), Counter(c.code for c in contents)
+        is_known = not view.why
+        yield make_family(
+            HUB_CLUSTERS,
+            [((each.key,), states[each]) for each in COUNTED_STATES if is_known],
+        )
+        yield make_family(
+            HUB_UNKNOWN_CLUSTERS, [((each,), codes[each]) for each in FleetCode if is_known]
+        )
+        answered = view.moment.answered_at
+        yield make_family(
+            HUB_LAST_SUCCESS, [((), answered.timestamp())] if answered is not None else []
+        )
+
+
+class HubMetrics(ProcessMetrics):
+    """
+    Count queries and writes when they happen; ask for everything else at each scrape.
+    """
+
+    def __init__(self, watches: Callable[[], Iterable[WatchReport]]) -> None:
+        super().__init__(watches)
+        self._leader = self._gauge(HUB_LEADER)
+        self._rounds = self._histogram(HUB_ROUND_DURATION)
+        self._dropped = self._counter(HUB_DROPPED_SERIES, Dropped)
+        self._results = CounterMetric(
+            HUB_QUERY_RESULTS.full_name,
+            HUB_QUERY_RESULTS.help,
+            HUB_QUERY_RESULTS.labels,
+            registry=self.registry,
+        )
+        for query, result in product(QueryName, QueryResult):
+            self._results.labels(query, result)
+        self._writes = self._counter(HUB_OBJECT_WRITES, WriteObjectResult)
+        self._failing = self._gauge(HUB_OBJECTS_FAILING)
+
+    def show_fleet(
+        self,
+        view: Callable[[], FleetView],
+        *,
+        is_leader: Callable[[], bool],
+        count_failing: Callable[[], int],
+    ) -> None:
+        self.registry.register(FleetCollector(view))
+        self._leader.set_function(lambda: float(is_leader()))
+        self._failing.set_function(lambda: float(count_failing()))
+
+    def count_result(self, query: QueryName, result: QueryResult) -> None:
+        self._results.labels(query, result).inc()
+
+    def count_dropped(self, why: Dropped, series: int) -> None:
+        self._dropped.labels(why).inc(series)
+
+    def count_write(self, result: WriteObjectResult) -> None:
+        self._writes.labels(result).inc()
+
+    def observe_round(self, seconds: float) -> None:
+        self._rounds.observe(seconds)

@@ -1,0 +1,3 @@
+"""
+The fleet as a fold: pure, from the fleet before, the answers of a round and the time.
+"""

@@ -1,0 +1,3 @@
+"""
+The series of an answer, gathered by cluster.
+"""

@@ -1,0 +1,104 @@
+"""
+Gather the series of the queries *trouble* and *revisions*, which decide no state.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from reporter.model.fleet.answers import (
+    NamespaceTrouble,
+    PackageCount,
+    ReportedBlocking,
+    RevisionsAnswer,
+    Sample,
+    Source,
+    Trouble,
+    TroubleAnswer,
+)
+from reporter.model.rollup.states import State
+from reporter.stages.fleet.series.gathering import MAX_COUNT, parse_value
+from reporter.stages.fleet.series.labels import (
+    BLOCKING_INFO,
+    CLUSTER_SCOPE,
+    NAME,
+    PREFIX,
+    STATE,
+    STATES,
+    source_of,
+    text_of,
+)
+
+
+class _Draft:
+    """
+    What one source has reported so far. Where several series contradict, the first by text counts.
+    """
+
+    def __init__(self) -> None:
+        self.blocking: ReportedBlocking | None = None
+        self.states: dict[str, State] = {}
+        self.causes: dict[str, ReportedBlocking] = {}
+
+    def add(self, metric: str, labels: Mapping[str, str]) -> None:
+        namespace = text_of(labels, "workload_namespace")
+        if metric == BLOCKING_INFO:
+            found = blocking_of(labels)
+            if labels.get("scope") == CLUSTER_SCOPE:
+                self.blocking = min(found, self.blocking or found)
+            elif namespace:
+                self.causes[namespace] = min(found, self.causes.get(namespace, found))
+        elif metric == STATE and namespace:
+            state = STATES.get(labels.get("state", ""), State.UNKNOWN)
+            self.states[namespace] = max(
+                state, self.states.get(namespace, state), key=lambda each: each.severity
+            )
+
+    def finish(self) -> Trouble:
+        names = sorted({*self.states, *self.causes})
+        return Trouble(
+            self.blocking,
+            tuple(
+                NamespaceTrouble(name, self.states.get(name), self.causes.get(name))
+                for name in names
+            ),
+        )
+
+
+def blocking_of(labels: Mapping[str, str]) -> ReportedBlocking:
+    return ReportedBlocking(
+        text_of(labels, "reason"),
+        text_of(labels, "code"),
+        text_of(labels, "actionability"),
+        labels.get("stalled") == "true",
+    )
+
+
+def gather_trouble(samples: Iterable[Sample], label: str) -> TroubleAnswer:
+    """
+    Return what blocks, by cluster label and source.
+    """
+    drafts: defaultdict[str, defaultdict[Source, _Draft]]
+    drafts = defaultdict(lambda: defaultdict(_Draft))
+    for labels, _ in samples:
+        cluster = labels.get(label, "")
+        if cluster:
+            metric = labels.get(NAME, "").removeprefix(PREFIX)
+            drafts[cluster][source_of(labels)].add(metric, labels)
+    return {
+        cluster: {source: draft.finish() for source, draft in sources.items()}
+        for cluster, sources in drafts.items()
+    }
+
+
+def gather_revisions(samples: Iterable[Sample], label: str) -> RevisionsAnswer:
+    """
+    Return the packages of each cluster, by name, revision and state.
+    """
+    found: defaultdict[str, list[PackageCount]] = defaultdict(list)
+    for labels, text in samples:
+        cluster, value = labels.get(label, ""), parse_value(text)
+        if cluster and value is not None and 0 < value <= MAX_COUNT:
+            state = STATES.get(labels.get("state", ""), State.UNKNOWN)
+            package, revision = text_of(labels, "package"), text_of(labels, "revision")
+            found[cluster].append(PackageCount(package, revision, state, int(value)))
+    return {cluster: tuple(sorted(each)) for cluster, each in found.items()}

@@ -1,0 +1,176 @@
+"""
+Gather the series of the query *clusters* by cluster label and source.
+
+A series with a label or value that no reporter writes is dropped and counted: what is left of its
+cluster then lacks a state or a time, and is not Current.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from reporter.model.fleet.answers import (
+    ClustersAnswer,
+    DroppedSeries,
+    Sample,
+    Source,
+    SourceId,
+    SourceReport,
+)
+from reporter.model.fleet.enums import Dropped
+from reporter.model.rollup.states import State
+from reporter.model.rollup.status import Replicas
+from reporter.stages.fleet.series.labels import (
+    CLUSTER_INFO,
+    CLUSTER_SCOPE,
+    EVALUATED,
+    INFERENCE_SETS,
+    NAME,
+    PREFIX,
+    REPLICAS,
+    STATE,
+    STATES,
+    describe,
+    is_valid,
+    source_of,
+    text_of,
+)
+
+
+MAX_NAMES = 20
+"""
+The names that are kept of what is dropped.
+"""
+
+MAX_COUNT = 2**31
+
+
+class DroppedCounter:
+    """
+    Counts what is dropped, with some names.
+    """
+
+    def __init__(self) -> None:
+        self._series: defaultdict[Dropped, int] = defaultdict(int)
+        self._names: defaultdict[Dropped, dict[str, None]] = defaultdict(dict)
+
+    def add(self, why: Dropped, name: str, series: int = 1) -> None:
+        self._series[why] += series
+        names = self._names[why]
+        if len(names) < MAX_NAMES:
+            names.setdefault(name)
+
+    def finish(self) -> Mapping[Dropped, DroppedSeries]:
+        return {
+            why: DroppedSeries(number, tuple(sorted(self._names[why])))
+            for why, number in self._series.items()
+        }
+
+
+class _Draft:
+    """
+    What one source has reported so far.
+    """
+
+    __slots__ = ("counts", "numbers", "states", "times", "versions")
+
+    def __init__(self) -> None:
+        self.times: dict[str, float] = {}
+        self.states: set[State] = set()
+        self.counts: dict[State, int] = {}
+        self.numbers: dict[str, int] = {}
+        self.versions: set[str] = set()
+
+    def add(self, metric: str, labels: Mapping[str, str], value: float) -> bool:
+        """
+        Take a series; return False if it is none of a reporter.
+        """
+        if metric in {STATE, INFERENCE_SETS}:
+            return self._add_state(metric, labels, value)
+        if metric == REPLICAS:
+            return self._add_replicas(labels, value)
+        if metric == EVALUATED:
+            self.times[text_of(labels, "cluster_uid")] = value
+        elif metric == CLUSTER_INFO:
+            self.versions.add(text_of(labels, "version"))
+        else:
+            return False
+        return True
+
+    def _add_state(self, metric: str, labels: Mapping[str, str], value: float) -> bool:
+        state = STATES.get(labels.get("state", ""))
+        if state is None:
+            return False
+        if metric == INFERENCE_SETS:
+            self.counts[state] = int(value)
+        elif labels.get("scope") == CLUSTER_SCOPE and value:
+            self.states.add(state)
+        return True
+
+    def _add_replicas(self, labels: Mapping[str, str], value: float) -> bool:
+        count = labels.get("count", "")
+        if count not in Replicas.__struct_fields__:
+            return False
+        self.numbers[count] = int(value)
+        return True
+
+    def reports(self, source: Source) -> Iterable[tuple[SourceId, SourceReport]]:
+        state = next(iter(self.states)) if len(self.states) == 1 else None
+        version = next(iter(self.versions)) if len(self.versions) == 1 else ""
+        for uid, time in self.times.items():
+            report = SourceReport(uid, time, state, self.counts, self._replicas(), version)
+            yield SourceId(source, uid), report
+
+    def _replicas(self) -> Replicas | None:
+        if "desired" not in self.numbers:
+            return None
+        return Replicas(**self.numbers)
+
+
+def gather_clusters(samples: Iterable[Sample], label: str, time: float | None) -> ClustersAnswer:
+    """
+    Return what each source reports. *label*: the name of the cluster label.
+    """
+    drafts: defaultdict[str, defaultdict[Source, _Draft]]
+    drafts = defaultdict(lambda: defaultdict(_Draft))
+    series: defaultdict[str, int] = defaultdict(int)
+    dropped = DroppedCounter()
+    for labels, text in samples:
+        cluster = labels.get(label, "")
+        value = parse_value(text)
+        metric = labels.get(NAME, "").removeprefix(PREFIX)
+        if not cluster:
+            dropped.add(Dropped.NO_LABEL, describe(labels))
+        elif not is_valid(cluster):
+            dropped.add(Dropped.INVALID, describe(labels))
+        elif value is None or not _fits(metric, value):
+            dropped.add(Dropped.INVALID, cluster)
+        elif drafts[cluster][source_of(labels)].add(metric, labels, value):
+            series[cluster] += 1
+        else:
+            dropped.add(Dropped.INVALID, cluster)
+    reports = {
+        cluster: {
+            each: report
+            for source, draft in sources.items()
+            for each, report in draft.reports(source)
+        }
+        for cluster, sources in drafts.items()
+    }
+    return ClustersAnswer(time, reports, dict(series), dropped.finish())
+
+
+def _fits(metric: str, value: float) -> bool:
+    return metric == EVALUATED or 0 <= value <= MAX_COUNT
+
+
+def parse_value(text: Any) -> float | None:
+    """
+    Return a finite number; None for anything else. A NaN would differ from itself for ever.
+    """
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) else None

@@ -1,0 +1,71 @@
+"""
+Gather all workload namespaces of one cluster, for its detail on demand.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from reporter.model.fleet.answers import ReportedBlocking, Sample, Source
+from reporter.model.fleet.status import FleetNamespace
+from reporter.model.rollup.states import State
+from reporter.model.rollup.status import Counts, Package, Replicas
+from reporter.stages.fleet.series.detail import blocking_of
+from reporter.stages.fleet.series.gathering import MAX_COUNT, parse_value
+from reporter.stages.fleet.series.labels import (
+    BLOCKING_INFO,
+    INFERENCE_SETS,
+    NAME,
+    PACKAGE_INFO,
+    PREFIX,
+    REPLICAS,
+    STATE,
+    STATES,
+    source_of,
+    text_of,
+)
+from reporter.stages.fleet.shown.blocking import reported_blocking
+
+
+class _Draft:
+    def __init__(self) -> None:
+        self.states: set[State] = set()
+        self.blocking: ReportedBlocking | None = None
+        self.counts: dict[State, int] = {}
+        self.replicas: dict[str, int] = {}
+        self.package: Package | None = None
+
+    def add(self, metric: str, labels: Mapping[str, str], value: float) -> None:
+        state = STATES.get(labels.get("state", ""), State.UNKNOWN)
+        if metric == STATE:
+            self.states |= {state} if value else set()
+        elif metric == BLOCKING_INFO:
+            self.blocking = blocking_of(labels)
+        elif metric == INFERENCE_SETS:
+            self.counts[state] = int(value)
+        elif metric == REPLICAS and labels.get("count") in Replicas.__struct_fields__:
+            self.replicas[labels["count"]] = int(value)
+        elif metric == PACKAGE_INFO:
+            revision = text_of(labels, "revision")
+            self.package = Package(name=text_of(labels, "package"), revision=revision)
+
+    def finish(self, name: str) -> FleetNamespace:
+        return FleetNamespace(
+            name=name,
+            state=next(iter(self.states)) if len(self.states) == 1 else State.UNKNOWN,
+            blocking=reported_blocking(self.blocking) if self.blocking is not None else None,
+            package=self.package,
+            inference_sets=Counts.of(self.counts),
+            replicas=Replicas(**self.replicas) if "desired" in self.replicas else None,
+        )
+
+
+def gather_namespaces(samples: Iterable[Sample], source: Source) -> tuple[FleetNamespace, ...]:
+    """
+    Return the namespaces that one source reports, by name. *source*: the one that counts.
+    """
+    drafts: defaultdict[str, _Draft] = defaultdict(_Draft)
+    for labels, text in samples:
+        name, value = text_of(labels, "workload_namespace"), parse_value(text)
+        if name and value is not None and 0 <= value <= MAX_COUNT and source_of(labels) == source:
+            drafts[name].add(labels.get(NAME, "").removeprefix(PREFIX), labels, value)
+    return tuple(draft.finish(name) for name, draft in sorted(drafts.items()))

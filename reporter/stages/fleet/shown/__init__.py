@@ -1,0 +1,3 @@
+"""
+What is shown of the fleet: documents, objects and texts.
+"""

@@ -1,0 +1,68 @@
+"""
+The status that a ProductionStackCluster is to have.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from reporter.model.enums import Layer
+from reporter.model.fleet.object_status import MAX_PACKAGES, ClusterObjectStatus
+from reporter.model.fleet.status import ClusterEntry, FleetBlocking
+from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
+from reporter.model.rollup.object_status import AVAILABLE, ObjectBlocking, SetCounts
+from reporter.model.rollup.states import Actionability
+from reporter.stages.rollup.objects.answers import Answer
+from reporter.stages.rollup.objects.conditions import make_conditions
+
+
+Json = dict[str, Any]
+
+
+def render_status(found: ProductionStackCluster, entry: ClusterEntry, *, now: datetime) -> Json:
+    """
+    Return the status as a client reads it, without the times that change without news.
+    """
+    generation = found.metadata.generation
+    counts = entry.inference_sets.by_state()
+    status = ClusterObjectStatus(
+        observed_generation=generation,
+        state=entry.state,
+        last_known=entry.last_known,
+        conditions=tuple(
+            each
+            for each in make_conditions(
+                _answer(entry), found.status or {}, generation=generation, now=now
+            )
+            if each.type != AVAILABLE
+        ),
+        blocking=entry.blocking,
+        cluster_uid=entry.uid,
+        reporter_version=entry.version,
+        inference_sets=SetCounts.of(counts) if any(counts.values()) else None,
+        replicas=entry.replicas,
+        namespaces_not_current=entry.namespace_count,
+        packages=entry.packages[:MAX_PACKAGES],
+        clock_skewed=entry.skewed,
+    )
+    rendered: Json = msgspec.json.decode(msgspec.json.encode(status))
+    return rendered
+
+
+def _answer(entry: ClusterEntry) -> Answer:
+    blocking = _object_blocking(entry.blocking) if entry.blocking is not None else None
+    return Answer(entry.state, blocking=blocking)
+
+
+def _object_blocking(blocking: FleetBlocking) -> ObjectBlocking:
+    actionabilities = {each.value: each for each in Actionability}
+    return ObjectBlocking(
+        reason=blocking.reason or blocking.code,
+        code=blocking.code,
+        layer=Layer.CLUSTER,
+        message=blocking.message,
+        remedy=blocking.remedy,
+        actionability=actionabilities.get(blocking.actionability, Actionability.PLATFORM),
+        stalled=blocking.stalled,
+    )

@@ -1,0 +1,57 @@
+"""
+What it means that the hub calls a cluster Unknown, and what to do.
+"""
+
+from collections.abc import Mapping
+
+from reporter.model.fleet.enums import FleetCode
+from reporter.stages.fleet.records import Content
+
+
+_TEXTS: Mapping[FleetCode, tuple[str, str]] = {
+    FleetCode.NOT_ASKED: (
+        "No query about the clusters has succeeded since the hub started.",
+        "See the log of the hub.",
+    ),
+    FleetCode.NEVER_REPORTED: (
+        "No series with the cluster label {label} was ever seen.",
+        "Check clusterLabel, and in the cluster the external label, remote write, --rollup-metrics.",
+    ),
+    FleetCode.NOT_CONFIRMED: (
+        "Series with the cluster label {label} are there, and have not changed yet.",
+        "Wait for the next scrape of the cluster.",
+    ),
+    FleetCode.SILENT: (
+        "The cluster has not reported an evaluation for longer than the stale time.",
+        "Check the cluster, its reporter, and the way of its metrics to the engine.",
+    ),
+    FleetCode.ENGINE_UNAVAILABLE: (
+        "The metrics engine gives no complete answer, so nothing is known of the cluster.",
+        "Check the engine; the log of the hub has its answers.",
+    ),
+    FleetCode.DUPLICATE_CLUSTER: (
+        "The cluster label {label} has series of the clusters with the UIDs {uids}.",
+        "Give each cluster a label of its own; clusterUID names the one that is meant.",
+    ),
+    FleetCode.NO_CLUSTER_UID: (
+        "The reporter of the cluster does not know the UID of the namespace kube-system.",
+        "Let it list Namespaces; without the UID a second cluster would not be noticed.",
+    ),
+    FleetCode.NO_STATE: (
+        "The series of the cluster have no state, or several.",
+        "Check that the labels of its targets differ, and that no relabelling drops its series.",
+    ),
+    FleetCode.PAUSED: (
+        "The hub does not answer for the cluster: its object is paused.",
+        "Set paused to false.",
+    ),
+}
+
+
+def describe_code(code: FleetCode, content: Content, label: str) -> tuple[str, str]:
+    """
+    Return the message and the remedy.
+    """
+    message, remedy = _TEXTS[code]
+    uids = ", ".join(content.other_uids) or "unknown"
+    return message.format(label=label, uids=uids), remedy

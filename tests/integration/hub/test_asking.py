@@ -1,0 +1,115 @@
+"""
+A round of queries against an engine over real sockets.
+"""
+
+from collections import Counter
+from contextlib import asynccontextmanager
+
+from reporter.hub.asking import Asker
+from reporter.hub.query.client import QueryClient
+from reporter.hub.query.credentials import QueryCredentials
+from reporter.hub.query.texts import SERIES_LIMIT
+from reporter.model.fleet.enums import QueryName, QueryResult
+from reporter.model.rollup.states import State
+from reporter.runtime.process.clock import Clock
+from tests.support.fleet.series import NOON, SourceSeries
+from tests.support.settings import settings
+from tests.support.stubs.metrics_engine import body, running_engine, success
+
+
+CLUSTERS, TROUBLE, REVISIONS = QueryName
+
+
+class ShiftedClock(Clock):
+    """
+    A clock that a test sets forward.
+    """
+
+    shift = 0.0
+
+    def seconds(self) -> float:
+        return super().seconds() + self.shift
+
+
+WEST = SourceSeries(
+    "west",
+    "uid-2",
+    states=(State.FAILED,),
+    blocking=("clusterKaitoControllerNotReady", "Unavailable.Crash", "platform"),
+    packages={("modelharness", "0.2.2", State.FAILED): 3},
+)
+
+
+@asynccontextmanager
+async def asking(*flags: str):
+    async with running_engine() as engine:
+        engine.sources = lambda: [SourceSeries(), WEST]
+        found = settings(*flags)
+        client, clock = QueryClient(engine.url, QueryCredentials(found)), ShiftedClock()
+        results: Counter[tuple[QueryName, QueryResult]] = Counter()
+        asker = Asker(
+            client,
+            found,
+            clock,
+            count_result=lambda *each: results.update([each]),
+            jitter=lambda: 0.0,
+        )
+        try:
+            yield asker, engine, results, clock
+        finally:
+            await client.close()
+
+
+async def test_three_queries_of_one_time():
+    async with asking() as (asker, engine, results, _):
+        answers = await asker.ask()
+    assert answers.clusters.reports.keys() == {"prod", "west"}
+    (trouble,) = answers.trouble["west"].values()
+    assert trouble.blocking.reason == "clusterKaitoControllerNotReady"
+    assert answers.revisions["west"][0].namespaces == 3
+    forms = [form for form, _ in engine.requests]
+    assert len(forms) == 3
+    assert "time" not in forms[0]
+    assert [form["time"] for form in forms[1:]] == [f"{NOON:.3f}"] * 2
+    assert [form.get("limit") for form in forms] == [None, str(SERIES_LIMIT), str(SERIES_LIMIT)]
+    assert results == Counter((name, QueryResult.COMPLETE) for name in QueryName)
+    assert [each.result for each in asker.entries] == [QueryResult.COMPLETE] * 3
+
+
+async def test_without_clusters_nothing_else_is_asked_and_the_engine_has_a_rest():
+    async with asking() as (asker, engine, results, clock):
+        engine.replies["evaluated"] = body("", 500)
+        for _ in range(3):
+            assert (await asker.ask()).clusters is None
+        assert len(engine.requests) == 1, "the back-off"
+        engine.replies.clear()
+        clock.shift += 120
+        assert (await asker.ask()).clusters is not None
+    assert results[CLUSTERS, QueryResult.FAILED] == 1
+
+
+async def test_a_failed_query_delays_no_other_one():
+    async with asking() as (asker, engine, results, _):
+        engine.replies["blocking_info"] = body(success([], warnings=["partial"]))
+        answers = await asker.ask()
+    assert answers.clusters is not None
+    assert answers.trouble is None
+    assert answers.revisions is not None
+    assert results[TROUBLE, QueryResult.PARTIAL] == 1
+    (entry,) = (each for each in asker.entries if each.query is TROUBLE)
+    assert (entry.result, entry.why) == (QueryResult.PARTIAL, "the answer is partial: partial")
+
+
+async def test_too_many_clusters_are_refused():
+    async with asking("--hub-max-clusters=1") as (asker, _, results, _):
+        assert (await asker.ask()).clusters is None
+    assert results[CLUSTERS, QueryResult.TOO_MANY] == 1
+    assert "2 clusters" in asker.entries[0].why
+
+
+async def test_the_cluster_label_is_that_of_the_flag():
+    async with asking("--hub-cluster-label=prometheus") as (asker, engine, _, _):
+        engine.sources = lambda: [SourceSeries("", target={"prometheus": "east", "pod": "a"})]
+        answers = await asker.ask()
+    assert set(answers.clusters.reports) == {"east"}
+    assert "by (prometheus,package" in engine.queries[2]

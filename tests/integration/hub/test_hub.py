@@ -1,0 +1,288 @@
+"""
+A hub over real sockets: objects, pages, metrics, the command status, and what is not known.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import msgspec
+import pytest_asyncio
+
+from reporter.embedded.server import EmbeddedServer
+from reporter.model.fleet.status import FleetDocument
+from reporter.model.rollup.states import State
+from reporter.sinks.metrics.hub_declarations import HUB_METRICS
+from tests.integration.hub.hub_fixture import (
+    KIND,
+    LiveSources,
+    RunningHub,
+    install,
+    manifest,
+    running_hub,
+)
+from tests.integration.status.asking import ask
+from tests.support import kstatus
+from tests.support.fleet.series import SourceSeries
+from tests.support.stubs.metrics_engine import MetricsEngine, body, running_engine
+
+
+WEST = SourceSeries(
+    "west",
+    "uid-2",
+    states=(State.FAILED,),
+    blocking=("clusterKaitoControllerNotReady", "Unavailable.Crash", "platform"),
+    namespaces={"team-a": State.FAILED},
+    packages={("modelharness", "0.2.2", State.FAILED): 3},
+)
+NORTH = replace(SourceSeries(), label="north", uid="uid-3")
+
+
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[EmbeddedServer]:
+    async with EmbeddedServer() as server:
+        install(server)
+        yield server
+
+
+@pytest_asyncio.fixture
+async def engine() -> AsyncIterator[MetricsEngine]:
+    async with running_engine() as engine:
+        engine.sources = LiveSources(SourceSeries(), WEST, NORTH)
+        yield engine
+
+
+def create(server: EmbeddedServer, *names: str, **spec) -> None:
+    for name in names:
+        server.cluster.upsert(manifest(name, **spec))
+
+
+async def test_objects_get_the_state_of_their_cluster(server, engine, tmp_path):
+    async with running_hub(server, engine, tmp_path) as hub:
+        create(server, "prod", "west", "east")
+        await hub.until(lambda: hub.line("prod") == "Current")
+        await hub.until(lambda: hub.line("west") == "Failed clusterKaitoControllerNotReady")
+        await hub.until(lambda: hub.line("east") == "Unknown NeverReported")
+        whole = server.cluster.get(KIND.group_resource, "fleet", "west")
+        assert kstatus.compute(whole) == kstatus.FAILED
+        status = hub.status("west")
+        assert status["clusterUID"] == "uid-2"
+        assert status["packages"] == [
+            {"name": "modelharness", "revision": "0.2.2", "state": "Failed", "namespaces": 3}
+        ]
+        assert status["namespacesNotCurrent"] == 1
+        assert status["reportedTimestampSeconds"] > 1_700_000_000
+        assert {each["type"] for each in status["conditions"]} == {
+            "Ready",
+            "Reconciling",
+            "Stalled",
+        }
+
+
+async def test_what_is_current_is_not_written_again_and_again(server, engine, tmp_path):
+    create(server, "prod")
+    async with running_hub(server, engine, tmp_path) as hub:
+        await hub.until(lambda: hub.line("prod") == "Current")
+        written = await hub.metric("hub_object_writes_total", result="written")
+        rounds = await hub.metric("hub_round_duration_seconds_count")
+
+        async def is_later() -> bool:
+            return (await hub.metric("hub_round_duration_seconds_count") or 0) > rounds + 10
+
+        await hub.until(is_later)
+        assert await hub.metric("hub_object_writes_total", result="written") == written
+
+
+async def test_pages_of_the_fleet(server, engine, tmp_path):
+    create(server, "prod", "west")
+    async with running_hub(server, engine, tmp_path) as hub:
+        await hub.until(lambda: hub.line("prod") == "Current")
+        document = await hub.document()
+        decoded = msgspec.json.decode(json.dumps(document), type=FleetDocument)
+        assert [each.name for each in decoded.clusters] == ["prod", "west"]
+        assert decoded.fleet.state is State.FAILED
+        (dropped,) = decoded.fleet.dropped
+        assert (dropped.why, dropped.names) == ("not_engaged", ("north",))
+        assert {each.result for each in decoded.fleet.queries} == {"complete"}
+        one = await hub.document("/clusters/west")
+        assert [each["name"] for each in one["clusters"]] == ["west"]
+        assert one["clusters"][0]["namespaces"] == [{"name": "team-a", "state": "Failed"}]
+        assert [e["name"] for e in (await hub.document("?state=Failed"))["clusters"]] == ["west"]
+        status, text, _ = await hub.get("/status/v1/clusters/east")
+        assert (status, json.loads(text)["state"]) == (404, "NotFound")
+        _, _, headers = await hub.get("/status/v1")
+        status, _, _ = await hub.get("/status/v1", **{"If-None-Match": headers["ETag"]})
+        assert status == 304
+        status, text, _ = await hub.get("/status")
+        assert json.loads(text)["process"]["leading"] is True
+        status, text, _ = await hub.get("/")
+        assert "Production stack status" in text
+        assert (await hub.get("/readyz"))[:2] == (200, "ok\n")
+        assert (await hub.get("/livez"))[0] == 200
+
+
+async def test_the_namespaces_of_one_cluster_are_asked_for_on_demand(server, engine, tmp_path):
+    create(server, "prod", "west")
+    async with running_hub(server, engine, tmp_path) as hub:
+        await hub.until(lambda: hub.line("west").startswith("Failed"))
+        detail = await hub.document("/clusters/west/namespaces")
+        (team,) = detail["namespaces"]
+        assert (team["name"], team["state"]) == ("team-a", "Failed")
+        assert team["inferenceSets"] == {"failed": 2}
+        assert team["package"] == {"name": "harness", "revision": "1"}
+        assert any(each.endswith('cluster="west"}') for each in engine.queries)
+        assert (await hub.get("/status/v1/clusters/east/namespaces"))[0] == 404
+        engine.replies['cluster="west"'] = body({}, 500)
+        assert (await hub.get("/status/v1/clusters/west/namespaces"))[0] == 503
+
+
+async def test_every_metric_is_on_the_page(server, engine, tmp_path):
+    create(server, "prod", "east")
+    async with running_hub(server, engine, tmp_path) as hub:
+        await hub.until(lambda: hub.line("prod") == "Current")
+        _, text, _ = await hub.get("/metrics")
+        for metric in HUB_METRICS:
+            assert f"# HELP {metric.full_name} {metric.help}" in text, metric.name
+        assert await hub.metric("hub_leader") == 1
+        assert await hub.metric("leader") is None, "that of a reporter"
+        assert await hub.metric("hub_clusters", state="current") == 1
+        assert await hub.metric("hub_unknown_clusters", code="NeverReported") == 1
+        assert await hub.metric("hub_dropped_series_total", why="not_engaged") > 0
+        assert await hub.metric("hub_query_results_total", query="clusters", result="complete") > 0
+        assert await hub.metric("hub_last_success_timestamp_seconds") > 1_700_000_000
+
+
+async def test_the_command_shows_what_the_hub_answers(server, engine, tmp_path):
+    create(server, "prod", "west")
+    async with running_hub(server, engine, tmp_path) as hub:
+        await hub.until(lambda: hub.line("prod") == "Current")
+        where = f"--from=hub:http://{hub.health_at}"
+        found = await ask("status", where, "--exit-code")
+        assert found.code == 4
+        rows = [line.split() for line in found.out.splitlines()]
+        assert rows[0] == ["NAME", "STATE", "SETS", "READY", "FOR", "BLOCKED", "BY", "ACTS"]
+        assert [row[:2] for row in rows[1:]] == [["prod", "Current"], ["west", "Failed"]]
+        assert rows[2][-2:] == ["clusterKaitoControllerNotReady", "platform"]
+        assert "6 series are left out (not_engaged): north" in found.err
+        wide = await ask("status", where, "-o", "wide")
+        assert "modelharness 0.2.2" in wide.out
+        one = await ask("status", "west", where)
+        assert "Package:       modelharness 0.2.2: 3 Failed" in one.out
+        assert "Namespace:     team-a Failed" in one.out
+        assert (await ask("status", "-o", "name", where)).out == "prod\nwest\n"
+        assert json.loads((await ask("status", "-o", "json", where)).out)["scope"] == "fleet"
+        assert "state: Failed" in (await ask("status", "-o", "yaml", where)).out
+        bare = await ask("status", where, "--no-headers")
+        assert [line.split()[0] for line in bare.out.splitlines()] == ["prod", "west"]
+        missing = await ask("status", "east", where, "--exit-code")
+        assert (missing.code, "does not answer for a cluster east" in missing.err) == (6, True)
+        plain = await ask("status", f"--from=http://{hub.health_at}")
+        assert (plain.code, "ask it with --from=hub:URL" in plain.err) == (1, True)
+        waited = await ask("wait", "team-a", where)
+        assert (waited.code, "a hub answers status alone" in waited.err) == (2, True)
+        other = await ask("status", where, "--all-namespaces")
+        assert other.code == 2
+
+
+async def test_without_the_crd_no_cluster_seems_to_be_absent(server, engine, tmp_path):
+    async with running_hub(server, engine, tmp_path) as hub:
+        create(server, "prod")
+        await hub.until(lambda: hub.line("prod") == "Current")
+        server.cluster.delete(
+            "customresourcedefinitions.apiextensions.k8s.io", "", KIND.group_resource
+        )
+
+        async def is_unknown() -> bool:
+            return "not installed" in (await hub.document())["fleet"].get("why", "")
+
+        await hub.until(is_unknown)
+        document = await hub.document()
+        assert document["fleet"]["state"] == "Unknown"
+        assert document.get("clusters", []) == []
+        assert await hub.metric("hub_clusters") is None
+        assert "unknown: the CRD" in (await hub.get("/readyz"))[1]
+
+
+async def test_an_engine_that_fails_is_named(server, engine, tmp_path):
+    engine.replies["evaluated"] = body({"status": "error", "error": "no space left"}, 500)
+    create(server, "prod")
+    async with running_hub(server, engine, tmp_path) as hub:
+        _, text, _ = await hub.get("/readyz")
+        assert text.startswith("ok\nnot answered: clusters: HTTP 500")
+        assert "no space left" in text
+        (cluster,) = (await hub.document())["clusters"]
+        assert cluster["blocking"]["code"] == "NotAsked"
+        assert hub.status("prod") == {}, "an earlier status is better than none"
+        assert await hub.metric("hub_last_success_timestamp_seconds") is None
+
+
+async def test_a_permission_that_is_missing_is_on_its_pages(server, engine, tmp_path):
+    resource = f"{KIND.resource}/status"
+    server.deny("patch", KIND.group, resource)
+    create(server, "prod")
+    async with running_hub(server, engine, tmp_path) as hub:
+
+        async def is_shown() -> bool:
+            labels = {"verb": "patch", "resource": f"{KIND.group_resource}/status"}
+            return await hub.metric("missing_rights", **labels) == 1
+
+        await hub.until(is_shown)
+        assert await hub.metric("missing_rights") == 1
+        assert await hub.metric("unknown_rights") == 0
+        found = json.loads((await hub.get("/status"))[1])["process"]["permissions"]
+        assert list(found["missing"].values()) == [["none: the status of objects is not written"]]
+
+
+async def test_all_labels_are_seen_without_any_object_or_permission(server, engine, tmp_path):
+    async with running_hub(server, engine, tmp_path, "--hub-engage=seen") as hub:
+
+        async def is_seen() -> bool:
+            found = (await hub.document()).get("clusters", [])
+            return [each["name"] for each in found if each["state"] != "Unknown"] == [
+                "north",
+                "prod",
+                "west",
+            ]
+
+        await hub.until(is_seen)
+        assert (await hub.document())["fleet"].get("dropped", []) == []
+
+
+async def test_a_follower_says_who_leads_and_asks_nothing(server, engine, tmp_path):
+    create(server, "prod")
+    async with running_hub(server, engine, tmp_path) as hub:
+        await hub.until(lambda: hub.line("prod") == "Current")
+        async with (
+            running_engine() as idle,
+            running_hub(server, idle, tmp_path, name="hub-1") as follower,
+        ):
+            await follower.until(lambda: is_led_by_another(follower))
+            status, text, _ = await follower.get("/status/v1")
+            assert status == 503
+            assert "the leader is hub-0_" in json.loads(text)["error"]
+            assert await follower.metric("hub_clusters") is None
+            assert await follower.metric("hub_leader") == 0
+            where = f"--from=hub:http://{follower.health_at}"
+            found = await ask("status", where)
+            assert (found.code, "the leader is hub-0_" in found.err) == (1, True)
+            assert idle.requests == []
+
+
+async def is_led_by_another(hub: RunningHub) -> bool:
+    return "hub-0_" in (await hub.get("/status/v1"))[1]
+
+
+async def test_a_successor_takes_over_and_what_stands_does_not_flap(server, engine, tmp_path):
+    create(server, "prod", "west")
+    async with running_hub(server, engine, tmp_path) as hub:
+        await hub.until(lambda: hub.line("prod") == "Current")
+        await hub.until(lambda: hub.line("west").startswith("Failed"))
+    seen: set[str] = set()
+    async with running_hub(server, engine, tmp_path, name="hub-1") as successor:
+        for _ in range(20):
+            seen.add(successor.line("prod"))
+            await asyncio.sleep(0.05)
+        first, _ = (await successor.document())["clusters"]
+        assert first["state"] == "Current"
+    assert seen == {"Current"}

@@ -1,0 +1,151 @@
+"""
+Rounds of a hub, played on the fold: objects, sources, an engine that fails, and restarts.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from reporter.model.fleet.answers import Answers
+from reporter.model.fleet.enums import Engage
+from reporter.model.fleet.status import ClusterEntry
+from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
+from reporter.model.rollup.states import State
+from reporter.stages.fleet.engagements import engagements_of
+from reporter.stages.fleet.fold import fold
+from reporter.stages.fleet.records import Fleet, FleetRules
+from reporter.stages.fleet.series.detail import gather_revisions, gather_trouble
+from reporter.stages.fleet.series.gathering import gather_clusters
+from reporter.stages.fleet.shown.document import FleetMoment, FleetView
+from reporter.stages.fleet.shown.objects import render_status
+from reporter.stages.rollup.objects.wanted import is_outdated, make_patch
+from tests.support.fleet.series import NOON, SourceSeries, all_clusters
+
+
+LABEL = "cluster"
+MAX_AGE = timedelta(minutes=15)
+
+
+def a_cluster(
+    name: str = "prod",
+    *,
+    label: str = "",
+    uid: str = "",
+    paused: bool = False,
+    generation: int = 1,
+    status: dict | None = None,
+) -> ProductionStackCluster:
+    """
+    Return an object as the API server delivers it.
+    """
+    spec = {"clusterLabel": label or name, "clusterUID": uid, "paused": paused}
+    meta = {"name": name, "namespace": "hub", "uid": f"uid-of-{name}", "resourceVersion": "7"}
+    whole = {
+        "metadata": meta | {"generation": generation},
+        "spec": spec,
+        "status": {"observedGeneration": -1} if status is None else status,
+    }
+    return msgspec.convert(whole, ProductionStackCluster)
+
+
+def answers_of(sources: Iterable[SourceSeries], *, time: float) -> Answers:
+    """
+    Return complete answers to all three queries.
+    """
+    every = list(sources)
+    clusters = gather_clusters(all_clusters(every), LABEL, time if every else None)
+    return Answers(
+        clusters,
+        gather_trouble([s for each in every for s in each.trouble()], LABEL),
+        gather_revisions([s for each in every for s in each.revisions()], LABEL),
+    )
+
+
+@dataclass(slots=True)
+class Rounds:
+    """
+    A hub whose objects get their status at once. *seconds*: since the first start, of all clocks.
+    """
+
+    rules: FleetRules = field(default_factory=FleetRules)
+    objects: dict[str, ProductionStackCluster] = field(default_factory=dict)
+    fleet: Fleet = field(default_factory=Fleet)
+    seconds: float = 0.0
+    answered: bool = False
+
+    @property
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(NOON + self.seconds, UTC)
+
+    def engage(self, *objects: ProductionStackCluster) -> "Rounds":
+        self.objects |= {each.metadata.name: each for each in objects}
+        return self
+
+    def ask(self, *sources: SourceSeries) -> None:
+        """
+        Play a round with complete answers.
+        """
+        self.answered = True
+        self.fold(answers_of(sources, time=NOON + self.seconds))
+
+    def fail(self) -> None:
+        """
+        Play a round without a complete answer.
+        """
+        self.fold(Answers())
+
+    def fold(self, answers: Answers) -> None:
+        engaged = engagements_of(self.objects.values(), now=self.now, max_age=MAX_AGE)
+        if self.rules.engage is Engage.SEEN:
+            engaged = {}
+        self.fleet = fold(self.fleet, engaged, answers, now=self.seconds, rules=self.rules)
+        self._write()
+
+    def _write(self) -> None:
+        view = self.view()
+        for name, found in self.objects.items():
+            entry, record = view.cluster(name), self.fleet.clusters.get(name)
+            if entry is None or record is None:
+                continue
+            wanted = render_status(found, entry, now=self.now)
+            if is_outdated(found, wanted):
+                at = self.now if self.answered else None
+                patch = make_patch(found, wanted, evaluated_at=at, reported=record.evaluated)
+                status = {**(found.status or {}), **patch["status"]}
+                self.objects[name] = msgspec.structs.replace(
+                    found, status={key: text for key, text in status.items() if text is not None}
+                )
+
+    def restart(self) -> None:
+        """
+        Let another process lead, which knows the objects alone.
+        """
+        self.fleet, self.answered = Fleet(), False
+
+    def view(self) -> FleetView:
+        return FleetView(self.fleet, self.rules, FleetMoment(self.seconds, self.now))
+
+    def entry(self, name: str = "prod") -> ClusterEntry:
+        found = self.view().cluster(name)
+        assert found is not None, f"{name} is not in {sorted(self.fleet.clusters)}"
+        return found
+
+    def line(self, name: str = "prod") -> str:
+        """
+        Return state, last known state and code in one line.
+        """
+        entry = self.entry(name)
+        words = [entry.state.value]
+        if entry.blocking is not None:
+            words.append(entry.blocking.reason or entry.blocking.code)
+        if entry.last_known is not None:
+            words.append(f"was {entry.last_known}")
+        return " ".join(words)
+
+    def lines(self) -> Mapping[str, str]:
+        return {name: self.line(name) for name in self.fleet.clusters}
+
+
+STATES = {each.value: each for each in State}

@@ -1,0 +1,84 @@
+"""
+The series of one source, as a metrics engine answers with them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from reporter.model.fleet.answers import Sample
+from reporter.model.rollup.states import COUNTED_STATES, State
+from reporter.stages.fleet.series.labels import PREFIX
+
+
+NOON = 1_767_268_800.0
+"""
+Unix time of 2026-01-01 12:00 UTC.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSeries:
+    """
+    What one source reports. *states*: more than one contradict. *blocking*: reason, code, actionability.
+
+    *namespaces*: states of workload namespaces that are not Current. *packages*: numbers of namespaces
+    by package, revision and state.
+    """
+
+    label: str = "prod"
+    uid: str = "uid-1"
+    evaluated: float | str = NOON
+    states: tuple[State, ...] = (State.CURRENT,)
+    target: Mapping[str, str] = field(default_factory=lambda: {"job": "reporter", "pod": "a"})
+    counts: Mapping[State, int] = field(default_factory=lambda: {State.CURRENT: 3})
+    version: str = "0.1.0"
+    blocking: tuple[str, str, str] | None = None
+    namespaces: Mapping[str, State] = field(default_factory=dict)
+    packages: Mapping[tuple[str, str, State], int] = field(default_factory=dict)
+
+    def _sample(self, metric: str, value: float | str = 1, **labels: str) -> Sample:
+        name = {"cluster": self.label} if self.label else {}
+        return Sample({"__name__": PREFIX + metric, **self.target, **name, **labels}, str(value))
+
+    def clusters(self) -> Iterator[Sample]:
+        for state in self.states:
+            yield self._sample("state", scope="cluster", state=state.key)
+        for state, number in self.counts.items():
+            yield self._sample("inferencesets", number, state=state.key)
+        yield self._sample("replicas", 4, count="desired")
+        yield self._sample("replicas", 4, count="ready")
+        yield self._sample("cluster_info", version=self.version)
+        uid = {"cluster_uid": self.uid} if self.uid else {}
+        yield self._sample("evaluated_timestamp_seconds", self.evaluated, **uid)
+
+    def trouble(self) -> Iterator[Sample]:
+        if self.blocking is not None:
+            reason, code, acts = self.blocking
+            labels = {"reason": reason, "code": code, "actionability": acts, "stalled": "true"}
+            yield self._sample("blocking_info", scope="cluster", **labels)
+        for name, state in self.namespaces.items():
+            labels = {"workload_namespace": name, "state": state.key}
+            yield self._sample("state", scope="namespace", **labels)
+
+    def detail(self) -> Iterator[Sample]:
+        """
+        Yield the series of namespaces with all their states.
+        """
+        for name, state in self.namespaces.items():
+            labels = {"workload_namespace": name}
+            for each in COUNTED_STATES:
+                yield self._sample(
+                    "state", float(each is state), scope="namespace", state=each.key, **labels
+                )
+            yield self._sample("inferencesets", 2, state=state.key, **labels)
+            yield self._sample("replicas", 4, count="desired", **labels)
+            yield self._sample("package_info", package="harness", revision="1", **labels)
+
+    def revisions(self) -> Iterator[Sample]:
+        for (package, revision, state), number in self.packages.items():
+            labels = {"package": package, "revision": revision, "state": state.key}
+            yield Sample({"cluster": self.label, **labels}, str(number))
+
+
+def all_clusters(sources: Iterable[SourceSeries]) -> list[Sample]:
+    return [sample for each in sources for sample in each.clusters()]

@@ -1,0 +1,85 @@
+"""
+The flags of the hub, and which command takes which.
+"""
+
+from datetime import timedelta
+
+import pytest
+
+from reporter.cli.configuration import HUB_LEASE, load_configuration, load_hub_settings
+from reporter.settings import SettingsError
+from tests.support.settings import refusal, settings
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("https://prometheus.example.com/", "https://prometheus.example.com"),
+        ("https://mimir:8443/prometheus/api/v1/query", "https://mimir:8443/prometheus"),
+        ("http://127.0.0.1:9090", "http://127.0.0.1:9090"),
+        ("http://[::1]:9090", "http://[::1]:9090"),
+        ("http://localhost:9090", "http://localhost:9090"),
+    ],
+)
+def test_the_url_is_that_of_the_engine(text, url):
+    assert settings(f"--hub-query-url={text}").hub_query_url == url
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("http://prometheus.example.com", "must be https"),
+        ("http://10.0.0.7", "must be https"),
+        ("prometheus:9090", "must be a URL"),
+        ("https://", "must be a URL"),
+        ("https://a:b@host", "must be without a user"),
+        ("https://host/?tenant=a", "must be without a query"),
+        ("https://host:port", "must be a URL"),
+    ],
+)
+def test_a_url_that_cannot_be_used_is_refused(text, why):
+    assert why in refusal(f"--hub-query-url={text}")
+
+
+@pytest.mark.parametrize("label", ["", "a-b", "__name__", 'a"b', "1a"])
+def test_a_label_that_would_change_the_query_is_refused(label):
+    assert "must be the name of a label of metrics" in refusal(f"--hub-cluster-label={label}")
+
+
+def test_files_must_be_there():
+    for name in ("token", "ca", "headers"):
+        assert "no such file" in refusal(f"--hub-{name}-file=/nowhere/{name}")
+
+
+def hub_refusal(*argv: str, **environ: str) -> str:
+    with pytest.raises(SettingsError) as refused:
+        load_hub_settings(argv, environ)
+    return str(refused.value)
+
+
+URL = "--hub-query-url=https://prometheus.example.com"
+
+
+def test_the_hub_needs_a_url():
+    assert "--hub-query-url: names the metrics engine" in hub_refusal()
+
+
+def test_one_lost_answer_is_no_silence():
+    found = hub_refusal(URL, "--hub-stale-seconds=60", "--hub-interval-seconds=30")
+    assert found.startswith("--hub-stale-seconds=60: must be 3 times --hub-interval-seconds=30")
+
+
+def test_each_command_refuses_the_flags_of_the_other():
+    assert "is a flag of the command run" in hub_refusal(URL, "--settle-seconds=1")
+    assert "is a flag of the command run" in hub_refusal(URL, "--rollup-metrics=off")
+    with pytest.raises(SettingsError, match="is a flag of the command hub"):
+        load_configuration([URL], {})
+    # A pod may have the variables of a hub, and kubectl exec starts another command in it.
+    load_configuration([], {"STATUS_REPORTER_HUB_QUERY_URL": "https://a"})
+
+
+def test_the_hub_has_a_lease_of_its_own():
+    assert load_hub_settings([URL], {}).leader_election_id == HUB_LEASE
+    named = load_hub_settings([URL, "--leader-election-id=fleet"], {})
+    assert named.leader_election_id == "fleet"
+    assert named.hub_interval == timedelta(seconds=30)

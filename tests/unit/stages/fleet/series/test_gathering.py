@@ -1,0 +1,136 @@
+"""
+Series gathered by cluster label and source.
+"""
+
+from dataclasses import replace
+
+from reporter.model.fleet.answers import Sample
+from reporter.model.fleet.enums import Dropped
+from reporter.model.rollup.states import State
+from reporter.sinks.metrics.declarations import (
+    ROLLUP_BLOCKING_INFO,
+    ROLLUP_CLUSTER_INFO,
+    ROLLUP_EVALUATED,
+    ROLLUP_INFERENCE_SETS,
+    ROLLUP_PACKAGE_INFO,
+    ROLLUP_REPLICAS,
+    ROLLUP_STATE,
+)
+from reporter.stages.fleet.series import labels
+from reporter.stages.fleet.series.detail import gather_revisions, gather_trouble
+from reporter.stages.fleet.series.gathering import MAX_NAMES, gather_clusters
+from tests.support.fleet.series import NOON, SourceSeries, all_clusters
+
+
+def gather(*sources: SourceSeries):
+    return gather_clusters(all_clusters(sources), "cluster", NOON)
+
+
+def test_names_and_labels_are_those_of_the_metrics():
+    found = {
+        labels.STATE: ROLLUP_STATE,
+        labels.INFERENCE_SETS: ROLLUP_INFERENCE_SETS,
+        labels.REPLICAS: ROLLUP_REPLICAS,
+        labels.PACKAGE_INFO: ROLLUP_PACKAGE_INFO,
+        labels.BLOCKING_INFO: ROLLUP_BLOCKING_INFO,
+        labels.CLUSTER_INFO: ROLLUP_CLUSTER_INFO,
+        labels.EVALUATED: ROLLUP_EVALUATED,
+    }
+    assert {labels.PREFIX + name: each.full_name for name, each in found.items()} == {
+        each.full_name: each.full_name for each in found.values()
+    }
+    own = {label for each in found.values() for label in each.labels}
+    assert own | {labels.NAME} == labels.METRIC_LABELS
+    assert [*labels.STATES] == ["current", "in_progress", "unknown", "failed", "terminating"]
+
+
+def test_what_a_source_reports():
+    answer = gather(SourceSeries())
+    ((source, report),) = answer.reports["prod"].items()
+    assert source.uid == report.uid == "uid-1"
+    assert (report.evaluated, report.state, report.version) == (NOON, State.CURRENT, "0.1.0")
+    assert report.counts == {State.CURRENT: 3}
+    assert (report.replicas.desired, report.replicas.ready, report.replicas.updated) == (
+        4,
+        4,
+        None,
+    )
+    assert answer.series == {"prod": 6}
+    assert answer.dropped == {}
+
+
+def test_sources_differ_by_the_labels_of_their_target():
+    other = replace(SourceSeries(), target={"job": "reporter", "pod": "b"})
+    assert len(gather(SourceSeries(), other).reports["prod"]) == 2
+    assert len(gather(SourceSeries(), SourceSeries()).reports["prod"]) == 1
+
+
+def test_a_source_without_a_time_is_none():
+    samples = [s for s in SourceSeries().clusters() if "cluster_uid" not in s.labels]
+    assert gather_clusters(samples, "cluster", NOON).reports == {"prod": {}}
+
+
+def test_what_no_reporter_writes_is_dropped_and_named():
+    name = labels.PREFIX + labels.STATE
+    samples = [
+        Sample({"__name__": name, "cluster": "a", "scope": "cluster", "state": "fine"}, "1"),
+        Sample({"__name__": labels.PREFIX + "replicas", "cluster": "b", "count": "x"}, "1"),
+        Sample({"__name__": labels.PREFIX + "replicas", "cluster": "c", "count": "ready"}, "-1"),
+        Sample({"__name__": "other", "cluster": "d"}, "1"),
+        Sample({"__name__": labels.PREFIX + labels.EVALUATED, "cluster": "e"}, "+Inf"),
+        Sample({"__name__": name, "cluster": "f" * 254}, "1"),
+        Sample({"__name__": name, "cluster": "\x1b[31m", "pod": "\x1b"}, "1"),
+    ]
+    dropped = gather_clusters(samples, "cluster", NOON).dropped
+    assert dropped.keys() == {Dropped.INVALID}
+    assert dropped[Dropped.INVALID].series == len(samples)
+    assert all(each.isprintable() for each in dropped[Dropped.INVALID].names)
+
+
+def test_at_most_twenty_names_are_kept():
+    many = [replace(SourceSeries(), label="", uid=f"uid-{number:03}") for number in range(100)]
+    dropped = gather(*many).dropped[Dropped.NO_LABEL]
+    assert dropped.series == 600
+    assert len(dropped.names) == MAX_NAMES
+
+
+def test_trouble_by_source():
+    failing = replace(
+        SourceSeries(),
+        blocking=("clusterKaitoControllerNotReady", "Crash", "platform"),
+        namespaces={"team-b": State.FAILED, "team-a": State.IN_PROGRESS},
+    )
+    answer = gather_trouble(failing.trouble(), "cluster")
+    (trouble,) = answer["prod"].values()
+    assert trouble.blocking.reason == "clusterKaitoControllerNotReady"
+    assert trouble.blocking.stalled
+    assert [(each.name, each.state) for each in trouble.namespaces] == [
+        ("team-a", State.IN_PROGRESS),
+        ("team-b", State.FAILED),
+    ]
+
+
+def test_an_unknown_state_of_a_namespace_is_unknown():
+    sample = Sample(
+        {
+            "__name__": labels.PREFIX + labels.STATE,
+            "cluster": "prod",
+            "workload_namespace": "team-a",
+            "state": "fine",
+        },
+        "1",
+    )
+    (trouble,) = gather_trouble([sample], "cluster")["prod"].values()
+    assert trouble.namespaces[0].state is State.UNKNOWN
+
+
+def test_revisions_by_cluster():
+    packages = {
+        ("modelharness", "0.2.2", State.CURRENT): 3,
+        ("modelharness", "0.2.1", State.FAILED): 1,
+    }
+    found = gather_revisions(replace(SourceSeries(), packages=packages).revisions(), "cluster")
+    assert [tuple(each) for each in found["prod"]] == [
+        ("modelharness", "0.2.1", State.FAILED, 1),
+        ("modelharness", "0.2.2", State.CURRENT, 3),
+    ]
