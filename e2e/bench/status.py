@@ -37,7 +37,7 @@ The token bucket of status objects.
 
 RENEWAL_SECONDS = 300
 """
-How often the time of evaluation of a status object is written, of at most 600 objects.
+Time between two writes of the time of evaluation of a status object, of at most 600 objects.
 """
 
 FIRST_SLACK = 30

@@ -4,15 +4,15 @@ Permissions revoked from a running reporter, missing from its start, and granted
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
-from e2e.controlplane import ControlPlane, Json, reporter_rights, until
+from e2e.controlplane import ControlPlane, reporter_rights, until
 from e2e.controlplane.reporter_rights import NAME, revoked
 from e2e.faults.support.cuttable_connection import CuttableConnection, cuttable_connection
 from e2e.support import events
-from e2e.support.production_stack import components, restore, workload
+from e2e.support.permission_table import first_columns, missing_permissions
+from e2e.support.production_stack import components, restore
 from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD, KAITO_WORKSPACE
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 from e2e.support.timeouts import DEPLOYMENT_REASONS, PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
@@ -94,9 +94,9 @@ def test_right_missing_at_the_start_is_logged_as_a_table_and_found_when_given_ba
         taken.enter_context(revoked(plane.client, NAMESPACE, "deployments"))
         with ReporterProcess(plane, *SHORT_FLAGS, grant=False) as reporter:
             components.scale(plane.client, BODY_BASED_ROUTER, 0)
-            table = _table(reporter)
+            table = missing_permissions(reporter)
             assert table[0].split() == ["MISSING", "ON", "UNKNOWN", "REASONS"]
-            assert "list, watch deployments.apps" in _first_columns(table)
+            assert "list, watch deployments.apps" in first_columns(table)
             assert all(reason in " ".join(table) for reason in DEPLOYMENT_REASONS)
             assert _all_unknown(reporter)
             assert events.reporter_events(plane.client) == []
@@ -168,7 +168,7 @@ def test_layer_whose_subjects_may_not_be_listed_is_unknown_wherever_a_user_looks
                 *(f"unknown: {layer}: {why}" for layer in layers),
                 f"not read: {kind}: may not list {kind}",
             ]
-            table = " ".join(" ".join(_table(reporter)).split())
+            table = " ".join(" ".join(missing_permissions(reporter)).split())
             for layer in layers:
                 entries = DEFAULT_CATALOGUE.evaluated_entries(layer)
                 reasons = [str(e.reason) for e in entries if SPECS[e.probe].source is None]
@@ -187,43 +187,6 @@ def test_layer_whose_subjects_may_not_be_listed_is_unknown_wherever_a_user_looks
                 assert _placeholder(reporter, layer) is None
             assert reporter.metric("unknown", workload_namespace="") == 0
             assert events.reporter_events(plane.client) == []
-
-
-# ---------------------------------------------------------------- to Events
-
-
-@pytest.fixture(scope="module")
-def audited() -> Iterator[ControlPlane]:
-    """
-    A plane whose audit log counts the refused requests.
-    """
-    with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
-        workload.write(plane, inference_sets=1)
-        reporter_rights.install(plane.client, NAMESPACE)
-        yield plane
-
-
-def test_refused_events_are_counted_logged_once_per_reason_and_arrive_in_the_end(
-    audited: ControlPlane,
-) -> None:
-    at_once = ("--startup-grace-seconds=0", "--emission=all")
-    with contextlib.ExitStack() as taken:
-        taken.enter_context(revoked(audited.client, NAMESPACE, "events"))
-        with ReporterProcess(audited, *at_once, grant=False) as reporter:
-            for component in (ISTIOD, BODY_BASED_ROUTER):
-                components.scale(audited.client, component, 0)
-            until(lambda: _refused(reporter) >= 6, within=30, what="each is tried three times")
-            columns = _first_columns(_table(reporter))
-            assert "create, patch, get, list events in kube-system" in columns
-            assert events.reporter_events(audited.client) == []
-            taken.close()
-            for reason in (ISTIO, BBR):
-                events.wait_for(audited.client, reason, within=30)
-                assert len(reporter.lines("ERROR", f"{reason} was refused: create event")) == 1
-            assert _refused(reporter) == _refusals(audited)
-            assert [each.count for each in events.reporter_events(audited.client)] == [1, 1]
-            assert "Traceback" not in reporter.log()
-            assert reporter.stop() == 0
 
 
 # ---------------------------------------------------------------- used above
@@ -260,42 +223,3 @@ def _placeholder(reporter: ReporterProcess, layer: Layer) -> dict[str, str] | No
         if (subject["layer"], subject["namespace"]) == (layer, ""):
             return {each["reason"]: each["unknown"] for each in subject["verdicts"]}
     return None
-
-
-def _table(reporter: ReporterProcess) -> list[str]:
-    """
-    Return the log's table of missing permissions, from its column headings on.
-    """
-    lines = until(
-        lambda: reporter.lines("permission_review"), within=15, what="permissions are checked"
-    )
-    return [line.partition("permission_review:   ")[2] for line in lines[1:]]
-
-
-def _first_columns(table: list[str]) -> str:
-    """
-    The text of the first two columns, whose cells may go on below, without the third.
-    """
-    second, third = table[0].index("ON"), table[0].index("UNKNOWN REASONS")
-    cells = [
-        [line[:second].strip() for line in table],
-        [line[second:third].strip() for line in table],
-    ]
-    return " ".join(text for column in cells for text in column[1:] if text)
-
-
-def _refused(reporter: ReporterProcess) -> int:
-    return int(reporter.metric("event_writes_total", result="refused"))
-
-
-def _refusals(plane: ControlPlane) -> int:
-    """
-    Return the refusals that the API server counted.
-    """
-    return sum(_is_refused_event(entry) for entry in plane.audit())
-
-
-def _is_refused_event(entry: Json) -> bool:
-    about_events = entry.get("objectRef", {}).get("resource") == "events"
-    refused: bool = entry.get("responseStatus", {}).get("code") == 403
-    return about_events and refused and entry["verb"] == "create"

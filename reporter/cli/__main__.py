@@ -14,7 +14,7 @@ from reporter.cli.asking_commands import ASKING_COMMANDS
 
 INTERRUPTED_EXIT_CODE = 130
 """
-What shells report for a process that SIGINT ended.
+Exit code that shells report for a process that SIGINT ended.
 """
 
 STOP_EXIT_CODES = {signal.SIGTERM: 0, signal.SIGINT: INTERRUPTED_EXIT_CODE}
@@ -24,7 +24,7 @@ The exit codes after a stop by signal. SIGTERM is how Kubernetes stops a pod: no
 
 TERMINATED_EXIT_CODE = 143
 """
-What shells report for a process that SIGTERM ended. A question without an answer does not end with 0.
+Exit code that shells report for a process that SIGTERM ended. A question without an answer does not end with 0.
 """
 
 

@@ -121,7 +121,7 @@ RENDERERS: Mapping[str, Callable[[], str]] = {
     "troubleshooting.md": render_unknown_reasons,
 }
 """
-What stands between the two marks of each file.
+Text between the two marks of each file.
 """
 
 

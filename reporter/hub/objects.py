@@ -1,5 +1,5 @@
 """
-What each ProductionStackCluster is to have, rendered again only if it or its cluster has changed.
+The wanted status of each ProductionStackCluster, rendered again only if it or its cluster has changed.
 """
 
 import asyncio

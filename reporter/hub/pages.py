@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 
 from reporter import PROGRAM_NAME
-from reporter.runtime.http.status_v1 import Document
+from reporter.runtime.http.status_v1 import ServedDocument
 from reporter.sinks import fleet_v1
 from reporter.stages.fleet.shown.document import FleetView
 
 
 CLUSTER_PATH = "/status/v1/clusters/{cluster}"
 
-FLEET_DOCUMENT = Document(
+FLEET_DOCUMENT = ServedDocument(
     ("/status/v1", CLUSTER_PATH),
     fleet_v1.parse_request,
     fleet_v1.find_missing,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from reporter.job.environment import EnvironmentRefusedError, SidecarSettings, load_settings
 from reporter.job.stop import StopSignal
 from reporter.job.watching import AdapterWatch
-from reporter.job.writer import DEFAULT_LIMITS, ConditionWriter, NotWrittenError, WriteLimits
+from reporter.job.writer import DEFAULT_LIMITS, ConditionWriter, NotWrittenError, WriteDeadlines
 from reporter.kube.auth import rest_config
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.job_status import JobStatusClient
@@ -81,7 +81,7 @@ async def run_sidecar(
     clock: Clock,
     stop: StopSignal,
     *,
-    limits: WriteLimits = DEFAULT_LIMITS,
+    limits: WriteDeadlines = DEFAULT_LIMITS,
 ) -> int:
     """
     Wait for something to report, and write it. Raise NotWrittenError if it cannot be written.

@@ -18,8 +18,8 @@ from reporter.stages.adapter.observations import InvalidResult, find_adapter
 from reporter.stages.adapter.reports import Report
 from reporter.stages.adapter.steps import (
     Leave,
-    Look,
-    Wait,
+    LookAt,
+    WaitUntil,
     begin,
     next_step,
     with_container,
@@ -69,11 +69,11 @@ class AdapterWatch:
         try:
             while True:
                 match next_step(self._state, self._rules, now=self._now()):
-                    case Look.FILE:
+                    case LookAt.FILE:
                         self._read_file()
-                    case Look.CONTAINER:
+                    case LookAt.CONTAINER:
                         self._ask()
-                    case Wait(until):
+                    case WaitUntil(until):
                         await self._wait(stopping, until)
                     case Report() | Leave() as end:
                         return end

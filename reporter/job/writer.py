@@ -29,7 +29,7 @@ DEFAULT_BACKOFF = BackoffParameters(
 
 
 @dataclass(frozen=True, slots=True)
-class WriteLimits:
+class WriteDeadlines:
     """
     Time limits of a write.
 
@@ -43,7 +43,7 @@ class WriteLimits:
     backoff: BackoffParameters = DEFAULT_BACKOFF
 
 
-DEFAULT_LIMITS = WriteLimits()
+DEFAULT_LIMITS = WriteDeadlines()
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class ConditionWriter:
     jobs: JobStatusClient
     now: Callable[[], datetime]
     owner: JobOwner | None = None
-    limits: WriteLimits = DEFAULT_LIMITS
+    limits: WriteDeadlines = DEFAULT_LIMITS
 
     async def write(self, condition: JobCondition, stop: StopSignal, *, deadline: float) -> None:
         """

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 WATCH_LOSS_TOLERANCE = timedelta(seconds=30)
 """
-How long the last known state of a kind still counts after its watch was lost.
+Time that the last known state of a kind still counts after its watch was lost.
 """
 
 

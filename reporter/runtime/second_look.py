@@ -26,8 +26,8 @@ from reporter.stages.rollup.records import RollUp
 from reporter.stages.second_look.blocking_objects import find_blocking_objects
 from reporter.stages.second_look.contents import Cache, Reading, Undecodable, WatchProgress
 from reporter.stages.second_look.schedule import (
-    Look,
     LookState,
+    ScheduledLook,
     begin_look,
     finish_look,
     next_look,
@@ -119,7 +119,7 @@ class SecondLook:
             else:
                 await self._look(look.ref)
 
-    async def _plan(self) -> Look | None:
+    async def _plan(self) -> ScheduledLook | None:
         rollup = self._rollups.rollup
         blocking = await _collect(find_blocking_objects(rollup))
         self._is_idle = not blocking and rollup is self._rollups.rollup
@@ -134,7 +134,7 @@ class SecondLook:
         store = self._watches.store
         return Cache(store.kinds, store.snapshot())
 
-    async def _wait(self, look: Look | None) -> None:
+    async def _wait(self, look: ScheduledLook | None) -> None:
         """
         Wait for the time of a look, for a change of the status, or for events to be noticed.
         """

@@ -26,7 +26,7 @@ Set by the chart: the notes of a subchart are not shown, so the log has to name 
 
 JITTER_FACTOR = 1.2
 """
-How many retry periods must fit into the renew deadline (client-go, leaderelection.JitterFactor).
+Number of retry periods that must fit into the renew deadline (client-go, leaderelection.JitterFactor).
 """
 
 

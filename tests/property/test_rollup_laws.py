@@ -16,7 +16,7 @@ from reporter.model.kinds.kaito.inference_sets import (
     INFERENCE_SETS,
     InferenceSet,
     InferenceSetSpec,
-    InferenceSetStatus,
+    InferenceSetStatusFields,
 )
 from reporter.model.rollup.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -60,7 +60,7 @@ def an_inference_set(subject: Subject, *, observed: int, replicas: int) -> Infer
     return InferenceSet(
         metadata=meta,
         spec=InferenceSetSpec(replicas=replicas),
-        status=InferenceSetStatus(conditions=(ready,)),
+        status=InferenceSetStatusFields(conditions=(ready,)),
     )
 
 

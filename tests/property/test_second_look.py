@@ -33,7 +33,7 @@ from tests.support.builders import NOON, a_deployment, a_pod, a_store
 RUN = timedelta(minutes=12)
 TICK = timedelta(seconds=5)
 """
-How often the waiting objects are tracked between looks.
+Least time between two updates of the waiting objects between looks.
 """
 
 

@@ -1,5 +1,5 @@
 """
-What test processes side by side take from each other: whole files, with two exceptions.
+Distribution of tests over processes side by side: whole files, with two exceptions.
 """
 
 from pathlib import PurePosixPath

@@ -29,7 +29,7 @@ from reporter.model.kinds.gateway_api.parents import ParentReference, ParentsSta
 from reporter.model.kinds.kaito.inference_sets import (
     InferenceSet,
     InferenceSetSpec,
-    InferenceSetStatus,
+    InferenceSetStatusFields,
 )
 from reporter.model.kinds.kaito.workspaces import Workspace, WorkspaceStatus
 from reporter.model.subjects import Subject
@@ -102,7 +102,7 @@ def a_set(replicas: int | None = 1, **changes) -> InferenceSet:
     return InferenceSet(
         metadata=_meta(MODEL, AnnotatedMetadata, annotations=annotations, **changes),
         spec=InferenceSetSpec(replicas=replicas, node_count_limit=changes.get("limit")),
-        status=InferenceSetStatus(conditions=changes.get("conditions", ())),
+        status=InferenceSetStatusFields(conditions=changes.get("conditions", ())),
     )
 
 

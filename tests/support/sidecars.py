@@ -16,9 +16,9 @@ from reporter.stages.adapter.observations import (
 from reporter.stages.adapter.reports import Report
 from reporter.stages.adapter.steps import (
     Leave,
-    Look,
+    LookAt,
     SidecarRules,
-    Wait,
+    WaitUntil,
     begin,
     next_step,
     with_container,
@@ -50,7 +50,7 @@ class ReplayedAdapter:
     stop_at: float | None = None
     patience: timedelta = timedelta(0)
     answers_after: float = 0.0
-    looks: list[tuple[float, Look]] = field(default_factory=list)
+    looks: list[tuple[float, LookAt]] = field(default_factory=list)
 
     def run(self) -> tuple[float, Report | Leave]:
         """
@@ -61,13 +61,13 @@ class ReplayedAdapter:
         for _ in range(MAX_STEPS):
             step = next_step(state, self.rules, now=now)
             match step:
-                case Look.FILE:
+                case LookAt.FILE:
                     self.looks.append((now, step))
                     state = with_file(state, self.rules, self.file(now), now=now)
-                case Look.CONTAINER:
+                case LookAt.CONTAINER:
                     self.looks.append((now, step))
                     state, answer_at = with_question(state), now + self.answers_after
-                case Wait(until):
+                case WaitUntil(until):
                     stop_at = self.stop_at if state.stop_until is None else None
                     moments = [each for each in (until, answer_at, stop_at) if each is not None]
                     now = max(now, min(moments))

@@ -1,5 +1,5 @@
 """
-What the status costs in a window of time: looks at single objects, writes of status objects, CPU.
+The cost of the status in a window of time: looks at single objects, writes of status objects, CPU.
 """
 
 import time

@@ -151,7 +151,7 @@ def test_alert_fires_for_a_leader_whose_status_no_longer_changes(
     rules: Json, states: Mapping[str, State], tmp_path: Path
 ) -> None:
     """
-    As if no pass ended any more; the pages are those of one moment.
+    Evaluate the rules against the same pages for longer than the reporter may take for a pass.
     """
     healthy, metrics = states["healthy"], metrics_of(rules)
     stuck = (steady(healthy, BEFORE), Phase(LASTS, healthy.after))

@@ -1,5 +1,5 @@
 """
-What the API server answers to a write of a status, and which error that becomes.
+Answers of the API server to a write of a status, and the error that each becomes.
 """
 
 from collections.abc import AsyncIterator

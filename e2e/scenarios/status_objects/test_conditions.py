@@ -1,5 +1,5 @@
 """
-What kubectl and kstatus make of a package's status, from its creation to a new revision.
+The reading of a package's status by kubectl and kstatus, from its creation to a new revision.
 """
 
 import contextlib

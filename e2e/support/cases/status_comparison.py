@@ -25,7 +25,7 @@ from reporter.runtime.status.source import EVERYTHING
 
 LATER = (timedelta(0), timedelta(seconds=2), timedelta(seconds=20))
 """
-When the reading is evaluated: trouble without a time of its writer is held at first.
+Moment at which the reading is evaluated: trouble without a time of its writer is held at first.
 """
 
 _LINE = re.compile(r"(?P<type>Warning|Normal) (?P<reason>\w+) \w+/(?P<involved>[a-z0-9.-]+)")

@@ -21,7 +21,7 @@ The parser of libyaml, where PyYAML was built with it: it is ten times as fast.
 NESTED = "is nested too deep for a catalogue"
 MAX_SHOWN_CHARACTERS = 60
 """
-How many characters of a value an error shows.
+Number of characters of a value that an error shows at most.
 """
 
 MAX_NUMBER_BITS = 64

@@ -15,13 +15,13 @@ from reporter.cli.status.arguments.where import FILE, asks_hub
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_STATE, ExitCode
 from reporter.cli.status.fleet import run_fleet_status
-from reporter.cli.status.history import History
+from reporter.cli.status.history import HistoryReading
 from reporter.cli.status.output import Format, Printer
 from reporter.cli.status.sources import SourceOpener
 from reporter.cli.status.terminal import Terminal
 from reporter.model.fleet.status import FleetDocument
 from reporter.model.rollup.status import StatusDocument
-from reporter.runtime.status.source import Answer, CannotAsk, StatusSource, Target
+from reporter.runtime.status.source import CannotAsk, StatusAnswer, StatusSource, Target
 from reporter.runtime.status.summary import summarize
 from reporter.settings import SettingsError
 from reporter.sinks.status_v1_schema import render_schema
@@ -84,7 +84,7 @@ def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
     terminal = Terminal(environ)
     if arguments.is_set("history"):
-        history = History(arguments, target, _format(arguments), terminal, environ)
+        history = HistoryReading(arguments, target, _format(arguments), terminal, environ)
         return run_asking(history.run(), terminal)
     printer = Printer(
         terminal,
@@ -133,7 +133,7 @@ class _Status:
             return BY_STATE[summarize(answer, self._target).worst]
         return ExitCode.MET if answer.document is not None else ExitCode.NOT_ASKED
 
-    def _print(self, answer: Answer) -> None:
+    def _print(self, answer: StatusAnswer) -> None:
         try:
             self._printer.print(answer)
         except BrokenPipeError:
@@ -141,7 +141,7 @@ class _Status:
             if not self._arguments.is_set("exit-code"):
                 raise
 
-    async def _watch(self, source: StatusSource, answer: Answer) -> None:
+    async def _watch(self, source: StatusSource, answer: StatusAnswer) -> None:
         """
         Print each change, until a signal ends the program.
         """

@@ -19,7 +19,7 @@ from reporter.cli.status.exit_codes import ExitCode
 from reporter.cli.status.sources import SourceOpener
 from reporter.cli.status.terminal import Terminal
 from reporter.model.enums import Reason
-from reporter.runtime.status.source import Answer, Target
+from reporter.runtime.status.source import StatusAnswer, Target
 from reporter.runtime.status.summary import Summary, describe_missing, summarize
 from reporter.settings import SettingsError
 from reporter.sinks.tables.detail import field, render_blocking
@@ -116,7 +116,9 @@ async def _explain(
     return ExitCode.MET
 
 
-def _lines(answer: Answer, target: Target, summary: Summary, texts: EntryText) -> Iterator[str]:
+def _lines(
+    answer: StatusAnswer, target: Target, summary: Summary, texts: EntryText
+) -> Iterator[str]:
     yield field("Subject", str(target))
     yield field("State", summary.state)
     blocking = summary.blocking

@@ -31,7 +31,7 @@ from reporter.sinks.tables.fleet import (
     fleet_rows,
     render_cluster,
 )
-from reporter.sinks.tables.table import NOTHING, Table
+from reporter.sinks.tables.table import NOTHING, TextTable
 
 
 INTERVAL = timedelta(seconds=1)
@@ -193,7 +193,7 @@ class _Printer:
         self._terminal, self._form, self._cluster = terminal, form, cluster
         self._with_head = with_head
         self._head = fleet_head(wide=form is Format.WIDE)
-        self._table = Table(self._head, colour=terminal.colour)
+        self._table = TextTable(self._head, colour=terminal.colour)
         self._last: object = None
 
     def print(self, answer: FleetAnswer) -> None:

@@ -24,7 +24,7 @@ from reporter.sinks.tables.history import (
     episode_rows,
     history_rows,
 )
-from reporter.sinks.tables.table import Table
+from reporter.sinks.tables.table import TextTable
 from reporter.stages.healthevents.history import PastEpisode, group_episodes, select_episodes
 
 
@@ -32,7 +32,7 @@ SINCE = "since"
 EXCLUDED = ("watch", "all-namespaces", "exit-code")
 
 
-class History:
+class HistoryReading:
     """
     One reading of the history of *target*. Raises SettingsError for flags that do not fit.
     """
@@ -87,10 +87,10 @@ class History:
                 return
             case Format.WIDE:
                 wide = episode_rows(episodes, now=now)
-                yield from Table(WIDE_COLUMNS).render(wide, with_head=self._with_head)
+                yield from TextTable(WIDE_COLUMNS).render(wide, with_head=self._with_head)
             case _:
                 rows = history_rows(group_episodes(episodes), now=now)
-                yield from Table(COLUMNS).render(rows, with_head=self._with_head)
+                yield from TextTable(COLUMNS).render(rows, with_head=self._with_head)
 
 
 def parse_since(text: str) -> timedelta:

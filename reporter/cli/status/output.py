@@ -13,7 +13,7 @@ import yaml
 from reporter.cli.status.terminal import Terminal
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import StatusDocument
-from reporter.runtime.status.source import Answer, Target
+from reporter.runtime.status.source import StatusAnswer, Target
 from reporter.runtime.status.summary import describe_missing
 from reporter.sinks.tables.detail import render_blocking, render_set
 from reporter.sinks.tables.rows import (
@@ -25,7 +25,7 @@ from reporter.sinks.tables.rows import (
     overview_rows,
     set_rows,
 )
-from reporter.sinks.tables.table import NOTHING, Table
+from reporter.sinks.tables.table import NOTHING, TextTable
 
 
 @unique
@@ -57,11 +57,11 @@ class Printer:
         self._lists_sets, self._with_head = lists_sets, with_head
         self._wide = form is Format.WIDE
         self._head = self._choose_head()
-        self._table = Table(self._head, colour=terminal.colour)
+        self._table = TextTable(self._head, colour=terminal.colour)
         self._shown: frozenset[tuple[str, ...]] = frozenset()
         self._last: Any = None
 
-    def print(self, answer: Answer) -> None:
+    def print(self, answer: StatusAnswer) -> None:
         for note in answer.notes:
             self._terminal.note(note)
         if answer.document is None:
@@ -82,19 +82,19 @@ class Printer:
             case _:
                 self._print_table(answer)
 
-    def _print_missing(self, answer: Answer) -> None:
+    def _print_missing(self, answer: StatusAnswer) -> None:
         if self._last != answer.missing:
             self._terminal.error(f"not found: {describe_missing(answer, self._target)}")
         self._last = answer.missing
 
-    def _print_text(self, text: str, answer: Answer) -> None:
+    def _print_text(self, text: str, answer: StatusAnswer) -> None:
         content = without_ages(answer.raw)
         if content != self._last and text:
             separated = self._last is not None and self._form is not Format.JSON
             self._terminal.print("\n".join((*(["---"] if separated else []), text)))
         self._last = content
 
-    def _detail(self, answer: Answer) -> Iterator[str]:
+    def _detail(self, answer: StatusAnswer) -> Iterator[str]:
         namespace = answer.namespace
         for each in namespace.inference_sets if namespace is not None else ():
             yield from render_set(self._target.namespace, each, colour=self._terminal.colour)
@@ -108,7 +108,7 @@ class Printer:
             return head("NAME", wide=self._wide)
         return head("KIND", "NAME", wide=self._wide)
 
-    def _print_table(self, answer: Answer) -> None:
+    def _print_table(self, answer: StatusAnswer) -> None:
         rows = [*self._rows(answer)]
         is_first = self._last is None
         changed = [row for row in rows if self._content(row) not in self._shown]
@@ -125,7 +125,7 @@ class Printer:
                 self._terminal.print(line)
         self._last = self._shown
 
-    def _rows(self, answer: Answer) -> Iterator[tuple[str, ...]]:
+    def _rows(self, answer: StatusAnswer) -> Iterator[tuple[str, ...]]:
         document = answer.document
         if document is None:
             return
@@ -155,7 +155,7 @@ class Printer:
         ages = self._head.index(AGE_COLUMN)
         return (*row[:ages], *row[ages + 1 :])
 
-    def _why(self, answer: Answer) -> Iterator[str]:
+    def _why(self, answer: StatusAnswer) -> Iterator[str]:
         """
         Yield what blocks the one subject that was asked about.
         """
@@ -182,7 +182,7 @@ def describe_gaps(document: StatusDocument) -> Iterator[str]:
         yield f"not judged: {reasons}: {why}"
 
 
-def _names(answer: Answer, target: Target, lists_sets: bool) -> Iterator[str]:
+def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[str]:
     """
     Yield the names as the commands take them: cluster, NS and NS/SET.
     """

@@ -19,7 +19,7 @@ from reporter.runtime.process.clock import Clock
 from reporter.runtime.status.one_shot import ClusterSource, DumpSource
 from reporter.runtime.status.pods import SELECTOR, PodFetcher, ReporterPod, find_reporter_pods
 from reporter.runtime.status.reporter import ReporterSource
-from reporter.runtime.status.source import Answer, CannotAsk, StatusSource, Target
+from reporter.runtime.status.source import CannotAsk, StatusAnswer, StatusSource, Target
 from reporter.runtime.status.url import UrlFetcher
 from reporter.runtime.status.watching import WatchingSource
 from reporter.settings import FlagGroup, Settings, SettingsError
@@ -226,7 +226,7 @@ class LateSource:
     def may_lag(self) -> bool:
         return self._source is None or self._source.may_lag
 
-    async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         if self._source is None:
             self._source = await self._opener.open()
         return await self._source.ask(target, after=after)

@@ -18,7 +18,7 @@ from reporter.cli.status.sources import LateSource, SourceOpener
 from reporter.cli.status.terminal import Terminal
 from reporter.runtime.process.clock import monotonic_seconds
 from reporter.runtime.status.summary import Summary
-from reporter.runtime.status.waiting import Condition, Outcome, Wait, Waited, Waiter
+from reporter.runtime.status.waiting import Outcome, StatusWait, WaitCondition, Waited, Waiter
 from reporter.settings import SettingsError
 from reporter.sinks.tables.detail import describe_replicas
 from reporter.sinks.tables.rows import describe_blocking
@@ -61,7 +61,7 @@ def run_wait(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     return run_asking(_wait(arguments, wait, terminal, environ), terminal, stays=True)
 
 
-def parse_wait(arguments: Arguments) -> Wait:
+def parse_wait(arguments: Arguments) -> StatusWait:
     """
     Return what to wait for. Raises SettingsError for what cannot be waited for.
     """
@@ -70,15 +70,15 @@ def parse_wait(arguments: Arguments) -> Wait:
         raise SettingsError("", "name what to wait for: NS, NS/SET or cluster")
     text = arguments.values["for"]
     try:
-        condition = Condition(text)
+        condition = WaitCondition(text)
     except ValueError:
-        raise SettingsError(f"--for={text}", f"must be one of {', '.join(Condition)}") from None
-    if target.is_cluster and condition is not Condition.READY:
+        raise SettingsError(f"--for={text}", f"must be one of {', '.join(WaitCondition)}") from None
+    if target.is_cluster and condition is not WaitCondition.READY:
         raise SettingsError(f"--for={text}", "the cluster can only be waited for to be ready")
     if arguments.values["from"].startswith(FILE):
         raise SettingsError("--from", "a dump does not change; use status --exit-code")
     timeout = _timeout(arguments.values["timeout"])
-    return Wait(target, condition, timeout, fail_fast=arguments.is_set("fail-fast"))
+    return StatusWait(target, condition, timeout, fail_fast=arguments.is_set("fail-fast"))
 
 
 def _timeout(text: str) -> timedelta:
@@ -92,7 +92,7 @@ def _timeout(text: str) -> timedelta:
 
 
 async def _wait(
-    arguments: Arguments, wait: Wait, terminal: Terminal, environ: Mapping[str, str]
+    arguments: Arguments, wait: StatusWait, terminal: Terminal, environ: Mapping[str, str]
 ) -> int:
     opener = SourceOpener(arguments, wait.target, environ, terminal, watches=True)
     source = LateSource(opener)
@@ -113,7 +113,7 @@ async def _wait(
     return BY_OUTCOME[waited.outcome]
 
 
-def describe(summary: Summary, wait: Wait) -> str:
+def describe(summary: Summary, wait: StatusWait) -> str:
     """
     Return a line about a state: replicas, and what blocks.
     """
@@ -127,7 +127,7 @@ def describe(summary: Summary, wait: Wait) -> str:
     return "; ".join(parts)
 
 
-def describe_end(waited: Waited, wait: Wait, timeout: str) -> str:
+def describe_end(waited: Waited, wait: StatusWait, timeout: str) -> str:
     text = ENDINGS[waited.outcome].format(
         target=wait.target, condition=wait.condition, timeout=timeout
     )

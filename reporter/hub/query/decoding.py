@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from reporter.kube.wire.plain_text import clean
-from reporter.model.fleet.answers import Sample
+from reporter.model.fleet.answers import SeriesSample
 from reporter.model.fleet.enums import QueryResult
 
 
@@ -59,9 +59,9 @@ class Vector(NamedTuple):
     time: float | None
     series: list[_Series]
 
-    def samples(self) -> Iterator[Sample]:
+    def samples(self) -> Iterator[SeriesSample]:
         for each in self.series:
-            yield Sample(each.metric, each.value[1])
+            yield SeriesSample(each.metric, each.value[1])
 
 
 def decode(body: bytes, *, limit: int = 0) -> Vector:

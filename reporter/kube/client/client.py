@@ -46,7 +46,7 @@ JSON_CONTENT_TYPE = "application/json"
 CONNECT_TIMEOUT = timedelta(seconds=5)
 STREAM_START_TIMEOUT = timedelta(seconds=30)
 """
-How long a watch may take to send its headers; a busy server queues requests.
+Time that a watch may take to send its headers; a busy server queues requests.
 """
 
 MAX_ERROR_BODY_BYTES = 2**16

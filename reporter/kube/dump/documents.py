@@ -28,7 +28,7 @@ _JSON = msgspec.json.Decoder(Any)
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class DumpDocument:
     """
     One document. *source*: the file, for messages.
     """
@@ -54,7 +54,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     }
 
 
-def read_documents(path: str) -> Iterator[Document | UnreadableFile]:
+def read_documents(path: str) -> Iterator[DumpDocument | UnreadableFile]:
     """
     Yield the documents of a file, of all files of a folder, or of standard input for ``-``.
 
@@ -92,7 +92,7 @@ def find_files(path: Path) -> Sequence[Path]:
     return [path]
 
 
-def _read_text(source: str, raw: bytes) -> Iterator[Document | UnreadableFile]:
+def _read_text(source: str, raw: bytes) -> Iterator[DumpDocument | UnreadableFile]:
     """
     Yield the documents of one text. Every JSON text is read by the JSON parser, which is far faster.
     """
@@ -109,12 +109,12 @@ def _read_text(source: str, raw: bytes) -> Iterator[Document | UnreadableFile]:
             if _has_aliases(content):
                 yield UnreadableFile(source, "it has YAML aliases, which no dump of objects has")
             else:
-                yield Document(source, content)
+                yield DumpDocument(source, content)
     except (yaml.YAMLError, RecursionError, ValueError) as err:
         yield UnreadableFile(source, f"it is not YAML: {_first_line(err)}")
 
 
-def _read_json(source: str, text: str) -> Iterator[Document | UnreadableFile]:
+def _read_json(source: str, text: str) -> Iterator[DumpDocument | UnreadableFile]:
     """
     Yield one document, or all of those that ``kubectl cluster-info dump`` prints one after another.
     """
@@ -126,9 +126,9 @@ def _read_json(source: str, text: str) -> Iterator[Document | UnreadableFile]:
         yield whole
 
 
-def _decode_json(source: str, text: str) -> Document | UnreadableFile:
+def _decode_json(source: str, text: str) -> DumpDocument | UnreadableFile:
     try:
-        return Document(source, decode_json(_JSON, text.encode()))
+        return DumpDocument(source, decode_json(_JSON, text.encode()))
     except msgspec.DecodeError as err:
         return UnreadableFile(source, f"it is not JSON: {err}")
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from reporter.kube.dump.documents import Document, UnreadableFile
+from reporter.kube.dump.documents import DumpDocument, UnreadableFile
 from reporter.kube.watch.lister import ListResult
 from reporter.kube.watch.watch_events import decode_items
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -138,7 +138,7 @@ class Dump:
         }
 
 
-def collect(documents: Iterable[Document | UnreadableFile], *, now: datetime) -> Dump:
+def collect(documents: Iterable[DumpDocument | UnreadableFile], *, now: datetime) -> Dump:
     """
     Collect the objects of all documents. Times after *now* do not count for *newest*.
     """

@@ -11,7 +11,7 @@ SCRAPE_TIMEOUT = timedelta(seconds=5)
 CONNECT_TIMEOUT = timedelta(seconds=1)
 FIRST_READ_TIMEOUT = timedelta(seconds=2)
 """
-How long a pod may send nothing at its first scrape; at later ones it has all of SCRAPE_TIMEOUT.
+Time that a pod may send nothing at its first scrape; at later ones it has all of SCRAPE_TIMEOUT.
 """
 
 MAX_PAGE_BYTES = 4 * 1024 * 1024
@@ -77,7 +77,7 @@ Intervals that are left out after 0, 1, 2, and 3 or more failures in a row.
 
 TARGET_REFRESH_INTERVAL = timedelta(seconds=5)
 """
-How often, at most, the pages to read are determined anew.
+Least time between two determinations of the pages to read.
 """
 
 FAILURES_BEFORE_PROXY = 3
@@ -87,7 +87,7 @@ Failures to connect in a row, to one port in one namespace, before the API serve
 
 REVIEW_INTERVAL = timedelta(minutes=10)
 """
-How often, at most, the permission to use the proxy is reviewed for a namespace that lacks it.
+Least time between two reviews of the permission to use the proxy, for a namespace that lacks it.
 Thousands of Ready pods that cannot be reached fail several times a second.
 """
 

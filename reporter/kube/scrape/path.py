@@ -34,7 +34,7 @@ class ScrapePath(Enum):
     PROXY = "proxy"
 
 
-class Fetcher(Protocol):
+class PageFetcher(Protocol):
     """
     Reads the metrics page of a pod at a port, or raises ScrapeError.
     """
@@ -70,8 +70,8 @@ class PathSelector:
     def __init__(
         self,
         mode: ScrapeMode,
-        direct: Fetcher,
-        proxy: Fetcher,
+        direct: PageFetcher,
+        proxy: PageFetcher,
         *,
         review_access: Callable[[str], Awaitable[PermissionStatus]],
         review_interval: timedelta = REVIEW_INTERVAL,

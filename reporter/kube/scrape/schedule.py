@@ -1,5 +1,5 @@
 """
-When each metrics page is read: once an interval, each at a moment of its own. Pure.
+Schedule of the metrics pages: each once an interval, at a moment of its own. Pure.
 """
 
 import heapq

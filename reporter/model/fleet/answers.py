@@ -1,5 +1,5 @@
 """
-What the metrics engine answers: series, and what is gathered from them by cluster label and source.
+Answers of the metrics engine: series, and what is gathered from them by cluster label and source.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from reporter.model.rollup.states import State
 from reporter.model.rollup.status import Replicas
 
 
-class Sample(NamedTuple):
+class SeriesSample(NamedTuple):
     """
     One series of an instant vector. *value*: as text, as the API has it.
     """
@@ -28,7 +28,7 @@ The target labels of series, as one text: what one replica exposes to one scrape
 
 class SourceReport(NamedTuple):
     """
-    What one source reports of one cluster UID.
+    The report of one source on one cluster UID.
 
     *evaluated*: Unix time of its evaluation. *state*: None if there is none, or several.
     """
@@ -48,7 +48,7 @@ class SourceId(NamedTuple):
 
 class ReportedBlocking(NamedTuple):
     """
-    What blocks a cluster or a workload namespace, as far as its labels tell.
+    The blocking cause of a cluster or a workload namespace, as far as its labels tell.
     """
 
     reason: str
@@ -67,9 +67,9 @@ class NamespaceTrouble(NamedTuple):
     blocking: ReportedBlocking | None = None
 
 
-class Trouble(NamedTuple):
+class ClusterTrouble(NamedTuple):
     """
-    What blocks a cluster, and its namespaces that are not Current, by name.
+    The blocking causes of a cluster, and of its namespaces that are not Current, by name.
     """
 
     blocking: ReportedBlocking | None = None
@@ -112,7 +112,7 @@ class ClustersAnswer:
     dropped: DroppedByCause = field(default_factory=dict)
 
 
-TroubleAnswer: TypeAlias = Mapping[str, Mapping[Source, Trouble]]
+TroubleAnswer: TypeAlias = Mapping[str, Mapping[Source, ClusterTrouble]]
 RevisionsAnswer: TypeAlias = Mapping[str, tuple[PackageCount, ...]]
 
 
@@ -126,4 +126,4 @@ class Answers(NamedTuple):
     revisions: RevisionsAnswer | None = None
 
 
-Samples: TypeAlias = Iterable[Sample]
+Samples: TypeAlias = Iterable[SeriesSample]

@@ -18,7 +18,7 @@ class Engage(StrEnum):
 @unique
 class FleetCode(StrEnum):
     """
-    Why the hub itself calls a cluster Unknown.
+    Causes for which the hub itself calls a cluster Unknown.
     """
 
     NOT_ASKED = "NotAsked"  # no query has succeeded since the start
@@ -37,7 +37,7 @@ class FleetCode(StrEnum):
 @unique
 class Dropped(StrEnum):
     """
-    Why series are left out.
+    Causes for which series are left out.
     """
 
     NO_LABEL = "no_label"  # missing or empty, which is the same in PromQL

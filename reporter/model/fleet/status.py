@@ -19,7 +19,7 @@ MAX_NAMESPACES = 100
 
 class FleetBlocking(StatusStruct, frozen=True, kw_only=True):
     """
-    What blocks, as far as metrics tell; its message is in the cluster.
+    The blocking cause, as far as metrics tell; its message is in the cluster.
     """
 
     reason: Annotated[str, Meta(description="Reason of the catalogue, or empty.")] = ""

@@ -52,7 +52,7 @@ class Replicas(StatusStruct, frozen=True, kw_only=True):
 
 class BlockingCause(StatusStruct, frozen=True, kw_only=True):
     """
-    What is published of a blocking cause wherever it is.
+    The part of a blocking cause that is published everywhere.
     """
 
     reason: Annotated[

@@ -37,7 +37,7 @@ Changes that waited for a full pass have waited enough.
 
 FAILED_LIST_WAIT = timedelta(seconds=3)
 """
-How long the first pass waits for kinds whose first list failed.
+Time that the first pass waits for kinds whose first list failed.
 """
 
 

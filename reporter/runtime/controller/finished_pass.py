@@ -1,5 +1,5 @@
 """
-What a finished pass leaves to those who follow it.
+The result of a finished pass, for those who follow it.
 """
 
 from collections.abc import Iterator

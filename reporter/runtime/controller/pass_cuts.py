@@ -1,5 +1,5 @@
 """
-How often a pass over many subjects is cut short for a change.
+Limit on the cuts of a pass over many subjects for a change.
 """
 
 MIN_BATCHES = 3

@@ -9,7 +9,7 @@ from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.observations import NotServed, NotSynced
 from reporter.runtime.announcing.announcements import Announcements
-from reporter.stages.healthevents.capacity import Place
+from reporter.stages.healthevents.capacity import StorePlace
 from reporter.stages.healthevents.ends import Ends
 from reporter.stages.healthevents.plan import Plan, PlanInput, make_plan
 from reporter.stages.healthevents.wanted import NameFunc, WantedCache
@@ -54,7 +54,7 @@ class StorePlanner:
             Ends(context),
             self._limits,
             context.settings.delays.settle,
-            [Place(*each) for each in {**unread, **creating}.items() if each[0] not in held],
+            [StorePlace(*each) for each in {**unread, **creating}.items() if each[0] not in held],
         )
         plan = make_plan(given, self._memory, now=now)
         self._memory = plan.memory

@@ -25,7 +25,7 @@ from reporter.stages.store.written_objects import WrittenObjectStore
 
 Write: TypeAlias = Create | Patch | HealthEvent
 """
-What to do with one object; a bare one is deleted.
+The step to take for one object; a bare one is deleted.
 """
 
 

@@ -31,7 +31,7 @@ Caches may keep an answer, but revalidate it before each use.
 
 class Request(Protocol):
     """
-    What was asked for. *wait*: seconds to wait for a change.
+    The parameters of a request. *wait*: seconds to wait for a change.
     """
 
     @property
@@ -43,7 +43,7 @@ R = TypeVar("R", bound=Request)
 
 
 @dataclass(frozen=True, slots=True)
-class Document(Generic[V, R]):
+class ServedDocument(Generic[V, R]):
     """
     The functions that make the answer of a view, and the paths at which it is served.
 
@@ -59,7 +59,7 @@ class Document(Generic[V, R]):
     find_unavailable: Callable[[V], StatusError | None] = lambda _: None
 
 
-REPORTER_DOCUMENT = Document(
+REPORTER_DOCUMENT = ServedDocument(
     (
         "/status/v1",
         "/status/v1/namespaces/{namespace}",
@@ -81,7 +81,7 @@ class StatusV1(Generic[V, R]):
 
     def __init__(
         self,
-        document: Document[V, R],
+        document: ServedDocument[V, R],
         view: Callable[[], V],
         next_change: Callable[[], Awaitable[None]],
         *,

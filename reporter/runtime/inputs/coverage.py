@@ -1,5 +1,5 @@
 """
-What the evaluated reasons check: which ones nothing, with these flags, and which not without a kind.
+Checks of the evaluated reasons: those that check nothing with these flags, and those that miss a kind.
 """
 
 from collections.abc import Collection, Iterator, Mapping

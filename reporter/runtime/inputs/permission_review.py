@@ -26,7 +26,7 @@ from reporter.sinks.metrics import PermissionReport
 @dataclass(frozen=True, slots=True)
 class ReviewTiming:
     """
-    When permissions are reviewed; the first two vary as other regular intervals do.
+    Moments at which permissions are reviewed; the first two vary as other regular intervals do.
 
     *interval*: between two reviews of all. *retry_interval*: between two reviews of those that are
     missing or unknown. *forbidden_interval*: the least time between two reviews of all because

@@ -24,7 +24,7 @@ from reporter.stages.store.store import Store
 
 LISTS_AT_ONCE = 4
 """
-As many as an API server hardly notices, and enough that small lists do not wait for large ones.
+Number of lists at once: an API server hardly notices them, and small lists do not wait for large ones.
 """
 
 Progress = Callable[[int, int], None]

@@ -1,5 +1,5 @@
 """
-What each object is to have, looked at again only if it or what it is about has changed.
+The wanted status of each object, looked at again only if it or what it is about has changed.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.objects.wanted import (
     Json,
-    Look,
+    ObjectLook,
     change_due_at,
     evaluation_interval,
     is_outdated,
@@ -36,7 +36,7 @@ Revision: TypeAlias = tuple[int, Mapping[Layer, str]]
 class _Kept(NamedTuple):
     found: ProductionStackStatus
     revision: Revision
-    look: Look
+    look: ObjectLook
 
 
 class _Written(NamedTuple):
@@ -96,7 +96,7 @@ class ObjectLooks:
         view: StatusView,
         *,
         now: datetime,
-    ) -> Look:
+    ) -> ObjectLook:
         """
         Return the status that an object is to have.
         """
@@ -147,7 +147,7 @@ class RollUpSource(Protocol):
 
 class RollUpLooks:
     """
-    What each object is to have of the roll-up of this moment.
+    The wanted status of each object, from the roll-up of this moment.
     """
 
     def __init__(

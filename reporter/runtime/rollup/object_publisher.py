@@ -74,7 +74,7 @@ class StatusObjectWriter(Protocol[T]):
 
 class Looks(Protocol[T_contra]):
     """
-    What each object is to have.
+    The wanted status of each object.
 
     *find_pending* returns the objects to write, now or later, and when time alone changes that.
     *make_write* returns what to write now; None if that is not known well enough. *written* gets what

@@ -17,7 +17,7 @@ from reporter.runtime.status.reporter import (
     LONG_POLL_TIMEOUT,
     PATH,
     Fetched,
-    Fetcher,
+    StatusFetcher,
     read_error,
     read_raw,
 )
@@ -60,7 +60,7 @@ class HubSource:
     Asks a hub about all clusters, or about one.
     """
 
-    def __init__(self, fetcher: Fetcher) -> None:
+    def __init__(self, fetcher: StatusFetcher) -> None:
         self._fetcher = fetcher
         self.description = fetcher.description
 

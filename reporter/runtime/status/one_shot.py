@@ -21,7 +21,7 @@ from reporter.runtime.oneshot.cluster import Progress, read_cluster
 from reporter.runtime.oneshot.dump import read_dump
 from reporter.runtime.oneshot.source import Observations, make_evaluator
 from reporter.runtime.process.clock import Clock
-from reporter.runtime.status.source import Answer, CannotAsk, Target
+from reporter.runtime.status.source import CannotAsk, StatusAnswer, Target
 from reporter.settings import Settings
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.probes.specs import SPECS
@@ -54,7 +54,7 @@ class OneShotStatus:
         self.not_judged = find_not_judged(catalogue, settings.flag_texts)
         self._evaluation, self._rollup = Evaluation(), RollUp()
 
-    def answer(self, observations: Observations, target: Target) -> Answer:
+    def answer(self, observations: Observations, target: Target) -> StatusAnswer:
         after = self._evaluator.evaluate(
             self._evaluation, observations.snapshot, ALL_LAYERS, now=observations.at
         )
@@ -83,7 +83,9 @@ def find_not_judged(catalogue: Catalogue, flags: Mapping[str, str]) -> tuple[Not
     )
 
 
-def answer_from(view: StatusView, target: Target, not_judged: tuple[NotJudged, ...]) -> Answer:
+def answer_from(
+    view: StatusView, target: Target, not_judged: tuple[NotJudged, ...]
+) -> StatusAnswer:
     """
     Return the answer about a target, without a tag and notes.
     """
@@ -96,7 +98,7 @@ def answer_from(view: StatusView, target: Target, not_judged: tuple[NotJudged, .
         alike = _closest(target.namespace, view.rollup.namespaces)
         if alike and target.name:
             alike = f"{alike}/{target.name}"
-        return Answer(None, missing=f"no workload namespace {target.namespace}", alike=alike)
+        return StatusAnswer(None, missing=f"no workload namespace {target.namespace}", alike=alike)
     if not target.name:
         whole = view.namespace(target.namespace)
         return _answer(view.document(*([whole] if whole is not None else [])), not_judged)
@@ -105,13 +107,13 @@ def answer_from(view: StatusView, target: Target, not_judged: tuple[NotJudged, .
         there = [each.name for each in view.inference_sets(target.namespace)]
         close = _closest(target.name, there)
         alike = f"{target.namespace}/{close}" if close else ""
-        return Answer(None, missing=f"no InferenceSet {target}", alike=alike)
+        return StatusAnswer(None, missing=f"no InferenceSet {target}", alike=alike)
     return _answer(view.document(replace(summary, inference_sets=(one,))), not_judged)
 
 
-def _answer(document: StatusDocument, not_judged: tuple[NotJudged, ...]) -> Answer:
+def _answer(document: StatusDocument, not_judged: tuple[NotJudged, ...]) -> StatusAnswer:
     whole = replace(document, not_judged=not_judged)
-    return Answer(whole, msgspec.to_builtins(whole))
+    return StatusAnswer(whole, msgspec.to_builtins(whole))
 
 
 def _closest(name: str, there: Iterable[str]) -> str:
@@ -147,7 +149,7 @@ class ClusterSource:
         self._on_progress = on_progress
         self._status = OneShotStatus(settings, catalogue)
 
-    async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         try:
             observations = await read_cluster(
                 self._api,
@@ -186,7 +188,7 @@ class DumpSource:
         self._path, self._settings, self._catalogue = path, settings, catalogue
         self._now, self._at = now, at
 
-    async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         observations = read_dump(
             self._path, self._settings, self._catalogue, now=self._now(), at=self._at
         )

@@ -16,7 +16,7 @@ from reporter.kube.wire.error_mapping import is_html
 from reporter.kube.wire.plain_text import clean
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import SCHEMA_VERSION, StatusDocument, StatusError
-from reporter.runtime.status.source import Answer, CannotAsk, Target
+from reporter.runtime.status.source import CannotAsk, StatusAnswer, Target
 from reporter.sinks.status_v1 import MAX_WAIT_SECONDS
 
 
@@ -51,7 +51,7 @@ class Fetched:
     body: bytes
 
 
-class Fetcher(Protocol):
+class StatusFetcher(Protocol):
     """
     A way to the reporter. *description*: of the reporter that it reaches.
     """
@@ -80,11 +80,11 @@ class ReporterSource:
 
     may_lag = True
 
-    def __init__(self, fetcher: Fetcher) -> None:
+    def __init__(self, fetcher: StatusFetcher) -> None:
         self._fetcher = fetcher
         self.description = fetcher.description
 
-    async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         waits = after is not None and bool(after.tag)
         fetched = await self._fetcher.fetch(
             path_of(target),
@@ -116,7 +116,7 @@ def query_of(target: Target, *, waits: bool) -> Sequence[tuple[str, str]]:
     return (*few, ("wait", str(MAX_WAIT_SECONDS))) if waits else few
 
 
-def read_answer(fetched: Fetched, target: Target) -> Answer:
+def read_answer(fetched: Fetched, target: Target) -> StatusAnswer:
     """
     Read what came back. Raises CannotAsk for what no reporter of this version answers.
     """
@@ -163,7 +163,7 @@ def _read_object(fetched: Fetched) -> dict[str, Any]:
     return raw
 
 
-def _read_document(raw: dict[str, Any], fetched: Fetched, target: Target) -> Answer:
+def _read_document(raw: dict[str, Any], fetched: Fetched, target: Target) -> StatusAnswer:
     try:
         document = msgspec.convert(raw, StatusDocument)
     except msgspec.ValidationError as err:
@@ -174,10 +174,10 @@ def _read_document(raw: dict[str, Any], fetched: Fetched, target: Target) -> Ans
     if target.is_cluster:
         document = replace(document, namespaces=())
         raw = {key: value for key, value in raw.items() if key != "namespaces"}
-    return Answer(document, raw, tag=fetched.headers.get("ETag", ""))
+    return StatusAnswer(document, raw, tag=fetched.headers.get("ETag", ""))
 
 
-def _read_missing(fetched: Fetched) -> Answer:
+def _read_missing(fetched: Fetched) -> StatusAnswer:
     """
     Distinguish a target that is not there from a reporter that has no such page.
     """
@@ -187,7 +187,7 @@ def _read_missing(fetched: Fetched) -> Answer:
             f"this reporter has no {PATH}: it is of an older version, or its address is not the"
             " status address; upgrade it, or use --from=cluster"
         )
-    return Answer(None, missing=error.error)
+    return StatusAnswer(None, missing=error.error)
 
 
 def _error_text(fetched: Fetched) -> str:

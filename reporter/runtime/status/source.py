@@ -48,7 +48,7 @@ EVERYTHING = Target()
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StatusAnswer:
     """
     An answer about a target.
 
@@ -85,7 +85,7 @@ class StatusSource(Protocol):
     @property
     def may_lag(self) -> bool: ...
 
-    async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         """
         Return the status of the target. Raises CannotAsk.
 

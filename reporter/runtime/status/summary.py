@@ -13,7 +13,7 @@ from reporter.model.rollup.status import (
     Replicas,
     StatusDocument,
 )
-from reporter.runtime.status.source import Answer, Target
+from reporter.runtime.status.source import StatusAnswer, Target
 from reporter.stages.snapshot.subjects import HARNESS_LABEL
 
 
@@ -31,7 +31,7 @@ class Summary:
     evaluated_at: datetime | None = None
 
 
-def summarize(answer: Answer, target: Target) -> Summary:
+def summarize(answer: StatusAnswer, target: Target) -> Summary:
     document = answer.document
     if document is None:
         return Summary(State.NOT_FOUND, State.NOT_FOUND)
@@ -71,7 +71,7 @@ def _judged(states: list[State]) -> list[State]:
     return [state for state in states if state is not State.TERMINATING] or states
 
 
-def describe_missing(answer: Answer, target: Target) -> str:
+def describe_missing(answer: StatusAnswer, target: Target) -> str:
     """
     Return what is not there, and how to find what is.
     """

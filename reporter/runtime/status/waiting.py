@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum, unique
 
 from reporter.model.rollup.states import Actionability, State
-from reporter.runtime.status.source import Answer, CannotAsk, StatusSource, Target
+from reporter.runtime.status.source import CannotAsk, StatusAnswer, StatusSource, Target
 from reporter.runtime.status.summary import Summary, describe_missing, summarize
 
 
@@ -22,14 +22,14 @@ The pause between two questions, of which the second one waits for a change.
 
 LAST_LOOK = timedelta(seconds=10)
 """
-How long the last question may take, which is asked when the time is over.
+Time limit of the last question, which is asked when the time is over.
 """
 
 UNCONFIRMED = "the reporter has finished no pass since it was asked first"
 
 
 @unique
-class Condition(StrEnum):
+class WaitCondition(StrEnum):
     """
     The conditions that can be waited for.
     """
@@ -53,13 +53,13 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class StatusWait:
     """
     A wait. *fail_fast*: end once the subject has failed or is being deleted.
     """
 
     target: Target
-    condition: Condition
+    condition: WaitCondition
     timeout: timedelta
     fail_fast: bool = False
 
@@ -75,13 +75,13 @@ class Waited:
     error: str = ""
 
 
-def judge(summary: Summary, wait: Wait) -> Outcome | None:
+def judge(summary: Summary, wait: StatusWait) -> Outcome | None:
     """
     Return how the wait ends with this answer; None if it goes on.
     """
     if _is_met(summary, wait.condition):
         return Outcome.MET
-    if not wait.fail_fast or wait.condition is Condition.GONE:
+    if not wait.fail_fast or wait.condition is WaitCondition.GONE:
         return None
     if summary.state is State.TERMINATING:
         return Outcome.ENDING
@@ -90,13 +90,13 @@ def judge(summary: Summary, wait: Wait) -> Outcome | None:
     return Outcome.FAILED if summary.state is State.FAILED and not transient else None
 
 
-def _is_met(summary: Summary, condition: Condition) -> bool:
+def _is_met(summary: Summary, condition: WaitCondition) -> bool:
     match condition:
-        case Condition.READY:
+        case WaitCondition.READY:
             return summary.state is State.CURRENT
-        case Condition.AVAILABLE:
+        case WaitCondition.AVAILABLE:
             return summary.available is True
-        case Condition.GONE:
+        case WaitCondition.GONE:
             return summary.state is State.NOT_FOUND
 
 
@@ -111,7 +111,7 @@ class Waiter:
     def __init__(
         self,
         source: StatusSource,
-        wait: Wait,
+        wait: StatusWait,
         *,
         seconds: Callable[[], float],
         on_change: Callable[[Summary], None] = lambda _: None,
@@ -120,7 +120,7 @@ class Waiter:
     ) -> None:
         self._source, self._wait, self._seconds = source, wait, seconds
         self._on_change, self._on_note, self._on_error = on_change, on_note, on_error
-        self._answer: Answer | None = None
+        self._answer: StatusAnswer | None = None
         self._last: Summary | None = None
         self._first_pass: datetime | None = None
         self._is_fresh = False
@@ -164,7 +164,7 @@ class Waiter:
                 return outcome, pause
         return None, pause
 
-    async def _ask(self, remaining: float) -> Answer | None:
+    async def _ask(self, remaining: float) -> StatusAnswer | None:
         """
         Return an answer; None if it does not come in the time that remains.
         """
@@ -177,7 +177,7 @@ class Waiter:
                 )
         return None
 
-    def _take(self, answer: Answer) -> Outcome | None:
+    def _take(self, answer: StatusAnswer) -> Outcome | None:
         self._answer, self._error = answer, ""
         self._is_fresh |= not self._source.may_lag
         for note in self._notes(answer):
@@ -189,9 +189,9 @@ class Waiter:
         self._refresh(summary)
         return judge(summary, self._wait) if self._is_fresh else None
 
-    def _notes(self, answer: Answer) -> Iterator[str]:
+    def _notes(self, answer: StatusAnswer) -> Iterator[str]:
         yield from answer.notes
-        if answer.document is None and self._wait.condition is not Condition.GONE:
+        if answer.document is None and self._wait.condition is not WaitCondition.GONE:
             yield describe_missing(answer, self._wait.target)
 
     def _refresh(self, summary: Summary) -> None:

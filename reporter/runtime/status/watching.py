@@ -31,7 +31,7 @@ from reporter.runtime.process.clock import Clock
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.second_look import SecondLook
 from reporter.runtime.status.one_shot import answer_from, cannot_read, find_not_judged
-from reporter.runtime.status.source import Answer, Target
+from reporter.runtime.status.source import StatusAnswer, Target
 from reporter.settings import Settings
 from reporter.sinks.status_v1 import MAX_WAIT_SECONDS, StatusRequest, revision_of
 from reporter.stages.probes.specs import SPECS
@@ -89,7 +89,7 @@ class WatchingSource:
             else None
         )
 
-    async def ask(self, target: Target, *, after: Answer | None = None) -> Answer:
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         loops = await self._start()
         await _wait_unless_ended(loops, self._wait_for_first())
         why = why_unreadable(self._store.watch_states)
@@ -153,7 +153,7 @@ class WatchingSource:
     def _tag(self, target: Target) -> str:
         return str(revision_of(self._rollup.view(), StatusRequest(target.namespace)))
 
-    def _answer(self, target: Target) -> Answer:
+    def _answer(self, target: Target) -> StatusAnswer:
         unread = self._unread.find(now=self._clock.now())
         notes = tuple(f"{kind}: {each.why}" for kind, each in sorted(unread.items()))
         answer = answer_from(self._rollup.view(), target, self._not_judged)

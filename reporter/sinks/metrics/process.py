@@ -1,5 +1,5 @@
 """
-What the metrics pages of all commands have, in the text format of Prometheus.
+The series that the metrics pages of all commands have, in the text format of Prometheus.
 """
 
 from collections.abc import Callable, Iterable

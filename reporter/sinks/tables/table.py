@@ -28,7 +28,7 @@ Green, yellow, magenta, red and dim, in the colours that the user chose for them
 """
 
 
-class Table:
+class TextTable:
     """
     Lines of a table whose columns never become narrower, for rows that follow later.
     """

@@ -51,13 +51,13 @@ class SidecarRules:
 
 
 @unique
-class Look(Enum):
+class LookAt(Enum):
     FILE = "file"
     CONTAINER = "container"
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitUntil:
     """
     Wait until a moment, a stop signal or the status of the container, whatever comes first.
     """
@@ -72,7 +72,7 @@ class Leave:
     """
 
 
-Step: TypeAlias = Look | Wait | Report | Leave
+Step: TypeAlias = LookAt | WaitUntil | Report | Leave
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class SidecarState:
     container_due: float
     file_at: float = -inf
     container_at: float = -inf
-    owed: frozenset[Look] = frozenset()
+    owed: frozenset[LookAt] = frozenset()
     asking: bool = False
     result: ValidResult | None = None
     suspect: InvalidResult | None = None
@@ -122,7 +122,7 @@ def with_file(
         state,
         file_at=now,
         file_due=now + interval.total_seconds(),
-        owed=state.owed - {Look.FILE},
+        owed=state.owed - {LookAt.FILE},
     )
     match seen:
         case NoFile():
@@ -151,13 +151,13 @@ def with_container(
     Note the answer. *ended* is None while the container runs or its status is unknown.
     """
     interval = rules.container_interval if state.stop_until is None else rules.stop_interval
-    owed = state.owed - {Look.CONTAINER}
+    owed = state.owed - {LookAt.CONTAINER}
     return replace(
         state,
         asking=False,
         container_at=now,
         container_due=now + interval.total_seconds(),
-        owed=owed | {Look.FILE} if ended is not None else owed,
+        owed=owed | {LookAt.FILE} if ended is not None else owed,
         terminated=ended or state.terminated,
     )
 
@@ -170,7 +170,7 @@ def with_stop(
     """
     if state.stop_until is not None:
         return state
-    looks = frozenset(Look) if rules.looks_at_stop else frozenset[Look]()
+    looks = frozenset(LookAt) if rules.looks_at_stop else frozenset[LookAt]()
     until = now + patience.total_seconds() if rules.looks_at_stop else now
     return replace(state, stop_until=until, owed=state.owed | looks)
 
@@ -184,13 +184,13 @@ def next_step(state: SidecarState, rules: SidecarRules, *, now: float) -> Step:
     certain = _certain_report(state)
     if certain is not None:
         return certain
-    if Look.FILE in state.owed:
-        return Look.FILE
+    if LookAt.FILE in state.owed:
+        return LookAt.FILE
     if state.stop_until is not None:
         return _step_at_stop(state, state.stop_until, now=now)
     if now >= state.deadline:
         return _step_at_deadline(state, rules)
-    return _due_look(state, now=now) or Wait(_next_moment(state, state.deadline))
+    return _due_look(state, now=now) or WaitUntil(_next_moment(state, state.deadline))
 
 
 def _certain_report(state: SidecarState) -> Report | None:
@@ -200,16 +200,16 @@ def _certain_report(state: SidecarState) -> Report | None:
     if state.result is not None:
         return report_result(state.result)
     if state.terminated is not None:
-        return None if Look.FILE in state.owed else report_termination(state.terminated)
+        return None if LookAt.FILE in state.owed else report_termination(state.terminated)
     return None if state.invalid is None else report_invalid(state.invalid)
 
 
 def _step_at_stop(state: SidecarState, until: float, *, now: float) -> Step:
-    if Look.CONTAINER in state.owed:
-        return Wait(inf) if state.asking else Look.CONTAINER
+    if LookAt.CONTAINER in state.owed:
+        return WaitUntil(inf) if state.asking else LookAt.CONTAINER
     if now >= until:
         return Leave()
-    return _due_look(state, now=now) or Wait(_next_moment(state, until))
+    return _due_look(state, now=now) or WaitUntil(_next_moment(state, until))
 
 
 def _step_at_deadline(state: SidecarState, rules: SidecarRules) -> Step:
@@ -217,19 +217,19 @@ def _step_at_deadline(state: SidecarState, rules: SidecarRules) -> Step:
     Look at both once more; the status that was requested before may be the last one.
     """
     if state.file_at < state.deadline:
-        return Look.FILE
+        return LookAt.FILE
     if state.container_at < state.deadline:
-        return Wait(inf) if state.asking else Look.CONTAINER
+        return WaitUntil(inf) if state.asking else LookAt.CONTAINER
     if state.suspect is not None:
         # No time is left for another poll: an invalid file explains more than the deadline.
         return report_invalid(state.suspect)
     return report_timeout(rules.max_wait)
 
 
-def _due_look(state: SidecarState, *, now: float) -> Look | None:
+def _due_look(state: SidecarState, *, now: float) -> LookAt | None:
     if now >= state.file_due:
-        return Look.FILE
-    return Look.CONTAINER if now >= state.container_due and not state.asking else None
+        return LookAt.FILE
+    return LookAt.CONTAINER if now >= state.container_due and not state.asking else None
 
 
 def _next_moment(state: SidecarState, end: float) -> float:

@@ -12,7 +12,7 @@ from reporter.model.rollup.states import State
 
 class Earlier(NamedTuple):
     """
-    What an earlier process knew of a cluster.
+    The knowledge of an earlier process about a cluster.
 
     *evaluated*: the Unix time of evaluation that the cluster had reported; None if none was.
     *age*: seconds since that was written.

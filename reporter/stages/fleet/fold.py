@@ -17,9 +17,9 @@ from reporter.stages.fleet import sightings as sighting_rules
 from reporter.stages.fleet.engagements import Engagement
 from reporter.stages.fleet.judging import Judgement, Past, judge
 from reporter.stages.fleet.records import (
-    ClusterRecord,
     Content,
     Fleet,
+    FleetRecord,
     FleetRules,
     Sighting,
     Sightings,
@@ -53,7 +53,7 @@ def fold(
     return replace(after, clusters=clusters, revision=revision)
 
 
-def _revisions(clusters: Mapping[str, ClusterRecord]) -> Mapping[str, int]:
+def _revisions(clusters: Mapping[str, FleetRecord]) -> Mapping[str, int]:
     return {name: each.revision for name, each in clusters.items()}
 
 
@@ -131,7 +131,7 @@ class _Round(NamedTuple):
     now: float
     rules: FleetRules
 
-    def cluster(self, name: str, engagement: Engagement) -> ClusterRecord:
+    def cluster(self, name: str, engagement: Engagement) -> FleetRecord:
         record = self.before.clusters.get(name)
         if record is None or record.engagement != (engagement.label, engagement.uid):
             record = self._new_record(engagement, record)
@@ -153,12 +153,12 @@ class _Round(NamedTuple):
             revision=record.revision if content == record.content else self.before.revision + 1,
         )
 
-    def _new_record(self, engagement: Engagement, old: ClusterRecord | None) -> ClusterRecord:
+    def _new_record(self, engagement: Engagement, old: FleetRecord | None) -> FleetRecord:
         earlier = engagement.earlier if old is None else None
         content = Content(State.UNKNOWN, code=FleetCode.NOT_ASKED)
         if earlier is not None:
             content = Content(earlier.state, earlier.last_known, uid=earlier.uid)
-        return ClusterRecord(
+        return FleetRecord(
             (engagement.label, engagement.uid),
             content,
             since=self.now,
@@ -169,7 +169,7 @@ class _Round(NamedTuple):
             revision=self.before.revision + 1,
         )
 
-    def _past(self, record: ClusterRecord, seen: Sightings) -> Past:
+    def _past(self, record: FleetRecord, seen: Sightings) -> Past:
         """
         Return what may stand: a state that was reported, or that of an earlier process.
 
@@ -186,7 +186,7 @@ class _Round(NamedTuple):
 
     def _content(
         self,
-        record: ClusterRecord,
+        record: FleetRecord,
         engagement: Engagement,
         judgement: Judgement,
         chosen: Sighting | None,
@@ -202,7 +202,7 @@ class _Round(NamedTuple):
         content = update_content(record.content, judgement, chosen, detail)
         return content._replace(skewed=is_skewed(record.skew))
 
-    def _skew(self, record: ClusterRecord, chosen: Sighting | None) -> SkewWindow | None:
+    def _skew(self, record: FleetRecord, chosen: Sighting | None) -> SkewWindow | None:
         time = self.after.engine_time
         is_new = chosen is not None and chosen.changed == self.now and time is not None
         if not is_new or chosen is None or time is None:

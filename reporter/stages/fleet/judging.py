@@ -27,7 +27,7 @@ STANDS = Judgement(None)
 
 class Past(NamedTuple):
     """
-    What was known of a cluster before this round.
+    The knowledge about a cluster before this round.
 
     *heard*: when a source that counted last changed. *stands_until*: until when its state may stand
     without a change; None if there is none that may. *has_reported*: it did at any time.

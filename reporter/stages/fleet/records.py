@@ -39,7 +39,7 @@ class FleetRules:
 
 class Sighting(NamedTuple):
     """
-    What is known of one source and UID under a label.
+    The knowledge about one source and UID under a label.
 
     *changed*: when its time of evaluation last changed; None if it never did before our eyes.
     *seen*: when it was last in an answer.
@@ -104,7 +104,7 @@ class SkewWindow(NamedTuple):
         return -min(each for each in (self.smallest, self.before) if each is not None)
 
 
-class ClusterRecord(NamedTuple):
+class FleetRecord(NamedTuple):
     """
     The answer about a cluster, and what it rests on.
 
@@ -142,7 +142,7 @@ class Fleet:
     *revision*: changes with the content.
     """
 
-    clusters: Mapping[str, ClusterRecord] = field(default_factory=dict)
+    clusters: Mapping[str, FleetRecord] = field(default_factory=dict)
     sightings: Mapping[str, Sightings] = field(default_factory=dict)
     dropped: DroppedByCause = field(default_factory=dict)
     answered: float | None = None

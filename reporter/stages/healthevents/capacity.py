@@ -13,7 +13,7 @@ from typing import NamedTuple
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreLimits
 
 
-class Place(NamedTuple):
+class StorePlace(NamedTuple):
     """
     One object by name, and its node, "" for none.
     """
@@ -40,9 +40,9 @@ class Capacity:
         self,
         limits: StoreLimits,
         *,
-        there: Iterable[Place],
-        leaving: Iterable[Place],
-        evictable: Iterable[Place],
+        there: Iterable[StorePlace],
+        leaving: Iterable[StorePlace],
+        evictable: Iterable[StorePlace],
     ) -> None:
         self.evicted: list[str] = []
         self._gone: set[str] = set()
@@ -52,7 +52,7 @@ class Capacity:
         self._freed_on_node = Counter(each.node for each in leaving)
         self._freed = self._freed_on_node.total()
         self._oldest = deque(evictable)
-        by_node: defaultdict[str, deque[Place]] = defaultdict(deque)
+        by_node: defaultdict[str, deque[StorePlace]] = defaultdict(deque)
         for each in self._oldest:
             by_node[each.node].append(each)
         self._oldest_on_node = by_node
@@ -87,7 +87,7 @@ class Capacity:
         self._on_node[node] += 1
         return Fit.NOW
 
-    def _evict(self, candidates: deque[Place]) -> bool:
+    def _evict(self, candidates: deque[StorePlace]) -> bool:
         while candidates:
             place = candidates.popleft()
             if place.name not in self._gone:

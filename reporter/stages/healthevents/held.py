@@ -8,7 +8,7 @@ import msgspec
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.kinds.productionstack.health_events import HealthEvent, Phase, Resolution
-from reporter.stages.healthevents.capacity import Place
+from reporter.stages.healthevents.capacity import StorePlace
 from reporter.stages.healthevents.wanted import WantedEpisode
 from reporter.stages.healthevents.writes import Json, Patch, PlanMemory
 from reporter.stages.rollup.objects.conditions import parse_time
@@ -21,7 +21,7 @@ The least time between two patches of one object because of other causes or suff
 
 DELETION_GRACE = timedelta(minutes=1)
 """
-How long an object that is being deleted counts as a place that will be free. A finalizer may keep it
+Time that an object that is being deleted counts as a place that will be free. A finalizer may keep it
 for longer.
 """
 
@@ -41,8 +41,8 @@ class HeldDraft:
     ) -> None:
         self.patches: list[Patch] = []
         self.expired: list[HealthEvent] = []
-        self.leaving: list[Place] = []
-        self.resolved: list[tuple[datetime, Place]] = []
+        self.leaving: list[StorePlace] = []
+        self.resolved: list[tuple[datetime, StorePlace]] = []
         self.deadlines: list[datetime] = []
         self._limits, self._settle, self._memory, self._now = limits, settle, memory, now
         self._clear_since: dict[str, datetime] = {}
@@ -120,8 +120,8 @@ class HeldDraft:
         return PlanMemory(wanted, self._clear_since, self._patched_at)
 
 
-def place_of(found: HealthEvent) -> Place:
-    return Place(found.metadata.name, found.spec.node_name)
+def place_of(found: HealthEvent) -> StorePlace:
+    return StorePlace(found.metadata.name, found.spec.node_name)
 
 
 def _status(found: HealthEvent) -> Json:

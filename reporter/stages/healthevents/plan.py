@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreLimits
 from reporter.model.kinds.productionstack.health_events import HealthEvent, Phase
-from reporter.stages.healthevents.capacity import Capacity, Fit, Place
+from reporter.stages.healthevents.capacity import Capacity, Fit, StorePlace
 from reporter.stages.healthevents.ends import EndFunc
 from reporter.stages.healthevents.held import HeldDraft, place_of
 from reporter.stages.healthevents.wanted import WantedObjects, id_of
@@ -35,7 +35,7 @@ class PlanInput:
     end_of: EndFunc
     limits: StoreLimits
     settle: timedelta
-    places: Iterable[Place] = ()
+    places: Iterable[StorePlace] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ LAYER_WINDOWS: Mapping[Layer, timedelta] = {
     Layer.MODELDEPLOYMENT: timedelta(minutes=30),
 }
 """
-How long something may be Unknown, or in progress without trouble, unless its entry has a window.
+Time that something may be Unknown, or in progress without trouble, unless its entry has a window.
 """
 
 ROUTE_PROBE = "route"

@@ -21,7 +21,7 @@ MINUTE = timedelta(minutes=1)
 LOOKS_PER_MINUTE = 30
 CONFIRM_AFTER = timedelta(seconds=1)
 """
-How long the event of a difference may take to arrive.
+Time that the event of a difference may take to arrive.
 """
 
 SPACING = (MINUTE + CONFIRM_AFTER) / LOOKS_PER_MINUTE + timedelta.resolution
@@ -76,7 +76,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ScheduledLook:
     ref: ObjectRef
     at: datetime
 
@@ -136,7 +136,7 @@ def track_nothing(before: LookState) -> LookState:
     return replace(before, tracked={}, doubts={})
 
 
-def next_look(state: LookState, *, now: datetime) -> Look | None:
+def next_look(state: LookState, *, now: datetime) -> ScheduledLook | None:
     """
     Return the next look, which is never before *now*; None if nothing is waited for.
 
@@ -151,12 +151,12 @@ def next_look(state: LookState, *, now: datetime) -> Look | None:
     return confirmation
 
 
-def _next_confirmation(state: LookState, earliest: datetime) -> Look | None:
-    looks = (Look(ref, max(each.at, earliest)) for ref, each in state.doubts.items())
+def _next_confirmation(state: LookState, earliest: datetime) -> ScheduledLook | None:
+    looks = (ScheduledLook(ref, max(each.at, earliest)) for ref, each in state.doubts.items())
     return min(looks, key=lambda look: (look.at, look.ref), default=None)
 
 
-def _next_ordinary(state: LookState, slot: datetime) -> Look | None:
+def _next_ordinary(state: LookState, slot: datetime) -> ScheduledLook | None:
     waiting = {ref: each for ref, each in state.tracked.items() if ref not in state.doubts}
     if not waiting:
         return None
@@ -167,7 +167,9 @@ def _next_ordinary(state: LookState, slot: datetime) -> Look | None:
         looked = each.looked.timestamp() if each.looked is not None else 0.0
         return (each.interval, looked, -each.born.timestamp(), ref)
 
-    return Look(min((ref for ref, each in waiting.items() if each.due <= at), key=order), at)
+    return ScheduledLook(
+        min((ref for ref, each in waiting.items() if each.due <= at), key=order), at
+    )
 
 
 def begin_look(state: LookState, ref: ObjectRef, *, now: datetime) -> LookState:

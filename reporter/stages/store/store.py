@@ -23,7 +23,7 @@ from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.affected import affected_subjects
 from reporter.stages.store.crd_presence import CRDPresences
 from reporter.stages.store.dirty import DirtySubjects
-from reporter.stages.store.history.history import History
+from reporter.stages.store.history.history import ObjectHistory
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.table import Table
 from reporter.stages.store.undecodable import UndecodableObjects
@@ -57,7 +57,7 @@ class Store:
         self._presences = CRDPresences(crds)
         self._watch_states = WatchStates(self.kinds, self._presences)
         self._samples = scrapes or SampleStore({})
-        self._history = History()
+        self._history = ObjectHistory()
         self._undecodable = UndecodableObjects()
         self._deleted_uids: dict[ObjectRef, str] | None = None
         self._rejected: Mapping[StoreLimit, int] = {}

@@ -1,5 +1,5 @@
 """
-What becomes of a write that fails, and of a fault of the program.
+Writes that fail, and a fault of the program.
 """
 
 import asyncio

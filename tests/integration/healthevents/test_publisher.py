@@ -1,5 +1,5 @@
 """
-What is written to the store, and when.
+Writes to the store, and their moments.
 """
 
 import asyncio
@@ -97,7 +97,7 @@ async def test_object_of_a_create_without_an_answer_is_found(
     server: EmbeddedServer, api: RestClient
 ):
     """
-    As one that a leader sent with its last breath.
+    Cut the connection as at the end of a leader: the API server has created the object.
     """
     async with running_store(server, api) as store:
         server.faults.add(CutConnection(), times=1, **POSTS)

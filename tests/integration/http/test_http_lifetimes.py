@@ -1,5 +1,5 @@
 """
-How long connections and their responses last, over real sockets.
+Lifetimes of connections and responses, over real sockets.
 """
 
 import asyncio

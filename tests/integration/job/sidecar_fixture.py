@@ -14,7 +14,7 @@ from reporter.embedded.server import EmbeddedServer
 from reporter.job.command import run_sidecar
 from reporter.job.environment import SidecarSettings, load_settings
 from reporter.job.stop import StopSignal
-from reporter.job.writer import WriteLimits
+from reporter.job.writer import WriteDeadlines
 from reporter.kube.client.client import connect
 from reporter.kube.wire.backoff import BackoffParameters
 from reporter.runtime.process.clock import Clock
@@ -36,7 +36,7 @@ QUICK = SidecarRules(
     stop_interval=timedelta(milliseconds=50),
     native_patience=timedelta(seconds=60),
 )
-SHORT = WriteLimits(
+SHORT = WriteDeadlines(
     after_deadline=timedelta(seconds=60),
     refused=timedelta(seconds=0.2),
     backoff=BackoffParameters(initial=timedelta(milliseconds=20), cap=timedelta(milliseconds=50)),
@@ -150,7 +150,7 @@ async def running(
     folder: Path,
     *,
     rules: SidecarRules = QUICK,
-    limits: WriteLimits = SHORT,
+    limits: WriteDeadlines = SHORT,
     **environ: str,
 ) -> AsyncIterator[RunningSidecar]:
     """

@@ -1,5 +1,5 @@
 """
-What a process shows of its permissions.
+The permissions that a process shows.
 """
 
 import json

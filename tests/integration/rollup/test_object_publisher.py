@@ -1,5 +1,5 @@
 """
-What is written to status objects, when, and what becomes of a write that fails.
+Writes to status objects, their moments, and those that fail.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
 """
-What an open watch does not deliver is found by a second look.
+A second look finds what an open watch does not deliver.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
 """
-What has to be corrected before anything can be asked ends with 2, and the text says what to do.
+A question that cannot be asked ends with 2, and the text says what to correct.
 """
 
 from pathlib import Path

@@ -1,5 +1,5 @@
 """
-What a case file expects, in the form in which a replay gives it.
+The expectations of a case file, in the form in which a replay gives its result.
 """
 
 from collections.abc import Mapping

@@ -5,7 +5,7 @@ The series of one source, as a metrics engine answers with them.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from reporter.model.fleet.answers import Sample
+from reporter.model.fleet.answers import SeriesSample
 from reporter.model.rollup.states import COUNTED_STATES, State
 from reporter.stages.fleet.series.labels import PREFIX
 
@@ -19,7 +19,7 @@ Unix time of 2026-01-01 12:00 UTC.
 @dataclass(frozen=True, slots=True)
 class SourceSeries:
     """
-    What one source reports. *states*: more than one contradict. *blocking*: reason, code, actionability.
+    The report of one source. *states*: more than one contradict. *blocking*: reason, code, actionability.
 
     *namespaces*: states of workload namespaces that are not Current. *packages*: numbers of namespaces
     by package, revision and state.
@@ -36,11 +36,13 @@ class SourceSeries:
     namespaces: Mapping[str, State] = field(default_factory=dict)
     packages: Mapping[tuple[str, str, State], int] = field(default_factory=dict)
 
-    def _sample(self, metric: str, value: float | str = 1, **labels: str) -> Sample:
+    def _sample(self, metric: str, value: float | str = 1, **labels: str) -> SeriesSample:
         name = {"cluster": self.label} if self.label else {}
-        return Sample({"__name__": PREFIX + metric, **self.target, **name, **labels}, str(value))
+        return SeriesSample(
+            {"__name__": PREFIX + metric, **self.target, **name, **labels}, str(value)
+        )
 
-    def clusters(self) -> Iterator[Sample]:
+    def clusters(self) -> Iterator[SeriesSample]:
         for state in self.states:
             yield self._sample("state", scope="cluster", state=state.key)
         for state, number in self.counts.items():
@@ -51,7 +53,7 @@ class SourceSeries:
         uid = {"cluster_uid": self.uid} if self.uid else {}
         yield self._sample("evaluated_timestamp_seconds", self.evaluated, **uid)
 
-    def trouble(self) -> Iterator[Sample]:
+    def trouble(self) -> Iterator[SeriesSample]:
         if self.blocking is not None:
             reason, code, acts = self.blocking
             labels = {"reason": reason, "code": code, "actionability": acts, "stalled": "true"}
@@ -60,7 +62,7 @@ class SourceSeries:
             labels = {"workload_namespace": name, "state": state.key}
             yield self._sample("state", scope="namespace", **labels)
 
-    def detail(self) -> Iterator[Sample]:
+    def detail(self) -> Iterator[SeriesSample]:
         """
         Yield the series of namespaces with all their states.
         """
@@ -74,11 +76,11 @@ class SourceSeries:
             yield self._sample("replicas", 4, count="desired", **labels)
             yield self._sample("package_info", package="harness", revision="1", **labels)
 
-    def revisions(self) -> Iterator[Sample]:
+    def revisions(self) -> Iterator[SeriesSample]:
         for (package, revision, state), number in self.packages.items():
             labels = {"package": package, "revision": revision, "state": state.key}
-            yield Sample({"cluster": self.label, **labels}, str(number))
+            yield SeriesSample({"cluster": self.label, **labels}, str(number))
 
 
-def all_clusters(sources: Iterable[SourceSeries]) -> list[Sample]:
+def all_clusters(sources: Iterable[SourceSeries]) -> list[SeriesSample]:
     return [sample for each in sources for sample in each.clusters()]

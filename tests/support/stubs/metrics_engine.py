@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
-from reporter.model.fleet.answers import Sample
+from reporter.model.fleet.answers import SeriesSample
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters
 
 
@@ -45,7 +45,7 @@ class MetricsEngine:
                 await asyncio.sleep(found)
         return web.json_response(success(self._samples(form["query"]), self.time))
 
-    def _samples(self, query: str) -> list[Sample]:
+    def _samples(self, query: str) -> list[SeriesSample]:
         sources = self.sources()
         if 'workload_namespace!=""' in query:
             return [sample for each in sources for sample in each.detail() if each.label in query]
@@ -56,7 +56,7 @@ class MetricsEngine:
         return all_clusters(sources)
 
 
-def success(samples: list[Sample], time: float = NOON, **more: Any) -> dict[str, Any]:
+def success(samples: list[SeriesSample], time: float = NOON, **more: Any) -> dict[str, Any]:
     """
     Return a complete answer as Prometheus has it.
     """

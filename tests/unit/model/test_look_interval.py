@@ -1,5 +1,5 @@
 """
-How often an object is looked at, by its age.
+Intervals between looks at an object, by its age.
 """
 
 from datetime import timedelta

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from reporter.model.rollup.states import State
-from reporter.stages.rollup.objects.answers import Answer
+from reporter.stages.rollup.objects.answers import ObjectAnswer
 from reporter.stages.rollup.objects.conditions import make_conditions
 from tests.support import kstatus
 from tests.support.lua import find_lua
@@ -56,7 +56,7 @@ def _literal(value: object) -> str:
 
 def an_object(state: State, *, generation: int = 1) -> dict:
     now = datetime(2026, 3, 4, tzinfo=UTC)
-    conditions = make_conditions(Answer(state), {}, generation=1, now=now)
+    conditions = make_conditions(ObjectAnswer(state), {}, generation=1, now=now)
     status = {
         "observedGeneration": 1,
         "state": str(state),

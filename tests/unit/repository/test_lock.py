@@ -1,5 +1,5 @@
 """
-What is installed is what was looked at.
+Every installed dependency is pinned.
 """
 
 import re

@@ -11,12 +11,12 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
 
-class NamespaceStatus(ApiStruct, frozen=True):
+class NamespaceStatusFields(ApiStruct, frozen=True):
     phase: str | None = ""
 
 
 class Namespace(ApiObject, frozen=True):
-    status: NamespaceStatus = NamespaceStatus()
+    status: NamespaceStatusFields = NamespaceStatusFields()
 
 
 def affects(namespace: Namespace) -> tuple[Subject, ...]:

@@ -28,7 +28,7 @@ class AutoUpgradeStatus(ApiStruct, frozen=True):
     num_drifted_workspaces: int | None = 0
 
 
-class InferenceSetStatus(ApiStruct, frozen=True):
+class InferenceSetStatusFields(ApiStruct, frozen=True):
     """
     *auto_upgrade*: None where KAITO does not report versions of replicas.
     """
@@ -46,7 +46,7 @@ class InferenceSet(ApiObject, frozen=True):
 
     metadata: AnnotatedMetadata
     spec: InferenceSetSpec = InferenceSetSpec()
-    status: InferenceSetStatus = InferenceSetStatus()
+    status: InferenceSetStatusFields = InferenceSetStatusFields()
 
     @property
     def desired_replicas(self) -> int:

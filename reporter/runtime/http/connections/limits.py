@@ -40,5 +40,5 @@ A connection that makes room for another keeps its file until other tasks run.
 
 STOP_TIMEOUT = timedelta(seconds=1)
 """
-How long responses that have begun may take when the server stops.
+Time that responses that have begun may take when the server stops.
 """

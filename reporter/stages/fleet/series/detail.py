@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from reporter.model.fleet.answers import (
+    ClusterTrouble,
     NamespaceTrouble,
     PackageCount,
     ReportedBlocking,
     RevisionsAnswer,
-    Sample,
+    SeriesSample,
     Source,
-    Trouble,
     TroubleAnswer,
 )
 from reporter.model.rollup.states import State
@@ -31,7 +31,7 @@ from reporter.stages.fleet.series.labels import (
 
 class _Draft:
     """
-    What one source has reported so far. Where several series contradict, the first by text counts.
+    The report of one source so far. Where several series contradict, the first by text counts.
     """
 
     def __init__(self) -> None:
@@ -53,9 +53,9 @@ class _Draft:
                 state, self.states.get(namespace, state), key=lambda each: each.severity
             )
 
-    def finish(self) -> Trouble:
+    def finish(self) -> ClusterTrouble:
         names = sorted({*self.states, *self.causes})
-        return Trouble(
+        return ClusterTrouble(
             self.blocking,
             tuple(
                 NamespaceTrouble(name, self.states.get(name), self.causes.get(name))
@@ -73,7 +73,7 @@ def blocking_of(labels: Mapping[str, str]) -> ReportedBlocking:
     )
 
 
-def gather_trouble(samples: Iterable[Sample], label: str) -> TroubleAnswer:
+def gather_trouble(samples: Iterable[SeriesSample], label: str) -> TroubleAnswer:
     """
     Return what blocks, by cluster label and source.
     """
@@ -90,7 +90,7 @@ def gather_trouble(samples: Iterable[Sample], label: str) -> TroubleAnswer:
     }
 
 
-def gather_revisions(samples: Iterable[Sample], label: str) -> RevisionsAnswer:
+def gather_revisions(samples: Iterable[SeriesSample], label: str) -> RevisionsAnswer:
     """
     Return the packages of each cluster, by name, revision and state.
     """

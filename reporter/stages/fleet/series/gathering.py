@@ -13,7 +13,7 @@ from typing import Any
 from reporter.model.fleet.answers import (
     ClustersAnswer,
     DroppedSeries,
-    Sample,
+    SeriesSample,
     Source,
     SourceId,
     SourceReport,
@@ -70,7 +70,7 @@ class DroppedCounter:
 
 class _Draft:
     """
-    What one source has reported so far.
+    The report of one source so far.
     """
 
     __slots__ = ("counts", "numbers", "states", "times", "versions")
@@ -128,7 +128,9 @@ class _Draft:
         return Replicas(**self.numbers)
 
 
-def gather_clusters(samples: Iterable[Sample], label: str, time: float | None) -> ClustersAnswer:
+def gather_clusters(
+    samples: Iterable[SeriesSample], label: str, time: float | None
+) -> ClustersAnswer:
     """
     Return what each source reports. *label*: the name of the cluster label.
     """

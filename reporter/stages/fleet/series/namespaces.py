@@ -5,7 +5,7 @@ Gather all workload namespaces of one cluster, for its detail on demand.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from reporter.model.fleet.answers import ReportedBlocking, Sample, Source
+from reporter.model.fleet.answers import ReportedBlocking, SeriesSample, Source
 from reporter.model.fleet.status import FleetNamespace
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import Counts, Package, Replicas
@@ -59,7 +59,9 @@ class _Draft:
         )
 
 
-def gather_namespaces(samples: Iterable[Sample], source: Source) -> tuple[FleetNamespace, ...]:
+def gather_namespaces(
+    samples: Iterable[SeriesSample], source: Source
+) -> tuple[FleetNamespace, ...]:
     """
     Return the namespaces that one source reports, by name. *source*: the one that counts.
     """

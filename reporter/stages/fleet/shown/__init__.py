@@ -1,3 +1,3 @@
 """
-What is shown of the fleet: documents, objects and texts.
+Documents, objects and texts that show the fleet.
 """

@@ -4,14 +4,14 @@ Put together what is shown of a cluster: what stands while nothing new is known,
 
 from typing import NamedTuple
 
-from reporter.model.fleet.answers import PackageCount, Trouble
+from reporter.model.fleet.answers import ClusterTrouble, PackageCount
 from reporter.model.fleet.enums import FleetCode
 from reporter.model.rollup.states import State
 from reporter.stages.fleet.judging import Judgement
 from reporter.stages.fleet.records import Content, Sighting
 
 
-NO_TROUBLE = Trouble()
+NO_TROUBLE = ClusterTrouble()
 
 MIXED = frozenset({FleetCode.DUPLICATE_CLUSTER, FleetCode.NO_CLUSTER_UID, FleetCode.PAUSED})
 """
@@ -24,7 +24,7 @@ class Detail(NamedTuple):
     The trouble of the source that counts, and the packages under the label. None: not answered.
     """
 
-    trouble: Trouble | None
+    trouble: ClusterTrouble | None
     packages: tuple[PackageCount, ...] | None
 
 
@@ -59,7 +59,7 @@ def _last_known(before: Content, judgement: Judgement) -> State | None:
     return before.last_known if before.state is State.UNKNOWN else before.state
 
 
-def _with_trouble(before: Content, shown: Content, trouble: Trouble | None) -> Content:
+def _with_trouble(before: Content, shown: Content, trouble: ClusterTrouble | None) -> Content:
     """
     Add what blocks; what was known before stays while the cluster is in the same state.
     """

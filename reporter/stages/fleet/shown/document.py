@@ -26,7 +26,7 @@ from reporter.model.fleet.status import (
 )
 from reporter.model.rollup.states import COUNTED_STATES, Mode, State
 from reporter.model.rollup.status import SCHEMA_VERSION, Counts
-from reporter.stages.fleet.records import ClusterRecord, Fleet, FleetRules
+from reporter.stages.fleet.records import Fleet, FleetRecord, FleetRules
 from reporter.stages.fleet.shown.blocking import reported_blocking
 from reporter.stages.fleet.shown.texts import describe_code
 
@@ -151,7 +151,7 @@ def to_time(seconds: float | None) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def _blocking(record: ClusterRecord, now: float) -> FleetBlocking | None:
+def _blocking(record: FleetRecord, now: float) -> FleetBlocking | None:
     content = record.content
     if content.code is not None:
         message, remedy = describe_code(content.code, content, record.label)
@@ -170,7 +170,7 @@ def _blocking(record: ClusterRecord, now: float) -> FleetBlocking | None:
     return FleetBlocking(code="NotReported", message=why)
 
 
-def _namespaces(record: ClusterRecord) -> Iterator[FleetNamespace]:
+def _namespaces(record: FleetRecord) -> Iterator[FleetNamespace]:
     for each in record.content.namespaces[:MAX_NAMESPACES]:
         blocking = reported_blocking(each.blocking) if each.blocking is not None else None
         yield FleetNamespace(name=each.name, state=each.state or State.UNKNOWN, blocking=blocking)
@@ -182,7 +182,7 @@ def _package(each: PackageCount) -> FleetPackage:
     )
 
 
-def _sum_packages(clusters: Mapping[str, ClusterRecord]) -> Iterator[FleetPackage]:
+def _sum_packages(clusters: Mapping[str, FleetRecord]) -> Iterator[FleetPackage]:
     """
     Yield the sums by package, revision and state. What is Unknown here is Unknown there.
     """

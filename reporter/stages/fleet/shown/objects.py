@@ -13,7 +13,7 @@ from reporter.model.fleet.status import ClusterEntry, FleetBlocking
 from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
 from reporter.model.rollup.object_status import AVAILABLE, ObjectBlocking, SetCounts
 from reporter.model.rollup.states import Actionability
-from reporter.stages.rollup.objects.answers import Answer
+from reporter.stages.rollup.objects.answers import ObjectAnswer
 from reporter.stages.rollup.objects.conditions import make_conditions
 
 
@@ -50,9 +50,9 @@ def render_status(found: ProductionStackCluster, entry: ClusterEntry, *, now: da
     return rendered
 
 
-def _answer(entry: ClusterEntry) -> Answer:
+def _answer(entry: ClusterEntry) -> ObjectAnswer:
     blocking = _object_blocking(entry.blocking) if entry.blocking is not None else None
-    return Answer(entry.state, blocking=blocking)
+    return ObjectAnswer(entry.state, blocking=blocking)
 
 
 def _object_blocking(blocking: FleetBlocking) -> ObjectBlocking:

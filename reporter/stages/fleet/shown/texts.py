@@ -1,5 +1,5 @@
 """
-What it means that the hub calls a cluster Unknown, and what to do.
+The meaning of each cause for which the hub calls a cluster Unknown, and what to do.
 """
 
 from collections.abc import Mapping

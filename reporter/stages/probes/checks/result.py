@@ -20,7 +20,7 @@ from reporter.stages.text.sanitize import sanitize, truncate_bytes
 CHECK_FAILED = "CheckFailed"
 ADAPTER_REASONS, INVALID_RESULT = "Adapter", "InvalidResultFormat"
 """
-How the reasons begin, or are, that the container beside the check gives when there is no result.
+Beginnings of the reasons, or the reasons, that the container beside the check gives when there is no result.
 """
 
 CHECKS = "checks"

@@ -1,3 +1,3 @@
 """
-What the recent numbers of a model server's engines mean.
+The meaning of the recent numbers of a model server's engines.
 """

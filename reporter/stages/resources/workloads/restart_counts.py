@@ -10,7 +10,7 @@ from reporter.stages.snapshot.restarts import ContainerRestarts
 
 CLOCK_TOLERANCE = timedelta(minutes=1)
 """
-How far the clock of a node may be ahead of the API server's. A later time is taken for unknown.
+Time that the clock of a node may be ahead of the API server's. A later time is taken for unknown.
 """
 
 

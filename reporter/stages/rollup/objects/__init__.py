@@ -1,3 +1,3 @@
 """
-What is written to ProductionStackStatuses: pure, from an object and the roll-up to its status.
+The status of ProductionStackStatuses: pure, from an object and the roll-up.
 """

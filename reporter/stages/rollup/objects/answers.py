@@ -39,7 +39,7 @@ The order in which one state makes that of a package: a set that is named and go
 """
 
 
-class Answer(NamedTuple):
+class ObjectAnswer(NamedTuple):
     """
     The state of what an object asks about, with what is known beside it.
 
@@ -66,7 +66,9 @@ class AnswerRules(NamedTuple):
     release_namespace: str
 
 
-def find_answer(found: ProductionStackStatus, view: StatusView, rules: AnswerRules) -> Answer:
+def find_answer(
+    found: ProductionStackStatus, view: StatusView, rules: AnswerRules
+) -> ObjectAnswer:
     """
     Return the answer as of the view. What cannot be listed is Unknown, and not missing.
     """
@@ -85,12 +87,12 @@ def find_answer(found: ProductionStackStatus, view: StatusView, rules: AnswerRul
 # ---------------------------------------------------------------- the cluster
 
 
-def _of_cluster(namespace: str, view: StatusView, rules: AnswerRules) -> Answer:
+def _of_cluster(namespace: str, view: StatusView, rules: AnswerRules) -> ObjectAnswer:
     if namespace != rules.release_namespace:
         why = f"scope Cluster is for objects in namespace {rules.release_namespace} alone"
         return _problem(State.FAILED, INVALID_SCOPE, Layer.CLUSTER, why)
     cluster = view.cluster()
-    return Answer(
+    return ObjectAnswer(
         cluster.state,
         available=_is_control_plane_available(view, rules.rollup),
         blocking=ObjectBlocking.of(cluster.blocking) if cluster.blocking is not None else None,
@@ -135,7 +137,7 @@ def _serves_nothing(component: ComponentStatus) -> bool:
 
 def _of_namespace(
     namespace: str, names: tuple[str, ...], view: StatusView, rules: RollUpRules
-) -> Answer:
+) -> ObjectAnswer:
     summary = view.namespace_summary(namespace)
     if summary is None:
         why = (
@@ -146,7 +148,7 @@ def _of_namespace(
     record = view.rollup.namespaces.get(namespace)
     if record is not None and names and summary.state is not State.TERMINATING:
         return _of_named_sets(namespace, names, record, view, rules)
-    return Answer(
+    return ObjectAnswer(
         summary.state,
         available=summary.available,
         blocking=ObjectBlocking.of(summary.blocking) if summary.blocking is not None else None,
@@ -163,13 +165,13 @@ def _of_named_sets(
     record: NamespaceRecord,
     view: StatusView,
     rules: RollUpRules,
-) -> Answer:
+) -> ObjectAnswer:
     sets = {name: record.sets[name] for name in names if name in record.sets}
     absent = [name for name in names if name not in sets]
     missing = [name for name in absent if view.inference_set(namespace, name) is None]
     states = [each.standing.state for each in sets.values()]
     states += [State.NOT_FOUND if name in missing else State.UNKNOWN for name in absent]
-    answer = Answer(
+    answer = ObjectAnswer(
         max((record.harness.state, *states), key=NAMED_SEVERITY.__getitem__),
         available=_any_available(sets.values(), may_be_more=len(absent) > len(missing)),
         replicas=sum_replicas(recount(sets.values())),
@@ -218,8 +220,8 @@ def _blocking(
     return ObjectBlocking.of(found) if found is not None else None
 
 
-def _problem(state: State, code: str, layer: Layer, why: str) -> Answer:
+def _problem(state: State, code: str, layer: Layer, why: str) -> ObjectAnswer:
     blocking = ObjectBlocking(
         reason=code, code=code, layer=layer, message=why, actionability=Actionability.USER
     )
-    return Answer(state, available=False, blocking=blocking, problem=code)
+    return ObjectAnswer(state, available=False, blocking=blocking, problem=code)

@@ -20,7 +20,7 @@ from reporter.model.rollup.object_status import (
     ObjectCondition,
 )
 from reporter.model.rollup.states import State
-from reporter.stages.rollup.objects.answers import Answer
+from reporter.stages.rollup.objects.answers import ObjectAnswer
 
 
 class _Statuses(NamedTuple):
@@ -46,7 +46,7 @@ A reason of metav1.Condition (apimachinery, pkg/apis/meta/v1, types.go).
 
 
 def make_conditions(
-    answer: Answer, held: Mapping[str, Any], *, generation: int, now: datetime
+    answer: ObjectAnswer, held: Mapping[str, Any], *, generation: int, now: datetime
 ) -> tuple[ObjectCondition, ...]:
     """
     Return the conditions. The time of one changes with its status alone; *held*: the old status.
@@ -84,7 +84,7 @@ def make_conditions(
 _AVAILABLE_REASONS = {True: "Available", False: "Unavailable", None: "Unknown"}
 
 
-def _reason_of(answer: Answer) -> str:
+def _reason_of(answer: ObjectAnswer) -> str:
     """
     Return the reason of the blocking cause, and the pattern where nobody names one in time.
     """
@@ -98,7 +98,7 @@ def _reason_of(answer: Answer) -> str:
     return cleaned if _REASON.fullmatch(cleaned) else str(answer.state)
 
 
-def _message_of(answer: Answer) -> str:
+def _message_of(answer: ObjectAnswer) -> str:
     blocking = answer.blocking
     if blocking is None:
         return ""

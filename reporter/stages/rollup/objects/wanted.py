@@ -15,8 +15,8 @@ from reporter.model.rollup.states import State
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.objects.answers import (
     NOT_FOUND,
-    Answer,
     AnswerRules,
+    ObjectAnswer,
     find_answer,
 )
 from reporter.stages.rollup.objects.conditions import make_conditions, parse_time
@@ -27,7 +27,7 @@ Json: TypeAlias = dict[str, Any]
 
 GENERATION_SETTLE = timedelta(seconds=5)
 """
-How long a new generation waits: what is applied together with it reaches other watches at other
+Time that a new generation waits: what is applied together with it reaches other watches at other
 times. Until then kstatus calls the object InProgress.
 """
 
@@ -37,7 +37,7 @@ RENEWAL_SPACING = timedelta(seconds=0.5)
 
 TEXT_INTERVAL = timedelta(minutes=1)
 """
-How often a status is written of which only texts change, such as numbers of restarts and requests.
+Least time between two writes of a status of which only texts change, such as numbers of restarts and requests.
 """
 
 EVALUATION_TIME, REPORTED_TIME = "lastEvaluationTime", "reportedTimestampSeconds"
@@ -60,7 +60,7 @@ class ObjectMemory(NamedTuple):
     missing_since: datetime | None = None
 
 
-class Look(NamedTuple):
+class ObjectLook(NamedTuple):
     """
     The result of looking at one object.
 
@@ -80,7 +80,7 @@ def look_at(
     memory: ObjectMemory | None,
     *,
     now: datetime,
-) -> Look:
+) -> ObjectLook:
     """
     Return the status that the object is to have. *memory*: of the look before; None for the first.
     """
@@ -89,15 +89,15 @@ def look_at(
         memory = ObjectMemory(meta.uid, meta.generation, now)
     ready_at = memory.seen_at + GENERATION_SETTLE
     if found.observed_generation != meta.generation and now < ready_at:
-        return Look(memory, None, ready_at)
+        return ObjectLook(memory, None, ready_at)
     answer = find_answer(found, view, rules)
     if _is_being_evaluated(answer, view):
-        return Look(memory, None)
+        return ObjectLook(memory, None)
     memory, answer, deadline = _wait_for_missing(found, memory, answer, rules, now=now)
-    return Look(memory, _render(found, answer, now=now), deadline or _stalled_at(answer))
+    return ObjectLook(memory, _render(found, answer, now=now), deadline or _stalled_at(answer))
 
 
-def _stalled_at(answer: Answer) -> datetime | None:
+def _stalled_at(answer: ObjectAnswer) -> datetime | None:
     """
     Return when time alone makes what cannot be listed stalled; all else changes the roll-up then.
     """
@@ -107,7 +107,7 @@ def _stalled_at(answer: Answer) -> datetime | None:
     return found.since + timedelta(seconds=found.window_seconds + 1)  # its fraction is cut off
 
 
-def _is_being_evaluated(answer: Answer, view: StatusView) -> bool:
+def _is_being_evaluated(answer: ObjectAnswer, view: StatusView) -> bool:
     """
     Return whether the first pass over it is under way. After a fault of the roll-up it is Unknown.
     """
@@ -118,11 +118,11 @@ def _is_being_evaluated(answer: Answer, view: StatusView) -> bool:
 def _wait_for_missing(
     found: ProductionStackStatus,
     memory: ObjectMemory,
-    answer: Answer,
+    answer: ObjectAnswer,
     rules: AnswerRules,
     *,
     now: datetime,
-) -> tuple[ObjectMemory, Answer, datetime | None]:
+) -> tuple[ObjectMemory, ObjectAnswer, datetime | None]:
     """
     Give what is named and missing the startup grace: it may be applied a moment later.
     """
@@ -141,7 +141,7 @@ def _wait_for_missing(
     return memory, answer._replace(state=State.IN_PROGRESS), deadline
 
 
-def _render(found: ProductionStackStatus, answer: Answer, *, now: datetime) -> Json:
+def _render(found: ProductionStackStatus, answer: ObjectAnswer, *, now: datetime) -> Json:
     generation = found.metadata.generation
     status = ObjectStatus(
         observed_generation=generation,

@@ -1,5 +1,5 @@
 """
-What is remembered of objects beside their newest version, also once they are deleted.
+The memory of objects beside their newest version, also once they are deleted.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from reporter.stages.store.history.pod_restarts import PodRestarts
 from reporter.stages.store.history.provisioning_errors import ProvisioningErrors
 
 
-class History:
+class ObjectHistory:
     """
     Failures and restarts of pods, last errors of nodes, and deleted Deployments found by label.
     """

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from reporter.kube.dump.documents import Document, UnreadableFile, read_documents
+from reporter.kube.dump.documents import DumpDocument, UnreadableFile, read_documents
 from reporter.kube.wire.errors import ConfigurationError
 
 
 def contents(path: Path | str) -> list[object]:
-    return [each.content for each in read_documents(str(path)) if isinstance(each, Document)]
+    return [each.content for each in read_documents(str(path)) if isinstance(each, DumpDocument)]
 
 
 def problems(path: Path | str) -> list[str]:

@@ -4,7 +4,7 @@ The objects of a dump by kind, and what it says nothing about.
 
 from datetime import UTC, datetime, timedelta
 
-from reporter.kube.dump.documents import Document, UnreadableFile
+from reporter.kube.dump.documents import DumpDocument, UnreadableFile
 from reporter.kube.dump.dump import Dump, collect, uncovered
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS, Pod
@@ -30,7 +30,7 @@ def a_crd(name: str, *versions: str) -> dict:
 
 
 def a_dump(*contents: object) -> Dump:
-    return collect([Document("dump.yaml", each) for each in contents], now=NOW)
+    return collect([DumpDocument("dump.yaml", each) for each in contents], now=NOW)
 
 
 def pod_names(dump: Dump) -> list[str]:
@@ -120,9 +120,9 @@ def test_what_is_no_object_is_ignored_and_what_could_not_be_read_is_kept():
     no_objects: list[object] = [None, [], "text", {}, {"kind": "Pod"}]
     dump = collect(
         [
-            *[Document("a", each) for each in no_objects],
-            Document("a", {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "x"}}),
-            Document("a", {"apiVersion": "v1", "kind": "PodList", "items": [None, "text", 3]}),
+            *[DumpDocument("a", each) for each in no_objects],
+            DumpDocument("a", {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "x"}}),
+            DumpDocument("a", {"apiVersion": "v1", "kind": "PodList", "items": [None, "text", 3]}),
             UnreadableFile("b", "it is not UTF-8"),
         ],
         now=NOW,

@@ -1,5 +1,5 @@
 """
-Who follows the episodes: when they are complete, begin and end.
+Followers of episodes: completeness, beginnings and ends.
 """
 
 from datetime import timedelta

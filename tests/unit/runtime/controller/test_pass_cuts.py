@@ -1,5 +1,5 @@
 """
-How often a pass may be cut.
+Limits on the cuts of a pass.
 """
 
 from reporter.runtime.controller.pass_cuts import MIN_BATCHES, PassCuts

@@ -1,5 +1,5 @@
 """
-Which writes of the store start now, and which wait.
+Writes of the store that start now, and those that wait.
 """
 
 from datetime import timedelta

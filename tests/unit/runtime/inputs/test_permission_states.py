@@ -1,5 +1,5 @@
 """
-What the reviews of permissions leave behind.
+The results that reviews of permissions leave behind.
 """
 
 from datetime import UTC, datetime, timedelta

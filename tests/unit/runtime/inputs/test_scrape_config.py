@@ -1,5 +1,5 @@
 """
-What the flags and the catalogue make of scraping.
+Scraping, as the flags and the catalogue configure it.
 """
 
 from dataclasses import replace

@@ -1,5 +1,5 @@
 """
-Which statuses are written first, how many at once, and when a failed one is tried again.
+Order of the writes of statuses, their number at once, and the retries of failed ones.
 """
 
 from datetime import timedelta

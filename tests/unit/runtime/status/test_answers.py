@@ -16,7 +16,7 @@ from reporter.model.rollup.status import (
     UnlistedLayer,
 )
 from reporter.runtime.status.reporter import Fetched, path_of, query_of, read_answer
-from reporter.runtime.status.source import EVERYTHING, Answer, CannotAsk, Target
+from reporter.runtime.status.source import EVERYTHING, CannotAsk, StatusAnswer, Target
 from reporter.runtime.status.summary import summarize
 
 
@@ -28,7 +28,7 @@ DOCUMENT = StatusDocument(
 JSON = {"Content-Type": "application/json", "ETag": 'W/"1"'}
 
 
-def answered(body, status=200, headers=None, target=EVERYTHING) -> Answer:
+def answered(body, status=200, headers=None, target=EVERYTHING) -> StatusAnswer:
     raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
     return read_answer(Fetched(status, JSON if headers is None else headers, raw), target)
 
@@ -131,7 +131,7 @@ def test_of_the_control_plane_alone_few_namespaces_are_asked_for():
 )
 def test_an_answer_is_about_its_target(target, namespaces, state):
     document = msgspec.structs.replace(DOCUMENT, namespaces=namespaces)
-    assert summarize(Answer(document), target).worst == state
+    assert summarize(StatusAnswer(document), target).worst == state
 
 
 def test_of_everything_the_worst_state_counts_but_not_what_is_being_deleted():
@@ -143,12 +143,12 @@ def test_of_everything_the_worst_state_counts_but_not_what_is_being_deleted():
         (unknown, TEAM): State.FAILED,
     }.items():
         document = msgspec.structs.replace(DOCUMENT, namespaces=namespaces)
-        assert summarize(Answer(document), EVERYTHING).worst is worst
+        assert summarize(StatusAnswer(document), EVERYTHING).worst is worst
 
 
 def test_a_layer_that_cannot_be_listed_is_unknown_to_who_asks_for_everything():
     unlisted = UnlistedLayer(layer=Layer.MODELDEPLOYMENT, why="may not list")
     cluster = ClusterStatus(state=State.CURRENT, unlisted_layers=(unlisted,))
-    answer = Answer(StatusDocument(schema="v1", mode=Mode.WATCHING, cluster=cluster))
+    answer = StatusAnswer(StatusDocument(schema="v1", mode=Mode.WATCHING, cluster=cluster))
     assert summarize(answer, EVERYTHING).worst is State.UNKNOWN
     assert summarize(answer, Target(is_cluster=True)).worst is State.CURRENT

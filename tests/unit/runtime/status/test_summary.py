@@ -1,10 +1,10 @@
 """
-What is not there, and how to find what is.
+Answers about objects that do not exist, and how to find those that do.
 """
 
 import pytest
 
-from reporter.runtime.status.source import Answer, Target
+from reporter.runtime.status.source import StatusAnswer, Target
 from reporter.runtime.status.summary import describe_missing
 from reporter.stages.snapshot.subjects import HARNESS_LABEL
 
@@ -22,4 +22,4 @@ from reporter.stages.snapshot.subjects import HARNESS_LABEL
     ],
 )
 def test_what_is_missing_comes_with_the_next_step(target, alike, expected):
-    assert describe_missing(Answer(None, missing="x", alike=alike), target) == expected
+    assert describe_missing(StatusAnswer(None, missing="x", alike=alike), target) == expected

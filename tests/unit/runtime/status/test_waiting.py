@@ -11,7 +11,7 @@ from reporter.model.rollup.states import Actionability, State
 from reporter.model.rollup.status import Blocking
 from reporter.runtime.status.source import Target
 from reporter.runtime.status.summary import Summary
-from reporter.runtime.status.waiting import Condition, Outcome, Wait, judge
+from reporter.runtime.status.waiting import Outcome, StatusWait, WaitCondition, judge
 
 
 def a_summary(state: State, acts: Actionability | None = None, *, available=None) -> Summary:
@@ -21,8 +21,8 @@ def a_summary(state: State, acts: Actionability | None = None, *, available=None
     return Summary(state, state, available, blocking=blocking)
 
 
-def judged(summary: Summary, condition=Condition.READY, *, fail_fast=True) -> Outcome | None:
-    wait = Wait(Target("team-a"), condition, timedelta(minutes=1), fail_fast=fail_fast)
+def judged(summary: Summary, condition=WaitCondition.READY, *, fail_fast=True) -> Outcome | None:
+    wait = StatusWait(Target("team-a"), condition, timedelta(minutes=1), fail_fast=fail_fast)
     return judge(summary, wait)
 
 
@@ -34,7 +34,7 @@ def test_ready_is_current_and_nothing_else(state):
 
 @pytest.mark.parametrize("state", State)
 def test_gone_is_not_found_and_nothing_else_ends_it(state):
-    met = judged(a_summary(state, Actionability.USER), Condition.GONE)
+    met = judged(a_summary(state, Actionability.USER), WaitCondition.GONE)
     assert met is (Outcome.MET if state is State.NOT_FOUND else None)
 
 
@@ -43,7 +43,7 @@ def test_gone_is_not_found_and_nothing_else_ends_it(state):
 )
 def test_available_is_certain_or_it_goes_on(available, outcome):
     summary = a_summary(State.IN_PROGRESS, available=available)
-    assert judged(summary, Condition.AVAILABLE) is outcome
+    assert judged(summary, WaitCondition.AVAILABLE) is outcome
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 """
-When a cluster that is watched gives no answer at all.
+A watched cluster that gives no answer at all.
 """
 
 from datetime import UTC, datetime

@@ -3,14 +3,14 @@ Tables as kubectl lays them out.
 """
 
 from reporter.model.rollup.states import State
-from reporter.sinks.tables.table import COLOURS, RESET, Table
+from reporter.sinks.tables.table import COLOURS, RESET, TextTable
 
 
 HEAD = ("NAME", "STATE", "FOR")
 
 
 def lines(*rows, **how) -> list[str]:
-    return list(Table(HEAD, **how).render(rows))
+    return list(TextTable(HEAD, **how).render(rows))
 
 
 def test_columns_are_as_wide_as_their_content_with_three_spaces_between():
@@ -26,7 +26,7 @@ def test_an_empty_cell_is_a_dash():
 
 
 def test_rows_that_follow_have_no_head_and_keep_the_widths():
-    table = Table(HEAD)
+    table = TextTable(HEAD)
     first = list(table.render([("a-long-name", "Current", "-")]))
     (later,) = table.render([("a", "Failed", "1s")], with_head=False)
     assert later.index("Failed") == first[0].index("STATE")

@@ -10,7 +10,7 @@ import pytest
 from reporter.model.job_results import Container, SidecarPod, Terminated
 from reporter.stages.adapter.observations import InvalidResult, NoFile, find_adapter
 from reporter.stages.adapter.reports import Report
-from reporter.stages.adapter.steps import Leave, Look
+from reporter.stages.adapter.steps import Leave, LookAt
 from tests.support.sidecars import (
     FAILURE,
     INVALID,
@@ -109,8 +109,8 @@ def test_row_of_the_decision_table(row):
 def test_the_container_is_looked_at_at_once_and_the_file_after_the_first_poll():
     adapter = ReplayedAdapter(rules=replace(RULES, max_wait=timedelta(seconds=21)))
     adapter.run()
-    assert [at for at, look in adapter.looks if look is Look.CONTAINER] == [0, 10, 20, 21]
-    assert [at for at, look in adapter.looks if look is Look.FILE] == [*range(2, 22, 2), 21]
+    assert [at for at, look in adapter.looks if look is LookAt.CONTAINER] == [0, 10, 20, 21]
+    assert [at for at, look in adapter.looks if look is LookAt.FILE] == [*range(2, 22, 2), 21]
 
 
 def test_a_file_that_is_being_written_is_read_again_and_counts_when_it_is_whole():
@@ -193,7 +193,7 @@ def test_a_stop_signal_the_old_way_reports_nothing():
     rules = replace(RULES, looks_at_stop=False)
     adapter = ReplayedAdapter(file_from(3, SUCCESS), from_second(3, CRASH), rules, stop_at=3)
     assert adapter.run() == (3, Leave())
-    assert adapter.looks == [(0, Look.CONTAINER), (2, Look.FILE)]
+    assert adapter.looks == [(0, LookAt.CONTAINER), (2, LookAt.FILE)]
 
 
 # ------------------------------------------------------------ which container

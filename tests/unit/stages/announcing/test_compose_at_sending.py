@@ -1,5 +1,5 @@
 """
-What became untrue or early between scheduling and sending is not composed.
+An Event that became untrue or early between scheduling and sending is not composed.
 """
 
 from tests.support.builders import a_key, an_active_verdict

@@ -1,5 +1,5 @@
 """
-Which Ready Events are owed and true.
+Ready Events that are owed and true.
 """
 
 from dataclasses import replace

@@ -1,5 +1,5 @@
 """
-When the Event of a key is written: first announcement, rewrites and heartbeats.
+Moments at which the Event of a key is written: first announcement, rewrites and heartbeats.
 """
 
 import itertools

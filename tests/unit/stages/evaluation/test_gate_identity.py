@@ -1,5 +1,5 @@
 """
-What did not change stays the same object, by which later stages find what changed.
+An unchanged state stays the same object, by which later stages find what changed.
 """
 
 from datetime import timedelta

@@ -3,18 +3,18 @@ The limits: what is created, what waits for a deletion, and what is rejected.
 """
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreLimits
-from reporter.stages.healthevents.capacity import Capacity, Fit, Place
+from reporter.stages.healthevents.capacity import Capacity, Fit, StorePlace
 
 
 LIMITS = StoreLimits(per_node=2, total=4)
 
 
-def a_capacity(*there: Place, leaving=(), evictable=(), limits=LIMITS) -> Capacity:
+def a_capacity(*there: StorePlace, leaving=(), evictable=(), limits=LIMITS) -> Capacity:
     return Capacity(limits, there=there, leaving=leaving, evictable=evictable)
 
 
-def on(node: str, *names: str) -> list[Place]:
-    return [Place(name, node) for name in names]
+def on(node: str, *names: str) -> list[StorePlace]:
+    return [StorePlace(name, node) for name in names]
 
 
 def test_objects_are_created_up_to_the_limit_of_the_cluster():

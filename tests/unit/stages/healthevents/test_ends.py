@@ -1,5 +1,5 @@
 """
-How an episode has ended whose object is still Active.
+The end of an episode whose object is still Active.
 """
 
 from dataclasses import replace

@@ -1,5 +1,5 @@
 """
-Which difference from the cache counts as a missed change, and how often its kind is listed.
+Differences from the cache that count as a missed change, and the lists of their kinds.
 """
 
 from datetime import datetime

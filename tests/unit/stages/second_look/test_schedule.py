@@ -1,5 +1,5 @@
 """
-Which object is looked at next, and when.
+The object that is looked at next, and the moment.
 """
 
 from itertools import pairwise

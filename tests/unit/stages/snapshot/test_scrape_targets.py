@@ -1,5 +1,5 @@
 """
-Which pods are read.
+Selection of the pods that are read.
 """
 
 import msgspec

@@ -4,7 +4,7 @@ Series gathered by cluster label and source.
 
 from dataclasses import replace
 
-from reporter.model.fleet.answers import Sample
+from reporter.model.fleet.answers import SeriesSample
 from reporter.model.fleet.enums import Dropped
 from reporter.model.rollup.states import State
 from reporter.sinks.metrics.declarations import (
@@ -73,13 +73,15 @@ def test_a_source_without_a_time_is_none():
 def test_what_no_reporter_writes_is_dropped_and_named():
     name = labels.PREFIX + labels.STATE
     samples = [
-        Sample({"__name__": name, "cluster": "a", "scope": "cluster", "state": "fine"}, "1"),
-        Sample({"__name__": labels.PREFIX + "replicas", "cluster": "b", "count": "x"}, "1"),
-        Sample({"__name__": labels.PREFIX + "replicas", "cluster": "c", "count": "ready"}, "-1"),
-        Sample({"__name__": "other", "cluster": "d"}, "1"),
-        Sample({"__name__": labels.PREFIX + labels.EVALUATED, "cluster": "e"}, "+Inf"),
-        Sample({"__name__": name, "cluster": "f" * 254}, "1"),
-        Sample({"__name__": name, "cluster": "\x1b[31m", "pod": "\x1b"}, "1"),
+        SeriesSample({"__name__": name, "cluster": "a", "scope": "cluster", "state": "fine"}, "1"),
+        SeriesSample({"__name__": labels.PREFIX + "replicas", "cluster": "b", "count": "x"}, "1"),
+        SeriesSample(
+            {"__name__": labels.PREFIX + "replicas", "cluster": "c", "count": "ready"}, "-1"
+        ),
+        SeriesSample({"__name__": "other", "cluster": "d"}, "1"),
+        SeriesSample({"__name__": labels.PREFIX + labels.EVALUATED, "cluster": "e"}, "+Inf"),
+        SeriesSample({"__name__": name, "cluster": "f" * 254}, "1"),
+        SeriesSample({"__name__": name, "cluster": "\x1b[31m", "pod": "\x1b"}, "1"),
     ]
     dropped = gather_clusters(samples, "cluster", NOON).dropped
     assert dropped.keys() == {Dropped.INVALID}
@@ -111,7 +113,7 @@ def test_trouble_by_source():
 
 
 def test_an_unknown_state_of_a_namespace_is_unknown():
-    sample = Sample(
+    sample = SeriesSample(
         {
             "__name__": labels.PREFIX + labels.STATE,
             "cluster": "prod",

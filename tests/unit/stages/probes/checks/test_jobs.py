@@ -41,7 +41,7 @@ PASSED = a_condition("Available", "True", "Answered", since=RECENTLY)
 SOURCE_ON = {"sources": DetailSource.JOBS.value}
 WHERE = [{"namespace": "kube-system"}, {}, {"of": MODEL}]
 """
-Where a Job is that checks the cluster, the harness and the InferenceSet.
+Place of a Job that checks the cluster, the harness and the InferenceSet.
 """
 
 

@@ -11,7 +11,7 @@ from reporter.model.kinds.cilium.network_policies import (
     IngressRule,
     MatchExpression,
 )
-from reporter.model.kinds.core.namespaces import Namespace, NamespaceStatus
+from reporter.model.kinds.core.namespaces import Namespace, NamespaceStatusFields
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import NOON, a_deployment, a_namespace, an_observed_condition
@@ -42,7 +42,8 @@ def scaler(namespace="keda", name=SCALER):
 
 def terminating(name):
     return Namespace(
-        metadata=metadata(name, "", deleted=NOON), status=NamespaceStatus(phase="Terminating")
+        metadata=metadata(name, "", deleted=NOON),
+        status=NamespaceStatusFields(phase="Terminating"),
     )
 
 

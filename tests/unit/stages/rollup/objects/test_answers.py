@@ -5,7 +5,7 @@ The answer to each question about a stack, by the whole evaluation.
 import pytest
 
 from reporter.model.rollup.status import Package
-from reporter.stages.rollup.objects.answers import Answer, AnswerRules, find_answer
+from reporter.stages.rollup.objects.answers import AnswerRules, ObjectAnswer, find_answer
 from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, stack_after, view_of
 from tests.support.status_objects import a_status_object, stack_without_pages
 
@@ -15,12 +15,12 @@ KAITO_OUT = {"Deployment kaito-system/kaito-workspace": {"replicas": 0}}
 DELETED = {"metadata": {"deletionTimestamp": "now"}}
 
 
-def ask(replay, namespace: str = "team-m", **spec) -> Answer:
+def ask(replay, namespace: str = "team-m", **spec) -> ObjectAnswer:
     rules = AnswerRules(replay.rollup_rules, RELEASE)
     return find_answer(a_status_object(namespace, **spec), view_of(replay), rules)
 
 
-def blocked_by(answer: Answer) -> str:
+def blocked_by(answer: ObjectAnswer) -> str:
     return answer.blocking.reason if answer.blocking is not None else ""
 
 

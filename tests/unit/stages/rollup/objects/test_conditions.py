@@ -10,7 +10,7 @@ import pytest
 from reporter.model.enums import Layer
 from reporter.model.rollup.object_status import ObjectBlocking
 from reporter.model.rollup.states import Actionability, Pattern, State
-from reporter.stages.rollup.objects.answers import Answer
+from reporter.stages.rollup.objects.answers import ObjectAnswer
 from reporter.stages.rollup.objects.conditions import make_conditions
 from tests.support import kstatus
 from tests.support.status_objects import CRD, a_status_object, as_json, condition, statuses
@@ -38,7 +38,7 @@ TABLE = [
 ]
 
 
-def render(answer: Answer, held=None, *, generation: int = 1, now: datetime = NOW) -> dict:
+def render(answer: ObjectAnswer, held=None, *, generation: int = 1, now: datetime = NOW) -> dict:
     """
     Return a status with these conditions, as JSON.
     """
@@ -54,7 +54,7 @@ def test_the_table_has_every_state():
 def test_each_state_has_its_conditions_and_kstatus_agrees(
     state, ready, reconciling, stalled, computed
 ):
-    status = render(Answer(state, available=True))
+    status = render(ObjectAnswer(state, available=True))
     assert statuses(status) == {
         "Ready": ready,
         "Reconciling": reconciling,
@@ -69,10 +69,10 @@ def test_kstatus_waits_for_the_reporter_and_for_the_newest_generation():
     unseen = schema["properties"]["status"]["default"]
     assert kstatus.compute(as_json(OBJECT, unseen)) == kstatus.IN_PROGRESS
     assert kstatus.compute(as_json(OBJECT, {})) == kstatus.CURRENT, "hence the default"
-    status = render(Answer(State.CURRENT))
+    status = render(ObjectAnswer(State.CURRENT))
     raised = a_status_object(generation=2)
     assert kstatus.compute(as_json(raised, status)) == kstatus.IN_PROGRESS
-    status = render(Answer(State.CURRENT), status, generation=2)
+    status = render(ObjectAnswer(State.CURRENT), status, generation=2)
     assert kstatus.compute(as_json(raised, status)) == kstatus.CURRENT
 
 
@@ -85,12 +85,12 @@ def test_kstatus_waits_for_the_reporter_and_for_the_newest_generation():
     ],
 )
 def test_available_is_an_answer_of_its_own(available, status, reason):
-    found = condition(render(Answer(State.FAILED, available)), "Available")
+    found = condition(render(ObjectAnswer(State.FAILED, available)), "Available")
     assert (found["status"], found["reason"]) == (status, reason)
 
 
 def test_what_blocks_is_reason_and_message():
-    status = render(Answer(State.FAILED, blocking=BLOCKING))
+    status = render(ObjectAnswer(State.FAILED, blocking=BLOCKING))
     for kind in ("Ready", "Stalled"):
         found = condition(status, kind)
         assert found["reason"] == "inferencesetModelPodsNotReady"
@@ -110,7 +110,7 @@ def test_beyond_its_window_the_pattern_is_the_reason_unless_a_writer_names_one(s
     stalled = msgspec.structs.replace(
         BLOCKING, stalled=True, pattern=Pattern.NO_TERMINAL_STATE_REPORTED
     )
-    assert condition(render(Answer(state, blocking=stalled)), "Ready")["reason"] == reason
+    assert condition(render(ObjectAnswer(state, blocking=stalled)), "Ready")["reason"] == reason
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,18 @@ def test_beyond_its_window_the_pattern_is_the_reason_unless_a_writer_names_one(s
 )
 def test_a_reason_is_one_that_the_api_allows(reason, shown):
     blocking = msgspec.structs.replace(BLOCKING, reason=reason)
-    assert condition(render(Answer(State.FAILED, blocking=blocking)), "Ready")["reason"] == shown
+    assert (
+        condition(render(ObjectAnswer(State.FAILED, blocking=blocking)), "Ready")["reason"]
+        == shown
+    )
 
 
 def test_the_time_changes_with_the_status_of_a_condition_alone():
-    first = render(Answer(State.CURRENT, available=True))
+    first = render(ObjectAnswer(State.CURRENT, available=True))
     later = NOW + timedelta(minutes=1)
-    second = render(Answer(State.FAILED, available=True, blocking=BLOCKING), first, now=later)
+    second = render(
+        ObjectAnswer(State.FAILED, available=True, blocking=BLOCKING), first, now=later
+    )
     times = {each["type"]: each["lastTransitionTime"] for each in second["conditions"]}
     assert times == {
         "Ready": "2026-03-04T05:07:07Z",
@@ -157,4 +162,4 @@ def test_the_time_changes_with_the_status_of_a_condition_alone():
     ],
 )
 def test_a_status_of_others_that_makes_no_sense_is_replaced(held):
-    assert render(Answer(State.CURRENT), held) == render(Answer(State.CURRENT))
+    assert render(ObjectAnswer(State.CURRENT), held) == render(ObjectAnswer(State.CURRENT))

@@ -1,5 +1,5 @@
 """
-When a status is written, and the patch that brings it.
+Moments at which a status is written, and the patch that brings it.
 """
 
 from datetime import timedelta
@@ -13,7 +13,7 @@ from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.objects.conditions import parse_time
 from reporter.stages.rollup.objects.wanted import (
     GENERATION_SETTLE,
-    Look,
+    ObjectLook,
     change_due_at,
     evaluation_interval,
     is_outdated,
@@ -41,7 +41,7 @@ class Stack:
         self.replay = stack_without_pages(change, **how)
         self.rules = AnswerRules(self.replay.rollup_rules, "kaito-system")
 
-    def look(self, found, before: Look | None = None, *, after: timedelta) -> Look:
+    def look(self, found, before: ObjectLook | None = None, *, after: timedelta) -> ObjectLook:
         """
         Look at an object so long after noon.
         """

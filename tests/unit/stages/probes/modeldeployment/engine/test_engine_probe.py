@@ -1,5 +1,5 @@
 """
-What all probes of engines have in common: the check, and what a healthy set is.
+Properties that all probes of engines have in common: the check, and a healthy set.
 """
 
 import pytest
