@@ -72,7 +72,9 @@ def parse_wait(arguments: Arguments) -> StatusWait:
     try:
         condition = WaitCondition(text)
     except ValueError:
-        raise SettingsError(f"--for={text}", f"must be one of {', '.join(WaitCondition)}") from None
+        raise SettingsError(
+            f"--for={text}", f"must be one of {', '.join(WaitCondition)}"
+        ) from None
     if target.is_cluster and condition is not WaitCondition.READY:
         raise SettingsError(f"--for={text}", "the cluster can only be waited for to be ready")
     if arguments.values["from"].startswith(FILE):

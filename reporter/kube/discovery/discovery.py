@@ -11,8 +11,8 @@ from typing import TypeVar
 import msgspec
 
 from reporter.kube.client.client import ApiResponse, RestClient
-from reporter.kube.wire.decoding import decode_json
-from reporter.kube.wire.errors import KubeError, NotFound, Unreachable, Unserved
+from reporter.kube.wire.decoding import decode_response
+from reporter.kube.wire.errors import KubeError, NotFound, Unserved
 from reporter.model.observations import DiscoveryResult
 
 
@@ -165,9 +165,4 @@ def _add_version(
 
 
 def _decode_response(response: ApiResponse, shape: type[ResponseT], operation: str) -> ResponseT:
-    try:
-        return decode_json(msgspec.json.Decoder(shape), response.body)
-    except msgspec.DecodeError as err:
-        raise Unreachable(
-            operation, status=response.status, message=str(err), may_have_applied=True
-        ) from err
+    return decode_response(msgspec.json.Decoder(shape), response.body, operation)

@@ -14,8 +14,8 @@ from reporter.kube.client.client import RestClient
 from reporter.kube.objects.event_decoding import ForeignEvent, decode_event
 from reporter.kube.objects.event_format import EVENT_NAMESPACE, encode_event, encode_event_patch
 from reporter.kube.objects.event_names import event_name
-from reporter.kube.wire.decoding import decode_json
-from reporter.kube.wire.errors import NotFound, Unreachable
+from reporter.kube.wire.decoding import decode_response
+from reporter.kube.wire.errors import NotFound
 from reporter.model.event_record import EventRecord, PossibleKeys, no_keys
 
 
@@ -134,11 +134,8 @@ _LIST_DECODER = msgspec.json.Decoder(_EventList)
 
 
 def _decode_list(body: bytes) -> _EventList:
-    try:
-        return decode_json(_LIST_DECODER, body)
-    except msgspec.DecodeError as err:
-        what = f"not a list of Events: {err}"
-        raise Unreachable(f"list events {EVENT_NAMESPACE}", status=200, message=what) from err
+    operation = f"list events {EVENT_NAMESPACE}"
+    return decode_response(_LIST_DECODER, body, operation, expected="a list of Events")
 
 
 def _event_path(record: EventRecord) -> str:

@@ -8,8 +8,7 @@ import msgspec
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.event_format import event_labels
-from reporter.kube.wire.decoding import Json, decode_json
-from reporter.kube.wire.errors import Unreachable
+from reporter.kube.wire.decoding import Json, decode_response
 from reporter.kube.wire.paths import collection_path
 from reporter.model.event_record import EventRecord
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -88,8 +87,4 @@ class HealthEventClient:
 
 
 def _decode(operation: str, body: bytes) -> HealthEvent:
-    try:
-        return decode_json(_DECODER, body)
-    except msgspec.DecodeError as err:
-        what = f"not a HealthEvent: {err}"
-        raise Unreachable(operation, status=200, message=what, may_have_applied=True) from err
+    return decode_response(_DECODER, body, operation, expected="a HealthEvent")

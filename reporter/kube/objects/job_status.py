@@ -11,9 +11,7 @@ from urllib.parse import quote
 import msgspec
 
 from reporter.kube.client.client import ApiResponse, RestClient
-from reporter.kube.wire.decoding import decode_json
-from reporter.kube.wire.errors import Unreachable
-from reporter.kube.wire.plain_text import clean
+from reporter.kube.wire.decoding import decode_response
 from reporter.kube.wire.times import format_time
 from reporter.model.job_results import JobCondition
 
@@ -107,12 +105,7 @@ class JobStatusClient:
 
 
 def _decode(response: ApiResponse, operation: str) -> JobRecord:
-    try:
-        job = decode_json(_DECODER, response.body)
-    except msgspec.DecodeError as err:
-        raise Unreachable(
-            operation, status=response.status, message=clean(str(err)), may_have_applied=True
-        ) from err
+    job = decode_response(_DECODER, response.body, operation)
     return JobRecord(
         job.metadata.uid,
         job.metadata.resource_version,

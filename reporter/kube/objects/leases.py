@@ -14,9 +14,8 @@ import msgspec
 
 from reporter.kube.client.client import ApiResponse, RestClient
 from reporter.kube.objects.lease_owners import has_owner, owner_reference, with_owner
-from reporter.kube.wire.decoding import Json, decode_json
-from reporter.kube.wire.errors import NotFound, Unreachable
-from reporter.kube.wire.plain_text import clean
+from reporter.kube.wire.decoding import Json, decode_json, decode_response
+from reporter.kube.wire.errors import NotFound
 from reporter.kube.wire.times import format_micro_time, parse_time
 from reporter.model.lease_record import LeaseOwner, LeaseRecord
 
@@ -161,7 +160,11 @@ def decode_lease_record(raw: bytes) -> LeaseRecord:
     """
     Decode the spec, whose fields may be missing or null; without a holder the Lease is free.
     """
-    spec = decode_json(_LEASE_DECODER, raw).spec or _LeaseSpec()
+    return _record(decode_json(_LEASE_DECODER, raw))
+
+
+def _record(lease: _RawLease) -> LeaseRecord:
+    spec = lease.spec or _LeaseSpec()
     return LeaseRecord(
         holder=spec.holder_identity or "",
         duration=timedelta(seconds=min(max(spec.lease_duration_seconds or 0, 0), MAX_INT32)),
@@ -172,14 +175,8 @@ def decode_lease_record(raw: bytes) -> LeaseRecord:
 
 
 def _decode_object(lease: Lease, operation: str) -> Json:
-    try:
-        return decode_json(_OBJECT_DECODER, lease.raw)
-    except msgspec.DecodeError as err:
-        raise Unreachable(operation, message=clean(str(err))) from err
+    return decode_response(_OBJECT_DECODER, lease.raw, operation)
 
 
 def _decode_lease(response: ApiResponse, operation: str) -> Lease:
-    try:
-        return Lease(decode_lease_record(response.body), raw=response.body)
-    except msgspec.DecodeError as err:
-        raise Unreachable(operation, message=clean(str(err))) from err
+    return Lease(_record(decode_response(_LEASE_DECODER, response.body, operation)), response.body)

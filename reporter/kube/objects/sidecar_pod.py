@@ -9,9 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from reporter.kube.client.client import RestClient
-from reporter.kube.wire.decoding import decode_json
-from reporter.kube.wire.errors import Unreachable
-from reporter.kube.wire.plain_text import clean
+from reporter.kube.wire.decoding import decode_response
 from reporter.model.job_results import Container, JobOwner, SidecarPod, Terminated
 
 
@@ -82,10 +80,7 @@ class SidecarPodReader:
         response = await self._api.call(
             "GET", self._path, timeout=READ_TIMEOUT, operation=operation
         )
-        try:
-            return _sidecar_pod(decode_json(_DECODER, response.body))
-        except msgspec.DecodeError as err:
-            raise Unreachable(operation, status=200, message=clean(str(err))) from err
+        return _sidecar_pod(decode_response(_DECODER, response.body, operation))
 
 
 def _sidecar_pod(pod: _Pod) -> SidecarPod:

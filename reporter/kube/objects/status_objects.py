@@ -9,8 +9,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from reporter.kube.client.client import RestClient
-from reporter.kube.wire.decoding import Json, decode_json
-from reporter.kube.wire.errors import Unreachable
+from reporter.kube.wire.decoding import Json, decode_response
 from reporter.kube.wire.paths import collection_path
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.status_object import StatusObject
@@ -46,8 +45,4 @@ class StatusObjectClient(Generic[T]):
             content_type=MERGE_PATCH,
             operation=operation,
         )
-        try:
-            return decode_json(self._decoder, response.body)
-        except msgspec.DecodeError as err:
-            what = f"not a {kind.kind}: {err}"
-            raise Unreachable(operation, status=200, message=what, may_have_applied=True) from err
+        return decode_response(self._decoder, response.body, operation, expected=f"a {kind.kind}")

@@ -6,9 +6,13 @@ supports. Whoever may write one object must not be able to hide all others in it
 """
 
 import re
+from http import HTTPStatus
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
+
+from reporter.kube.wire.errors import Unreachable
+from reporter.kube.wire.plain_text import clean
 
 
 Json: TypeAlias = dict[str, Any]
@@ -40,6 +44,23 @@ def decode_json(decoder: "msgspec.json.Decoder[T]", raw: bytes | msgspec.Raw) ->
             return decoder.decode(limit_depth(bytes(raw)))
     except UnicodeDecodeError as err:
         raise msgspec.DecodeError(str(err)) from err
+
+
+def decode_response(
+    decoder: "msgspec.json.Decoder[T]", body: bytes, operation: str, *, expected: str = ""
+) -> T:
+    """
+    Decode the body of a response that reported success. *expected*: what it should be, for the message.
+
+    Raises Unreachable, as a proxy or a version that we do not know has answered.
+    """
+    try:
+        return decode_json(decoder, body)
+    except msgspec.DecodeError as err:
+        why = f"not {expected}: {err}" if expected else str(err)
+        raise Unreachable(
+            operation, status=HTTPStatus.OK, message=clean(why), may_have_applied=True
+        ) from err
 
 
 def limit_depth(raw: bytes) -> bytes:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from aiohttp import hdrs, web
 
 from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
-from reporter.sinks.status_v1 import encode
+from reporter.runtime.http.responses import error_response
 
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -41,11 +41,7 @@ def refuse_foreign_names(show: Handler) -> Handler:
 
     async def show_checked(request: web.Request) -> web.StreamResponse:
         if _is_at_loopback(request) and is_foreign(request.headers.get(hdrs.HOST, "")):
-            return web.Response(
-                status=HTTPStatus.FORBIDDEN,
-                body=encode(REFUSAL),
-                headers={hdrs.CONTENT_TYPE: "application/json; charset=utf-8"},
-            )
+            return error_response(HTTPStatus.FORBIDDEN, REFUSAL)
         return await show(request)
 
     return show_checked

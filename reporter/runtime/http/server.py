@@ -20,10 +20,9 @@ from reporter.runtime.http.connections.connection import Connection
 from reporter.runtime.http.connections.connection_limit import ConnectionLimit, OnClosed
 from reporter.runtime.http.connections.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
 from reporter.runtime.http.host_check import Handler, refuse_foreign_names
+from reporter.runtime.http.responses import JSON
 from reporter.settings import BindAddress
 
-
-JSON = "application/json; charset=utf-8"
 
 logger = logging.getLogger(__name__)
 

@@ -11,9 +11,10 @@ from typing import Generic, Protocol, TypeVar
 from aiohttp import ETag, hdrs, web
 
 from reporter.model.rollup.status import StatusError
-from reporter.runtime.http.server import JSON, send_parts
+from reporter.runtime.http.responses import JSON, error_response
+from reporter.runtime.http.server import send_parts
 from reporter.sinks import status_v1
-from reporter.sinks.status_v1 import encode, too_many_waiting
+from reporter.sinks.status_v1 import too_many_waiting
 
 
 MAX_WAITING = 32
@@ -97,19 +98,19 @@ class StatusV1(Generic[V, R]):
     async def show(self, request: web.Request) -> web.StreamResponse:
         wanted = self._document.parse(request.match_info, request.query)
         if isinstance(wanted, StatusError):
-            return _error_response(400, wanted)
+            return error_response(400, wanted)
         if wanted.wait and self._is_unchanged(request, wanted):
             if self._waiting >= MAX_WAITING:
                 retry: Mapping[str, str] = {hdrs.RETRY_AFTER: str(RETRY_AFTER_SECONDS)}
-                return _error_response(429, too_many_waiting(MAX_WAITING), retry)
+                return error_response(429, too_many_waiting(MAX_WAITING), retry)
             await self._wait(request, wanted)
         view = self._view()
         unavailable = self._document.find_unavailable(view)
         if unavailable is not None:
-            return _error_response(503, unavailable)
+            return error_response(503, unavailable)
         missing = self._document.find_missing(view, wanted)
         if missing is not None:
-            return _error_response(404, missing)
+            return error_response(404, missing)
         if self._is_unchanged(request, wanted):
             unchanged = web.Response(status=304, headers={hdrs.CACHE_CONTROL: NO_CACHE})
             unchanged.etag = self._etag(view, wanted)
@@ -143,11 +144,3 @@ class StatusV1(Generic[V, R]):
     def _etag(self, view: V, wanted: R) -> ETag:
         # Weak: ages in the answer change without its content (RFC 9110, 8.8.1).
         return ETag(f"{self._process}-{self._document.revision_of(view, wanted)}", is_weak=True)
-
-
-def _error_response(
-    status: int, error: StatusError, headers: Mapping[str, str] | None = None
-) -> web.Response:
-    return web.Response(
-        status=status, body=encode(error), headers={hdrs.CONTENT_TYPE: JSON, **(headers or {})}
-    )

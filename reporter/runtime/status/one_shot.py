@@ -120,6 +120,13 @@ def _closest(name: str, there: Iterable[str]) -> str:
     return next(iter(get_close_matches(name, sorted(there), n=1)), "")
 
 
+def cannot_read_after(err: KubeError) -> CannotAsk:
+    """
+    Return the error for a cluster of which nothing can be read.
+    """
+    return cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled))
+
+
 def cannot_read(why: str, *, refused: bool) -> CannotAsk:
     """
     Return the error for a cluster of which nothing can be read. *refused*: asking again is no use.
@@ -159,9 +166,7 @@ class ClusterSource:
                 on_progress=self._on_progress,
             )
         except KubeError as err:
-            raise cannot_read(
-                str(err), refused=not isinstance(err, Unreachable | Throttled)
-            ) from err
+            raise cannot_read_after(err) from err
         return self._status.answer(observations, target)
 
     async def close(self) -> None:

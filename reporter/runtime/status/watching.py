@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from reporter.kube.client.client import RestClient
-from reporter.kube.wire.errors import KubeError, Throttled, Unreachable
+from reporter.kube.wire.errors import KubeError
 from reporter.model.entries import Catalogue
 from reporter.model.observations import NotSynced, Watching, WatchLost, WatchState
 from reporter.runtime.announcing.announcements import Announcements
@@ -30,7 +30,12 @@ from reporter.runtime.process.cancellation import stop_all
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.second_look import SecondLook
-from reporter.runtime.status.one_shot import answer_from, cannot_read, find_not_judged
+from reporter.runtime.status.one_shot import (
+    answer_from,
+    cannot_read,
+    cannot_read_after,
+    find_not_judged,
+)
 from reporter.runtime.status.source import StatusAnswer, Target
 from reporter.settings import Settings
 from reporter.sinks.status_v1 import MAX_WAIT_SECONDS, StatusRequest, revision_of
@@ -115,9 +120,7 @@ class WatchingSource:
         try:
             await confirm_discovery(self._api, self._store, self._crds, self._clock)
         except KubeError as err:
-            raise cannot_read(
-                str(err), refused=not isinstance(err, Unreachable | Throttled)
-            ) from err
+            raise cannot_read_after(err) from err
         self._loops = asyncio.create_task(self._run(), name="watch the cluster")
         return self._loops
 

@@ -1,0 +1,21 @@
+"""
+Responses in JSON.
+"""
+
+from collections.abc import Mapping
+
+from aiohttp import hdrs, web
+
+from reporter.model.rollup.status import StatusError
+from reporter.sinks.status_v1 import encode
+
+
+JSON = "application/json; charset=utf-8"
+
+
+def error_response(
+    status: int, error: StatusError, headers: Mapping[str, str] | None = None
+) -> web.Response:
+    return web.Response(
+        status=status, body=encode(error), headers={hdrs.CONTENT_TYPE: JSON, **(headers or {})}
+    )
