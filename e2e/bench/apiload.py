@@ -13,17 +13,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from e2e.bench import rows
 from e2e.bench.load.deployments import INFERENCE_SETS
 from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
+from e2e.bench.support import program
 from e2e.bench.support.cost_meter import CostMeter, CostSample
 from e2e.bench.support.counting_proxy import CountingProxy, counting_proxy
 from e2e.bench.support.latency_probe import LatencyProbe
 from e2e.bench.support.request_audit import ApiRequest, Requests, reads
-from e2e.controlplane import ControlPlane, assets, reporter_rights, until
+from e2e.controlplane import ControlPlane, reporter_rights, until
 from e2e.support import events, machine
-from e2e.support.arguments import natural
 from e2e.support.production_stack import workload
 from e2e.support.production_stack.inference_sets import INVALID_REASON, WRONG
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
@@ -66,12 +65,17 @@ Maximum number of resources to list by name.
 
 
 def main() -> int:
-    arguments = _arguments()
-    try:
-        assets.find()
-    except assets.AssetsMissing as err:
-        print(err, file=sys.stderr)
-        return 1
+    parser = program.parser(
+        "apiload",
+        __doc__,
+        ("inferencesets", 1_000, "size of the stack"),
+        ("seconds", 120, "length of each measurement"),
+        ("findings", 10, "findings to announce"),
+    )
+    return program.run(parser.parse_args(), _rows)
+
+
+def _rows(arguments: argparse.Namespace) -> Iterator[BenchRow]:
     with (
         ControlPlane(replace(workload.MINIMAL_OPTIONS, audit=True)) as plane,
         counting_proxy(plane.client.port) as proxy,
@@ -81,8 +85,7 @@ def main() -> int:
         objects = teams.objects()
         print("\n".join(machine.lines(plane)))
         print(f"cluster   {arguments.inferencesets:,} InferenceSets, {objects:,} objects\n")
-        bench_rows = list(_measure(plane, proxy, arguments))
-    return rows.report(bench_rows, arguments.json) and int(arguments.check)
+        yield from _measure(plane, proxy, arguments)
 
 
 def _measure(
@@ -237,26 +240,6 @@ def _listed(requests: Requests) -> str:
         else f"{count} {verb} of each of {len(resources)} kinds"
         for (count, verb), resources in grouped.items()
     )
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m e2e.bench.apiload",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--inferencesets", type=natural, default=1_000, help="size of the stack; default: 1000"
-    )
-    parser.add_argument(
-        "--seconds", type=natural, default=120, help="length of each measurement; default: 120"
-    )
-    parser.add_argument(
-        "--findings", type=natural, default=10, help="findings to announce; default: 10"
-    )
-    parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
-    rows.add_argument(parser)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

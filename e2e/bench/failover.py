@@ -19,12 +19,12 @@ from e2e.bench.rows import BenchRow
 from e2e.bench.support.bench_cluster import (
     READY_TIMEOUT,
     BenchCluster,
-    log_progress,
     parser,
     run_program,
 )
 from e2e.bench.support.event_waiter import EventWaiter
 from e2e.bench.support.plain_client import PlainClient
+from e2e.bench.support.program import log_progress
 from e2e.bench.trials import READY, WARNING, RouterTrials
 from e2e.controlplane import Client
 from e2e.support import events

@@ -13,11 +13,10 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-from e2e.bench import rows
 from e2e.bench.rows import BenchRow
-from e2e.controlplane import ControlPlane, Options, assets, until
+from e2e.bench.support import program
+from e2e.controlplane import ControlPlane, Options, until
 from e2e.support import machine
-from e2e.support.arguments import natural
 from e2e.support.job_sidecar import ACCOUNT, WAIT_TIMEOUT, SidecarJob
 from e2e.support.process_usage import ProcessUsage
 
@@ -44,16 +43,14 @@ Nearly a mebibyte, of as many values as fit into it.
 
 
 def main() -> int:
-    arguments = _arguments()
-    try:
-        assets.find()
-    except assets.AssetsMissing as err:
-        print(err, file=sys.stderr)
-        return 1
+    parser = program.parser("job_status", __doc__, ("starts", 5, "starts to measure"))
+    return program.run(parser.parse_args(), _rows)
+
+
+def _rows(arguments: argparse.Namespace) -> Iterator[BenchRow]:
     with ControlPlane(OPTIONS) as plane:
         print("\n".join(machine.lines(plane)))
-        bench_rows = list(measure(plane, arguments.starts))
-    return rows.report(bench_rows, arguments.json) and int(arguments.check)
+        yield from measure(plane, arguments.starts)
 
 
 def measure(plane: ControlPlane, starts: int) -> Iterator[BenchRow]:
@@ -116,18 +113,6 @@ def _first_look(job: SidecarJob) -> float | None:
             if entry["user"]["username"] == user and entry["requestURI"].startswith(job.pod_path):
                 return datetime.fromisoformat(entry["requestReceivedTimestamp"]).timestamp()
     return None
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m e2e.bench.job_status",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--starts", type=natural, default=5, help="default: 5")
-    parser.add_argument("--check", action="store_true", help="exit 1 if a goal is missed")
-    rows.add_argument(parser)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ from e2e.bench.rows import BenchRow
 from e2e.bench.support.bench_cluster import (
     BenchCluster,
     RunningReporter,
-    log_progress,
     parser,
     run_program,
 )
+from e2e.bench.support.program import log_progress
 
 
 GOALS = {100: 80, 1_000: 100, 10_000: 256}

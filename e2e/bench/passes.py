@@ -11,15 +11,14 @@ import datetime as dt
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from e2e.bench import rows
 from e2e.bench.rows import BenchRow
+from e2e.bench.support import program
 from e2e.bench.support.filled_store import filled_store
 from e2e.bench.support.rollups import measure_rollup
 from e2e.support import machine
-from e2e.support.arguments import natural
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.model.entries import Catalogue
 from reporter.model.enums import Layer
@@ -78,7 +77,12 @@ class PassTimings:
 
 
 def main() -> int:
-    arguments = _arguments()
+    parser = program.parser("passes", __doc__, ("rounds", 7, "rounds of each figure"))
+    program.add_sizes(parser, (100, 1_000, 3_000, 10_000))
+    return program.run(parser.parse_args(), _measured, on_control_plane=False)
+
+
+def _measured(arguments: argparse.Namespace) -> Iterator[BenchRow]:
     evaluator = _evaluator()
     print("\n".join(machine.lines()))
     print(f"rounds    {arguments.rounds} of each, medians")
@@ -88,8 +92,7 @@ def main() -> int:
         print()
         print("\n".join(_lines(sizes[size], size)))
     print()
-    missed = rows.report(list(_rows(sizes)), arguments.json)
-    return int(arguments.check and missed > 0)
+    yield from _rows(sizes)
 
 
 def measure(evaluator: Evaluator, size: int, rounds: int) -> PassTimings:
@@ -223,28 +226,6 @@ def _rows(sizes: Mapping[int, PassTimings]) -> Iterator[BenchRow]:
 def _row(name: str, seconds: float, subjects: int) -> str:
     per = seconds * 1e6 / subjects
     return f"{name:44}{seconds * 1000:9.2f} ms{per:9.1f} µs each of {subjects:,}"
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m e2e.bench.passes",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    sizes: Sequence[int] = (100, 1_000, 3_000, 10_000)
-    parser.add_argument(
-        "--inferencesets",
-        type=natural,
-        nargs="+",
-        default=sizes,
-        help="sizes, each with its own table; default: 100 1000 3000 10000",
-    )
-    parser.add_argument(
-        "--rounds", type=natural, default=7, help="rounds of each figure; default: 7"
-    )
-    parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
-    rows.add_argument(parser)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

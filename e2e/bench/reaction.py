@@ -22,12 +22,12 @@ from e2e.bench.support import table
 from e2e.bench.support.bench_cluster import (
     BenchCluster,
     RunningReporter,
-    log_progress,
     parser,
     run_program,
 )
 from e2e.bench.support.event_waiter import Latencies
 from e2e.bench.support.latency_probe import percentile
+from e2e.bench.support.program import log_progress
 from e2e.bench.trials import TrialLatencies
 from e2e.support.arguments import natural
 

@@ -12,15 +12,14 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from e2e.bench import rows
 from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE, READY, SERVING
 from e2e.bench.load.scrape_bench import CHANGES, FILES, INTERVAL, ScrapeBench
 from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
+from e2e.bench.support import program
 from e2e.bench.support.latency_probe import percentile
-from e2e.controlplane import ControlPlane, assets
+from e2e.controlplane import ControlPlane
 from e2e.support import machine
-from e2e.support.arguments import natural
 from e2e.support.production_stack.workload import MINIMAL_OPTIONS
 
 
@@ -57,23 +56,28 @@ Seconds from the creation of hanging pods to that of the responding one.
 
 
 def main() -> int:
-    arguments = _arguments()
-    try:
-        assets.find()
-    except assets.AssetsMissing as err:
-        print(err, file=sys.stderr)
-        return 1
+    parser = program.parser(
+        "scraping",
+        __doc__,
+        ("inferencesets", 1_000, "InferenceSets that the pods belong to"),
+        ("pods", SIZE_OF_GOAL, "pods that respond, at once and spread"),
+        ("many", 10_000, "pods of which half hang"),
+        ("hanging", 10_000, "hanging pods when a new one is created"),
+        ("rounds", 4, "intervals of 15 s to measure each figure"),
+        ("window", 330, "seconds of pages that are kept of Ready pods"),
+    )
+    return program.run(parser.parse_args(), _measure)
+
+
+def _measure(arguments: argparse.Namespace) -> Iterator[BenchRow]:
     with ControlPlane(MINIMAL_OPTIONS) as plane:
         teams = BenchTeams(plane)
         teams.grow(arguments.inferencesets)
         print("\n".join(machine.lines(plane)))
         print(f"cluster   {teams.inference_sets:,} InferenceSets\n", flush=True)
-        cluster, bench_rows = ScrapeBench(plane, teams.inference_sets), []
-        for row in _rows(cluster, arguments):
-            print(f"  {row.name}: {row.figure}", file=sys.stderr, flush=True)
-            bench_rows.append(row)
+        cluster = ScrapeBench(plane, teams.inference_sets)
+        yield from _rows(cluster, arguments)
         cluster.reporter.stop()
-    return rows.report(bench_rows, arguments.json) and int(arguments.check)
 
 
 def _rows(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRow]:
@@ -248,27 +252,6 @@ def _ready(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[Benc
         read == many and memory <= goal,
         f"than without, {before:.0f} MiB; after {arguments.window} s",
     )
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m e2e.bench.scraping",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    for name, default, description in (
-        ("inferencesets", 1_000, "InferenceSets that the pods belong to"),
-        ("pods", SIZE_OF_GOAL, "pods that respond, at once and spread"),
-        ("many", 10_000, "pods of which half hang"),
-        ("hanging", 10_000, "hanging pods when a new one is created"),
-        ("rounds", 4, "intervals of 15 s to measure each figure"),
-        ("window", 330, "seconds of pages that are kept of Ready pods"),
-    ):
-        text = f"{description}; default: {default}"
-        parser.add_argument(f"--{name}", type=natural, default=default, help=text)
-    parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
-    rows.add_argument(parser)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -12,14 +12,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from e2e.bench import rows
 from e2e.bench.load.bulk_change import BulkChange
 from e2e.bench.load.teams import BenchTeams, team
 from e2e.bench.rows import BenchRow
+from e2e.bench.support import program
 from e2e.bench.support.status_cost import StatusCost, StatusCostMeter
-from e2e.controlplane import ControlPlane, Json, assets, until
+from e2e.controlplane import ControlPlane, Json, until
 from e2e.support import machine, status_objects
-from e2e.support.arguments import natural
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import ReporterProcess
 from tests.support.status_objects import STATUSES
@@ -57,22 +56,24 @@ INFERENCE_SETS_KEY = "/registry/kaito.sh/inferencesets/"
 
 
 def main() -> int:
-    arguments = _arguments()
-    try:
-        assets.find()
-    except assets.AssetsMissing as err:
-        print(err, file=sys.stderr)
-        return 1
+    parser = program.parser(
+        "status",
+        __doc__,
+        ("inferencesets", 1_000, "size of the stack, and InferenceSets that wait"),
+        ("objects", 600, "status objects"),
+        ("seconds", 180, "length of each measurement"),
+        ("calm", CALM_SECONDS, "seconds before a measurement of what is steady"),
+    )
+    return program.run(parser.parse_args(), _rows)
+
+
+def _rows(arguments: argparse.Namespace) -> Iterator[BenchRow]:
     with ControlPlane(replace(workload.MINIMAL_OPTIONS, audit=True)) as plane:
         teams = BenchTeams(plane)
         teams.grow(arguments.inferencesets)
         print("\n".join(machine.lines(plane)))
         print(f"cluster   {teams.inference_sets:,} InferenceSets\n", flush=True)
-        bench_rows = []
-        for row in _measure(plane, teams, arguments):
-            print(f"  {row.name}: {row.figure}", file=sys.stderr, flush=True)
-            bench_rows.append(row)
-    return rows.report(bench_rows, arguments.json) and int(arguments.check)
+        yield from _measure(plane, teams, arguments)
 
 
 def _measure(
@@ -248,25 +249,6 @@ def _steady_rows(
 
 def _written(reporter: ReporterProcess) -> float:
     return reporter.metric("status_object_writes_total", result="written")
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m e2e.bench.status",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    for name, default, description in (
-        ("inferencesets", 1_000, "size of the stack, and InferenceSets that wait"),
-        ("objects", 600, "status objects"),
-        ("seconds", 180, "length of each measurement"),
-        ("calm", CALM_SECONDS, "seconds before a measurement of what is steady"),
-    ):
-        text = f"{description}; default: {default}"
-        parser.add_argument(f"--{name}", type=natural, default=default, help=text)
-    parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
-    rows.add_argument(parser)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -10,17 +10,17 @@ first.
 import argparse
 import asyncio
 import sys
+from collections.abc import Iterator
 
-from e2e.bench import rows
 from e2e.bench.load.deployments import NODE_PROVISIONER, node_provisioner
 from e2e.bench.load.outages import OUTAGES
 from e2e.bench.load.teams import MODELS, BenchTeams
 from e2e.bench.outage_rows import OutageMeasurement
 from e2e.bench.rows import BenchRow
+from e2e.bench.support import program
 from e2e.bench.support.plain_client import PlainClient
-from e2e.controlplane import ControlPlane, assets
+from e2e.controlplane import ControlPlane
 from e2e.support import machine
-from e2e.support.arguments import natural
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import ReporterProcess
 
@@ -41,12 +41,23 @@ Seconds for the reporter to become ready.
 
 
 def main() -> int:
-    arguments = _arguments()
-    try:
-        assets.find()
-    except assets.AssetsMissing as err:
-        print(err, file=sys.stderr)
-        return 1
+    parser = program.parser(
+        "storm",
+        __doc__,
+        ("inferencesets", 1_000, "size of the stack"),
+        ("of-a-team", MODELS, "InferenceSets in a namespace; more than 10 share an Event"),
+    )
+    parser.add_argument(
+        "--outages",
+        nargs="+",
+        choices=OUTAGES,
+        default=list(OUTAGES),
+        help="outages to measure; default: all",
+    )
+    return program.run(parser.parse_args(), _rows)
+
+
+def _rows(arguments: argparse.Namespace) -> Iterator[BenchRow]:
     with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
         objects = _fill(plane, arguments.inferencesets, arguments.of_a_team)
         print("\n".join(machine.lines(plane)))
@@ -55,9 +66,8 @@ def main() -> int:
         reporter = ReporterProcess(plane, *FLAGS).start(ready=False)
         reporter.until_ready(within=START_TIMEOUT)
         reporter.until_leading()
-        found = asyncio.run(_measure(plane, reporter, arguments))
+        yield from asyncio.run(_measure(plane, reporter, arguments))
         reporter.stop()
-    return rows.report(found, arguments.json) and int(arguments.check)
 
 
 def _fill(plane: ControlPlane, many: int, of_a_team: int) -> int:
@@ -79,39 +89,10 @@ async def _measure(
         background = [group.create_task(task) for task in storm.background_tasks()]
         await storm.recorder.opened.wait()
         for name in arguments.outages:
-            async for row in storm.rows(OUTAGES[name]):
-                print(f"  {row.name}: {row.figure}", file=sys.stderr, flush=True)
-                found.append(row)
+            found += [row async for row in storm.rows(OUTAGES[name])]
         for task in background:
             task.cancel()
     return found
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m e2e.bench.storm",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--inferencesets", type=natural, default=1_000, help="size of the stack; default: 1000"
-    )
-    parser.add_argument(
-        "--of-a-team",
-        type=natural,
-        default=MODELS,
-        help="InferenceSets in a namespace; more than 10 share an Event; default: %(default)s",
-    )
-    parser.add_argument(
-        "--outages",
-        nargs="+",
-        choices=OUTAGES,
-        default=list(OUTAGES),
-        help="outages to measure; default: all",
-    )
-    parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
-    rows.add_argument(parser)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

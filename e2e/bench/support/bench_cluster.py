@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from e2e.bench import rows
 from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
-from e2e.controlplane import ControlPlane, WaitTimeout, assets, until
+from e2e.bench.support import program
+from e2e.bench.support.program import log_progress
+from e2e.controlplane import ControlPlane, WaitTimeout, until
 from e2e.support import machine
-from e2e.support.arguments import natural
 from e2e.support.process_usage import ProcessUsage
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import ReporterProcess
@@ -114,13 +114,6 @@ class RunningReporter:
         return ProcessUsage.of(self.reporter.process.pid)
 
 
-def log_progress(text: str) -> None:
-    """
-    Print progress to stderr.
-    """
-    print(f"{time.strftime('%H:%M:%S')}  {text}", file=sys.stderr, flush=True)
-
-
 # ---------------------------------------------------------------- programs
 
 
@@ -128,21 +121,8 @@ def parser(name: str, description: str | None, sizes: Sequence[int]) -> argparse
     """
     Build the argument parser of a benchmark with its default *sizes*.
     """
-    result = argparse.ArgumentParser(
-        prog=f"python -m e2e.bench.{name}",
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    default = " ".join(map(str, sizes))
-    result.add_argument(
-        "--inferencesets",
-        type=natural,
-        nargs="+",
-        default=sizes,
-        help=f"InferenceSets, one or more sizes, rounded up to tens; default: {default}",
-    )
-    result.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
-    rows.add_argument(result)
+    result = program.parser(name, description)
+    program.add_sizes(result, sizes)
     return result
 
 
@@ -153,17 +133,11 @@ def run_program(
     """
     Call *measure* at each size of one growing stack, print the rows, and return the exit code.
     """
-    try:
-        assets.find()
-    except assets.AssetsMissing as err:
-        print(err, file=sys.stderr)
-        return 1
-    found: list[BenchRow] = []
-    with BenchCluster.open() as cluster:
-        for size in sorted(arguments.inferencesets):
-            cluster.grow(size)
-            for row in measure(cluster, arguments):
-                log_progress(f"{row.name}: {row.figure}")
-                found.append(row)
-    missed = rows.report(found, arguments.json)
-    return int(bool(missed) and arguments.check)
+
+    def at_each_size(_: argparse.Namespace) -> Iterator[BenchRow]:
+        with BenchCluster.open() as cluster:
+            for size in sorted(arguments.inferencesets):
+                cluster.grow(size)
+                yield from measure(cluster, arguments)
+
+    return program.run(arguments, at_each_size)
