@@ -2,9 +2,7 @@
 The command ``status``.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 
 from reporter import PROGRAM_NAME
 from reporter.cli.status.arguments.dump_command import dump_command
@@ -17,20 +15,16 @@ from reporter.cli.status.exit_codes import BY_STATE, ExitCode
 from reporter.cli.status.fleet import run_fleet_status
 from reporter.cli.status.history import HistoryReading
 from reporter.cli.status.output import Format, Printer
+from reporter.cli.status.showing import show_answers
 from reporter.cli.status.sources import SourceOpener
 from reporter.cli.status.terminal import Terminal
 from reporter.model.fleet.status import FleetDocument
 from reporter.model.rollup.status import StatusDocument
-from reporter.runtime.status.source import CannotAsk, StatusAnswer, StatusSource, Target
+from reporter.runtime.status.source import Target
 from reporter.runtime.status.summary import summarize
 from reporter.settings import SettingsError
 from reporter.sinks.status_v1_schema import render_schema
 
-
-ASK_INTERVAL = timedelta(seconds=1)
-"""
-The pause between two questions, of which the second one waits for a change.
-"""
 
 HELP = f"""\
 Show the status of the control plane, of a namespace, or of one InferenceSet.
@@ -123,43 +117,17 @@ class _Status:
     async def run(self) -> int:
         source = await self._opener.open()
         try:
-            answer = await source.ask(self._target)
-            self._print(answer)
-            if self._arguments.is_set("watch"):
-                await self._watch(source, answer)
+            answer = await show_answers(
+                lambda after: source.ask(self._target, after=after),
+                self._printer,
+                self._arguments,
+                self._terminal,
+            )
         finally:
             await source.close()
         if self._arguments.is_set("exit-code"):
             return BY_STATE[summarize(answer, self._target).worst]
         return ExitCode.MET if answer.document is not None else ExitCode.NOT_ASKED
-
-    def _print(self, answer: StatusAnswer) -> None:
-        try:
-            self._printer.print(answer)
-        except BrokenPipeError:
-            # With --exit-code the code is the answer, whoever reads the lines.
-            if not self._arguments.is_set("exit-code"):
-                raise
-
-    async def _watch(self, source: StatusSource, answer: StatusAnswer) -> None:
-        """
-        Print each change, until a signal ends the program.
-        """
-        pause, last_error = ASK_INTERVAL, ""
-        while True:
-            await asyncio.sleep(pause.total_seconds())
-            pause, error = ASK_INTERVAL, ""
-            try:
-                answer = await source.ask(self._target, after=answer)
-            except CannotAsk as err:
-                if not err.may_pass:
-                    raise
-                pause, error = err.retry_after or ASK_INTERVAL, str(err)
-                if error != last_error:
-                    self._terminal.error(error)
-            else:
-                self._printer.print(answer)
-            last_error = error
 
 
 def render_help() -> str:

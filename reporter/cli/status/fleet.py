@@ -2,9 +2,7 @@
 The command ``status --from=hub``: the clusters that a hub answers for.
 """
 
-import asyncio
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 
 from reporter.cli.configuration import load_configuration
 from reporter.cli.status.arguments.parser import Arguments
@@ -13,6 +11,7 @@ from reporter.cli.status.arguments.where import Where, parse_where
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_STATE, ExitCode
 from reporter.cli.status.output import Format, to_json, to_yaml, without_ages
+from reporter.cli.status.showing import show_answers
 from reporter.cli.status.sources import CHECK, SCRAPE_OFF, WITHIN
 from reporter.cli.status.terminal import Terminal
 from reporter.kube.client.client import RestClient, connect
@@ -32,12 +31,6 @@ from reporter.sinks.tables.fleet import (
     render_cluster,
 )
 from reporter.sinks.tables.table import NOTHING, TextTable
-
-
-INTERVAL = timedelta(seconds=1)
-"""
-The pause between two questions, of which the second one waits at the hub for a change.
-"""
 
 
 def run_fleet_status(
@@ -143,43 +136,17 @@ class _FleetStatus:
     async def run(self) -> int:
         source = await self._opener.open()
         try:
-            answer = await source.ask(self._cluster)
-            self._print(answer)
-            if self._arguments.is_set("watch"):
-                await self._watch(source, answer)
+            answer = await show_answers(
+                lambda after: source.ask(self._cluster, after=after),
+                self._printer,
+                self._arguments,
+                self._terminal,
+            )
         finally:
             await source.close()
         if self._arguments.is_set("exit-code"):
             return BY_STATE[answer.worst(self._cluster)]
         return ExitCode.MET if answer.document is not None else ExitCode.NOT_ASKED
-
-    def _print(self, answer: FleetAnswer) -> None:
-        try:
-            self._printer.print(answer)
-        except BrokenPipeError:
-            # With --exit-code the code is the answer, whoever reads the lines.
-            if not self._arguments.is_set("exit-code"):
-                raise
-
-    async def _watch(self, source: HubSource, answer: FleetAnswer) -> None:
-        """
-        Print each change, until a signal ends the program.
-        """
-        pause, last_error = INTERVAL, ""
-        while True:
-            await asyncio.sleep(pause.total_seconds())
-            pause, error = INTERVAL, ""
-            try:
-                answer = await source.ask(self._cluster, after=answer)
-            except CannotAsk as err:
-                if not err.may_pass:
-                    raise
-                pause, error = err.retry_after or INTERVAL, str(err)
-                if error != last_error:
-                    self._terminal.error(error)
-            else:
-                self._printer.print(answer)
-            last_error = error
 
 
 class _Printer:
