@@ -115,6 +115,7 @@ class FleetView:
             blocking=_blocking(record, now),
             uid=content.uid,
             other_uids=content.other_uids,
+            other_labels=content.other_labels,
             version=content.version,
             evaluated_at=to_time(record.evaluated),
             heard_seconds_ago=None if record.heard is None else max(int(now - record.heard), 0),
