@@ -144,10 +144,48 @@ def test_a_workload_cluster_may_send_the_status_alone(helm: Helm) -> None:
 # ---------------------------------------------------------------- alerts
 
 
-def _rules(helm: Helm) -> Json:
-    objects = helm.render(CHART, ON, "--set=prometheusRule.enabled=true", golden.OPERATOR)
+def _rules(helm: Helm, *words: str) -> Json:
+    on = (ON, "--set=prometheusRule.enabled=true", *words)
+    objects = helm.render(CHART, *on, golden.OPERATOR)
     found: Json = _hub(objects)["PrometheusRule"]["spec"]
     return found
+
+
+def _groups(helm: Helm, *words: str) -> list[str]:
+    """
+    Return the groups of rules that are rendered with these values.
+    """
+    objects = helm.render(CHART, "--set=prometheusRule.enabled=true", *words, golden.OPERATOR)
+    rules = (each["spec"]["groups"] for each in objects if each["kind"] == "PrometheusRule")
+    return sorted(group["name"] for groups in rules for group in groups)
+
+
+REPORTER_RULES, HUB_RULES = "productionstack-status-reporter", "productionstack-status-hub"
+
+
+@pytest.mark.parametrize(
+    ("words", "groups"),
+    [
+        ((), [REPORTER_RULES]),
+        ((ON,), [HUB_RULES, REPORTER_RULES]),
+        ((ON, "--set=replicas=0"), [HUB_RULES]),
+        ((ON, "--set=hub.replicas=0"), [REPORTER_RULES]),
+        (("--set=replicas=0",), []),
+    ],
+)
+def test_alerts_are_those_of_what_runs(
+    helm: Helm, words: tuple[str, ...], groups: list[str]
+) -> None:
+    """
+    Without a reporter the alerts on its absence would fire for ever, and without a hub those on it.
+    """
+    assert _groups(helm, *words) == groups
+
+
+def test_followers_of_a_hub_are_told_apart_where_no_reporter_runs(helm: Helm) -> None:
+    words = "--set=replicas=0,prometheusRule.enabled=true,prometheusRule.replicaLabels=null"
+    with pytest.raises(HelmFailed, match="replicaLabels"):
+        helm.render(CHART, ON, words, golden.OPERATOR)
 
 
 def test_prometheus_accepts_the_alerts_and_they_name_metrics_of_the_hub(helm: Helm) -> None:
@@ -247,6 +285,38 @@ def test_each_alert_fires_in_its_state_and_in_no_other(
     ]
     series = [*_series(**values), *follower]
     assert firing_errors(_rules(helm), series, {55: expected}, tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    ("metric", "labels", "expected"),
+    [
+        (
+            "missing_rights",
+            {"verb": "patch", "resource": "productionstackclusters/status"},
+            {"name": "HubRightMissing", **_CRITICAL},
+        ),
+        (
+            "unknown_rights",
+            {},
+            {"name": "HubRightsUnknown", "severity": "warning", "namespace": NAMESPACE},
+        ),
+    ],
+)
+def test_permissions_of_a_hub_without_a_reporter(
+    helm: Helm,
+    tmp_path: Path,
+    metric: str,
+    labels: dict[str, str],
+    expected: dict[str, str],
+) -> None:
+    """
+    Beside a reporter its alerts are about those of both.
+    """
+    rules = _rules(helm, "--set=replicas=0")
+    found = _one(f"productionstack_status_reporter_{metric}", TARGET | labels, "1+0x60")
+    alerts = [_alert(**expected, **labels)]
+    assert firing_errors(rules, [*_series(), found], {55: alerts}, tmp_path) == ""
+    assert metric not in json.dumps(_rules(helm))
 
 
 def test_without_a_leader_there_are_no_answers(helm: Helm, tmp_path: Path) -> None:

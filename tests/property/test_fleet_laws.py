@@ -111,7 +111,7 @@ class FleetLaws(RuleBasedStateMachine):
     @rule()
     def restart(self):
         self.rounds.restart()
-        self.restarted = self.rounds.seconds
+        self.restarted, self.shown = self.rounds.seconds, []
         for each in self.known.values():
             each.delivered = each.before = each.changed = NEVER
         self.rounds.fail()
@@ -207,7 +207,9 @@ class FleetLaws(RuleBasedStateMachine):
             assert not wanted or living <= {wanted}
 
     @invariant()
-    def what_is_current_is_the_one_that_is_shown(self):
+    def what_is_current_after_a_restart_is_the_one_that_is_shown(self):
+        if self.rounds.seconds - self.restarted > STALE:
+            return  # what is shown then may be long gone
         clusters = self.rounds.fleet.clusters
         for name in self._current():
             label = self.rounds.objects[name].spec.cluster_label
