@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 from e2e.bench import rows
 from e2e.bench.rows import BenchRow
 from e2e.controlplane import ControlPlane, assets, until
-from e2e.hub.engines import Prometheus
-from e2e.hub.hub_process import HubProcess, install
-from e2e.hub.synthetic import SyntheticFleet, name, served
+from e2e.hub.parts.engines import Prometheus
+from e2e.hub.parts.hub_process import HubProcess, install
+from e2e.hub.parts.synthetic import SyntheticFleet, name, served
 from e2e.support import machine
 from e2e.support.arguments import natural
 from e2e.support.production_stack.workload import MINIMAL_OPTIONS

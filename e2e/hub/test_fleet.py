@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from e2e.controlplane import until
-from e2e.hub import hub_process
-from e2e.hub.fleet import (
+from e2e.hub.parts import hub_process
+from e2e.hub.parts.fleet import (
     EAST,
     SEEN_WITHIN,
     UNKNOWN_WITHIN,
@@ -17,8 +17,8 @@ from e2e.hub.fleet import (
     Fleet,
     running_fleet,
 )
-from e2e.hub.hub_process import INTERVAL, STALE, HubProcess
-from e2e.hub.shifted_page import shifted_page
+from e2e.hub.parts.hub_process import INTERVAL, STALE, HubProcess
+from e2e.hub.parts.pages import shifted_page
 from e2e.support.production_stack import inference_sets
 from tests.support import kstatus
 
