@@ -64,6 +64,7 @@ def _samples(source: SourceSeries) -> Iterator[Sample]:
     Yield the series of a source as a reporter writes them, in which zeros are series too.
     """
     found = [*source.clusters(), *source.trouble(), *source.detail()]
+    found = [each for each in found if not each.labels["__name__"].endswith("package_info")]
     known = {frozenset(labels.items()): Sample(labels, value) for labels, value in found}
     yield from known.values()
     for labels, _ in found:

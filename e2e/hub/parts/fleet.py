@@ -107,7 +107,7 @@ class Fleet:
             until(is_so, within=within, what=f"{name} is {line}")
         except AssertionError as err:
             raise AssertionError(f"{err}\n{self.status(name)}\n{self.hub.account()}") from err
-        state = line.split()[0]
+        state = line.split(maxsplit=1)[0]
         assert self.kubectl()[name] == state
         until(
             lambda: self.command().get(name) == state, within=within, what=f"the command: {line}"
