@@ -122,10 +122,15 @@ class RunningHub:
 
 @asynccontextmanager
 async def running_hub(
-    server: EmbeddedServer, engine: MetricsEngine, folder: Path, *flags: str, name: str = "hub-0"
+    server: EmbeddedServer,
+    engine: MetricsEngine,
+    folder: Path,
+    *flags: str,
+    name: str = "hub-0",
+    stale: timedelta | None = None,
 ) -> AsyncIterator[RunningHub]:
     """
-    Run a hub whose rounds follow each other at once.
+    Run a hub whose rounds follow each other at once. *stale*: shorter than a flag may be.
     """
     argv = (
         f"--hub-query-url={engine.url}",
@@ -138,6 +143,7 @@ async def running_hub(
     )
     environ = {"POD_NAMESPACE": NAMESPACE, "POD_NAME": name}
     settings = replace(load_hub_settings(argv, environ), hub_interval=timedelta(seconds=0.2))
+    settings = replace(settings, hub_stale=stale or settings.hub_stale)
     clock = Clock()
     api: RestClient = await connect(
         str(server.write_kubeconfig(folder / f"{name}.kubeconfig")), clock=clock, environ={}

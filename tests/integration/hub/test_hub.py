@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import timedelta
 
 import msgspec
 import pytest_asyncio
@@ -215,6 +216,17 @@ async def test_an_engine_that_fails_is_named(server, engine, tmp_path):
         assert cluster["blocking"]["code"] == "NotAsked"
         await hub.until(lambda: hub.line("prod") == "Unknown NotAsked")
         assert await hub.metric("hub_last_success_timestamp_seconds") is None
+
+
+async def test_a_hub_without_an_answer_leaves_no_old_state_in_objects(server, engine, tmp_path):
+    create(server, "prod")
+    async with running_hub(server, engine, tmp_path) as hub:
+        await hub.until(lambda: hub.line("prod") == "Current")
+    engine.replies["evaluated"] = body({}, 500)
+    stale = timedelta(seconds=1)
+    async with running_hub(server, engine, tmp_path, name="hub-1", stale=stale) as hub:
+        await hub.until(lambda: hub.line("prod") == "Unknown NotAsked")
+        assert hub.status("prod")["lastKnown"] == "Current"
 
 
 async def test_a_permission_that_is_missing_is_on_its_pages(server, engine, tmp_path):
