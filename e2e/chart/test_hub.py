@@ -3,6 +3,7 @@ The hub in the chart: nothing of it by default, its own permissions, and its ale
 """
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -198,7 +199,23 @@ def test_prometheus_accepts_the_alerts_and_they_name_metrics_of_the_hub(helm: He
     )
 
 
-MINUTES = 60
+WITHOUT_AN_ALERT = {"Paused"}
+OF_THE_ENGINE = {"NotAsked", "EngineUnavailable"}
+"""
+The codes for which ProductionStackHubWithoutAnswers fires.
+"""
+
+
+def test_an_alert_knows_each_cause_of_unknown(helm: Helm) -> None:
+    found = re.findall(r'code=~"([^"]+)"', " ".join(each["expr"] for each in _all(_rules(helm))))
+    known = {code for each in found for code in each.split("|")}
+    assert known | WITHOUT_AN_ALERT | OF_THE_ENGINE == {each.value for each in FleetCode}
+
+
+def _all(rules: Json) -> list[Json]:
+    return [rule for group in rules["groups"] for rule in group["rules"]]
+
+
 TARGET = {"job": NAME, "pod": "hub-0", "namespace": NAMESPACE}
 
 
@@ -246,6 +263,10 @@ _CRITICAL = {"namespace": NAMESPACE, "severity": "critical"}
         (
             {"NeverReported": "1+0x60"},
             [_alert("ClusterSilent", **_CRITICAL, code="NeverReported")],
+        ),
+        (
+            {"NotConfirmed": "1+0x60"},
+            [_alert("ClusterSilent", **_CRITICAL, code="NotConfirmed")],
         ),
         (
             {"DuplicateCluster": "1+0x60"},

@@ -39,7 +39,7 @@ class _Written(NamedTuple):
 
 class FleetLooks:
     """
-    The last look at each object. Before the first round there is none.
+    The last look at each object. Before the first round, and while its status stands, there is none.
     """
 
     def __init__(
@@ -96,8 +96,8 @@ class FleetLooks:
         now: datetime,
     ) -> Json | None:
         record = view.fleet.clusters.get(name[1])
-        if record is None:
-            return None
+        if record is None or record.stands:
+            return None  # the status that is there stands, with all that it says
         if record.engagement != (found.spec.cluster_label, found.spec.cluster_uid):
             return None  # the spec changed a moment ago
         kept = self._kept.get(name)

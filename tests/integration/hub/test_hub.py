@@ -124,9 +124,11 @@ async def test_pages_of_the_fleet(server, engine, tmp_path):
 
 
 async def test_the_namespaces_of_one_cluster_are_asked_for_on_demand(server, engine, tmp_path):
-    create(server, "prod", "west")
+    create(server, "prod", "west", "lost")
     async with running_hub(server, engine, tmp_path) as hub:
         await hub.until(lambda: hub.line("west").startswith("Failed"))
+        status, text, _ = await hub.get("/status/v1/clusters/lost/namespaces")
+        assert (status, "is Unknown (NeverReported)" in text) == (503, True)
         detail = await hub.document("/clusters/west/namespaces")
         (team,) = detail["namespaces"]
         assert (team["name"], team["state"]) == ("team-a", "Failed")
@@ -294,6 +296,7 @@ async def test_a_successor_takes_over_and_what_stands_does_not_flap(server, engi
     async with running_hub(server, engine, tmp_path, name="hub-1") as successor:
         for _ in range(20):
             seen.add(successor.line("prod"))
+            assert successor.status("prod")["inferenceSets"] == {"total": 3, "current": 3}
             await asyncio.sleep(0.05)
         first, _ = (await successor.document())["clusters"]
         assert first["state"] == "Current"

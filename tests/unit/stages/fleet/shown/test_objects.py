@@ -4,6 +4,7 @@ The status of objects: what it says, and the time of the answer that it rests on
 
 from dataclasses import replace
 
+from reporter.model.rollup.states import State
 from tests.support.fleet.rounds import Rounds, a_cluster
 from tests.support.fleet.series import NOON, SourceSeries
 
@@ -55,6 +56,23 @@ def test_the_time_of_what_is_unknown_is_that_of_the_last_answer():
     status = status_of(rounds)
     assert status["blocking"]["code"] == "EngineUnavailable"
     assert status["lastEvaluationTime"] == "2026-01-01T12:10:00Z"
+
+
+def test_packages_of_a_cluster_that_is_silent_are_unknown():
+    packages = {
+        ("modelharness", "0.2.2", State.CURRENT): 3,
+        ("modelharness", "0.2.2", State.FAILED): 1,
+    }
+    rounds = rounds_of(replace(SourceSeries(), packages=packages), until=60)
+    assert {each["state"] for each in status_of(rounds)["packages"]} == {"Current", "Failed"}
+    for _ in range(12):
+        rounds.ask(replace(SourceSeries(), evaluated=NOON + 60, packages=packages))
+        rounds.seconds += 30
+    status = status_of(rounds)
+    assert status["blocking"]["code"] == "Silent"
+    assert status["packages"] == [
+        {"name": "modelharness", "revision": "0.2.2", "state": "Unknown", "namespaces": 4}
+    ]
 
 
 def test_both_labels_of_a_cluster_are_named():
