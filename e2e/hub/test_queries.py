@@ -24,6 +24,7 @@ from reporter.model.rollup.states import COUNTED_STATES, State
 from reporter.runtime.process.clock import Clock
 from reporter.stages.fleet.series.labels import PREFIX
 from reporter.stages.fleet.series.namespaces import gather_namespaces
+from tests.support.fleet.dashboard import QUERIES
 from tests.support.fleet.series import NOON, SourceSeries
 from tests.support.settings import settings
 
@@ -235,6 +236,12 @@ def test_the_same_time_of_evaluation_is_the_same_number_again_and_again(
     finally:
         page.sources = [PROD, WEST, LOST]
         _until(engine, lambda answers: _reports(answers)["prod"].evaluated == NOON)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_dashboard_of_the_fleet_is_answered(engine: MetricsProcess, query: str) -> None:
+    found = _ask(engine, query.replace("$cluster", ".*"))
+    assert found.series or "_hub_" in query, "there is no hub here"
 
 
 def test_series_that_end_are_gone_from_the_answers(engine: MetricsProcess, page: Page) -> None:

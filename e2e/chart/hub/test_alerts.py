@@ -1,22 +1,19 @@
 """
-The hub in the chart: nothing of it by default, its own permissions, and its alerts.
+The alerts of the hub: in which state each fires, and where they are rendered.
 """
 
 import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from e2e.chart import CHART, golden
-from e2e.chart.alerts.promtool import firing_errors, rule_errors
+from e2e.chart.alerts.promtool import each_rule, firing_errors, rule_errors
 from e2e.chart.alerts.timeline import selector
 from e2e.chart.helm import Helm, HelmFailed
-from reporter.cli.configuration import load_hub_settings
-from reporter.hub.permissions import needed_permissions
-from reporter.kube.objects.access_review import Permission
+from e2e.chart.hub.rendered import NAME, NAMESPACE, ON, Json, objects_of_hub
 from reporter.model.fleet.enums import Dropped, FleetCode, QueryName, QueryResult
 from reporter.sinks.metrics.hub_declarations import (
     HUB_DROPPED_SERIES,
@@ -31,124 +28,11 @@ from reporter.sinks.metrics.hub_declarations import (
 
 pytestmark = pytest.mark.controlplane
 
-NAME, NAMESPACE = "stack-status-hub", "kaito-system"
-ON = "--set=hub.enabled=true,hub.queryURL=https://engine.example.com"
-VALUES = golden.HERE / "values" / "hub.yaml"
-
-Json = dict[str, Any]
-
-
-def _hub(objects: list[Json]) -> dict[str, Json]:
-    return {each["kind"]: each for each in objects if each["metadata"]["name"] == NAME}
-
-
-def _container(objects: list[Json]) -> Json:
-    found: Json = _hub(objects)["Deployment"]["spec"]["template"]["spec"]["containers"][0]
-    return found
-
-
-def test_nothing_of_it_is_rendered_by_default(helm: Helm) -> None:
-    text = json.dumps(helm.render(CHART, golden.OPERATOR))
-    assert "status-hub" not in text
-    assert "hub_" not in text
-
-
-def test_it_has_a_service_account_and_permissions_of_its_own(helm: Helm) -> None:
-    found = _hub(helm.render(CHART, ON))
-    assert found.keys() == {"ServiceAccount", "Role", "RoleBinding", "Deployment"}
-    assert found["RoleBinding"]["roleRef"]["name"] == NAME
-    (subject,) = found["RoleBinding"]["subjects"]
-    assert (subject["name"], subject["namespace"]) == (NAME, NAMESPACE)
-    pod = found["Deployment"]["spec"]["template"]["spec"]
-    assert pod["serviceAccountName"] == NAME
-
-
-@pytest.mark.parametrize("engage", ["listed", "seen"])
-def test_it_is_granted_exactly_what_it_asks_for(helm: Helm, engage: str) -> None:
-    objects = helm.render(CHART, ON, f"--set=hub.engage={engage}")
-    flags = _container(objects)["args"][1:]
-    environ = {"POD_NAMESPACE": NAMESPACE}
-    needed = frozenset(needed_permissions(load_hub_settings(flags, environ)))
-    granted = frozenset(
-        Permission(verb, group, resource, NAMESPACE, name)
-        for rule in _hub(objects)["Role"]["rules"]
-        for verb in rule["verbs"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for name in rule.get("resourceNames", [""])
-    )
-    assert granted == needed
-
-
-def test_the_pods_of_reporter_and_hub_are_told_apart(helm: Helm) -> None:
-    words = f"--values={VALUES}"
-    objects = helm.render(CHART, words, golden.OPERATOR)
-    selectors = [
-        each["spec"]["selector"]["matchLabels"]
-        for each in objects
-        if each["kind"] in {"Deployment", "ServiceMonitor"}
-    ]
-    labels = [
-        each["spec"]["template"]["metadata"]["labels"]
-        for each in objects
-        if each["kind"] == "Deployment"
-    ]
-    for pod in labels:
-        assert sum(each.items() <= pod.items() for each in selectors) == 2, pod
-
-
-def test_the_program_accepts_every_flag_and_file(helm: Helm, tmp_path: Path) -> None:
-    container = _container(helm.render(CHART, f"--values={VALUES}"))
-    assert container["args"][0] == "hub"
-    mounts = {each["mountPath"] for each in container["volumeMounts"]}
-    flags = []
-    for each in container["args"][1:]:
-        name, _, text = each.partition("=")
-        if name.endswith("-file"):
-            assert str(Path(text).parent) in mounts
-            (tmp_path / Path(text).name).write_text("")
-            text = str(tmp_path / Path(text).name)
-        flags.append(f"{name}={text}")
-    settings = load_hub_settings(flags, {})
-    assert settings.hub_query_url == "https://engine.example.com/prometheus"
-    assert settings.hub_ca_file is not None
-    assert settings.leader_election_id == NAME
-
-
-@pytest.mark.parametrize(
-    ("setting", "named"),
-    [
-        ("hub.enabled=true", "hub.queryURL has no value"),
-        ("hub.queryURL=http://engine.example.com", "queryURL"),
-        ("hub.engage=some", "engage"),
-        ("hub.clusterLabel=a-b", "clusterLabel"),
-        ("hub.tokenSecret.nam=a", "nam"),
-        ("hub.staleSecond=1", "staleSecond"),
-        (f"{ON.removeprefix('--set=')},hub.statusBindAddress=:8080", "8080 and 8081 serve"),
-    ],
-)
-def test_wrong_value_is_refused_with_its_name(helm: Helm, setting: str, named: str) -> None:
-    with pytest.raises(HelmFailed, match=named):
-        helm.render(CHART, f"--set={setting}")
-
-
-def test_a_workload_cluster_may_send_the_status_alone(helm: Helm) -> None:
-    words = "--set=serviceMonitor.enabled=true,serviceMonitor.rollupOnly=true"
-    objects = helm.render(CHART, words, golden.OPERATOR)
-    (monitor,) = (each for each in objects if each["kind"] == "ServiceMonitor")
-    (endpoint,) = monitor["spec"]["endpoints"]
-    (relabelling,) = endpoint["metricRelabelings"]
-    assert relabelling["action"] == "keep"
-    assert relabelling["regex"] == "productionstack_status_reporter_rollup_.*"
-
-
-# ---------------------------------------------------------------- alerts
-
 
 def _rules(helm: Helm, *words: str) -> Json:
     on = (ON, "--set=prometheusRule.enabled=true", *words)
     objects = helm.render(CHART, *on, golden.OPERATOR)
-    found: Json = _hub(objects)["PrometheusRule"]["spec"]
+    found: Json = objects_of_hub(objects)["PrometheusRule"]["spec"]
     return found
 
 
@@ -189,7 +73,9 @@ def test_followers_of_a_hub_are_told_apart_where_no_reporter_runs(helm: Helm) ->
         helm.render(CHART, ON, words, golden.OPERATOR)
 
 
-def test_prometheus_accepts_the_alerts_and_they_name_metrics_of_the_hub(helm: Helm) -> None:
+def test_prometheus_accepts_the_alerts_and_they_name_metrics_of_theobjects_of_hub(
+    helm: Helm,
+) -> None:
     rules = _rules(helm)
     assert rule_errors(rules) == ""
     names = {each.full_name for each in HUB_METRICS}
@@ -207,13 +93,11 @@ The codes for which ProductionStackHubWithoutAnswers fires.
 
 
 def test_an_alert_knows_each_cause_of_unknown(helm: Helm) -> None:
-    found = re.findall(r'code=~"([^"]+)"', " ".join(each["expr"] for each in _all(_rules(helm))))
+    found = re.findall(
+        r'code=~"([^"]+)"', " ".join(each["expr"] for each in each_rule(_rules(helm)))
+    )
     known = {code for each in found for code in each.split("|")}
     assert known | WITHOUT_AN_ALERT | OF_THE_ENGINE == {each.value for each in FleetCode}
-
-
-def _all(rules: Json) -> list[Json]:
-    return [rule for group in rules["groups"] for rule in group["rules"]]
 
 
 TARGET = {"job": NAME, "pod": "hub-0", "namespace": NAMESPACE}
