@@ -150,6 +150,7 @@ class _Round(NamedTuple):
             evaluated=record.evaluated if chosen is None else chosen.report.evaluated,
             skew=self._skew(record, chosen),
             stands=record.stands and judgement.state is None,
+            was_seen=record.was_seen or bool(seen),
             source=judgement.chosen.source if judgement.chosen is not None else "",
             revision=record.revision if content == record.content else self.before.revision + 1,
         )
@@ -167,6 +168,7 @@ class _Round(NamedTuple):
             evaluated=earlier.evaluated if earlier is not None else None,
             stands=earlier is not None and earlier.state is not State.UNKNOWN,
             written=self.now - (earlier.age if earlier is not None else 0.0),
+            was_seen=earlier is not None and earlier.evaluated is not None,
             revision=self.before.revision + 1,
         )
 
@@ -185,7 +187,7 @@ class _Round(NamedTuple):
         if record.content.code is not None or (record.stands and is_other):
             since = None
         until = None if since is None else since + self.rules.stale
-        return Past(record.heard, until, record.evaluated is not None)
+        return Past(record.heard, until, record.was_seen)
 
     def _content(
         self,

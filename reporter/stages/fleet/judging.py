@@ -47,12 +47,12 @@ class Past(NamedTuple):
     What was known of a cluster before this round.
 
     *heard*: when a source that counted last changed. *stands_until*: until when its state may stand
-    without a change; None if there is none that may. *has_reported*: it did at any time.
+    without a change; None if there is none that may. *was_seen*: series with its label ever were.
     """
 
     heard: float | None
     stands_until: float | None
-    has_reported: bool
+    was_seen: bool
 
 
 def judge(
@@ -133,7 +133,7 @@ def _why_unknown(
         return FleetCode.ENGINE_UNAVAILABLE
     if living:
         return FleetCode.NOT_CONFIRMED
-    if not past.has_reported and not sightings:
+    if not past.was_seen and not sightings:
         return FleetCode.NEVER_REPORTED
     if fleet.hears(now, rules.stale) or past.heard is None:
         return FleetCode.SILENT

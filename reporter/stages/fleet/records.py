@@ -118,7 +118,7 @@ class ClusterRecord(NamedTuple):
     *engagement*: label and UID that were asked for. *since*: when state and code became what they are.
     *heard*: when a source that counts last changed; None if none ever did. *evaluated*: the Unix time
     that the cluster reports, None if it never did. *stands*: the state is that of an earlier process,
-    which wrote it at *written*.
+    which wrote it at *written*. *was_seen*: series with its label were in an answer.
     *source*: the source that counts; empty without one.
     """
 
@@ -131,6 +131,7 @@ class ClusterRecord(NamedTuple):
     skew: SkewWindow | None = None
     stands: bool = False
     written: float = 0.0
+    was_seen: bool = False
     source: Source = ""
     revision: int = 0
 

@@ -21,6 +21,7 @@ from reporter.stages.fleet.series.gathering import gather_clusters
 from reporter.stages.fleet.shown.document import FleetMoment, FleetView
 from reporter.stages.fleet.shown.objects import confirmed_at, render_status
 from reporter.stages.rollup.objects.wanted import is_outdated, make_patch, renewal_due_at
+from tests.support.cases.syntax import apply_merge_patch
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters
 
 
@@ -117,10 +118,8 @@ class Rounds:
             due = renewal_due_at(found, RENEWAL, evaluated_at=at, now=self.now)
             if is_outdated(found, wanted) or due <= self.now:
                 patch = make_patch(found, wanted, evaluated_at=at, reported=record.evaluated)
-                status = {**(found.status or {}), **patch["status"]}
-                self.objects[name] = msgspec.structs.replace(
-                    found, status={key: text for key, text in status.items() if text is not None}
-                )
+                status = apply_merge_patch(found.status or {}, patch["status"])
+                self.objects[name] = msgspec.structs.replace(found, status=status)
 
     def restart(self) -> None:
         """
