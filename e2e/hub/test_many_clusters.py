@@ -38,7 +38,7 @@ def test_those_that_vanish_are_silent_and_all_others_stay_current() -> None:
         with HubProcess(plane, engine, *FLAGS) as hub:
             until(lambda: _states(hub) == {"Current": MANY}, within=BOUND, what="all are Current")
             fleet.silent = VANISHED
-            seen = set()
+            seen: set[str] = set()
 
             def are_silent() -> bool:
                 found = _states(hub)

@@ -4,6 +4,7 @@ Only a change of the time of evaluation shows that a source lives.
 
 from reporter.model.fleet.answers import SourceId, SourceReport
 from reporter.model.rollup.states import State
+from reporter.stages.fleet.records import Sightings
 from reporter.stages.fleet.sightings import EARLIER_TIMES, update
 from tests.support.fleet.series import NOON
 
@@ -16,7 +17,7 @@ def seen(*times: float, state: State = State.CURRENT):
     """
     Return the sighting after answers with these times of evaluation, one every 30 seconds.
     """
-    found = {}
+    found: Sightings = {}
     for number, time in enumerate(times):
         report = SourceReport("uid-1", NOON + time, state)
         found = update(found, {SOURCE: report}, now=30.0 * number, stale=STALE)
