@@ -33,8 +33,10 @@ INSIDE = (
 
 class Asked(NamedTuple):
     """
-    The program in the pods that are asked. *url*: what ``--from`` has before its URL. *value*: that of
-    the chart for its status address. *instead*: another way to ask.
+    The program in the pods that are asked.
+
+    *url*: what ``--from`` has before its URL. *value*: that of the chart for its status address.
+    *instead*: another way to ask.
     """
 
     selector: str
