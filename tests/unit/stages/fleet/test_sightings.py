@@ -49,8 +49,8 @@ def test_as_many_copies_of_an_engine_as_are_remembered_may_answer_in_turn():
 
 
 def test_a_time_that_an_engine_rounds_is_the_same():
-    found = seen(0, 0.0004, 0.0008, 0.0012)
-    assert found.changed == 90.0, "all small steps together are more than the precision"
+    assert seen(0, 0.0004, 0.0008).changed is None
+    assert seen(0, 0.0004, 0.0008, 0.0012).changed == 90.0, "many small steps are a change"
 
 
 def test_a_source_that_is_absent_for_long_is_new_again():
