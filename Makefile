@@ -86,8 +86,9 @@ else
 	$(BIN)/pytest e2e/suite --kubeconfig=$(KUBECONFIG_GIVEN) $(if $(YES),--yes)
 endif
 
-e2e-hub: $(STAMP) ## a fleet of two clusters, a real Prometheus and the hub, with every fault
+e2e-hub: $(STAMP) ## a fleet of two clusters, real metrics engines and the hub, with every fault
 	@$(BIN)/python -m e2e.controlplane --quiet
+	-@$(BIN)/python -m e2e.hub.parts.victoria_metrics --quiet
 	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/hub -m "" $(SIDE_BY_SIDE) --numprocesses=2
 
 e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the chart

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from e2e.controlplane import ControlPlane, Options, assets
+from e2e.hub.parts import victoria_metrics
 from e2e.support.production_stack import components as example
 from e2e.support.production_stack.components import namespace_manifest
 from tests.support.file_scheduling import pytest_xdist_make_scheduler
@@ -28,16 +29,30 @@ CONTROL_PLANE = NeededProgram(
 )
 
 
+SECOND_ENGINE = NeededProgram(
+    title="SECOND ENGINE",
+    tests="of the hub with VictoriaMetrics",
+    why_skipped="no VictoriaMetrics, see the end",
+    find=victoria_metrics.find,
+    missing=victoria_metrics.VictoriaMetricsMissing,
+    required_variable="SECOND_ENGINE_REQUIRED",
+)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
-    Skip the tests that need a real control plane if there is none. No other place decides that.
+    Skip the tests that need a program if there is none. No other place decides that.
     """
     CONTROL_PLANE.skip_without([item for item in items if _needs_control_plane(item)])
+    SECOND_ENGINE.skip_without(
+        [item for item in items if item.get_closest_marker("second_engine")]
+    )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     CONTROL_PLANE.report_skipped(terminalreporter)
+    SECOND_ENGINE.report_skipped(terminalreporter)
 
 
 def _needs_control_plane(item: pytest.Item) -> bool:

@@ -67,6 +67,7 @@ def contents() -> Mapping[Path, str]:
                 ("Sets", "integer", ".status.inferenceSets.total"),
                 ("Failed", "integer", ".status.inferenceSets.failed"),
                 ("Version", "string", ".status.reporterVersion"),
+                ("Evaluated", "date", ".status.lastEvaluationTime"),
                 ("Age", "date", ".metadata.creationTimestamp"),
             ],
         ),

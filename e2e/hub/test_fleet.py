@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from e2e.controlplane import until
-from e2e.hub import hub_process
-from e2e.hub.fleet import (
+from e2e.hub.parts import engines, hub_process
+from e2e.hub.parts.fleet import (
     EAST,
     SEEN_WITHIN,
     UNKNOWN_WITHIN,
@@ -17,8 +17,8 @@ from e2e.hub.fleet import (
     Fleet,
     running_fleet,
 )
-from e2e.hub.hub_process import INTERVAL, STALE, HubProcess
-from e2e.hub.shifted_page import shifted_page
+from e2e.hub.parts.hub_process import INTERVAL, STALE, HubProcess
+from e2e.hub.parts.pages import shifted_page
 from e2e.support.production_stack import inference_sets
 from tests.support import kstatus
 
@@ -141,6 +141,24 @@ def test_one_label_for_two_clusters_is_neither_of_them(fleet: Fleet) -> None:
         fleet.west.relabel(WEST)
 
 
+def test_a_cluster_that_has_the_label_of_a_silent_one_too_is_not_shown_for_it(
+    fleet: Fleet,
+) -> None:
+    """
+    Both labels have one UID then, and only a person knows which is wrong.
+    """
+    port = fleet.east.reporter.metrics_port
+    wrong = engines.agent(fleet.east.plane, "agent-wrong", fleet.engine, port, label=WEST)
+    fleet.west.agent.kill()
+    wrong.start()
+    try:
+        fleet.until(WEST, "Unknown DuplicateCluster")
+        fleet.until(EAST, "Unknown DuplicateCluster")
+    finally:
+        wrong.stop()
+        fleet.west.agent.start()
+
+
 def test_an_engine_that_is_gone_is_not_the_fault_of_clusters(fleet: Fleet) -> None:
     fleet.engine.stop()
     try:
@@ -189,11 +207,12 @@ def test_another_hub_takes_over_what_this_one_knew(fleet: Fleet) -> None:
     fleet.west.agent.kill()
     try:
         fleet.until(WEST, "Unknown Silent", within=UNKNOWN_WITHIN)
-        second = HubProcess(fleet.east.plane, fleet.engine, name="hub-1")
+        first, second = fleet.hub, HubProcess(fleet.east.plane, fleet.engine, name="hub-1")
         second.start(leading=False)
         try:
-            fleet.hub.kill()
+            first.kill()
             second.until_leading()
+            fleet.hub = second
             seen = set()
             ends = time.monotonic() + 3 * INTERVAL
             while time.monotonic() < ends:
@@ -202,8 +221,34 @@ def test_another_hub_takes_over_what_this_one_knew(fleet: Fleet) -> None:
             assert seen == {("Current", "Unknown")}
             fleet.until(WEST, "Unknown Silent", within=UNKNOWN_WITHIN)
         finally:
+            fleet.hub = first
             second.stop()
     finally:
         if not fleet.hub.running:
             fleet.hub.start()
         fleet.west.agent.start()
+
+
+def test_a_hub_that_starts_again_keeps_nobody_current_who_is_gone(fleet: Fleet) -> None:
+    fleet.hub.kill()
+    fleet.west.agent.kill()
+    try:
+        fleet.hub.start()
+        assert fleet.line(EAST) == "Current"
+        fleet.until(WEST, "Unknown Silent", within=2 * UNKNOWN_WITHIN)
+        assert fleet.status(WEST)["lastKnown"] == "Current"
+        assert fleet.line(EAST) == "Current"
+    finally:
+        fleet.west.agent.start()
+
+
+def test_a_hub_that_starts_without_an_engine_shows_no_old_state(fleet: Fleet) -> None:
+    fleet.hub.kill()
+    fleet.engine.stop()
+    try:
+        fleet.hub.start()
+        for name in (EAST, WEST):
+            fleet.until(name, "Unknown NotAsked", within=UNKNOWN_WITHIN)
+            assert fleet.status(name)["lastKnown"] == "Current"
+    finally:
+        fleet.engine.start()

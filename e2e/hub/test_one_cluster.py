@@ -4,7 +4,7 @@ A hub, a real Prometheus, an agent and one cluster: the short form of the tests 
 
 import pytest
 
-from e2e.hub.fleet import EAST, UNKNOWN_WITHIN, running_fleet
+from e2e.hub.parts.fleet import EAST, UNKNOWN_WITHIN, running_fleet
 
 
 pytestmark = pytest.mark.controlplane

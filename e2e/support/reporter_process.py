@@ -137,6 +137,12 @@ class ReporterProcess:
         found: Json = json.loads(self._answer(self.health_port, "/status"))
         return found
 
+    def read_page(self, path: str) -> str:
+        """
+        Return a page of its status server, whatever the HTTP status.
+        """
+        return self._answer(self.health_port, path)
+
     def status_v1(self, path: str = "") -> Json:
         """
         Return the roll-up, or that of ``namespaces/NAME`` or ``namespaces/NAMESPACE/NAME``.

@@ -127,6 +127,12 @@ class Asker:
         except QueryFailed as err:
             self._failed(name, err, started)
             return None
+        except Exception as err:
+            # Without an answer states become stale. A loop that ends would leave them as they are.
+            logger.exception("the answer to the query %s cannot be read", name)
+            why = f"a fault of the hub: {type(err).__name__}"
+            self._failed(name, QueryFailed(QueryResult.UNREADABLE, why), started)
+            return None
         self._record(name, QueryResult.COMPLETE, "", started)
         if self._pauses.pop(name, None) is not None:
             logger.info("the query %s has a complete answer again", name)

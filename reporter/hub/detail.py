@@ -48,6 +48,9 @@ class ClusterDetails:
         if missing is not None or entry is None:
             return _response(404, missing or _error(view.why))
         record = view.fleet.clusters[name]
+        if record.content.code is not None:
+            why = f"the cluster is Unknown ({record.content.code}), and so are its namespaces"
+            return _response(503, _error(why))
         if not record.source:
             return _response(503, _error("no source of the cluster counts at the moment"))
         try:

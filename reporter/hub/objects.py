@@ -7,12 +7,11 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from reporter.hub.keeper import RENEWAL_SPACING, FleetKeeper
-from reporter.model.fleet.enums import FleetCode
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
 from reporter.runtime.rollup.object_queue import ObjectWrite, PendingObject
 from reporter.stages.fleet.shown.document import FleetView
-from reporter.stages.fleet.shown.objects import render_status
+from reporter.stages.fleet.shown.objects import confirmed_at, render_status
 from reporter.stages.rollup.objects.wanted import (
     Json,
     change_due_at,
@@ -40,7 +39,7 @@ class _Written(NamedTuple):
 
 class FleetLooks:
     """
-    The last look at each object. One whose cluster is not known yet has none.
+    The last look at each object. Before the first round, and while its status stands, there is none.
     """
 
     def __init__(
@@ -63,7 +62,11 @@ class FleetLooks:
         for number, (name, found) in enumerate(objects.items(), start=1):
             wanted = self._look(name, found, view, now=now)
             if wanted is not None:
-                pending.append(self._pend(name, found, wanted, view, interval=interval, now=now))
+                record = view.fleet.clusters[name[1]]
+                evaluated_at = confirmed_at(record, view.moment, now=now)
+                pending.append(
+                    self._pend(name, found, wanted, evaluated_at, interval=interval, now=now)
+                )
             if not number % OBJECTS_BETWEEN_YIELDS:
                 await asyncio.sleep(0)
         return pending, None
@@ -73,7 +76,7 @@ class FleetLooks:
         name: NamespacedName,
         found: ProductionStackCluster,
         wanted: Json,
-        view: FleetView,
+        evaluated_at: datetime | None,
         *,
         interval: timedelta,
         now: datetime,
@@ -81,7 +84,6 @@ class FleetLooks:
         is_done = self._written.get(name) == _Written(found.status, wanted)
         if is_outdated(found, wanted) and not is_done:
             return PendingObject(False, change_due_at(found, wanted, now=now), name)
-        evaluated_at = view.moment.answered_at
         due_at = renewal_due_at(found, interval, evaluated_at=evaluated_at, now=now)
         return PendingObject(True, due_at, name)
 
@@ -94,8 +96,8 @@ class FleetLooks:
         now: datetime,
     ) -> Json | None:
         record = view.fleet.clusters.get(name[1])
-        if record is None or record.content.code is FleetCode.NOT_ASKED:
-            return None
+        if record is None or record.stands:
+            return None  # the status that is there stands, with all that it says
         if record.engagement != (found.spec.cluster_label, found.spec.cluster_uid):
             return None  # the spec changed a moment ago
         kept = self._kept.get(name)
@@ -116,9 +118,8 @@ class FleetLooks:
         record = view.fleet.clusters.get(name[1])
         if wanted is None or record is None:
             return None
-        patch = make_patch(
-            found, wanted, evaluated_at=view.moment.answered_at, reported=record.evaluated
-        )
+        evaluated_at = confirmed_at(record, view.moment, now=now)
+        patch = make_patch(found, wanted, evaluated_at=evaluated_at, reported=record.evaluated)
         return ObjectWrite(wanted, patch)
 
     def written(self, name: NamespacedName, after: ProductionStackCluster, wanted: Json) -> bool:

@@ -81,7 +81,8 @@ class HubSettings:
     hub_stale: timedelta = _hub(
         "300",
         seconds_parser(least=30),
-        "A cluster that has not evaluated anew for this long is Unknown.",
+        "A cluster that has not evaluated anew for this long is Unknown; must be longer than"
+        " --resync-seconds, the scrape interval and the way of the metrics together, in every cluster.",
     )
     hub_cluster_label: str = _hub(
         "cluster", parse_metric_label, "Label of series with the name of their cluster."

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from reporter.model.rollup.states import State
-from tests.support.fleet.rounds import Rounds, a_cluster
+from tests.support.fleet.rounds import MAX_AGE, Rounds, a_cluster
 from tests.support.fleet.series import NOON, SourceSeries
 
 
@@ -26,6 +26,8 @@ NEVER = float("-inf")
 class Truth:
     """
     A source as it is. *changed*: when an answer with a new time of evaluation last reached the hub.
+
+    *before*: the time that it had before that. *reported*: when one last reached any process of the hub.
     """
 
     label: str
@@ -36,7 +38,9 @@ class Truth:
     runs: bool = True
     shown: bool = True
     delivered: float = NEVER
+    before: float = NEVER
     changed: float = NEVER
+    reported: float = NEVER
 
 
 class FleetLaws(RuleBasedStateMachine):
@@ -45,6 +49,7 @@ class FleetLaws(RuleBasedStateMachine):
         self.rounds = Rounds()
         self.sources: dict[int, Truth] = {}
         self.known: dict[tuple[int, str, str], Truth] = {}
+        self.shown: list[Truth] = []
         self.restarted = 0.0
         self.generation = 1
 
@@ -74,6 +79,7 @@ class FleetLaws(RuleBasedStateMachine):
         old = self.known.get((number, label, uid))
         if old is not None:
             made.delivered, made.changed = old.delivered, old.changed
+            made.before, made.reported = old.before, old.reported
         self.sources[number] = self.known[number, label, uid] = made
 
     @rule(number=st.integers(0, 3), runs=st.booleans(), shown=st.booleans())
@@ -105,9 +111,9 @@ class FleetLaws(RuleBasedStateMachine):
     @rule()
     def restart(self):
         self.rounds.restart()
-        self.restarted = self.rounds.seconds
+        self.restarted, self.shown = self.rounds.seconds, []
         for each in self.known.values():
-            each.delivered = each.changed = NEVER
+            each.delivered = each.before = each.changed = NEVER
         self.rounds.fail()
 
     @rule(pauses=st.lists(st.sampled_from([30.0, 30.0, 30.0, 120.0]), min_size=2, max_size=12))
@@ -117,9 +123,26 @@ class FleetLaws(RuleBasedStateMachine):
             shown = [each for each in self.sources.values() if each.shown]
             for each in shown:
                 if each.delivered not in {each.evaluated, NEVER}:
-                    each.changed = self.rounds.seconds
+                    each.changed, each.before = self.rounds.seconds, each.delivered
+                if each.delivered != each.evaluated:
+                    each.reported = self.rounds.seconds
                 each.delivered = each.evaluated
-            self.rounds.ask(*(self._series(n, e) for n, e in self.sources.items() if e.shown))
+            self._answer({n: each for n, each in self.sources.items() if each.shown})
+
+    @rule(pauses=st.lists(st.sampled_from([30.0, 200.0]), min_size=2, max_size=8))
+    def ask_copies(self, pauses):
+        """
+        Let two copies of the engine answer in turn, one of which lags behind.
+        """
+        for pause in pauses:
+            self.ask([pause])
+            self._pass(30.0)
+            known = {n: e for n, e in self.sources.items() if e.shown and e.before != NEVER}
+            self._answer({n: replace(each, evaluated=each.before) for n, each in known.items()})
+
+    def _answer(self, shown: dict[int, Truth]) -> None:
+        self.shown = list(shown.values())
+        self.rounds.ask(*(self._series(number, each) for number, each in shown.items()))
 
     @rule(name=st.sampled_from(NAMES))
     def calm_down(self, name):
@@ -182,6 +205,37 @@ class FleetLaws(RuleBasedStateMachine):
             assert "" not in living
             wanted = self.rounds.objects[name].spec.cluster_uid
             assert not wanted or living <= {wanted}
+
+    @invariant()
+    def what_is_current_after_a_restart_is_the_one_that_is_shown(self):
+        if self.rounds.seconds - self.restarted > STALE:
+            return  # what is shown then may be long gone
+        clusters = self.rounds.fleet.clusters
+        for name in self._current():
+            label = self.rounds.objects[name].spec.cluster_label
+            uids = {each.uid for each in self.shown if each.label == label}
+            assert uids <= {clusters[name].content.uid}
+
+    @invariant()
+    def what_is_current_has_one_label(self):
+        engaged = {each.spec.cluster_label for each in self.rounds.objects.values()}
+        for name in self._current():
+            uid, spec = (
+                self.rounds.fleet.clusters[name].content.uid,
+                self.rounds.objects[name].spec,
+            )
+            labels = {
+                each.label
+                for each in self.known.values()
+                if each.uid == uid and self.rounds.seconds - each.changed <= STALE
+            }
+            assert spec.cluster_uid or len(labels & engaged) <= 1
+
+    @invariant()
+    def no_restart_of_the_hub_keeps_a_cluster_current_for_ever(self):
+        for name in self._current():
+            reported = max((each.reported for each in self._of(name)), default=NEVER)
+            assert self.rounds.seconds - reported <= MAX_AGE.total_seconds() + STALE + 1
 
     @invariant()
     def an_object_says_what_the_fleet_says(self):

@@ -19,7 +19,7 @@ from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.model.rollup.states import State
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.status.hub import FleetAnswer, HubSource
-from reporter.runtime.status.pods import HUB_SELECTOR, PodFetcher, find_reporter_pods
+from reporter.runtime.status.pods import HUB, HUB_SELECTOR, PodFetcher, find_reporter_pods
 from reporter.runtime.status.source import CannotAsk
 from reporter.runtime.status.url import UrlFetcher
 from reporter.settings import SettingsError
@@ -111,7 +111,7 @@ class _HubOpener:
             )
         why = f"no pod has the label {HUB_SELECTOR}"
         for pod in pods:
-            source = HubSource(PodFetcher(api, pod, HUB_SELECTOR))
+            source = HubSource(PodFetcher(api, pod, HUB))
             try:
                 await source.ask()
             except CannotAsk as err:

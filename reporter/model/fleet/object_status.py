@@ -61,8 +61,8 @@ class ClusterObjectStatus(StatusStruct, frozen=True, kw_only=True):
     last_evaluation_time: Annotated[
         Time | None,
         Meta(
-            description="Time of an answer of the metrics engine that came to this status; renewed"
-            " every five minutes, less often beyond 1,500 objects. An older time: the hub does not"
-            " run, or the engine does not answer."
+            description="Time of an answer of the metrics engine in which the cluster had reported"
+            " anew; of an Unknown one, of any answer. Renewed every five minutes, less often beyond"
+            " 1,500 objects. An older time: the hub does not run, or the engine does not answer."
         ),
     ] = None

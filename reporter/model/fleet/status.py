@@ -74,6 +74,9 @@ class ClusterEntry(StatusStruct, frozen=True, kw_only=True):
     other_uids: Annotated[
         tuple[str, ...], Meta(description="All UIDs under its label, if there are several.")
     ] = ()
+    other_labels: Annotated[
+        tuple[str, ...], Meta(description="All labels with its UID, if there are several.")
+    ] = ()
     version: Annotated[str, Meta(description="Version of its reporter.")] = ""
     evaluated_at: Annotated[
         datetime | None, Meta(description="Time of its last evaluation, by its own clock.")

@@ -4,6 +4,8 @@ Find the pods of reporters, and reach one through the API server's proxy.
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from http import HTTPStatus
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,9 +26,28 @@ The labels that the chart gives to the pods of reporters and of hubs.
 ADDRESS_FLAG = "status-bind-address"
 INSIDE = (
     "its status address is inside of the pod alone: run kubectl port-forward -n {namespace} {name}"
-    " 8082 and use --from=http://127.0.0.1:8082, or open it with the chart's value"
-    " statusBindAddress=:8082"
+    " 8082 and use --from={url}http://127.0.0.1:8082, or open it with the chart's value"
+    " {value}=:8082"
 )
+
+
+class Asked(NamedTuple):
+    """
+    The program in the pods that are asked.
+
+    *url*: what ``--from`` has before its URL. *value*: that of the chart for its status address.
+    *instead*: another way to ask.
+    """
+
+    selector: str
+    program: str
+    url: str
+    value: str
+    instead: str
+
+
+REPORTER = Asked(SELECTOR, "reporter", "", "statusBindAddress", "--from=cluster")
+HUB = Asked(HUB_SELECTOR, "hub", "hub:", "hub.statusBindAddress", "--from=hub:URL")
 
 
 class _Metadata(msgspec.Struct):
@@ -136,9 +157,9 @@ class PodFetcher:
     A pod that does not answer may have been replaced: the next question finds another one.
     """
 
-    def __init__(self, api: RestClient, pod: ReporterPod, selector: str = SELECTOR) -> None:
-        self.description = f"the reporter in pod {pod}"
-        self._selector = selector
+    def __init__(self, api: RestClient, pod: ReporterPod, asked: Asked = REPORTER) -> None:
+        self.description = f"the {asked.program} in pod {pod}"
+        self._asked = asked
         self._api, self._pod, self._is_lost = api, pod, False
 
     async def fetch(
@@ -151,7 +172,12 @@ class PodFetcher:
         pod = self._pod = await self._find_again() if self._is_lost else self._pod
         address = pod.status_address
         if address is None:
-            why = INSIDE.format(namespace=pod.namespace, name=pod.name)
+            why = INSIDE.format(
+                namespace=pod.namespace,
+                name=pod.name,
+                url=self._asked.url,
+                value=self._asked.value,
+            )
             raise CannotAsk(f"pod {pod} cannot be asked: {why}")
         try:
             answer = await self._api.call(
@@ -168,30 +194,35 @@ class PodFetcher:
         except Refused as err:
             raise CannotAsk(
                 f"pod {pod} cannot be asked: {err.why}; grant get on pods/proxy in namespace"
-                f" {pod.namespace}, or use --from=cluster"
+                f" {pod.namespace}, or use {self._asked.instead}"
             ) from err
         except KubeError as err:
             self._is_lost = True
             raise CannotAsk(
                 f"pod {pod} cannot be asked through the API server: {err.why}; the chart's value"
-                " networkPolicy.statusFrom must let the API server in, or use --from=cluster",
+                f" networkPolicy.statusFrom must let the API server in, or use {self._asked.instead}",
                 may_pass=True,
             ) from err
+        self._is_lost = answer.status == HTTPStatus.SERVICE_UNAVAILABLE
         return Fetched(answer.status, answer.headers, answer.body)
 
     async def _find_again(self) -> ReporterPod:
         namespace = self._pod.namespace
         try:
-            found = await find_reporter_pods(self._api, namespace, self._selector)
+            found = await find_reporter_pods(self._api, namespace, self._asked.selector)
         except KubeError as err:
             raise CannotAsk(
-                f"the reporter's pods cannot be found: {err.why}", may_pass=True
+                f"the pods of the {self._asked.program} cannot be found: {err.why}", may_pass=True
             ) from err
         ready = [pod for pod in found if pod.is_ready]
         if not ready:
-            raise CannotAsk(f"no pod of the reporter in {namespace} is ready", may_pass=True)
+            raise CannotAsk(
+                f"no pod of the {self._asked.program} in {namespace} is ready", may_pass=True
+            )
         self._is_lost = False
-        return ready[0]
+        # Of hubs only the leader answers, so the next one is asked, and after the last one the first.
+        others = [pod for pod in ready if pod.name > self._pod.name]
+        return (others or ready)[0]
 
     async def close(self) -> None:
         await self._api.close()

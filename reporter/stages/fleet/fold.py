@@ -15,7 +15,7 @@ from reporter.model.fleet.enums import Dropped, Engage, FleetCode
 from reporter.model.rollup.states import State
 from reporter.stages.fleet import sightings as sighting_rules
 from reporter.stages.fleet.engagements import Engagement
-from reporter.stages.fleet.judging import Judgement, Past, judge
+from reporter.stages.fleet.judging import Judgement, Past, find_labels, judge
 from reporter.stages.fleet.records import (
     Content,
     Fleet,
@@ -46,6 +46,7 @@ def fold(
     after = fleet
     if answers.clusters is not None:
         after = _take(fleet, engaged, answers.clusters, now=now, rules=rules)
+    after = replace(after, labels_of=find_labels(after.sightings, rules, now=now))
     round_ = _Round(fleet, after, answers, now, rules)
     clusters = {name: round_.cluster(name, each) for name, each in engaged.items()}
     is_same = after.dropped == fleet.dropped and _revisions(clusters) == _revisions(fleet.clusters)
@@ -149,6 +150,7 @@ class _Round(NamedTuple):
             evaluated=record.evaluated if chosen is None else chosen.report.evaluated,
             skew=self._skew(record, chosen),
             stands=record.stands and judgement.state is None,
+            was_seen=record.was_seen or bool(seen),
             source=judgement.chosen.source if judgement.chosen is not None else "",
             revision=record.revision if content == record.content else self.before.revision + 1,
         )
@@ -166,6 +168,7 @@ class _Round(NamedTuple):
             evaluated=earlier.evaluated if earlier is not None else None,
             stands=earlier is not None and earlier.state is not State.UNKNOWN,
             written=self.now - (earlier.age if earlier is not None else 0.0),
+            was_seen=earlier is not None and earlier.evaluated is not None,
             revision=self.before.revision + 1,
         )
 
@@ -173,16 +176,18 @@ class _Round(NamedTuple):
         """
         Return what may stand: a state that was reported, or that of an earlier process.
 
-        If the cluster reports what it did when that process wrote, its silence began then.
+        If the cluster reports what it did when that process wrote, its silence began then. If another
+        cluster has the label now, nothing stands.
         """
         since = record.heard
         if since is None and record.stands:
             is_old = sighting_rules.is_as_written(seen, record.evaluated)
             since = record.written if is_old else record.first_engaged
-        if record.content.code is not None:
+        is_other = any(each.uid != record.content.uid for each in seen)
+        if record.content.code is not None or (record.stands and is_other):
             since = None
         until = None if since is None else since + self.rules.stale
-        return Past(record.heard, until, record.evaluated is not None)
+        return Past(record.heard, until, record.was_seen)
 
     def _content(
         self,

@@ -2,27 +2,44 @@
 Decide the state of one cluster. It is Current only if one living source of one known UID says so.
 """
 
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from reporter.model.fleet.answers import SourceId
 from reporter.model.fleet.enums import FleetCode
 from reporter.model.rollup.states import State
 from reporter.stages.fleet.engagements import Engagement
-from reporter.stages.fleet.records import Fleet, FleetRules, Sighting, Sightings
+from reporter.stages.fleet.records import Fleet, FleetRules, LabelsByUid, Sighting, Sightings
 
 
 class Judgement(NamedTuple):
     """
     *state*: None leaves it as it is. *code*: why it is Unknown. *chosen*: the source that counts.
+
+    *other_uids*, *other_labels*: all that a duplicate has.
     """
 
     state: State | None
     code: FleetCode | None = None
     chosen: SourceId | None = None
     other_uids: tuple[str, ...] = ()
+    other_labels: tuple[str, ...] = ()
 
 
 STANDS = Judgement(None)
+
+
+def find_labels(seen: Mapping[str, Sightings], rules: FleetRules, *, now: float) -> LabelsByUid:
+    """
+    Return the labels of all clusters that live.
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for label, sightings in seen.items():
+        for each, sighting in sightings.items():
+            if each.uid and sighting.is_living(now, rules.stale):
+                found[each.uid].add(label)
+    return {uid: tuple(sorted(labels)) for uid, labels in found.items()}
 
 
 class Past(NamedTuple):
@@ -30,12 +47,12 @@ class Past(NamedTuple):
     The knowledge about a cluster before this round.
 
     *heard*: when a source that counted last changed. *stands_until*: until when its state may stand
-    without a change; None if there is none that may. *has_reported*: it did at any time.
+    without a change; None if there is none that may. *was_seen*: series with its label ever were.
     """
 
     heard: float | None
     stands_until: float | None
-    has_reported: bool
+    was_seen: bool
 
 
 def judge(
@@ -59,6 +76,11 @@ def judge(
     real = tuple(sorted(uids - {""}))
     if len(real) > 1 or (engagement.uid and set(real) - {engagement.uid}):
         return Judgement(State.UNKNOWN, FleetCode.DUPLICATE_CLUSTER, other_uids=real)
+    labels = fleet.labels_of.get(real[0], ()) if real and not engagement.uid else ()
+    if len(labels) > 1:
+        return Judgement(
+            State.UNKNOWN, FleetCode.DUPLICATE_CLUSTER, other_uids=real, other_labels=labels
+        )
     if "" in uids:
         return Judgement(State.UNKNOWN, FleetCode.NO_CLUSTER_UID, _newest(living))
     chosen = _newest({each: found for each, found in living.items() if found.changed is not None})
@@ -111,7 +133,7 @@ def _why_unknown(
         return FleetCode.ENGINE_UNAVAILABLE
     if living:
         return FleetCode.NOT_CONFIRMED
-    if not past.has_reported and not sightings:
+    if not past.was_seen and not sightings:
         return FleetCode.NEVER_REPORTED
     if fleet.hears(now, rules.stale) or past.heard is None:
         return FleetCode.SILENT

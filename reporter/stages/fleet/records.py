@@ -42,13 +42,14 @@ class Sighting(NamedTuple):
     The knowledge about one source and UID under a label.
 
     *changed*: when its time of evaluation last changed; None if it never did before our eyes.
-    *seen*: when it was last in an answer.
+    *seen*: when it was last in an answer. *earlier*: the times of evaluation before, the last one first.
     """
 
     report: SourceReport
     first_seen: float
     seen: float
     changed: float | None = None
+    earlier: tuple[float, ...] = ()
 
     def is_living(self, now: float, stale: float) -> bool:
         """
@@ -60,13 +61,18 @@ class Sighting(NamedTuple):
 
 Sightings: TypeAlias = Mapping[SourceId, Sighting]
 
+LabelsByUid: TypeAlias = Mapping[str, tuple[str, ...]]
+"""
+The cluster labels under which a cluster lives, by its UID. With several at least one is wrong.
+"""
+
 
 class Content(NamedTuple):
     """
     The answer about a cluster, without ages.
 
     *code*: why the hub calls it Unknown; None if the state is what the cluster reports.
-    *other_uids*: of a duplicate. *trouble_known*: *blocking* and *namespaces* are those of this state.
+    *other_uids*, *other_labels*: of a duplicate. *trouble_known*: *blocking* and *namespaces* are those of this state.
     """
 
     state: State
@@ -74,6 +80,7 @@ class Content(NamedTuple):
     code: FleetCode | None = None
     uid: str = ""
     other_uids: tuple[str, ...] = ()
+    other_labels: tuple[str, ...] = ()
     version: str = ""
     counts: Mapping[State, int] = {}
     replicas: Replicas | None = None
@@ -111,7 +118,7 @@ class FleetRecord(NamedTuple):
     *engagement*: label and UID that were asked for. *since*: when state and code became what they are.
     *heard*: when a source that counts last changed; None if none ever did. *evaluated*: the Unix time
     that the cluster reports, None if it never did. *stands*: the state is that of an earlier process,
-    which wrote it at *written*.
+    which wrote it at *written*. *was_seen*: series with its label were in an answer.
     *source*: the source that counts; empty without one.
     """
 
@@ -124,6 +131,7 @@ class FleetRecord(NamedTuple):
     skew: SkewWindow | None = None
     stands: bool = False
     written: float = 0.0
+    was_seen: bool = False
     source: Source = ""
     revision: int = 0
 
@@ -139,11 +147,12 @@ class Fleet:
 
     *answered*: when the last complete answer about clusters came. *answering_since*: since when such
     answers come without a gap as long as the stale time. *engine_time*: Unix time of the engine then.
-    *revision*: changes with the content.
+    *labels_of*: of those that live. *revision*: changes with the content.
     """
 
     clusters: Mapping[str, FleetRecord] = field(default_factory=dict)
     sightings: Mapping[str, Sightings] = field(default_factory=dict)
+    labels_of: LabelsByUid = field(default_factory=dict)
     dropped: DroppedByCause = field(default_factory=dict)
     answered: float | None = None
     answering_since: float | None = None

@@ -8,9 +8,14 @@ from reporter.model.fleet.answers import SourceId, SourceReport
 from reporter.stages.fleet.records import Sighting, Sightings
 
 
-WRITTEN_PRECISION = 0.001
+PRECISION = 0.001
 """
-Seconds within which a time is that of a status: JSON numbers of other writers may be rounded.
+Seconds within which two times are the same: engines and other writers of JSON may round them.
+"""
+
+EARLIER_TIMES = 4
+"""
+The earlier times that are kept of a source: as many copies of an engine may answer in turn.
 """
 
 
@@ -21,18 +26,27 @@ def update(
     Return the sightings after an answer.
 
     The first sight of a source proves nothing, also if an earlier process saw another time: an engine
-    shows for minutes what is long gone, such as the replica that led before.
+    shows for minutes what is long gone, such as the replica that led before. A time that was seen
+    before proves nothing either: one of several copies of an engine may lag behind the others.
     """
     after = {each: old for each, old in before.items() if old.is_living(now, stale)}
     for each, report in reports.items():
         old = before.get(each)
         if old is None:
             after[each] = Sighting(report, now, now)
-        elif report.evaluated != old.report.evaluated:
-            after[each] = Sighting(report, old.first_seen, now, now)
+        elif is_same(report.evaluated, old.report.evaluated):
+            kept = report._replace(evaluated=old.report.evaluated)
+            after[each] = old._replace(report=kept, seen=now)
+        elif any(is_same(report.evaluated, time) for time in old.earlier):
+            after[each] = old._replace(seen=now)
         else:
-            after[each] = old._replace(report=report, seen=now)
+            earlier = (old.report.evaluated, *old.earlier)[:EARLIER_TIMES]
+            after[each] = Sighting(report, old.first_seen, now, now, earlier)
     return after
+
+
+def is_same(one: float, other: float) -> bool:
+    return abs(one - other) <= PRECISION
 
 
 def is_as_written(sightings: Sightings, written: float | None) -> bool:
@@ -40,6 +54,6 @@ def is_as_written(sightings: Sightings, written: float | None) -> bool:
     Return whether nothing has changed since a status with this time of evaluation was written.
     """
     return bool(sightings) and all(
-        written is not None and abs(each.report.evaluated - written) <= WRITTEN_PRECISION
+        written is not None and is_same(each.report.evaluated, written)
         for each in sightings.values()
     )

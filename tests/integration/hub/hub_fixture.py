@@ -22,6 +22,7 @@ from reporter.hub.query.credentials import QueryCredentials
 from reporter.hub.run import Hub
 from reporter.kube.client.client import RestClient, connect
 from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
+from reporter.model.rollup.states import State
 from reporter.runtime.process.clock import Clock
 from tests.integration.http.served_pages import free
 from tests.support.fleet.series import SourceSeries
@@ -34,6 +35,16 @@ CRD = yaml.safe_load((CHART / "files" / f"{KIND.resource}.yaml").read_text("utf-
 NAMESPACE = "fleet"
 WITHIN = 60.0
 METRICS = "productionstack_status_reporter_"
+
+WEST = SourceSeries(
+    "west",
+    "uid-2",
+    states=(State.FAILED,),
+    blocking=("clusterKaitoControllerNotReady", "Unavailable.Crash", "platform"),
+    namespaces={"team-a": State.FAILED},
+    packages={("modelharness", "0.2.2", State.FAILED): 3},
+)
+NORTH = replace(SourceSeries(), label="north", uid="uid-3")
 
 
 def manifest(name: str, **spec: Any) -> dict:
@@ -52,6 +63,11 @@ def install(server: EmbeddedServer) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     for each in (CRD, namespace):
         server.cluster.upsert(each)
+
+
+def create(server: EmbeddedServer, *names: str, **spec) -> None:
+    for name in names:
+        server.cluster.upsert(manifest(name, **spec))
 
 
 class LiveSources:
@@ -122,10 +138,15 @@ class RunningHub:
 
 @asynccontextmanager
 async def running_hub(
-    server: EmbeddedServer, engine: MetricsEngine, folder: Path, *flags: str, name: str = "hub-0"
+    server: EmbeddedServer,
+    engine: MetricsEngine,
+    folder: Path,
+    *flags: str,
+    name: str = "hub-0",
+    stale: timedelta | None = None,
 ) -> AsyncIterator[RunningHub]:
     """
-    Run a hub whose rounds follow each other at once.
+    Run a hub whose rounds follow each other at once. *stale*: shorter than a flag may be.
     """
     argv = (
         f"--hub-query-url={engine.url}",
@@ -138,6 +159,7 @@ async def running_hub(
     )
     environ = {"POD_NAMESPACE": NAMESPACE, "POD_NAME": name}
     settings = replace(load_hub_settings(argv, environ), hub_interval=timedelta(seconds=0.2))
+    settings = replace(settings, hub_stale=stale or settings.hub_stale)
     clock = Clock()
     api: RestClient = await connect(
         str(server.write_kubeconfig(folder / f"{name}.kubeconfig")), clock=clock, environ={}

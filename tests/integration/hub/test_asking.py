@@ -100,6 +100,29 @@ async def test_a_failed_query_delays_no_other_one():
     assert (entry.result, entry.why) == (QueryResult.PARTIAL, "the answer is partial: partial")
 
 
+class FailingEngine:
+    """
+    An engine in whose code is a fault.
+    """
+
+    async def ask(self, query, **_):
+        raise KeyError(query)
+
+
+async def test_an_answer_on_which_the_hub_fails_is_none(caplog):
+    """
+    A loop of rounds that ended instead would leave all states as they are.
+    """
+    results: Counter[tuple[QueryName, QueryResult]] = Counter()
+    asker = Asker(
+        FailingEngine(), settings(), Clock(), count_result=lambda *each: results.update([each])
+    )
+    assert (await asker.ask()).clusters is None
+    assert results == Counter([(CLUSTERS, QueryResult.UNREADABLE)])
+    assert asker.entries[0].why == "a fault of the hub: KeyError"
+    assert "the answer to the query clusters cannot be read" in caplog.text
+
+
 async def test_too_many_clusters_are_refused():
     async with asking("--hub-max-clusters=1") as (asker, _, results, _):
         assert (await asker.ask()).clusters is None

@@ -1,61 +1,19 @@
 """
-A hub over real sockets: objects, pages, metrics, the command status, and what is not known.
+A hub over real sockets: objects, pages, metrics, and what is not known.
 """
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from datetime import timedelta
 
 import msgspec
-import pytest_asyncio
 
-from reporter.embedded.server import EmbeddedServer
 from reporter.model.fleet.status import FleetDocument
 from reporter.model.rollup.states import State
 from reporter.sinks.metrics.hub_declarations import HUB_METRICS
-from tests.integration.hub.hub_fixture import (
-    KIND,
-    LiveSources,
-    RunningHub,
-    install,
-    manifest,
-    running_hub,
-)
-from tests.integration.status.asking import ask
+from tests.integration.hub.hub_fixture import KIND, create, running_hub
 from tests.support import kstatus
-from tests.support.fleet.series import SourceSeries
-from tests.support.stubs.metrics_engine import MetricsEngine, body, running_engine
-
-
-WEST = SourceSeries(
-    "west",
-    "uid-2",
-    states=(State.FAILED,),
-    blocking=("clusterKaitoControllerNotReady", "Unavailable.Crash", "platform"),
-    namespaces={"team-a": State.FAILED},
-    packages={("modelharness", "0.2.2", State.FAILED): 3},
-)
-NORTH = replace(SourceSeries(), label="north", uid="uid-3")
-
-
-@pytest_asyncio.fixture
-async def server() -> AsyncIterator[EmbeddedServer]:
-    async with EmbeddedServer() as server:
-        install(server)
-        yield server
-
-
-@pytest_asyncio.fixture
-async def engine() -> AsyncIterator[MetricsEngine]:
-    async with running_engine() as engine:
-        engine.sources = LiveSources(SourceSeries(), WEST, NORTH)
-        yield engine
-
-
-def create(server: EmbeddedServer, *names: str, **spec) -> None:
-    for name in names:
-        server.cluster.upsert(manifest(name, **spec))
+from tests.support.stubs.metrics_engine import body
 
 
 async def test_objects_get_the_state_of_their_cluster(server, engine, tmp_path):
@@ -123,9 +81,11 @@ async def test_pages_of_the_fleet(server, engine, tmp_path):
 
 
 async def test_the_namespaces_of_one_cluster_are_asked_for_on_demand(server, engine, tmp_path):
-    create(server, "prod", "west")
+    create(server, "prod", "west", "lost")
     async with running_hub(server, engine, tmp_path) as hub:
         await hub.until(lambda: hub.line("west").startswith("Failed"))
+        status, text, _ = await hub.get("/status/v1/clusters/lost/namespaces")
+        assert (status, "is Unknown (NeverReported)" in text) == (503, True)
         detail = await hub.document("/clusters/west/namespaces")
         (team,) = detail["namespaces"]
         assert (team["name"], team["state"]) == ("team-a", "Failed")
@@ -151,38 +111,6 @@ async def test_every_metric_is_on_the_page(server, engine, tmp_path):
         assert await hub.metric("hub_dropped_series_total", why="not_engaged") > 0
         assert await hub.metric("hub_query_results_total", query="clusters", result="complete") > 0
         assert await hub.metric("hub_last_success_timestamp_seconds") > 1_700_000_000
-
-
-async def test_the_command_shows_what_the_hub_answers(server, engine, tmp_path):
-    create(server, "prod", "west")
-    async with running_hub(server, engine, tmp_path) as hub:
-        await hub.until(lambda: hub.line("prod") == "Current")
-        where = f"--from=hub:http://{hub.health_at}"
-        found = await ask("status", where, "--exit-code")
-        assert found.code == 4
-        rows = [line.split() for line in found.out.splitlines()]
-        assert rows[0] == ["NAME", "STATE", "SETS", "READY", "FOR", "BLOCKED", "BY", "ACTS"]
-        assert [row[:2] for row in rows[1:]] == [["prod", "Current"], ["west", "Failed"]]
-        assert rows[2][-2:] == ["clusterKaitoControllerNotReady", "platform"]
-        assert "6 series are left out (not_engaged): north" in found.err
-        wide = await ask("status", where, "-o", "wide")
-        assert "modelharness 0.2.2" in wide.out
-        one = await ask("status", "west", where)
-        assert "Package:       modelharness 0.2.2: 3 Failed" in one.out
-        assert "Namespace:     team-a Failed" in one.out
-        assert (await ask("status", "-o", "name", where)).out == "prod\nwest\n"
-        assert json.loads((await ask("status", "-o", "json", where)).out)["scope"] == "fleet"
-        assert "state: Failed" in (await ask("status", "-o", "yaml", where)).out
-        bare = await ask("status", where, "--no-headers")
-        assert [line.split()[0] for line in bare.out.splitlines()] == ["prod", "west"]
-        missing = await ask("status", "east", where, "--exit-code")
-        assert (missing.code, "does not answer for a cluster east" in missing.err) == (6, True)
-        plain = await ask("status", f"--from=http://{hub.health_at}")
-        assert (plain.code, "ask it with --from=hub:URL" in plain.err) == (1, True)
-        waited = await ask("wait", "team-a", where)
-        assert (waited.code, "a hub answers status alone" in waited.err) == (2, True)
-        other = await ask("status", where, "--all-namespaces")
-        assert other.code == 2
 
 
 async def test_without_the_crd_no_cluster_seems_to_be_absent(server, engine, tmp_path):
@@ -213,8 +141,19 @@ async def test_an_engine_that_fails_is_named(server, engine, tmp_path):
         assert "no space left" in text
         (cluster,) = (await hub.document())["clusters"]
         assert cluster["blocking"]["code"] == "NotAsked"
-        assert hub.status("prod") == {}, "an earlier status is better than none"
+        await hub.until(lambda: hub.line("prod") == "Unknown NotAsked")
         assert await hub.metric("hub_last_success_timestamp_seconds") is None
+
+
+async def test_a_hub_without_an_answer_leaves_no_old_state_in_objects(server, engine, tmp_path):
+    create(server, "prod")
+    async with running_hub(server, engine, tmp_path) as hub:
+        await hub.until(lambda: hub.line("prod") == "Current")
+    engine.replies["evaluated"] = body({}, 500)
+    stale = timedelta(seconds=1)
+    async with running_hub(server, engine, tmp_path, name="hub-1", stale=stale) as hub:
+        await hub.until(lambda: hub.line("prod") == "Unknown NotAsked")
+        assert hub.status("prod")["lastKnown"] == "Current"
 
 
 async def test_a_permission_that_is_missing_is_on_its_pages(server, engine, tmp_path):
@@ -249,30 +188,6 @@ async def test_all_labels_are_seen_without_any_object_or_permission(server, engi
         assert (await hub.document())["fleet"].get("dropped", []) == []
 
 
-async def test_a_follower_says_who_leads_and_asks_nothing(server, engine, tmp_path):
-    create(server, "prod")
-    async with running_hub(server, engine, tmp_path) as hub:
-        await hub.until(lambda: hub.line("prod") == "Current")
-        async with (
-            running_engine() as idle,
-            running_hub(server, idle, tmp_path, name="hub-1") as follower,
-        ):
-            await follower.until(lambda: is_led_by_another(follower))
-            status, text, _ = await follower.get("/status/v1")
-            assert status == 503
-            assert "the leader is hub-0_" in json.loads(text)["error"]
-            assert await follower.metric("hub_clusters") is None
-            assert await follower.metric("hub_leader") == 0
-            where = f"--from=hub:http://{follower.health_at}"
-            found = await ask("status", where)
-            assert (found.code, "the leader is hub-0_" in found.err) == (1, True)
-            assert idle.requests == []
-
-
-async def is_led_by_another(hub: RunningHub) -> bool:
-    return "hub-0_" in (await hub.get("/status/v1"))[1]
-
-
 async def test_a_successor_takes_over_and_what_stands_does_not_flap(server, engine, tmp_path):
     create(server, "prod", "west")
     async with running_hub(server, engine, tmp_path) as hub:
@@ -282,6 +197,7 @@ async def test_a_successor_takes_over_and_what_stands_does_not_flap(server, engi
     async with running_hub(server, engine, tmp_path, name="hub-1") as successor:
         for _ in range(20):
             seen.add(successor.line("prod"))
+            assert successor.status("prod")["inferenceSets"] == {"total": 3, "current": 3}
             await asyncio.sleep(0.05)
         first, _ = (await successor.document())["clusters"]
         assert first["state"] == "Current"

@@ -168,18 +168,20 @@ def add_reporter_pod(
     *,
     namespace: str = "kaito-system",
     keda: str = "keda",
+    name: str = "reporter-0",
+    component: str = "status-reporter",
 ) -> None:
     """
-    Store the pod of a reporter that listens at a loopback address of this machine.
+    Store the pod of a reporter, or a hub, that listens at a loopback address of this machine.
     """
     server.cluster.upsert(
         {
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {
-                "name": "reporter-0",
+                "name": name,
                 "namespace": namespace,
-                "labels": {"app.kubernetes.io/component": "status-reporter"},
+                "labels": {"app.kubernetes.io/component": component},
             },
             "spec": {
                 "containers": [

@@ -107,21 +107,24 @@ class CaseRounds:
     def _play(self, time: int) -> None:
         if self._engine == "answers":
             self.rounds.ask(*self._series(time))
+        elif self._engine == "copies":  # two that answer in turn, and the second lags behind
+            lag = INTERVAL if time % (2 * INTERVAL) else 0
+            self.rounds.ask(*self._series(time, lag))
         elif self._engine == "empty":
             self.rounds.ask()
         else:
             self.rounds.fail()
 
-    def _series(self, time: int) -> list[SourceSeries]:
+    def _series(self, time: int, lag: int = 0) -> list[SourceSeries]:
         return [
-            self._one(name, source, time)
+            self._one(name, source, time, lag)
             for name, source in self._sources.items()
             if not source.get("gone")
         ]
 
-    def _one(self, name: str, source: dict[str, Any], time: int) -> SourceSeries:
+    def _one(self, name: str, source: dict[str, Any], time: int, lag: int) -> SourceSeries:
         at = self._frozen_at[name] if source.get("frozen") else time
-        evaluated = NOON + at + seconds(source.get("clock", "0s")) - 7
+        evaluated = NOON + at - lag + seconds(source.get("clock", "0s")) - 7
         states = source.get("states", [source.get("state", "Current")])
         made = SourceSeries(
             label=source.get("label", "prod"),

@@ -19,12 +19,14 @@ from reporter.stages.fleet.records import Fleet, FleetRules
 from reporter.stages.fleet.series.detail import gather_revisions, gather_trouble
 from reporter.stages.fleet.series.gathering import gather_clusters
 from reporter.stages.fleet.shown.document import FleetMoment, FleetView
-from reporter.stages.fleet.shown.objects import render_status
-from reporter.stages.rollup.objects.wanted import is_outdated, make_patch
+from reporter.stages.fleet.shown.objects import confirmed_at, render_status
+from reporter.stages.rollup.objects.wanted import is_outdated, make_patch, renewal_due_at
+from tests.support.cases.syntax import apply_merge_patch
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters
 
 
 LABEL = "cluster"
+RENEWAL = timedelta(minutes=5)
 MAX_AGE = timedelta(minutes=15)
 
 
@@ -67,13 +69,15 @@ def answers_of(sources: Iterable[SourceSeries], *, time: float) -> Answers:
 class Rounds:
     """
     A hub whose objects get their status at once. *seconds*: since the first start, of all clocks.
+
+    *answered_at*: when the last complete answer came to this process.
     """
 
     rules: FleetRules = field(default_factory=FleetRules)
     objects: dict[str, ProductionStackCluster] = field(default_factory=dict)
     fleet: Fleet = field(default_factory=Fleet)
     seconds: float = 0.0
-    answered: bool = False
+    answered_at: datetime | None = None
 
     @property
     def now(self) -> datetime:
@@ -87,7 +91,7 @@ class Rounds:
         """
         Play a round with complete answers.
         """
-        self.answered = True
+        self.answered_at = self.now
         self.fold(answers_of(sources, time=NOON + self.seconds))
 
     def fail(self) -> None:
@@ -107,25 +111,24 @@ class Rounds:
         view = self.view()
         for name, found in self.objects.items():
             entry, record = view.cluster(name), self.fleet.clusters.get(name)
-            if entry is None or record is None:
+            if entry is None or record is None or record.stands:
                 continue
             wanted = render_status(found, entry, now=self.now)
-            if is_outdated(found, wanted):
-                at = self.now if self.answered else None
+            at = confirmed_at(record, view.moment, now=self.now)
+            due = renewal_due_at(found, RENEWAL, evaluated_at=at, now=self.now)
+            if is_outdated(found, wanted) or due <= self.now:
                 patch = make_patch(found, wanted, evaluated_at=at, reported=record.evaluated)
-                status = {**(found.status or {}), **patch["status"]}
-                self.objects[name] = msgspec.structs.replace(
-                    found, status={key: text for key, text in status.items() if text is not None}
-                )
+                status = apply_merge_patch(found.status or {}, patch["status"])
+                self.objects[name] = msgspec.structs.replace(found, status=status)
 
     def restart(self) -> None:
         """
         Let another process lead, which knows the objects alone.
         """
-        self.fleet, self.answered = Fleet(), False
+        self.fleet, self.answered_at = Fleet(), None
 
     def view(self) -> FleetView:
-        return FleetView(self.fleet, self.rules, FleetMoment(self.seconds, self.now))
+        return FleetView(self.fleet, self.rules, FleetMoment(self.seconds, self.answered_at))
 
     def entry(self, name: str = "prod") -> ClusterEntry:
         found = self.view().cluster(name)

@@ -5,10 +5,18 @@ The flags of the hub, and which command takes which.
 from datetime import timedelta
 
 import pytest
+import yaml
 
-from reporter.cli.configuration import HUB_LEASE, load_configuration, load_hub_settings
+from reporter.cli.configuration import (
+    HUB_LEASE,
+    USUAL_RESYNC,
+    USUAL_SCRAPE,
+    load_configuration,
+    load_hub_settings,
+)
 from reporter.settings import SettingsError
 from tests.support.settings import refusal, settings
+from tests.support.status_objects import CHART
 
 
 @pytest.mark.parametrize(
@@ -46,6 +54,13 @@ def test_a_label_that_would_change_the_query_is_refused(label):
     assert "must be the name of a label of metrics" in refusal(f"--hub-cluster-label={label}")
 
 
+@pytest.mark.parametrize("label", ["state", "version", "workload_namespace"])
+def test_a_label_of_the_series_themselves_names_no_cluster(label):
+    assert "is a label of the series themselves" in hub_refusal(
+        URL, f"--hub-cluster-label={label}"
+    )
+
+
 def test_files_must_be_there():
     for name in ("token", "ca", "headers"):
         assert "no such file" in refusal(f"--hub-{name}-file=/nowhere/{name}")
@@ -67,6 +82,18 @@ def test_the_hub_needs_a_url():
 def test_one_lost_answer_is_no_silence():
     found = hub_refusal(URL, "--hub-stale-seconds=60", "--hub-interval-seconds=30")
     assert found.startswith("--hub-stale-seconds=60: must be 3 times --hub-interval-seconds=30")
+
+
+@pytest.mark.parametrize(("stale", "advised"), [("119", True), ("120", False), ("300", False)])
+def test_a_stale_time_that_is_too_short_for_usual_reporters_is_advised_against(stale, advised):
+    found = load_hub_settings([URL, f"--hub-stale-seconds={stale}"], {})
+    assert any("clusters that are well would be Silent" in each for each in found.notes) == advised
+
+
+def test_the_usual_reporter_is_that_of_the_chart():
+    values = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
+    assert values["resyncSeconds"] == USUAL_RESYNC.total_seconds()
+    assert values["serviceMonitor"]["interval"] == f"{USUAL_SCRAPE.total_seconds():g}s"
 
 
 def test_each_command_refuses_the_flags_of_the_other():

@@ -8,7 +8,7 @@ cluster then lacks a state or a time, and is not Current.
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from reporter.model.fleet.answers import (
     ClustersAnswer,
@@ -45,6 +45,9 @@ The names that are kept of what is dropped.
 
 MAX_COUNT = 2**31
 
+K = TypeVar("K")
+V = TypeVar("V", int, float)
+
 
 class DroppedCounter:
     """
@@ -71,11 +74,16 @@ class DroppedCounter:
 class _Draft:
     """
     The report of one source so far.
+
+    *contradicts*: two series differ in their values alone, so that their targets cannot be told apart.
+    The larger value counts then: which series comes first may change from answer to answer, and a time
+    that changes thereby would be taken for a new evaluation.
     """
 
-    __slots__ = ("counts", "numbers", "states", "times", "versions")
+    __slots__ = ("contradicts", "counts", "numbers", "states", "times", "versions")
 
     def __init__(self) -> None:
+        self.contradicts = False
         self.times: dict[str, float] = {}
         self.states: set[State] = set()
         self.counts: dict[State, int] = {}
@@ -91,7 +99,7 @@ class _Draft:
         if metric == REPLICAS:
             return self._add_replicas(labels, value)
         if metric == EVALUATED:
-            self.times[text_of(labels, "cluster_uid")] = value
+            self._put(self.times, text_of(labels, "cluster_uid"), value)
         elif metric == CLUSTER_INFO:
             self.versions.add(text_of(labels, "version"))
         else:
@@ -103,7 +111,9 @@ class _Draft:
         if state is None:
             return False
         if metric == INFERENCE_SETS:
-            self.counts[state] = int(value)
+            self._put(self.counts, state, int(value))
+        elif value not in {0, 1}:
+            return False
         elif labels.get("scope") == CLUSTER_SCOPE and value:
             self.states.add(state)
         return True
@@ -112,11 +122,17 @@ class _Draft:
         count = labels.get("count", "")
         if count not in Replicas.__struct_fields__:
             return False
-        self.numbers[count] = int(value)
+        self._put(self.numbers, count, int(value))
         return True
 
+    def _put(self, values: dict[K, V], key: K, value: V) -> None:
+        old = values.get(key, value)
+        self.contradicts |= old != value
+        values[key] = max(old, value)
+
     def reports(self, source: Source) -> Iterable[tuple[SourceId, SourceReport]]:
-        state = next(iter(self.states)) if len(self.states) == 1 else None
+        is_one = len(self.states) == 1 and not self.contradicts
+        state = next(iter(self.states)) if is_one else None
         version = next(iter(self.versions)) if len(self.versions) == 1 else ""
         for uid, time in self.times.items():
             report = SourceReport(uid, time, state, self.counts, self._replicas(), version)

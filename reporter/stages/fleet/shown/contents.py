@@ -44,6 +44,7 @@ def update_content(
         judgement.code,
         uid=report.uid if report is not None else before.uid,
         other_uids=judgement.other_uids,
+        other_labels=judgement.other_labels,
         version=report.version if report is not None else before.version,
         packages=() if judgement.code in MIXED else packages,
     )

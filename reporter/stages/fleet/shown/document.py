@@ -3,12 +3,11 @@ Render the fleet as published: texts and ages, of as much of it as was asked for
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from reporter.model.fleet.answers import PackageCount
 from reporter.model.fleet.enums import FleetCode
 from reporter.model.fleet.status import (
     FLEET_SCOPE,
@@ -83,7 +82,7 @@ class FleetView:
         contents = [each.content for each in self.fleet.clusters.values()]
         states = Counter(each.state for each in contents)
         codes = Counter(each.code for each in contents if each.code is not None)
-        packages = list(_sum_packages(self.fleet.clusters))
+        packages = list(_sum_packages(self.fleet.clusters.values()))
         why = self.why or ("" if contents else NO_CLUSTERS)
         return FleetStatus(
             state=State.UNKNOWN if why else _worst(states),
@@ -115,6 +114,7 @@ class FleetView:
             blocking=_blocking(record, now),
             uid=content.uid,
             other_uids=content.other_uids,
+            other_labels=content.other_labels,
             version=content.version,
             evaluated_at=to_time(record.evaluated),
             heard_seconds_ago=None if record.heard is None else max(int(now - record.heard), 0),
@@ -125,7 +125,7 @@ class FleetView:
             replicas=content.replicas,
             namespaces=tuple(_namespaces(record)),
             namespace_count=len(content.namespaces),
-            packages=tuple(map(_package, content.packages[:MAX_PACKAGES])),
+            packages=tuple(_sum_packages([record]))[:MAX_PACKAGES],
         )
 
     def clusters(self, states: Collection[State] = ANY_STATE) -> Iterator[ClusterEntry]:
@@ -176,18 +176,12 @@ def _namespaces(record: FleetRecord) -> Iterator[FleetNamespace]:
         yield FleetNamespace(name=each.name, state=each.state or State.UNKNOWN, blocking=blocking)
 
 
-def _package(each: PackageCount) -> FleetPackage:
-    return FleetPackage(
-        name=each.package, revision=each.revision, state=each.state, namespaces=each.namespaces
-    )
-
-
-def _sum_packages(clusters: Mapping[str, FleetRecord]) -> Iterator[FleetPackage]:
+def _sum_packages(records: Iterable[FleetRecord]) -> Iterator[FleetPackage]:
     """
-    Yield the sums by package, revision and state. What is Unknown here is Unknown there.
+    Yield the sums by package, revision and state. Those of an Unknown cluster are Unknown.
     """
     sums: defaultdict[tuple[str, str, State], int] = defaultdict(int)
-    for record in clusters.values():
+    for record in records:
         is_known = record.content.code is None
         for each in record.content.packages:
             state = each.state if is_known else State.UNKNOWN

@@ -2,7 +2,7 @@
 The status that a ProductionStackCluster is to have.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -13,6 +13,8 @@ from reporter.model.fleet.status import ClusterEntry, FleetBlocking
 from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
 from reporter.model.rollup.object_status import AVAILABLE, ObjectBlocking, SetCounts
 from reporter.model.rollup.states import Actionability
+from reporter.stages.fleet.records import FleetRecord
+from reporter.stages.fleet.shown.document import FleetMoment
 from reporter.stages.rollup.objects.answers import ObjectAnswer
 from reporter.stages.rollup.objects.conditions import make_conditions
 
@@ -48,6 +50,20 @@ def render_status(found: ProductionStackCluster, entry: ClusterEntry, *, now: da
     )
     rendered: Json = msgspec.json.decode(msgspec.json.encode(status))
     return rendered
+
+
+def confirmed_at(record: FleetRecord, moment: FleetMoment, *, now: datetime) -> datetime | None:
+    """
+    Return the time of the answer that a status rests on; None if that was of an earlier process.
+
+    Answers in which nothing has changed confirm no state of a cluster. If they did, a hub that starts
+    again and again would keep the state of a cluster that is gone.
+    """
+    if record.content.code is not None:
+        return moment.answered_at
+    if record.stands or record.heard is None:
+        return None
+    return now - timedelta(seconds=max(moment.seconds - record.heard, 0.0))
 
 
 def _answer(entry: ClusterEntry) -> ObjectAnswer:

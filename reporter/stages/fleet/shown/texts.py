@@ -48,10 +48,17 @@ _TEXTS: Mapping[FleetCode, tuple[str, str]] = {
 }
 
 
+_SEVERAL_LABELS = (
+    "The cluster with the UID {uids} has the cluster labels {labels}, so at least one is wrong.",
+    "Give its agents one label; clusterUID names the object that is meant.",
+)
+
+
 def describe_code(code: FleetCode, content: Content, label: str) -> tuple[str, str]:
     """
     Return the message and the remedy.
     """
-    message, remedy = _TEXTS[code]
+    message, remedy = _SEVERAL_LABELS if content.other_labels else _TEXTS[code]
     uids = ", ".join(content.other_uids) or "unknown"
-    return message.format(label=label, uids=uids), remedy
+    labels = ", ".join(content.other_labels)
+    return message.format(label=label, uids=uids, labels=labels), remedy

@@ -4,6 +4,8 @@ Series gathered by cluster label and source.
 
 from dataclasses import replace
 
+import pytest
+
 from reporter.model.fleet.answers import SeriesSample
 from reporter.model.fleet.enums import Dropped
 from reporter.model.rollup.states import State
@@ -65,6 +67,23 @@ def test_sources_differ_by_the_labels_of_their_target():
     assert len(gather(SourceSeries(), SourceSeries()).reports["prod"]) == 1
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_sources_that_cannot_be_told_apart_have_no_state_and_one_time(turned):
+    """
+    The label version is none of a target, so two replicas that differ in it alone are one source.
+    """
+    one = list(SourceSeries().clusters())
+    later = replace(SourceSeries(), evaluated=NOON + 7, counts={State.CURRENT: 4}).clusters()
+    other = [SeriesSample({**each.labels, "version": "2"}, each.value) for each in later]
+    samples = [*other, *one] if turned else [*one, *other]
+    (report,) = gather_clusters(samples, "cluster", NOON).reports["prod"].values()
+    assert (report.evaluated, report.state, report.counts) == (
+        NOON + 7,
+        None,
+        {State.CURRENT: 4},
+    )
+
+
 def test_a_source_without_a_time_is_none():
     samples = [s for s in SourceSeries().clusters() if "cluster_uid" not in s.labels]
     assert gather_clusters(samples, "cluster", NOON).reports == {"prod": {}}
@@ -80,6 +99,9 @@ def test_what_no_reporter_writes_is_dropped_and_named():
         ),
         SeriesSample({"__name__": "other", "cluster": "d"}, "1"),
         SeriesSample({"__name__": labels.PREFIX + labels.EVALUATED, "cluster": "e"}, "+Inf"),
+        SeriesSample(
+            {"__name__": name, "cluster": "a", "scope": "cluster", "state": "current"}, "0.5"
+        ),
         SeriesSample({"__name__": name, "cluster": "f" * 254}, "1"),
         SeriesSample({"__name__": name, "cluster": "\x1b[31m", "pod": "\x1b"}, "1"),
     ]

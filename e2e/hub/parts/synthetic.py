@@ -2,16 +2,13 @@
 The series of many clusters on one page, as if their agents had sent them.
 """
 
-import contextlib
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import Metric
-from prometheus_client.registry import Collector
 
+from e2e.hub.parts.pages import render
 from reporter.model.rollup.states import COUNTED_STATES, State
 from reporter.sinks.metrics.collectors import make_family
 from reporter.sinks.metrics.declaration import MetricDeclaration
@@ -43,8 +40,8 @@ class SyntheticFleet:
         with self._lock:
             key = (self.silent, self.failed)
             if self._static is None or self._static[0] != key:
-                self._static = key, _render(self._state_families())
-            return self._static[1] + _render([self._times()])
+                self._static = key, render(self._state_families())
+            return self._static[1] + render([self._times()])
 
     def _numbers(self) -> range:
         return range(self.silent, self.clusters)
@@ -87,14 +84,6 @@ class SyntheticFleet:
         )
 
 
-class _Families(Collector):
-    def __init__(self, families: list[Metric]) -> None:
-        self._families = families
-
-    def collect(self) -> Iterator[Metric]:
-        yield from self._families
-
-
 def name(number: int) -> str:
     return f"cluster-{number:05}"
 
@@ -103,38 +92,3 @@ def _labelled(declaration: MetricDeclaration) -> MetricDeclaration:
     return MetricDeclaration(
         declaration.name, declaration.type, declaration.help, (LABEL, *declaration.labels)
     )
-
-
-def _render(families: "Iterator[Metric] | list[Metric]") -> bytes:
-    registry = CollectorRegistry(auto_describe=False)
-    found = _Families(list(families))
-    registry.register(found)
-    return generate_latest(registry)
-
-
-@contextlib.contextmanager
-def served(fleet: SyntheticFleet) -> Iterator[int]:
-    """
-    Serve the page; yield its port.
-    """
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = fleet.render()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -2,14 +2,13 @@
 The hub as it runs in a cluster: a process of its own with the permissions of the chart.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
 
 from e2e.chart import crds as chart_crds
 from e2e.controlplane import Client, ControlPlane, crds
 from e2e.controlplane.rules import rules
-from e2e.hub.engines import Prometheus
 from e2e.support.reporter_process import ReporterProcess
 from reporter.cli.configuration import HUB_LEASE, load_hub_settings
 from reporter.hub.permissions import needed_permissions
@@ -24,11 +23,16 @@ RBAC = "rbac.authorization.k8s.io"
 Json = dict[str, Any]
 
 
+class AskedEngine(Protocol):
+    @property
+    def url(self) -> str: ...
+
+
 class HubProcess(ReporterProcess):
     SERVICE_ACCOUNT = (NAMESPACE, NAME)
 
     def __init__(
-        self, plane: ControlPlane, engine: Prometheus, *flags: str, name: str = "hub-0"
+        self, plane: ControlPlane, engine: AskedEngine, *flags: str, name: str = "hub-0"
     ) -> None:
         asks = (
             f"--hub-query-url={engine.url}",

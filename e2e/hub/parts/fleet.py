@@ -6,13 +6,14 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 from e2e.controlplane import ControlPlane, until
-from e2e.hub import engines, hub_process
-from e2e.hub.engines import Prometheus
-from e2e.hub.hub_process import STALE, HubProcess
+from e2e.hub.parts import engines, hub_process
+from e2e.hub.parts.engines import MetricsProcess
+from e2e.hub.parts.hub_process import STALE, AskedEngine, HubProcess
 from e2e.support.production_stack import inference_sets
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import SHORT_FLAGS
@@ -39,7 +40,7 @@ class Cluster:
     """
 
     def __init__(
-        self, name: str, plane: ControlPlane, reporter: ReporterProcess, engine: Prometheus
+        self, name: str, plane: ControlPlane, reporter: ReporterProcess, engine: MetricsProcess
     ) -> None:
         self.name, self.plane, self.reporter, self._engine = name, plane, reporter, engine
         self.agent = engines.agent(
@@ -57,13 +58,18 @@ class Cluster:
 
 class Fleet:
     """
-    *clusters*: by name; the first one is *east*.
+    *asked*: what the hub asks, the engine or something in front of it. *clusters*: by name; the first
+    one is *east*.
     """
 
     def __init__(
-        self, engine: Prometheus, clusters: Mapping[str, Cluster], hub: HubProcess
+        self,
+        engine: MetricsProcess,
+        asked: AskedEngine,
+        clusters: Mapping[str, Cluster],
+        hub: HubProcess,
     ) -> None:
-        self.engine, self.clusters, self.hub = engine, clusters, hub
+        self.engine, self.asked, self.clusters, self.hub = engine, asked, clusters, hub
 
     @property
     def east(self) -> Cluster:
@@ -89,6 +95,8 @@ class Fleet:
     def until(self, name: str, line: str, *, within: float = SEEN_WITHIN) -> None:
         """
         Wait until an object has a state and a cause; any cause if only a state is given.
+
+        What people are shown by kubectl and by the command is the same then.
         """
 
         def is_so() -> bool:
@@ -99,6 +107,23 @@ class Fleet:
             until(is_so, within=within, what=f"{name} is {line}")
         except AssertionError as err:
             raise AssertionError(f"{err}\n{self.status(name)}\n{self.hub.account()}") from err
+        state = line.split(maxsplit=1)[0]
+        assert self.kubectl()[name] == state
+        until(
+            lambda: self.command().get(name) == state, within=within, what=f"the command: {line}"
+        )
+
+    def kubectl(self) -> dict[str, str]:
+        """
+        Return the states of all objects as kubectl shows them.
+        """
+        return _states(self.east.plane.kubectl("get", "psc", "--namespace=hub"))
+
+    def command(self) -> dict[str, str]:
+        """
+        Return the states of all clusters as the command status shows them.
+        """
+        return _states(self.ask().stdout)
 
     def until_all(self, line: str, *, within: float = SEEN_WITHIN) -> None:
         for name in self.clusters:
@@ -121,16 +146,28 @@ class Fleet:
         return found
 
 
+def _states(table: str) -> dict[str, str]:
+    rows = [line.split() for line in table.splitlines()[1:]]
+    return {row[0]: row[1] for row in rows}
+
+
 @contextlib.contextmanager
-def running_fleet(*names: str) -> Iterator[Fleet]:
+def running_fleet(
+    *names: str,
+    make_engine: Callable[[ControlPlane], MetricsProcess] = engines.central,
+    between: Callable[
+        [MetricsProcess], AbstractContextManager[AskedEngine]
+    ] = contextlib.nullcontext,
+) -> Iterator[Fleet]:
     """
-    Run everything.
+    Run everything. *between*: what the hub asks instead of the engine.
     """
     with contextlib.ExitStack() as stack:
         planes = [stack.enter_context(inference_sets.bare_plane(2)) for _ in names]
         first = planes[0]
-        engine = engines.central(first)
+        engine = make_engine(first)
         engine.start()
+        asked = stack.enter_context(between(engine))
         hub_process.install(first.client)
         clusters = {}
         for name, plane in zip(names, planes, strict=True):
@@ -138,5 +175,5 @@ def running_fleet(*names: str) -> Iterator[Fleet]:
             clusters[name] = Cluster(name, plane, reporter, engine)
             clusters[name].agent.start()
             hub_process.create_cluster(first.client, name)
-        hub = stack.enter_context(HubProcess(first, engine))
-        yield Fleet(engine, clusters, hub)
+        hub = stack.enter_context(HubProcess(first, asked))
+        yield Fleet(engine, asked, clusters, hub)

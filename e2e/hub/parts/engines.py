@@ -1,18 +1,20 @@
 """
-Prometheus processes: a central engine that receives, and agents that scrape and send.
+Metrics engines: a central one that receives, and agents that scrape and send.
 """
 
 import http.client
 import json
 import shutil
+from abc import ABC, abstractmethod
 from typing import Any
 
 from e2e.controlplane import ControlPlane, until
 from e2e.controlplane.processes import Process
+from e2e.hub.parts import victoria_metrics
 from tests.support.ports import free_port
 
 
-STARTS_WITHIN = 30
+STARTS_WITHIN = 60
 RECEIVE = "/api/v1/write"
 KEPT = ".*_rollup_.*|up"
 """
@@ -22,7 +24,7 @@ The series that a workload cluster sends, as docs/hub.md has it.
 Json = dict[str, Any]
 
 
-class Prometheus:
+class MetricsProcess(ABC):
     """
     One process with a folder of its own, which ends with the control plane at the latest.
     """
@@ -34,6 +36,9 @@ class Prometheus:
         self._process: Process | None = None
         self.write_config(config)
 
+    @abstractmethod
+    def _command(self) -> list[str]: ...
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
@@ -43,16 +48,11 @@ class Prometheus:
         Write the configuration, for the next start. JSON is YAML.
         """
         self.folder.mkdir(exist_ok=True)
-        self._config = self.folder / "prometheus.yaml"
+        self._config = self.folder / "config.yaml"
         self._config.write_text(json.dumps(config))
 
     def start(self) -> None:
-        command = [
-            self._plane.program("prometheus"),
-            f"--config.file={self._config}",
-            f"--web.listen-address=127.0.0.1:{self.port}",
-            *(flag.format(folder=self.folder) for flag in self._flags),
-        ]
+        command = [*self._command(), *(flag.format(folder=self.folder) for flag in self._flags)]
         self._process = self._plane.run(self.name, command)
         until(self._is_ready, within=STARTS_WITHIN, what=f"{self.name} is ready")
 
@@ -86,6 +86,31 @@ class Prometheus:
             connection.close()
 
 
+class Prometheus(MetricsProcess):
+    def _command(self) -> list[str]:
+        return [
+            self._plane.program("prometheus"),
+            f"--config.file={self._config}",
+            f"--web.listen-address=127.0.0.1:{self.port}",
+        ]
+
+
+class VictoriaMetrics(MetricsProcess):
+    """
+    A single node. Its answers are 30 s old by default, and one second here.
+    """
+
+    def _command(self) -> list[str]:
+        return [
+            str(victoria_metrics.find()),
+            f"-promscrape.config={self._config}",
+            f"-httpListenAddr=127.0.0.1:{self.port}",
+            f"-storageDataPath={self.folder / 'data'}",
+            "-search.latencyOffset=1s",
+            "-memory.allowedBytes=256MB",
+        ]
+
+
 def central(plane: ControlPlane) -> Prometheus:
     """
     Return an engine that receives what agents send.
@@ -99,7 +124,26 @@ def central(plane: ControlPlane) -> Prometheus:
     )
 
 
-def agent(plane: ControlPlane, name: str, engine: Prometheus, port: int, label: str) -> Prometheus:
+def central_victoria_metrics(plane: ControlPlane) -> VictoriaMetrics:
+    return VictoriaMetrics(plane, "central", {"global": {}})
+
+
+def scraping(port: int, *, seconds: int) -> Json:
+    """
+    Return the configuration of an engine that scrapes one page, whose labels it leaves as they are.
+    """
+    scrape = {
+        "job_name": "fleet",
+        "honor_labels": True,
+        "static_configs": [{"targets": [f"127.0.0.1:{port}"]}],
+    }
+    timing = {"scrape_interval": f"{seconds}s", "scrape_timeout": f"{seconds}s"}
+    return {"global": timing, "scrape_configs": [scrape]}
+
+
+def agent(
+    plane: ControlPlane, name: str, engine: MetricsProcess, port: int, label: str
+) -> Prometheus:
     """
     Return an agent that scrapes a reporter at *port* and gives its series a cluster label.
     """
@@ -112,7 +156,7 @@ def agent(plane: ControlPlane, name: str, engine: Prometheus, port: int, label: 
     )
 
 
-def agent_config(engine: Prometheus, port: int, label: str) -> Json:
+def agent_config(engine: MetricsProcess, port: int, label: str) -> Json:
     return {
         "global": {"scrape_interval": "1s", "external_labels": {"cluster": label}},
         "scrape_configs": [

@@ -1,0 +1,231 @@
+"""
+The alerts of the hub: in which state each fires, and where they are rendered.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from e2e.chart import CHART, golden
+from e2e.chart.alerts.promtool import each_rule, firing_errors, rule_errors
+from e2e.chart.alerts.timeline import selector
+from e2e.chart.helm import Helm, HelmFailed
+from e2e.chart.hub.rendered import NAME, NAMESPACE, ON, Json, objects_of_hub
+from reporter.model.fleet.enums import Dropped, FleetCode, QueryName, QueryResult
+from reporter.sinks.metrics.hub_declarations import (
+    HUB_DROPPED_SERIES,
+    HUB_LAST_SUCCESS,
+    HUB_LEADER,
+    HUB_METRICS,
+    HUB_OBJECTS_FAILING,
+    HUB_QUERY_RESULTS,
+    HUB_UNKNOWN_CLUSTERS,
+)
+
+
+pytestmark = pytest.mark.controlplane
+
+
+def _rules(helm: Helm, *words: str) -> Json:
+    on = (ON, "--set=prometheusRule.enabled=true", *words)
+    objects = helm.render(CHART, *on, golden.OPERATOR)
+    found: Json = objects_of_hub(objects)["PrometheusRule"]["spec"]
+    return found
+
+
+def _groups(helm: Helm, *words: str) -> list[str]:
+    """
+    Return the groups of rules that are rendered with these values.
+    """
+    objects = helm.render(CHART, "--set=prometheusRule.enabled=true", *words, golden.OPERATOR)
+    rules = (each["spec"]["groups"] for each in objects if each["kind"] == "PrometheusRule")
+    return sorted(group["name"] for groups in rules for group in groups)
+
+
+REPORTER_RULES, HUB_RULES = "productionstack-status-reporter", "productionstack-status-hub"
+
+
+@pytest.mark.parametrize(
+    ("words", "groups"),
+    [
+        ((), [REPORTER_RULES]),
+        ((ON,), [HUB_RULES, REPORTER_RULES]),
+        ((ON, "--set=replicas=0"), [HUB_RULES]),
+        ((ON, "--set=hub.replicas=0"), [REPORTER_RULES]),
+        (("--set=replicas=0",), []),
+    ],
+)
+def test_alerts_are_those_of_what_runs(
+    helm: Helm, words: tuple[str, ...], groups: list[str]
+) -> None:
+    """
+    Without a reporter the alerts on its absence would fire for ever, and without a hub those on it.
+    """
+    assert _groups(helm, *words) == groups
+
+
+def test_followers_of_a_hub_are_told_apart_where_no_reporter_runs(helm: Helm) -> None:
+    words = "--set=replicas=0,prometheusRule.enabled=true,prometheusRule.replicaLabels=null"
+    with pytest.raises(HelmFailed, match="replicaLabels"):
+        helm.render(CHART, ON, words, golden.OPERATOR)
+
+
+def test_prometheus_accepts_the_alerts_and_they_name_metrics_of_theobjects_of_hub(
+    helm: Helm,
+) -> None:
+    rules = _rules(helm)
+    assert rule_errors(rules) == ""
+    names = {each.full_name for each in HUB_METRICS}
+    text = json.dumps(rules)
+    assert text.count("productionstack_status_reporter_hub_") == sum(
+        text.count(f"{name}{end}") for name in names for end in ("{", ")", "[", " ")
+    )
+
+
+WITHOUT_AN_ALERT = {"Paused"}
+OF_THE_ENGINE = {"NotAsked", "EngineUnavailable"}
+"""
+The codes for which ProductionStackHubWithoutAnswers fires.
+"""
+
+
+def test_an_alert_knows_each_cause_of_unknown(helm: Helm) -> None:
+    found = re.findall(
+        r'code=~"([^"]+)"', " ".join(each["expr"] for each in each_rule(_rules(helm)))
+    )
+    known = {code for each in found for code in each.split("|")}
+    assert known | WITHOUT_AN_ALERT | OF_THE_ENGINE == {each.value for each in FleetCode}
+
+
+TARGET = {"job": NAME, "pod": "hub-0", "namespace": NAMESPACE}
+
+
+def _series(pod: str = "hub-0", **values: str) -> list[Json]:
+    """
+    Return the series of a replica, healthy but for *values* by the name of a state below.
+    """
+    target = TARGET | {"pod": pod}
+    found = [
+        _one(HUB_LEADER.full_name, target, values.get("leader", "1+0x60")),
+        _one(HUB_LAST_SUCCESS.full_name, target, values.get("success", "0+60x60")),
+        _one(HUB_OBJECTS_FAILING.full_name, target, values.get("failing", "0+0x60")),
+    ]
+    for code in FleetCode:
+        labels = target | {"code": code.value}
+        found.append(_one(HUB_UNKNOWN_CLUSTERS.full_name, labels, values.get(code, "0+0x60")))
+    for why in Dropped:
+        labels = target | {"why": why.value}
+        found.append(_one(HUB_DROPPED_SERIES.full_name, labels, values.get(why, "0+0x60")))
+    for result in (QueryResult.COMPLETE, QueryResult.PARTIAL):
+        labels = target | {"query": QueryName.CLUSTERS.value, "result": result.value}
+        usual = "0+2x60" if result is QueryResult.COMPLETE else "0+0x60"
+        found.append(_one(HUB_QUERY_RESULTS.full_name, labels, values.get(result, usual)))
+    return [each for each in found if each["values"]]
+
+
+def _one(name: str, labels: Mapping[str, str], values: str) -> Json:
+    return {"series": selector(name, labels), "values": values}
+
+
+def _alert(name: str, severity: str, **labels: str) -> dict[str, str]:
+    return {"alertname": f"ProductionStack{name}", "severity": severity, **labels}
+
+
+_CRITICAL = {"namespace": NAMESPACE, "severity": "critical"}
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, []),
+        ({"Paused": "1+0x60"}, []),
+        ({"not_engaged": "0+9x60"}, []),
+        ({"Silent": "3+0x60"}, [_alert("ClusterSilent", **_CRITICAL, code="Silent")]),
+        (
+            {"NeverReported": "1+0x60"},
+            [_alert("ClusterSilent", **_CRITICAL, code="NeverReported")],
+        ),
+        (
+            {"NotConfirmed": "1+0x60"},
+            [_alert("ClusterSilent", **_CRITICAL, code="NotConfirmed")],
+        ),
+        (
+            {"DuplicateCluster": "1+0x60"},
+            [_alert("ClusterDuplicate", **_CRITICAL, code="DuplicateCluster")],
+        ),
+        (
+            {"success": "0+0x60", "partial": "0+2x60", "EngineUnavailable": "9+0x60"},
+            [
+                _alert("HubWithoutAnswers", **_CRITICAL),
+                _alert(
+                    "HubAnswersIncomplete",
+                    severity="warning",
+                    namespace=NAMESPACE,
+                    query="clusters",
+                    result="partial",
+                ),
+            ],
+        ),
+        ({"success": ""}, [_alert("HubWithoutAnswers", **_CRITICAL)]),
+        (
+            {"no_label": "0+9x60"},
+            [_alert("HubSeriesDropped", severity="warning", namespace=NAMESPACE, why="no_label")],
+        ),
+        (
+            {"failing": "2+0x60"},
+            [_alert("HubObjectsNotWritten", severity="warning", namespace=NAMESPACE)],
+        ),
+    ],
+    ids=lambda value: "-".join(value) or "healthy" if isinstance(value, dict) else None,
+)
+def test_each_alert_fires_in_its_state_and_in_no_other(
+    helm: Helm, tmp_path: Path, values: dict[str, str], expected: list[dict[str, str]]
+) -> None:
+    follower = [
+        _one(HUB_LEADER.full_name, TARGET | {"pod": "hub-1"}, "0+0x60"),
+        _one(HUB_OBJECTS_FAILING.full_name, TARGET | {"pod": "hub-1"}, "0+0x60"),
+    ]
+    series = [*_series(**values), *follower]
+    assert firing_errors(_rules(helm), series, {55: expected}, tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    ("metric", "labels", "expected"),
+    [
+        (
+            "missing_rights",
+            {"verb": "patch", "resource": "productionstackclusters/status"},
+            {"name": "HubRightMissing", **_CRITICAL},
+        ),
+        (
+            "unknown_rights",
+            {},
+            {"name": "HubRightsUnknown", "severity": "warning", "namespace": NAMESPACE},
+        ),
+    ],
+)
+def test_permissions_of_a_hub_without_a_reporter(
+    helm: Helm,
+    tmp_path: Path,
+    metric: str,
+    labels: dict[str, str],
+    expected: dict[str, str],
+) -> None:
+    """
+    Beside a reporter its alerts are about those of both.
+    """
+    rules = _rules(helm, "--set=replicas=0")
+    found = _one(f"productionstack_status_reporter_{metric}", TARGET | labels, "1+0x60")
+    alerts = [_alert(**expected, **labels)]
+    assert firing_errors(rules, [*_series(), found], {55: alerts}, tmp_path) == ""
+    assert metric not in json.dumps(_rules(helm))
+
+
+def test_without_a_leader_there_are_no_answers(helm: Helm, tmp_path: Path) -> None:
+    alert = _alert("HubWithoutAnswers", severity="critical")
+    follower = _one(HUB_LEADER.full_name, TARGET, "0+0x60")
+    assert firing_errors(_rules(helm), [follower], {55: [alert]}, tmp_path) == ""
+    assert firing_errors(_rules(helm), [], {55: [alert]}, tmp_path) == ""

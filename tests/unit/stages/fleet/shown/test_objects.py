@@ -1,0 +1,85 @@
+"""
+The status of objects: what it says, and the time of the answer that it rests on.
+"""
+
+from dataclasses import replace
+
+from reporter.model.rollup.states import State
+from tests.support.fleet.rounds import Rounds, a_cluster
+from tests.support.fleet.series import NOON, SourceSeries
+
+
+def rounds_of(*sources: SourceSeries, until: float, names: tuple[str, ...] = ("prod",)) -> Rounds:
+    """
+    Return a hub after rounds every 30 seconds, in which these sources evaluate anew.
+    """
+    rounds = Rounds().engage(*map(a_cluster, names))
+    while rounds.seconds <= until:
+        rounds.ask(*(replace(each, evaluated=NOON + rounds.seconds) for each in sources))
+        rounds.seconds += 30
+    return rounds
+
+
+def status_of(rounds: Rounds, name: str = "prod") -> dict:
+    found = rounds.objects[name].status
+    assert found is not None
+    return dict(found)
+
+
+def test_the_time_is_that_of_the_last_change():
+    rounds = rounds_of(SourceSeries(), until=600)
+    assert status_of(rounds)["lastEvaluationTime"] == "2026-01-01T12:05:30Z"
+    for _ in range(8):
+        rounds.ask(replace(SourceSeries(), evaluated=NOON + 600))
+        rounds.seconds += 30
+    status = status_of(rounds)
+    assert (status["state"], status["lastEvaluationTime"]) == ("Current", "2026-01-01T12:10:00Z")
+
+
+def test_a_hub_that_has_seen_no_change_renews_no_time():
+    rounds = rounds_of(SourceSeries(), until=330)
+    before = status_of(rounds)["lastEvaluationTime"]
+    rounds.restart()
+    for _ in range(10):
+        rounds.ask()
+        rounds.seconds += 30
+    assert status_of(rounds)["state"] == "Current"
+    assert status_of(rounds)["lastEvaluationTime"] == before
+
+
+def test_the_time_of_what_is_unknown_is_that_of_the_last_answer():
+    rounds = rounds_of(until=600)
+    assert status_of(rounds)["lastEvaluationTime"] == "2026-01-01T12:10:00Z"
+    for _ in range(20):
+        rounds.fail()
+        rounds.seconds += 30
+    status = status_of(rounds)
+    assert status["blocking"]["code"] == "EngineUnavailable"
+    assert status["lastEvaluationTime"] == "2026-01-01T12:10:00Z"
+
+
+def test_packages_of_a_cluster_that_is_silent_are_unknown():
+    packages = {
+        ("modelharness", "0.2.2", State.CURRENT): 3,
+        ("modelharness", "0.2.2", State.FAILED): 1,
+    }
+    rounds = rounds_of(replace(SourceSeries(), packages=packages), until=60)
+    assert {each["state"] for each in status_of(rounds)["packages"]} == {"Current", "Failed"}
+    for _ in range(12):
+        rounds.ask(replace(SourceSeries(), evaluated=NOON + 60, packages=packages))
+        rounds.seconds += 30
+    status = status_of(rounds)
+    assert status["blocking"]["code"] == "Silent"
+    assert status["packages"] == [
+        {"name": "modelharness", "revision": "0.2.2", "state": "Unknown", "namespaces": 4}
+    ]
+
+
+def test_both_labels_of_a_cluster_are_named():
+    other = replace(SourceSeries(), label="west", target={"pod": "b"})
+    rounds = rounds_of(SourceSeries(), other, until=60, names=("prod", "west"))
+    for name in ("prod", "west"):
+        entry = rounds.entry(name)
+        assert entry.other_labels == ("prod", "west")
+        assert entry.blocking is not None
+        assert "with the UID uid-1 has the cluster labels prod, west" in entry.blocking.message
