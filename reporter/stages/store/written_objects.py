@@ -80,7 +80,9 @@ class WrittenObjectStore(Generic[T]):
         Store a complete list, yielding after each batch so that other tasks can run.
         """
         deleted = self._objects.keys() - unread.keys()
-        self._undecodable = set(unread)
+        if self._undecodable != unread.keys():
+            self._undecodable = set(unread)
+            self._changed()
         remaining = iter(objects)
         while batch := tuple(islice(remaining, BATCH_SIZE)):
             deleted.difference_update((o.metadata.namespace, o.metadata.name) for o in batch)

@@ -65,7 +65,10 @@ class StoreFixture:
                 self.objects, events.announcements, limits or StoreLimits(), health_event_name
             ),
             HealthEventWriter(
-                HealthEventClient(api, self.kind), self.objects, events.announcements, self.kind
+                HealthEventClient(api, self.kind, HealthEvent),
+                self.objects,
+                events.announcements,
+                self.kind,
             ),
             events.leadership,
             self.clock,
