@@ -29,6 +29,10 @@ from reporter.model.kinds.productionstack.health_events import (
     Entity,
     HealthEvent,
     HealthEventSpec,
+    HealthEventStatus,
+    Phase,
+    Quarantine,
+    Resolution,
 )
 from reporter.model.kinds.productionstack.statuses import MAX_NAME
 from reporter.model.subjects import FindingKey, Subject
@@ -127,6 +131,46 @@ async def test_largest_object_is_accepted_and_its_rule_is_cheap_enough(
     reasons = ["r" * MAX_REASON] * MAX_REASONS
     full = _patch(found, also=reasons, suppressing=reasons, message="m" * MAX_TEXT)
     assert (await sink.patch(found, full, version=VERSION)).spec == spec
+
+
+def test_what_is_written_passes_strict_validation_and_other_fields_do_not(
+    plane: ControlPlane,
+) -> None:
+    path = f"{PATH}?fieldValidation=Strict"
+    every = msgspec.to_builtins(msgspec.structs.replace(SPEC, item="one", content_digest="ab"))
+    assert plane.client.create(path, _manifest(every))["spec"] == every
+    course = HealthEventStatus(
+        phase=Phase.RESOLVED,
+        resolution=Resolution.CLEARED,
+        resolved_time=NOON,
+        occurrences=2,
+        message="another",
+        also=("clusterBBRNotReady",),
+        suppressing=("inferencesetRouteNotReady",),
+        content_digest="cd",
+        node_quarantined=Quarantine.QUARANTINED,
+        drain_finish_timestamp=NOON,
+        fault_remediated=True,
+        last_remediation_timestamp=NOON,
+    )
+    status = msgspec.to_builtins(course)
+    assert len(status) == len(msgspec.structs.fields(HealthEventStatus))
+    strict = f"{PATH}/strict/status?fieldValidation=Strict"
+    assert plane.client.patch(strict, {"status": status})["status"] == status
+    with pytest.raises(ApiError, match="unknown field") as refused:
+        plane.client.create(path, _manifest({**every, "isHealthy": False}, "odd"))
+    assert refused.value.status == 400
+    with pytest.raises(ApiError, match="unknown field"):
+        plane.client.patch(strict, {"status": {"state": "Active"}})
+
+
+def _manifest(spec: Json, name: str = "strict") -> Json:
+    return {
+        "apiVersion": f"{HEALTH_EVENTS.group}/{VERSION}",
+        "kind": HEALTH_EVENTS.kind,
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": spec,
+    }
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from tests.support.health_events import a_spec
 pytestmark = pytest.mark.controlplane
 
 SLOW = 60
+FULL = "clusterHealthEventStoreFull"
 ACTIVE = "inferencesetScalingMisconfigured team-0/model-{} Active"
 CLEARED = "inferencesetScalingMisconfigured team-0/model-{} Resolved Cleared"
 
@@ -61,6 +62,9 @@ def test_finding_without_place_is_counted_and_kept_once_there_is_one(plane: Cont
             what="two have a place and one has none",
         )
         assert len(events.reporter_events(client, INVALID_REASON)) == 3
+        full = events.wait_for(client, FULL, within=SLOW)
+        assert "1 announced episode is not kept, because of --store-max=2" in full.message
+        assert reporter.metric("store_objects", phase="Active") == 2, "it has no object itself"
         kept = {each["spec"]["subject"] for each in health_events.objects(client)}
         (without,) = {f"team-0/model-{number}" for number in range(3)} - kept
         repaired = int(min(kept)[-1])
@@ -69,6 +73,8 @@ def test_finding_without_place_is_counted_and_kept_once_there_is_one(plane: Cont
             client, lambda each: each["spec"]["subject"] == without, within=SLOW, what=without
         )
         assert len(health_events.objects(client)) == 2
+        until(lambda: FULL not in reporter.states(), within=SLOW, what="all have a place")
+        assert reporter.metric("store_rejected_total", limit="cluster") == 1
 
 
 def test_object_is_deleted_after_its_time_and_those_of_others_are_not(plane: ControlPlane) -> None:
