@@ -111,8 +111,9 @@ class NodeEventWriter:
         Create the recovery. An episode that goes on, or goes on as another one, gets none.
         """
         found, status = patch.found, patch.status
+        context, held = self._announcements.publish_context(), self._store.objects.values()
         goes_on = status.get("phase") != Phase.RESOLVED
-        if goes_on or is_replaced(found, self._store.objects.values()):
+        if goes_on or is_replaced(found, held, context):
             # What goes on is made anew, so that who follows the objects sees a fault again.
             return await self._delete(found, version)
         recovery = make_recovery(found, Resolution(status["resolution"]), now=self._now())

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from reporter.model.enums import Layer, Owner
+from reporter.model.enums import Layer, Owner, Reason
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent, NodeHealthEventSpec
 from reporter.model.kinds.productionstack.health_events import (
     HealthEvent,
@@ -20,8 +20,12 @@ from reporter.model.kinds.productionstack.health_events import (
     ProcessingStrategy,
     RecommendedAction,
     Resolution,
+    subject_of,
 )
 from reporter.model.rollup.states import Actionability
+from reporter.model.subjects import FindingKey
+from reporter.stages.announcing.schedule import PublishContext
+from reporter.stages.healthevents.wanted import nodes_in_trouble
 from reporter.stages.text.sanitize import truncate_bytes
 
 
@@ -105,13 +109,15 @@ def make_recovery(found: HealthEvent, end: Resolution, *, now: datetime) -> Node
     )
 
 
-def is_replaced(found: HealthEvent, held: Iterable[HealthEvent]) -> bool:
+def is_replaced(found: HealthEvent, held: Iterable[HealthEvent], context: PublishContext) -> bool:
     """
-    Report that a later episode of the same trouble is Active on the same node.
+    Report that a later episode of the same trouble runs on the same node, whose object may not exist.
 
     A recovery of the earlier one would read as the end of the later one.
     """
-    return any(
+    spec = found.spec
+    key = FindingKey(subject_of(spec), Reason(spec.check_name), spec.item)
+    return spec.node_name in nodes_in_trouble(key, context) or any(
         each.phase is Phase.ACTIVE
         and each.spec.episode > found.spec.episode
         and _identity(each.spec) == _identity(found.spec)

@@ -136,6 +136,13 @@ def id_of(spec: HealthEventSpec) -> EpisodeId:
     return (spec.layer.value, spec.subject, spec.check_name, spec.item, spec.episode)
 
 
+def nodes_in_trouble(key: FindingKey, context: PublishContext) -> set[str]:
+    """
+    Return the nodes that a running episode is about now, "" for trouble that is bound to none.
+    """
+    return _nodes(_basis(key, context)) if key in context.announcement_state.episodes else set()
+
+
 def _basis(key: FindingKey, context: PublishContext) -> FindingState | EventGroup | None:
     """
     Return what the nodes of an episode depend on.

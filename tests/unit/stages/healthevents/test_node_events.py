@@ -141,7 +141,20 @@ def test_later_episode_of_the_same_trouble_on_the_node_replaces_one(
 ):
     other = a_health_event("two", msgspec.structs.replace(SPEC, **changes), phase=phase)
     found = a_health_event("one", SPEC)
-    assert is_replaced(found, [found, other]) is replaced
+    assert is_replaced(found, [found, other], a_store().replay.context) is replaced
+
+
+def test_later_episode_whose_object_is_not_there_yet_replaces_one_on_its_nodes():
+    store = a_store()
+    store.replay.set_verdicts(an_active_verdict(PRESSURE, on_node("n1")))
+    here, elsewhere = (
+        a_health_event("one", a_spec("inferencesetPressure", SET, node=node, episode=1))
+        for node in ("n1", "n2")
+    )
+    assert is_replaced(here, [], store.replay.context)
+    assert not is_replaced(elsewhere, [], store.replay.context)
+    store.replay.set_clear(PRESSURE).advance(31)
+    assert not is_replaced(here, [], store.replay.context)
 
 
 # ------------------------------------------------------------ the plan
