@@ -13,16 +13,15 @@ from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent, NodeHealthEventSpec
 from reporter.model.kinds.productionstack.health_event_writes import StoreWriteResult
-from reporter.model.kinds.productionstack.health_events import HealthEvent, Phase, Resolution
+from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.observations import WatchState
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.healthevents.writer import Write
 from reporter.stages.healthevents.content import make_spec
 from reporter.stages.healthevents.node_events import (
     NodeEpisodes,
-    is_replaced,
+    find_recovery,
     make_fault,
-    make_recovery,
     pair_objects,
 )
 from reporter.stages.healthevents.writes import Create, Patch
@@ -108,15 +107,13 @@ class NodeEventWriter:
 
     async def _end(self, patch: Patch, version: str) -> StoreWriteResult:
         """
-        Create the recovery. An episode that goes on, or goes on as another one, gets none.
+        Create the recovery, or delete the objects of what goes on.
         """
-        found, status = patch.found, patch.status
-        context, held = self._announcements.publish_context(), self._store.objects.values()
-        goes_on = status.get("phase") != Phase.RESOLVED
-        if goes_on or is_replaced(found, held, context):
-            # What goes on is made anew, so that who follows the objects sees a fault again.
+        found, held = patch.found, self._store.objects.values()
+        context = self._announcements.publish_context()
+        recovery = find_recovery(patch, held, context, now=self._now())
+        if recovery is None:
             return await self._delete(found, version)
-        recovery = make_recovery(found, Resolution(status["resolution"]), now=self._now())
         labels = found.metadata.labels or {}
         return await self._create(recovery_name(found.metadata.name), labels, recovery, version)
 

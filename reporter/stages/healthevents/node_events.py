@@ -26,6 +26,7 @@ from reporter.model.rollup.states import Actionability
 from reporter.model.subjects import FindingKey
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.healthevents.wanted import nodes_in_trouble
+from reporter.stages.healthevents.writes import Patch
 from reporter.stages.text.sanitize import truncate_bytes
 
 
@@ -84,6 +85,21 @@ def make_fault(spec: HealthEventSpec) -> NodeHealthEventSpec:
         error_code=spec.error_code,
         entities_impacted=spec.entities_impacted,
     )
+
+
+def find_recovery(
+    patch: Patch, held: Iterable[HealthEvent], context: PublishContext, *, now: datetime
+) -> NodeHealthEventSpec | None:
+    """
+    Return the recovery that a patch becomes; None if the objects of its episode are deleted instead.
+
+    That is if the episode goes on, or goes on as another one: it is made anew, so that who follows the
+    objects sees a fault again.
+    """
+    found, status = patch.found, patch.status
+    if status.get("phase") != Phase.RESOLVED or is_replaced(found, held, context):
+        return None
+    return make_recovery(found, Resolution(status["resolution"]), now=now)
 
 
 def make_recovery(found: HealthEvent, end: Resolution, *, now: datetime) -> NodeHealthEventSpec:
