@@ -25,9 +25,9 @@ from reporter.runtime.status.watching import WatchingSource
 from reporter.settings import FlagGroup, Settings, SettingsError
 
 
-READS_ALONE = ("--scrape=off", "--store=none")
+READS_ALONE = ("--scrape=off", "--store=none", "--status-objects=false")
 """
-Flags that end what a short look does not do, whatever flags of a reporter it is given.
+Flags that end what a command that only looks never does, whatever flags of a reporter it is given.
 """
 
 NO_PODS = f"no pod has the label {SELECTOR}"

@@ -1,5 +1,5 @@
 """
-The flags of a reporter that keeps episodes, given to a command that only looks.
+The flags of a reporter that writes objects, given to a command that only looks.
 """
 
 from pathlib import Path
@@ -10,40 +10,46 @@ from reporter.embedded.server import EmbeddedServer
 from tests.integration.status.asking import ask, ask_about, running, server
 from tests.integration.status.test_history_command import a_day
 from tests.support.node_events import a_node_crd
+from tests.support.status_objects import CRD as STATUSES_CRD
 
 
 __all__ = ["server"]
 
 BACKENDS = pytest.mark.parametrize("backend", ["healthevents", "nvsentinel"])
-PARTS = ("/healthevents", "/healtheventresources", "selfsubjectaccessreviews")
+WRITERS = pytest.mark.parametrize(
+    "flag", ["--store=healthevents", "--store=nvsentinel", "--status-objects=true"]
+)
+PARTS = ("/healthevents", "/healtheventresources", "/productionstackstatuses")
 
 
-def parts_of_the_store(server: EmbeddedServer) -> list[str]:
+def reads_of_written_objects(server: EmbeddedServer) -> list[str]:
     return [path for _, path in server.requests if any(each in path for each in PARTS)]
 
 
-@BACKENDS
+@WRITERS
 async def test_a_watch_of_the_cluster_reads_none_of_its_objects(
-    server: EmbeddedServer, tmp_path: Path, backend: str
+    server: EmbeddedServer, tmp_path: Path, flag: str
 ):
     a_day(server)
-    server.cluster.upsert(a_node_crd())
-    argv = ("status", "--watch", "--from=cluster", f"--store={backend}")
+    for crd in (a_node_crd(), STATUSES_CRD):
+        server.cluster.upsert(crd)
+    argv = ("status", "--watch", "--from=cluster", flag)
     config = str(server.write_kubeconfig(tmp_path / "asking.kubeconfig"))
     async with running(*argv, KUBECONFIG=config) as watching:
         await watching.prints(3)
-    assert parts_of_the_store(server) == []
+    assert reads_of_written_objects(server) == []
 
 
-@BACKENDS
+@WRITERS
 async def test_one_look_reads_none_of_its_objects(
-    server: EmbeddedServer, tmp_path: Path, backend: str
+    server: EmbeddedServer, tmp_path: Path, flag: str
 ):
     a_day(server)
-    environ = {"STATUS_REPORTER_STORE": backend}
+    name, _, value = flag.removeprefix("--").partition("=")
+    environ = {f"STATUS_REPORTER_{name.replace('-', '_').upper()}": value}
     answer = await ask_about(server, tmp_path, "status", "--from=cluster", **environ)
     assert answer.code == 0, answer.err
-    assert parts_of_the_store(server) == []
+    assert reads_of_written_objects(server) == []
 
 
 @BACKENDS
