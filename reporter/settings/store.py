@@ -44,8 +44,7 @@ class StoreSettings:
     store: StoreBackend = _store(
         "none",
         choice_parser(StoreBackend),
-        "Keep episodes as objects: none, healthevents, or nvsentinel, which is experimental and takes"
-        " those of nodes alone. Needs CRD and RBAC.",
+        "Keep episodes as objects: none, healthevents, nvsentinel (experimental).",
     )
     store_resource: str = _store(
         DEFAULT_RESOURCE,

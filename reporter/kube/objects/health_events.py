@@ -30,7 +30,7 @@ class HealthEventClient(Generic[T]):
 
     def __init__(self, api: RestClient, kind: ResourceKind, object_type: type[T]) -> None:
         self._api, self._kind = api, kind
-        self._decoder = msgspec.json.Decoder(object_type)
+        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(object_type)
 
     async def create(
         self, name: str, labels: Mapping[str, str], spec: msgspec.Struct, *, version: str

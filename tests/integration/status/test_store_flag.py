@@ -17,13 +17,21 @@ __all__ = ["server"]
 
 BACKENDS = pytest.mark.parametrize("backend", ["healthevents", "nvsentinel"])
 WRITERS = pytest.mark.parametrize(
-    "flag", ["--store=healthevents", "--store=nvsentinel", "--status-objects=true"]
+    "flag", ["STORE=healthevents", "STORE=nvsentinel", "STATUS_OBJECTS=true"]
 )
 PARTS = ("/healthevents", "/healtheventresources", "/productionstackstatuses")
 
 
 def reads_of_written_objects(server: EmbeddedServer) -> list[str]:
     return [path for _, path in server.requests if any(each in path for each in PARTS)]
+
+
+def variable(flag: str) -> dict[str, str]:
+    """
+    Return the environment variable that sets a flag.
+    """
+    name, _, value = flag.partition("=")
+    return {f"STATUS_REPORTER_{name}": value}
 
 
 @WRITERS
@@ -33,10 +41,11 @@ async def test_a_watch_of_the_cluster_reads_none_of_its_objects(
     a_day(server)
     for crd in (a_node_crd(), STATUSES_CRD):
         server.cluster.upsert(crd)
-    argv = ("status", "--watch", "--from=cluster", flag)
+    argv = ("status", "--watch", "--from=cluster")
     config = str(server.write_kubeconfig(tmp_path / "asking.kubeconfig"))
-    async with running(*argv, KUBECONFIG=config) as watching:
-        await watching.prints(3)
+    async with running(*argv, KUBECONFIG=config, **variable(flag)) as watching:
+        _, cluster, _ = await watching.prints(3)
+    assert cluster.split()[:2] == ["cluster", "Current"]
     assert reads_of_written_objects(server) == []
 
 
@@ -45,10 +54,9 @@ async def test_one_look_reads_none_of_its_objects(
     server: EmbeddedServer, tmp_path: Path, flag: str
 ):
     a_day(server)
-    name, _, value = flag.removeprefix("--").partition("=")
-    environ = {f"STATUS_REPORTER_{name.replace('-', '_').upper()}": value}
-    answer = await ask_about(server, tmp_path, "status", "--from=cluster", **environ)
+    answer = await ask_about(server, tmp_path, "status", "--from=cluster", **variable(flag))
     assert answer.code == 0, answer.err
+    assert "Current" in answer.out
     assert reads_of_written_objects(server) == []
 
 
@@ -58,6 +66,7 @@ async def test_the_history_is_read_all_the_same(
 ):
     a_day(server)
     config = server.write_kubeconfig(tmp_path / "kubeconfig")
-    answer = await ask("status", "--history", f"--store={backend}", f"--kubeconfig={config}")
+    environ = variable(f"STORE={backend}")
+    answer = await ask("status", "--history", f"--kubeconfig={config}", **environ)
     assert answer.code == 0, answer.err
     assert "clusterBBRNotReady" in answer.out

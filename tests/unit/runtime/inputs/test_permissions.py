@@ -87,7 +87,7 @@ def test_kind_of_nvsentinel_is_never_patched():
     kind = node_health_events("healthevents.nvsentinel.dgxc.nvidia.com", "stack")
     on = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, store=kind)
     assert sorted(map(str, on.keys() - off.keys())) == [
-        f"{verb} healthevents.nvsentinel.dgxc.nvidia.com in namespace stack"
+        f"{verb} healthevents.nvsentinel.dgxc.nvidia.com in stack"
         for verb in ("create", "delete", "list", "watch")
     ]
 
