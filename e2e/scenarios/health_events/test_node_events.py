@@ -32,6 +32,7 @@ pytestmark = pytest.mark.controlplane
 SLOW = 60
 AFTERWARDS = 100
 PRESSURE = "inferencesetNodeUnderPressure"
+OURS = {"app.kubernetes.io/managed-by": "productionstack-status-reporter"}
 OTHER = "healthevents.nvsentinel.dgxc.nvidia.com"
 WORKSPACES = "/apis/kaito.sh/v1beta1/namespaces/team-0/workspaces"
 TEXT = "NodePluginsNotReady: waiting; warning: worker node(s) under resource pressure: "
@@ -43,7 +44,7 @@ class NodeStore:
     """
 
     def __init__(self, plane: ControlPlane, resource: str, version: str) -> None:
-        self.client, self.resource = plane.client, resource
+        self.client, self.version = plane.client, version
         self.kind = node_health_events(resource, NAMESPACE)
         self.path = (
             f"/apis/{self.kind.group}/{version}/namespaces/{NAMESPACE}/{self.kind.resource}"
@@ -59,6 +60,18 @@ class NodeStore:
             "--scrape=off",
             f"--catalogue-overlay={overlay}",
         )
+
+    def create(self, name: str, spec: NodeHealthEventSpec | Json, **labels: str) -> None:
+        """
+        Create an object, of which every field must be known.
+        """
+        manifest = {
+            "apiVersion": f"{self.kind.group}/{self.version}",
+            "kind": self.kind.kind,
+            "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels},
+            "spec": msgspec.to_builtins(spec),
+        }
+        self.client.create(f"{self.path}?fieldValidation=Strict", manifest)
 
     def objects(self) -> list[Json]:
         return self.client.list(self.path)
@@ -148,10 +161,23 @@ def test_successor_ends_what_its_predecessor_began(store: NodeStore, bare: Contr
         pressed(client, "node-1")
         (fault,) = store.until_health(("node-1", False))
     pressed(client)
-    with ReporterProcess(bare, *store.flags, "--store-retention-seconds=60"):
+    with ReporterProcess(bare, *store.flags):
         both = store.until_health(("node-1", False), ("node-1", True))
         assert fault["metadata"]["uid"] in {each["metadata"]["uid"] for each in both}
-        store.until_health(within=2 * AFTERWARDS)
+
+
+def test_what_was_over_long_ago_is_deleted_and_objects_of_others_are_not(
+    store: NodeStore, bare: ControlPlane
+) -> None:
+    spec = a_spec(PRESSURE, node="node-1")
+    fault = a_health_event("one", spec)
+    recovery = make_recovery(fault, Resolution.CLEARED, now=NOON)
+    for name, made in {"one": make_fault(spec), "one-recovered": recovery}.items():
+        store.create(name, made, **OURS)
+    store.create("theirs", make_fault(spec))
+    with ReporterProcess(bare, *store.flags):
+        until(lambda: len(store.objects()) == 1, within=AFTERWARDS, what="both are deleted")
+        assert store.objects()[0]["metadata"]["name"] == "theirs"
 
 
 def test_missing_right_is_logged_and_delays_no_event(store: NodeStore, bare: ControlPlane) -> None:
@@ -172,20 +198,11 @@ def test_objects_pass_strict_validation_and_a_fault_without_node_does_not(
 ) -> None:
     spec = a_spec("inferencesetNodeUnderPressure", node="node-1", error_code=("Memory",))
     recovery = make_recovery(a_health_event("one", spec), Resolution.CLEARED, now=NOON)
-    for made in (make_fault(spec), recovery):
-        _create_strictly(store, made)
-    nowhere = msgspec.to_builtins(make_fault(spec))
-    del nowhere["nodeName"]
+    for name, made in {"fault": make_fault(spec), "recovery": recovery}.items():
+        store.create(name, made)
+    written = msgspec.to_builtins(make_fault(spec))
+    nowhere = {name: value for name, value in written.items() if name != "nodeName"}
     with pytest.raises(ApiError, match="nodeName"):
-        _create_strictly(store, nowhere)
-
-
-def _create_strictly(store: NodeStore, spec: NodeHealthEventSpec | Json) -> None:
-    version = store.path.split("/")[3]
-    manifest = {
-        "apiVersion": f"{store.kind.group}/{version}",
-        "kind": store.kind.kind,
-        "metadata": {"generateName": "strict-", "namespace": NAMESPACE},
-        "spec": msgspec.to_builtins(spec),
-    }
-    store.client.create(f"{store.path}?fieldValidation=Strict&dryRun=All", manifest)
+        store.create("nowhere", nowhere)
+    with pytest.raises(ApiError, match="unknown field"):
+        store.create("odd", {**written, "phase": "Active"})
