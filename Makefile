@@ -113,7 +113,7 @@ bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e
 	$(call measure,scraping)
 	$(call measure,status)
 	$(call measure,job_status)
-	$(call measure,store)
+	$(call measure,store,--inferencesets 10000)
 	$(BIN)/python -m e2e.hub.bench --json $(MEASURED)/fleet.json
 	$(BIN)/python -m e2e.bench.rows --readme e2e/bench/README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
 	  passes large apiload storm storm-of-ten-thousand scraping status job_status store fleet))

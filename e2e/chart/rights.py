@@ -5,6 +5,7 @@ Write the permissions of the chart, computed from the catalogue: `python -m e2e.
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -16,22 +17,25 @@ from reporter.hub.permissions import needed_permissions
 from reporter.kube.objects.access_review import Permission
 from reporter.kube.objects.event_format import EVENT_NAMESPACE as EVENTS
 from reporter.model.enums import DetailSource
+from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, node_health_events
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.settings import ScrapeMode
 
 
 FILE, HUB_FILE = CHART / "files" / "rights.yaml", CHART / "files" / "hub-rights.yaml"
 HEADER = """\
 # Generated from the catalogue by `python -m e2e.chart.rights`; a test compares.
-# read, sources, statusObjects, podProxy: in the whole cluster. events: in kube-system. store: in the
-# namespace of the release. lease: in the namespace of the pods, with the name of the Lease where
-# `named`.
+# read, sources, statusObjects, podProxy: in the whole cluster. events: in kube-system. store,
+# nvsentinel: in the namespace of the release, the latter for the resource that is set. lease: in the
+# namespace of the pods, with the name of the Lease where `named`.
 """
 HUB_HEADER = """\
 # Generated from the program by `python -m e2e.chart.rights`; a test compares.
 # All in the namespace of the hub. lease: with the name of the Lease where `named`.
 """
 LEASE = ("namespace of the pods", "the Lease")
-STORE = "namespace of the release"
+STORE = replace(HEALTH_EVENTS, namespace="namespace of the release")
+NVSENTINEL = node_health_events(DEFAULT_RESOURCE, STORE.namespace)
 
 Json = dict[str, Any]
 
@@ -52,6 +56,7 @@ def content() -> str:
         "podProxy": _compact(needed(mode=ScrapeMode.AUTO) - everywhere),
         "events": _compact(events),
         "store": _compact(needed(mode=ScrapeMode.DIRECT, store=STORE) - everywhere),
+        "nvsentinel": _compact(needed(mode=ScrapeMode.DIRECT, store=NVSENTINEL) - everywhere),
         "lease": [_unnamed(rule) for rule in _compact(with_lease)],
     }
     return HEADER + yaml.safe_dump(granted, sort_keys=False, default_flow_style=None, width=100)

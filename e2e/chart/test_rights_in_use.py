@@ -3,6 +3,7 @@ Each rule of the chart is needed: without it the check at start names it and the
 """
 
 from collections.abc import AsyncIterator, Collection, Iterator
+from dataclasses import replace
 
 import pytest
 import pytest_asyncio
@@ -19,6 +20,7 @@ from reporter.kube.objects.access_review import (
     review_permissions,
 )
 from reporter.model.enums import DetailSource
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 
 
 RELEASE, NAMESPACE = "rights", "rights"
@@ -67,7 +69,7 @@ async def test_each_missing_rule_is_named_with_the_reasons_it_makes_unknown(
         sources=list(DetailSource),
         lease=(NAMESPACE, "productionstack-status-reporter"),
         status_objects=True,
-        store=NAMESPACE,
+        store=replace(HEALTH_EVENTS, namespace=NAMESPACE),
     )
     _allowed(control_plane, asked, True)
     assert format_missing_permissions(await review_permissions(api, asked), asked) == ""

@@ -4,6 +4,7 @@ The reporter's roles in a cluster, and single rights revoked and granted again.
 
 import contextlib
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
@@ -13,6 +14,7 @@ from e2e.controlplane.rules import needed, rules
 from e2e.controlplane.waiting import until
 from reporter.kube.objects.access_review import Permission
 from reporter.model.enums import DetailSource
+from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 NAME = "productionstack-status-reporter"
@@ -28,10 +30,12 @@ def install(
     sources: Collection[str] = (),
     *,
     status_objects: bool = False,
-    store: bool = False,
+    store: ResourceKind | None = None,
 ) -> None:
     """
     Create the namespace, the ServiceAccount and all its permissions; also restore revoked ones.
+
+    *store*: the kind in which episodes are kept.
     """
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": release_namespace}}
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _meta(release_namespace)}
@@ -45,7 +49,7 @@ def roles(
     sources: Collection[str] = (),
     *,
     status_objects: bool = False,
-    store: bool = False,
+    store: ResourceKind | None = None,
 ) -> list[Json]:
     """
     Return the roles with exactly the required permissions. *sources*: those of ``--sources``.
@@ -60,13 +64,17 @@ def roles(
 
 
 def _needed(
-    release_namespace: str, sources: Collection[str], *, status_objects: bool, store: bool
+    release_namespace: str,
+    sources: Collection[str],
+    *,
+    status_objects: bool,
+    store: ResourceKind | None,
 ) -> frozenset[Permission]:
     return needed(
         sources=[DetailSource(each) for each in sources],
         lease=(release_namespace, NAME),
         status_objects=status_objects,
-        store=release_namespace if store else "",
+        store=replace(store, namespace=release_namespace) if store is not None else None,
     )
 
 
@@ -78,7 +86,7 @@ def revoked(
     *verbs: str,
     sources: Collection[str] = (),
     status_objects: bool = False,
-    store: bool = False,
+    store: ResourceKind | None = None,
 ) -> Iterator[None]:
     """
     Revoke *verbs* (all of them, if none is named) on *resource* for a while.

@@ -9,6 +9,7 @@ from e2e.controlplane.manifests import Json
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.kube.objects.access_review import Permission
 from reporter.model.enums import DetailSource
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.inputs.permissions import required_permissions
 from reporter.settings import FLAG_NAMES, ScrapeMode
 from reporter.stages.probes.specs import SPECS
@@ -23,12 +24,12 @@ def needed(
     mode: ScrapeMode = ScrapeMode.AUTO,
     lease: tuple[str, str] | None = None,
     status_objects: bool = False,
-    store: str = "",
+    store: ResourceKind | None = None,
 ) -> frozenset[Permission]:
     """
     Return the permissions that the check at start reviews. *lease*: its namespace and name.
 
-    *store*: the namespace of HealthEvents; empty without the store.
+    *store*: the kind in which episodes are kept, of one namespace.
     """
     return frozenset(
         needed_by(
@@ -47,7 +48,7 @@ def needed_by(
     mode: ScrapeMode = ScrapeMode.AUTO,
     lease: tuple[str, str] | None = None,
     status_objects: bool = False,
-    store: str = "",
+    store: ResourceKind | None = None,
 ) -> Mapping[Permission, Collection[str]]:
     """
     Return the same permissions, each with the reasons that are unknown without it.
@@ -61,7 +62,7 @@ def needed_by(
         sources=sources,
         mode=mode,
         status_objects=status_objects,
-        store_namespace=store,
+        store=store,
     )
 
 

@@ -5,15 +5,14 @@ Wall clocks that are wrong, or jump: the API server's time counts, and nothing c
 import datetime as dt
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from e2e.controlplane import ControlPlane, until
 from e2e.controlplane.faults import IMAGE_PULL, clear_pod_fault, set_pod_fault
-from e2e.faults.support.altered_reporter import CLOCK_SHIFT_FILE
 from e2e.faults.support.replicas import running_replica
+from e2e.faults.support.wall_clock import WallClock
 from e2e.support import events
 from e2e.support.events import Event
 from e2e.support.production_stack import components, restore
@@ -34,24 +33,6 @@ BEATING = (*SHORT_FLAGS, "--heartbeat-seconds=10")
 def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
     with restore.healthy_stack(stack) as plane:
         yield plane
-
-
-@dataclass
-class WallClock:
-    """
-    The wall clock of one process, a number of seconds off.
-    """
-
-    file: Path
-
-    def wrong_by(self, seconds: float) -> dict[str, str]:
-        """
-        Shift the clock at once. Returns the environment that makes a new process use it.
-        """
-        new = self.file.with_suffix(".new")
-        new.write_text(str(seconds))
-        new.replace(self.file)
-        return {CLOCK_SHIFT_FILE: str(self.file)}
 
 
 def test_replicas_an_hour_ahead_and_an_hour_behind_follow_each_other(

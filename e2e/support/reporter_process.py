@@ -14,6 +14,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from e2e.controlplane import ControlPlane, reporter_rights, until
 from e2e.controlplane.processes import Process
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, node_health_events
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from tests.support.ports import free_port
 from tests.support.status_schema import require_schema
 
@@ -41,7 +44,7 @@ class ReporterProcess:
     A reporter and its log.
 
     *flags*: override the few that every test needs; ``--sources``, ``--status-objects`` and
-    ``--store=healthevents`` among them add permissions.
+    ``--store`` among them add permissions.
     *env*: added to the environment. *name*: the name of its pod.
     *grant*: False leaves the permissions as the test has set them.
     *follows*: it counts as started without leading. *program*: the program that gets the
@@ -70,7 +73,7 @@ class ReporterProcess:
                 NAMESPACE,
                 _sources(flags),
                 status_objects="--status-objects" in flags,
-                store="--store=healthevents" in flags,
+                store=_store_kind(flags),
             )
         self._kubeconfig = plane.service_account_kubeconfig(*self.SERVICE_ACCOUNT)
         self.process: Process | None = None
@@ -254,6 +257,17 @@ class ReporterProcess:
             return connection.getresponse().read().decode()
         finally:
             connection.close()
+
+
+def _store_kind(flags: tuple[str, ...]) -> ResourceKind | None:
+    given = dict(flag.split("=", 1) for flag in flags if flag.startswith("--store"))
+    match given.get("--store"):
+        case "healthevents":
+            return HEALTH_EVENTS
+        case "nvsentinel":
+            return node_health_events(given.get("--store-resource", DEFAULT_RESOURCE), "")
+        case _:
+            return None
 
 
 def _sources(flags: tuple[str, ...]) -> list[str]:

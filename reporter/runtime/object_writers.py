@@ -6,18 +6,22 @@ from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from reporter.kube.client.client import RestClient
-from reporter.kube.objects.event_names import health_event_name
+from reporter.kube.objects.event_names import health_event_name, node_event_name
 from reporter.kube.objects.health_events import HealthEventClient
 from reporter.kube.objects.status_objects import StatusObjectClient
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
+from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.kinds.productionstack.statuses import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,
 )
 from reporter.runtime.announcing.announcements import Announcements
-from reporter.runtime.healthevents.planner import StorePlanner
+from reporter.runtime.healthevents.node_events import NodeEpisodeStore, NodeEventWriter
+from reporter.runtime.healthevents.planner import HeldObjects, StorePlanner
 from reporter.runtime.healthevents.publisher import HealthEventPublisher
-from reporter.runtime.healthevents.writer import HealthEventWriter
+from reporter.runtime.healthevents.writer import HealthEventWriter, StoreWriter
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.leaderelection.leadership import Leadership
 from reporter.runtime.leaderelection.lifecycle import NamedTask
@@ -25,7 +29,7 @@ from reporter.runtime.process.clock import Clock
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.rollup.object_looks import RollUpLooks
 from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
-from reporter.settings import Settings, StoreBackend
+from reporter.settings import Settings
 from reporter.sinks.metrics import Metrics
 from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.rules import RollUpRules
@@ -70,18 +74,17 @@ class ObjectWriters:
         """
         Keep each episode as a HealthEvent, if that is switched on.
         """
-        settings, objects, kind = self._settings, inputs.health_events, inputs.health_event_kind
-        if settings.store is not StoreBackend.HEALTH_EVENTS:
+        kind = inputs.store_kind
+        if kind is None:
             return
-        limits = StoreLimits(
-            settings.store_max_per_node, settings.store_max, settings.store_retention
-        )
+        parts = self._own_store if kind.type is HealthEvent else self._node_store
+        objects, planner, writer = parts(inputs, announcements, kind)
         report = self._metrics.show_store(lambda: tuple(objects.objects.values()))
         publisher = HealthEventPublisher(
             objects,
             announcements,
-            StorePlanner(objects, announcements, limits, health_event_name),
-            HealthEventWriter(HealthEventClient(self._api, kind), objects, announcements, kind),
+            planner,
+            writer,
             self._leadership,
             self._clock,
             kind=kind,
@@ -90,6 +93,35 @@ class ObjectWriters:
         )
         report.is_up = lambda: publisher.is_up
         self._runs.append(("HealthEvent publisher", publisher.run))
+
+    def _own_store(
+        self, inputs: Inputs, announcements: Announcements, kind: ResourceKind
+    ) -> tuple[HeldObjects, StorePlanner, StoreWriter]:
+        objects = inputs.health_events
+        client = HealthEventClient(self._api, kind, HealthEvent)
+        return (
+            objects,
+            StorePlanner(objects, announcements, self._limits(), health_event_name),
+            HealthEventWriter(client, objects, announcements, kind),
+        )
+
+    def _node_store(
+        self, inputs: Inputs, announcements: Announcements, kind: ResourceKind
+    ) -> tuple[HeldObjects, StorePlanner, StoreWriter]:
+        objects = NodeEpisodeStore(inputs.node_health_events)
+        client = HealthEventClient(self._api, kind, NodeHealthEvent)
+        limits = self._limits()
+        return (
+            objects,
+            StorePlanner(objects, announcements, limits, node_event_name, has_course=False),
+            NodeEventWriter(client, objects, announcements, kind, self._clock.now),
+        )
+
+    def _limits(self) -> StoreLimits:
+        settings = self._settings
+        return StoreLimits(
+            settings.store_max_per_node, settings.store_max, settings.store_retention
+        )
 
     def tasks(self) -> Iterator[NamedTask]:
         """

@@ -45,3 +45,4 @@ class StoreBackend(StrEnum):
 
     NONE = "none"
     HEALTH_EVENTS = "healthevents"
+    NVSENTINEL = "nvsentinel"

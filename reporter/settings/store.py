@@ -8,14 +8,31 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
+from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, KINDS
+from reporter.model.kinds.productionstack.status_object import GROUP
 from reporter.settings.enums import StoreBackend
 from reporter.settings.flags import FlagGroup, flag
-from reporter.settings.parsers import choice_parser, integer_parser, seconds_parser
+from reporter.settings.parsers import (
+    choice_parser,
+    integer_parser,
+    parse_object_name,
+    seconds_parser,
+)
 
 
 _store = partial(flag, FlagGroup.STORE)
 
 MAX_OBJECTS = 100_000
+
+
+def parse_store_resource(text: str) -> str:
+    """
+    Return the name of a CRD of NVSentinel's; that of this program's own kind is another backend.
+    """
+    resource, _, group = parse_object_name(text).partition(".")
+    if resource not in KINDS or "." not in group or group == GROUP:
+        raise ValueError(f"must be {' or '.join(KINDS)}, a dot and the API group of NVSentinel")
+    return text
 
 
 @dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
@@ -27,7 +44,12 @@ class StoreSettings:
     store: StoreBackend = _store(
         "none",
         choice_parser(StoreBackend),
-        "Keep each episode as an object: none or healthevents. Needs CRD and RBAC.",
+        "Keep episodes as objects: none, healthevents, nvsentinel (experimental).",
+    )
+    store_resource: str = _store(
+        DEFAULT_RESOURCE,
+        parse_store_resource,
+        "Resource that --store=nvsentinel writes, as its CRD is named.",
     )
     store_max: int = _store(
         "1000",

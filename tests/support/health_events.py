@@ -29,7 +29,7 @@ from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.stages.healthevents.content import make_spec, make_status_patch
 from reporter.stages.healthevents.ends import Ends
 from reporter.stages.healthevents.plan import Plan, PlanInput, make_plan
-from reporter.stages.healthevents.wanted import WantedCache
+from reporter.stages.healthevents.wanted import NameFunc, WantedCache
 from reporter.stages.healthevents.writes import PlanMemory
 from tests.support.builders import NOON
 from tests.support.cases.syntax import apply_merge_patch
@@ -111,10 +111,20 @@ def as_text(moment: datetime) -> str:
 class StoreReplay:
     """
     The store of a replayed process: *held* is what is in the cluster, and every write succeeds.
+
+    *name_of*, *has_course*: as of the backend.
     """
 
-    def __init__(self, replay: Replay, limits: StoreLimits | None = None) -> None:
+    def __init__(
+        self,
+        replay: Replay,
+        limits: StoreLimits | None = None,
+        *,
+        name_of: NameFunc = health_event_name,
+        has_course: bool = True,
+    ) -> None:
         self.replay, self.limits = replay, limits or StoreLimits()
+        self._name_of, self._has_course = name_of, has_course
         self.held: dict[str, HealthEvent] = {}
         self.restart(replay)
 
@@ -123,7 +133,7 @@ class StoreReplay:
         Continue in another process, which knows nothing but the cluster.
         """
         self.replay, self.memory = replay, PlanMemory()
-        self._wanted = WantedCache(health_event_name)
+        self._wanted = WantedCache(self._name_of)
 
     def plan(self) -> Plan:
         context = self.replay.context
@@ -134,6 +144,7 @@ class StoreReplay:
                 Ends(context),
                 self.limits,
                 context.settings.delays.settle,
+                has_course=self._has_course,
             ),
             self.memory,
             now=self.replay.now,

@@ -102,6 +102,8 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
         ("statusObjects.packageLabel=/", "packageLabel"),
         ("crds.install=maybe", "install"),
         ("store.backend=mongodb", "backend"),
+        ("store.resource=nodes", "resource"),
+        ("store.resource=healthevents.example", "resource"),
         ("store.max=0", "max"),
         ("store.retention=5", "retention"),
         ("rollupMetrics=all", "rollupMetrics"),

@@ -3,6 +3,7 @@ The chart grants what the program needs, and nothing else.
 """
 
 import itertools
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from e2e.chart.helm import Helm
 from e2e.chart.rendering.objects import arguments_of, granted_by
 from e2e.controlplane.rules import needed
 from reporter.model.enums import DetailSource, ScrapeScope
+from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, node_health_events
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.settings import ScrapeMode, StoreBackend, load_settings
 
 
@@ -64,11 +67,25 @@ def test_store_has_rights_of_its_own_in_the_namespace_of_the_release(helm: Helm)
     objects = helm.render(CHART, f"{values},store.maxPerNode=7,store.retentionSeconds=600")
     lease = ("elsewhere", LEASE[1])
     where = "kaito-system"
-    assert granted_by(objects) == needed(mode=ScrapeMode.DIRECT, lease=lease, store=where)
+    kind = replace(HEALTH_EVENTS, namespace=where)
+    assert granted_by(objects) == needed(mode=ScrapeMode.DIRECT, lease=lease, store=kind)
     settings = load_settings(arguments_of(objects), {})
     assert (settings.store, settings.release_namespace) == (StoreBackend.HEALTH_EVENTS, where)
     limits = (settings.store_max, settings.store_max_per_node, settings.store_retention)
     assert limits == (1000, 7, timedelta(minutes=10))
+
+
+@pytest.mark.parametrize("resource", [DEFAULT_RESOURCE, "healthevents.nvsentinel.dgxc.nvidia.com"])
+def test_rights_for_objects_of_nvsentinel_are_for_the_resource_that_is_set(
+    helm: Helm, resource: str
+) -> None:
+    given = [] if resource == DEFAULT_RESOURCE else [f"--set=store.resource={resource}"]
+    flags = ("--set=store.backend=nvsentinel,scrape.mode=direct", *given)
+    objects = helm.render(CHART, *flags)
+    kind = node_health_events(resource, "kaito-system")
+    assert granted_by(objects) == needed(mode=ScrapeMode.DIRECT, lease=LEASE, store=kind)
+    settings = load_settings(arguments_of(objects), {})
+    assert (settings.store, settings.store_resource) == (StoreBackend.NVSENTINEL, resource)
 
 
 @pytest.mark.parametrize("written", ["off", '"off"', "false"])

@@ -14,6 +14,7 @@ from e2e.support import health_events
 from e2e.support.health_events import PATH
 from e2e.support.reporter_process import NAMESPACE
 from reporter.kube.client.client import RestClient, connect
+from reporter.kube.objects.event_format import event_labels
 from reporter.kube.objects.health_events import HealthEventClient
 from reporter.kube.wire.errors import Conflict, Invalid, NotFound
 from reporter.model.enums import EventType, Layer, Reason
@@ -28,6 +29,10 @@ from reporter.model.kinds.productionstack.health_events import (
     Entity,
     HealthEvent,
     HealthEventSpec,
+    HealthEventStatus,
+    Phase,
+    Quarantine,
+    Resolution,
 )
 from reporter.model.kinds.productionstack.statuses import MAX_NAME
 from reporter.model.subjects import FindingKey, Subject
@@ -62,14 +67,14 @@ async def api(plane: ControlPlane) -> AsyncIterator[RestClient]:
 
 
 @pytest.fixture
-def sink(api: RestClient) -> HealthEventClient:
-    return HealthEventClient(api, replace(HEALTH_EVENTS, namespace=NAMESPACE))
+def sink(api: RestClient) -> HealthEventClient[HealthEvent]:
+    return HealthEventClient(api, replace(HEALTH_EVENTS, namespace=NAMESPACE), HealthEvent)
 
 
 async def _create(
-    sink: HealthEventClient, name: str = "one", spec: HealthEventSpec = SPEC
+    sink: HealthEventClient[HealthEvent], name: str = "one", spec: HealthEventSpec = SPEC
 ) -> HealthEvent:
-    return await sink.create(name, RECORD, spec, version=VERSION)
+    return await sink.create(name, event_labels(RECORD), spec, version=VERSION)
 
 
 def _read(plane: ControlPlane, name: str = "one") -> HealthEvent:
@@ -87,7 +92,7 @@ def _patch(found: HealthEvent, **status: object) -> Json:
 
 
 async def test_new_object_is_active_and_holds_what_was_written(
-    plane: ControlPlane, sink: HealthEventClient
+    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
 ) -> None:
     created = await _create(sink)
     found = _read(plane)
@@ -97,7 +102,7 @@ async def test_new_object_is_active_and_holds_what_was_written(
 
 
 async def test_spec_never_changes_and_the_status_does(
-    plane: ControlPlane, sink: HealthEventClient
+    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
 ) -> None:
     found = await _create(sink)
     with pytest.raises(ApiError, match="the spec of an episode never changes") as refused:
@@ -110,7 +115,7 @@ async def test_spec_never_changes_and_the_status_does(
 
 
 async def test_largest_object_is_accepted_and_its_rule_is_cheap_enough(
-    plane: ControlPlane, sink: HealthEventClient
+    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
 ) -> None:
     entity = Entity(entity_type="x" * MAX_NAME, entity_value="y" * MAX_NAME)
     spec = msgspec.structs.replace(
@@ -128,6 +133,51 @@ async def test_largest_object_is_accepted_and_its_rule_is_cheap_enough(
     assert (await sink.patch(found, full, version=VERSION)).spec == spec
 
 
+def test_what_is_written_passes_strict_validation_and_other_fields_do_not(
+    plane: ControlPlane,
+) -> None:
+    path = f"{PATH}?fieldValidation=Strict"
+    every = _as_json(msgspec.structs.replace(SPEC, item="one", content_digest="ab"))
+    assert plane.client.create(path, _manifest(every))["spec"] == every
+    course = HealthEventStatus(
+        phase=Phase.RESOLVED,
+        resolution=Resolution.CLEARED,
+        resolved_time=NOON,
+        occurrences=2,
+        message="another",
+        also=("clusterBBRNotReady",),
+        suppressing=("inferencesetRouteNotReady",),
+        content_digest="cd",
+        node_quarantined=Quarantine.QUARANTINED,
+        drain_finish_timestamp=NOON,
+        fault_remediated=True,
+        last_remediation_timestamp=NOON,
+    )
+    status = _as_json(course)
+    assert len(status) == len(msgspec.structs.fields(HealthEventStatus))
+    strict = f"{PATH}/strict/status?fieldValidation=Strict"
+    assert plane.client.patch(strict, {"status": status})["status"] == status
+    with pytest.raises(ApiError, match="unknown field") as refused:
+        plane.client.create(path, _manifest({**every, "isHealthy": False}, "odd"))
+    assert refused.value.status == 400
+    with pytest.raises(ApiError, match="unknown field"):
+        plane.client.patch(strict, {"status": {"state": "Active"}})
+
+
+def _as_json(struct: msgspec.Struct) -> Json:
+    found: Json = msgspec.json.decode(msgspec.json.encode(struct))
+    return found
+
+
+def _manifest(spec: Json, name: str = "strict") -> Json:
+    return {
+        "apiVersion": f"{HEALTH_EVENTS.group}/{VERSION}",
+        "kind": HEALTH_EVENTS.kind,
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": spec,
+    }
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -139,7 +189,9 @@ async def test_largest_object_is_accepted_and_its_rule_is_cheap_enough(
     ],
     ids=lambda each: next(iter(each)),
 )
-async def test_spec_beyond_its_bounds_is_invalid(sink: HealthEventClient, changes: Json) -> None:
+async def test_spec_beyond_its_bounds_is_invalid(
+    sink: HealthEventClient[HealthEvent], changes: Json
+) -> None:
     with pytest.raises(Invalid):
         await _create(sink, spec=msgspec.structs.replace(SPEC, **changes))
 
@@ -148,7 +200,7 @@ async def test_spec_beyond_its_bounds_is_invalid(sink: HealthEventClient, change
     "status", [{"phase": "Broken"}, {"resolvedTime": "soon"}, {"also": ["x"] * 33}], ids=str
 )
 async def test_status_that_the_crd_does_not_allow_is_invalid(
-    sink: HealthEventClient, status: Json
+    sink: HealthEventClient[HealthEvent], status: Json
 ) -> None:
     found = await _create(sink)
     with pytest.raises(Invalid):
@@ -158,14 +210,14 @@ async def test_status_that_the_crd_does_not_allow_is_invalid(
 # ------------------------------------------------------------ writes of others
 
 
-async def test_name_that_exists_is_a_conflict(sink: HealthEventClient) -> None:
+async def test_name_that_exists_is_a_conflict(sink: HealthEventClient[HealthEvent]) -> None:
     await _create(sink)
     with pytest.raises(Conflict):
         await _create(sink)
 
 
 async def test_object_that_changed_meanwhile_is_neither_patched_nor_deleted(
-    plane: ControlPlane, sink: HealthEventClient
+    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
 ) -> None:
     found = await _create(sink)
     health_events.set_status(plane.client, "one", faultRemediated=True)
@@ -184,7 +236,7 @@ async def test_object_that_changed_meanwhile_is_neither_patched_nor_deleted(
 
 
 async def test_objects_are_selected_by_node_reason_and_phase(
-    plane: ControlPlane, sink: HealthEventClient
+    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
 ) -> None:
     await _create(sink)
     other = await _create(sink, "two", a_spec("clusterBBRNotReady"))
@@ -203,7 +255,7 @@ async def test_objects_are_selected_by_node_reason_and_phase(
 
 
 async def test_columns_show_reason_subject_node_and_phase(
-    plane: ControlPlane, sink: HealthEventClient
+    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
 ) -> None:
     await _create(sink)
     table = plane.kubectl("get", "he", "-n", NAMESPACE, "--no-headers").split()

@@ -18,6 +18,7 @@ from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON, READY_REASON
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from tests.support.health_events import CRD, RESOURCE, a_spec
 
 
@@ -50,7 +51,7 @@ def _slow(_: ControlPlane, replica: ProxiedReplica) -> contextlib.AbstractContex
 def _right_gone(
     plane: ControlPlane, _: ProxiedReplica
 ) -> contextlib.AbstractContextManager[object]:
-    return revoked(plane.client, NAMESPACE, "healthevents", "create", store=True)
+    return revoked(plane.client, NAMESPACE, "healthevents", "create", store=HEALTH_EVENTS)
 
 
 @contextlib.contextmanager
@@ -151,7 +152,7 @@ def test_right_that_is_missing_from_the_start_is_in_the_table(plane: ControlPlan
     with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS, grant=True) as first:
         first.until_leading()
     with (
-        revoked(client, NAMESPACE, "healthevents", "list", "watch", store=True),
+        revoked(client, NAMESPACE, "healthevents", "list", "watch", store=HEALTH_EVENTS),
         ReporterProcess(plane, *SHORT_FLAGS, *FLAGS, grant=False) as reporter,
     ):
         until(

@@ -2,15 +2,18 @@
 Each episode as an object, by the reporter as it runs in a cluster.
 """
 
+import json
 import os
 import signal
+import subprocess
+import sys
 
 import msgspec
 import pytest
 
 from e2e.controlplane import ControlPlane, Json, until
-from e2e.faults.support.proxy_rules import ProxyRule
-from e2e.faults.support.replicas import running_replicas, wait_for_leader
+from e2e.faults.support.proxy_rules import WATCH, ProxyRule
+from e2e.faults.support.replicas import running_replica, running_replicas, wait_for_leader
 from e2e.support import events, health_events
 from e2e.support.health_events import FLAGS, PATH, until_phases
 from e2e.support.production_stack import inference_sets
@@ -23,6 +26,7 @@ from tests.support.health_events import a_spec
 pytestmark = pytest.mark.controlplane
 
 SLOW = 60
+FULL = "clusterHealthEventStoreFull"
 ACTIVE = "inferencesetScalingMisconfigured team-0/model-{} Active"
 CLEARED = "inferencesetScalingMisconfigured team-0/model-{} Resolved Cleared"
 
@@ -61,6 +65,9 @@ def test_finding_without_place_is_counted_and_kept_once_there_is_one(plane: Cont
             what="two have a place and one has none",
         )
         assert len(events.reporter_events(client, INVALID_REASON)) == 3
+        full = events.wait_for(client, FULL, within=SLOW)
+        assert "1 announced episode is not kept, because of --store-max=2" in full.message
+        assert reporter.metric("store_objects", phase="Active") == 2, "it has no object itself"
         kept = {each["spec"]["subject"] for each in health_events.objects(client)}
         (without,) = {f"team-0/model-{number}" for number in range(3)} - kept
         repaired = int(min(kept)[-1])
@@ -69,6 +76,8 @@ def test_finding_without_place_is_counted_and_kept_once_there_is_one(plane: Cont
             client, lambda each: each["spec"]["subject"] == without, within=SLOW, what=without
         )
         assert len(health_events.objects(client)) == 2
+        until(lambda: FULL not in reporter.states(), within=SLOW, what="all have a place")
+        assert reporter.metric("store_rejected_total", limit="cluster") == 1
 
 
 def test_object_is_deleted_after_its_time_and_those_of_others_are_not(plane: ControlPlane) -> None:
@@ -78,7 +87,8 @@ def test_object_is_deleted_after_its_time_and_those_of_others_are_not(plane: Con
     ours = {"app.kubernetes.io/managed-by": "productionstack-status-reporter"}
     client.create(PATH, _manifest("old", **ours))
     health_events.set_status(client, "old", phase="Resolved", resolvedTime="2026-01-01T00:00:00Z")
-    with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS, "--store-retention-seconds=60"):
+    limits = ("--store-retention-seconds=60", "--store-max=1")
+    with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS, *limits):
         until(
             lambda: (
                 [each["metadata"]["name"] for each in health_events.objects(client)] == ["mine"]
@@ -86,6 +96,59 @@ def test_object_is_deleted_after_its_time_and_those_of_others_are_not(plane: Con
             within=SLOW,
             what="only the object of somebody else is there",
         )
+        inference_sets.misconfigure(client, 0)
+        others = "clusterBBR cluster Active"
+        until_phases(client, ACTIVE.format(0), others, within=SLOW)
+        assert health_events.objects(client, fieldSelector="metadata.name=mine")
+
+
+def test_objects_are_listed_once_and_watched(plane: ControlPlane) -> None:
+    client = plane.client
+    with running_replica(plane, "one", *SHORT_FLAGS, *FLAGS, leading=True) as replica:
+        for number in range(2):
+            inference_sets.misconfigure(client, number)
+        until_phases(client, ACTIVE.format(0), ACTIVE.format(1), within=SLOW)
+        inference_sets.repair(client, 0)
+        until_phases(client, CLEARED.format(0), ACTIVE.format(1), within=SLOW)
+        watches = replica.proxy.count(rf"/healthevents.*{WATCH}", methods=("GET",))
+        reads = replica.proxy.count(r"/healthevents", methods=("GET",))
+        assert (watches, reads) == (1, 2)
+
+
+def test_history_shows_what_was_wrong_and_how_often(plane: ControlPlane) -> None:
+    client = plane.client
+    with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS):
+        for _ in range(2):
+            inference_sets.misconfigure(client, 0)
+            health_events.wait_for(
+                client, lambda each: each["status"]["phase"] == "Active", within=SLOW, what="it is"
+            )
+            inference_sets.repair(client, 0)
+            until(
+                lambda: not health_events.objects(client, fieldSelector="status.phase=Active"),
+                within=SLOW,
+                what="it is over",
+            )
+    (row,) = _history(plane, "--no-headers", "team-0/model-0").splitlines()
+    assert row.split()[:5] == [INVALID_REASON, "team-0/model-0", "-", "Resolved", "2"]
+    wide = _history(plane, "--no-headers", "--since=1h", "-o", "wide").splitlines()
+    assert [line.split()[:5] for line in wide] == [
+        [INVALID_REASON, "team-0/model-0", "-", "Resolved", "Cleared"]
+    ] * 2
+    every = json.loads(_history(plane, "-o", "json", "team-0"))
+    assert [each["phase"] for each in every] == ["Resolved", "Resolved"]
+    assert all(each["lastedSeconds"] >= 0 and each["ended"] >= each["began"] for each in every)
+    assert json.loads(_history(plane, "-o", "json", "team-1")) == []
+
+
+def _history(plane: ControlPlane, *argv: str) -> str:
+    command = (sys.executable, "-m", "reporter.cli", "status", "--history")
+    config = f"--kubeconfig={plane.kubeconfig()}"
+    ended = subprocess.run(
+        [*command, *argv, config], capture_output=True, text=True, timeout=SLOW, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
 
 
 def test_active_object_that_is_deleted_by_hand_is_made_again(plane: ControlPlane) -> None:

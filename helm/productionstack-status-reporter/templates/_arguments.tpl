@@ -58,6 +58,9 @@
 {{- with .Values.store }}
 {{- if ne (default "none" .backend) "none" }}
 - --store={{ .backend }}
+{{- if eq .backend "nvsentinel" }}
+- --store-resource={{ .resource }}
+{{- end }}
 - --store-max={{ .max | int64 }}
 - --store-max-per-node={{ .maxPerNode | int64 }}
 - --store-retention-seconds={{ .retentionSeconds | int64 }}

@@ -12,7 +12,7 @@ from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_STATE, ExitCode
 from reporter.cli.status.output import Format, to_json, to_yaml, without_ages
 from reporter.cli.status.showing import show_answers
-from reporter.cli.status.sources import CHECK, SCRAPE_OFF, WITHIN
+from reporter.cli.status.sources import CHECK, READS_ALONE, WITHIN
 from reporter.cli.status.terminal import Terminal
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
@@ -77,7 +77,8 @@ class _HubOpener:
         """
         if self._where.text:
             return HubSource(UrlFetcher(self._where.text))
-        settings, _ = load_configuration((*self._arguments.run_flags, SCRAPE_OFF), self._environ)
+        flags = (*self._arguments.run_flags, *READS_ALONE)
+        settings, _ = load_configuration(flags, self._environ)
         api = await connect(
             str(settings.kubeconfig) if settings.kubeconfig is not None else None,
             context=self._arguments.values["context"],

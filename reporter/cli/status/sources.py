@@ -25,7 +25,10 @@ from reporter.runtime.status.watching import WatchingSource
 from reporter.settings import FlagGroup, Settings, SettingsError
 
 
-SCRAPE_OFF = "--scrape=off"
+READS_ALONE = ("--scrape=off", "--store=none", "--status-objects=false")
+"""
+Flags that end what a command that only looks never does, whatever flags of a reporter it is given.
+"""
 
 NO_PODS = f"no pod has the label {SELECTOR}"
 NONE_READY = f"no pod with the label {SELECTOR} is ready"
@@ -206,7 +209,8 @@ class SourceOpener:
         """
         by_variable = {flag.name for flag in RUN_FLAGS.values() if flag.variable in self._environ}
         kept = [each for each in found if each[2:].partition("=")[0] not in by_variable]
-        return load_configuration((*kept, *self._arguments.run_flags, SCRAPE_OFF), self._environ)
+        flags = (*kept, *self._arguments.run_flags, *READS_ALONE)
+        return load_configuration(flags, self._environ)
 
 
 class LateSource:

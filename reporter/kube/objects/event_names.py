@@ -45,6 +45,21 @@ def health_event_name(record: EventRecord, node: str) -> str:
     return _readable_name(node, identity)
 
 
+def node_event_name(record: EventRecord, node: str) -> str:
+    """
+    Return the name of the object of an episode on a node; "" without a node, as none is kept then.
+    """
+    return health_event_name(record, node) if node else ""
+
+
+def recovery_name(name: str) -> str:
+    """
+    Return the name of the second object of an episode, beside which lists show it.
+    """
+    readable, _, identity = name.rpartition(".")
+    return _readable_name(readable, f"{identity}-recovered")
+
+
 def episode_hash(key: FindingKey, episode_start: datetime) -> str:
     """
     Return the end of the name, which identifies subject, reason and episode.

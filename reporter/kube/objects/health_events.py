@@ -1,36 +1,39 @@
 """
-Create, resolve and delete HealthEvents.
+Create, resolve and delete HealthEvents, of this program's kind or of NVSentinel's.
 
 Nothing is retried or decided here; every failure is raised as a KubeError.
 """
 
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
 import msgspec
 
 from reporter.kube.client.client import RestClient
-from reporter.kube.objects.event_format import event_labels
 from reporter.kube.wire.decoding import Json, decode_response
 from reporter.kube.wire.paths import collection_path
-from reporter.model.event_record import EventRecord
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.productionstack.health_events import HealthEvent, HealthEventSpec
+from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
+from reporter.model.kinds.productionstack.health_events import HealthEvent
 
 
 MERGE_PATCH = "application/merge-patch+json"
 
-_DECODER = msgspec.json.Decoder(HealthEvent)
+T = TypeVar("T", HealthEvent, NodeHealthEvent)
 
 
-class HealthEventClient:
+class HealthEventClient(Generic[T]):
     """
-    *kind*: of one namespace, that of the store.
+    *kind*: of one namespace, that of the store. *object_type*: its struct.
     """
 
-    def __init__(self, api: RestClient, kind: ResourceKind) -> None:
+    def __init__(self, api: RestClient, kind: ResourceKind, object_type: type[T]) -> None:
         self._api, self._kind = api, kind
+        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(object_type)
 
     async def create(
-        self, name: str, record: EventRecord, spec: HealthEventSpec, *, version: str
-    ) -> HealthEvent:
+        self, name: str, labels: Mapping[str, str], spec: msgspec.Struct, *, version: str
+    ) -> T:
         """
         Create an object; returns it. Conflict: it exists already. *version*: the API version to use.
         """
@@ -41,16 +44,16 @@ class HealthEventClient:
             "metadata": {
                 "name": name,
                 "namespace": kind.namespace,
-                "labels": event_labels(record),
+                "labels": dict(labels),
             },
             "spec": msgspec.to_builtins(spec),
         }
         operation = self._operation("create", name)
         path = collection_path(kind, version)
         response = await self._api.call("POST", path, body=body, operation=operation)
-        return _decode(operation, response.body)
+        return self._decode(operation, response.body)
 
-    async def patch(self, found: HealthEvent, patch: Json, *, version: str) -> HealthEvent:
+    async def patch(self, found: T, patch: Json, *, version: str) -> T:
         """
         Patch the status; returns the object as it is then.
 
@@ -64,9 +67,9 @@ class HealthEventClient:
             content_type=MERGE_PATCH,
             operation=operation,
         )
-        return _decode(operation, response.body)
+        return self._decode(operation, response.body)
 
-    async def delete(self, found: HealthEvent, *, version: str) -> None:
+    async def delete(self, found: T, *, version: str) -> None:
         """
         Delete this very version of an object. Conflict: somebody has changed it since.
         """
@@ -79,12 +82,11 @@ class HealthEventClient:
             operation=self._operation("delete", meta.name),
         )
 
-    def _path(self, found: HealthEvent, version: str) -> str:
+    def _path(self, found: T, version: str) -> str:
         return f"{collection_path(self._kind, version)}/{found.metadata.name}"
 
     def _operation(self, verb: str, name: str) -> str:
         return f"{verb} {self._kind.group_resource} {self._kind.namespace}/{name}"
 
-
-def _decode(operation: str, body: bytes) -> HealthEvent:
-    return decode_response(_DECODER, body, operation, expected="a HealthEvent")
+    def _decode(self, operation: str, body: bytes) -> T:
+        return decode_response(self._decoder, body, operation, expected=f"a {self._kind.kind}")

@@ -2,35 +2,62 @@
 The plan of the store, made from the episodes and objects of this moment.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import Protocol
 
+from reporter.model.kinds.base.objects import NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.kinds.productionstack.health_events import HealthEvent
-from reporter.model.observations import NotServed, NotSynced
+from reporter.model.observations import NotServed, NotSynced, WatchState
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.stages.healthevents.capacity import StorePlace
 from reporter.stages.healthevents.ends import Ends
 from reporter.stages.healthevents.plan import Plan, PlanInput, make_plan
 from reporter.stages.healthevents.wanted import NameFunc, WantedCache
 from reporter.stages.healthevents.writes import PlanMemory
-from reporter.stages.store.written_objects import WrittenObjectStore
+
+
+class HeldObjects(Protocol):
+    """
+    The objects of this program in the cluster, as a watch shows them.
+    """
+
+    @property
+    def watch_state(self) -> WatchState: ...
+
+    @property
+    def objects(self) -> Mapping[NamespacedName, HealthEvent]: ...
+
+    @property
+    def undecodable(self) -> frozenset[NamespacedName]: ...
+
+    def served_version(self, kind: ResourceKind, /) -> str | None: ...
+
+    def subscribe(self, on_change: Callable[[], None]) -> None: ...
 
 
 class StorePlanner:
     """
-    *name_of*: returns the name of the object of an Event and a node.
+    Makes plans for one backend.
+
+    *name_of*: returns the name of the object of an Event and a node; "" if none is kept.
+    *has_course*: objects show other causes and suffixes of their episodes.
     """
 
     def __init__(
         self,
-        objects: WrittenObjectStore[HealthEvent],
+        objects: HeldObjects,
         announcements: Announcements,
         limits: StoreLimits,
         name_of: NameFunc,
+        *,
+        has_course: bool = True,
     ) -> None:
         self._objects, self._announcements = objects, announcements
         self._limits, self._name_of = limits, name_of
+        self._has_course = has_course
         self._wanted = WantedCache(name_of)
         self._memory = PlanMemory()
 
@@ -55,6 +82,7 @@ class StorePlanner:
             self._limits,
             context.settings.delays.settle,
             [StorePlace(*each) for each in {**unread, **creating}.items() if each[0] not in held],
+            has_course=self._has_course,
         )
         plan = make_plan(given, self._memory, now=now)
         self._memory = plan.memory

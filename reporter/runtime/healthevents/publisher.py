@@ -14,17 +14,15 @@ from typing import NoReturn, Protocol
 from reporter.kube.wire.errors import KubeError, Refused, Unreachable
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreWriteResult
-from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.observations import Watching
 from reporter.runtime.announcing.announcements import Announcements
-from reporter.runtime.healthevents.planner import StorePlanner
+from reporter.runtime.healthevents.planner import HeldObjects, StorePlanner
 from reporter.runtime.healthevents.queue import StoreQueue, name_of, writes_of
-from reporter.runtime.healthevents.writer import HealthEventWriter, Write, result_of
+from reporter.runtime.healthevents.writer import StoreWriter, Write, result_of
 from reporter.runtime.leaderelection.leadership import Leadership, run_while_leading
 from reporter.runtime.process.clock import Clock
 from reporter.stages.healthevents.plan import Plan
 from reporter.stages.healthevents.writes import Create
-from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 LEADERSHIP_RECHECK = timedelta(seconds=1)
@@ -62,10 +60,10 @@ class HealthEventPublisher:
 
     def __init__(  # noqa: PLR0913
         self,
-        objects: WrittenObjectStore[HealthEvent],
+        objects: HeldObjects,
         announcements: Announcements,
         planner: StorePlanner,
-        writer: HealthEventWriter,
+        writer: StoreWriter,
         leadership: Leadership,
         clock: Clock,
         *,

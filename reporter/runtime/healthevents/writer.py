@@ -2,8 +2,10 @@
 One write to one HealthEvent, and the result that an error becomes.
 """
 
+from collections.abc import Mapping
 from typing import Protocol, TypeAlias
 
+from reporter.kube.objects.event_format import event_labels
 from reporter.kube.wire.errors import (
     Conflict,
     Invalid,
@@ -13,7 +15,6 @@ from reporter.kube.wire.errors import (
     Throttled,
     Unserved,
 )
-from reporter.model.event_record import EventRecord
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreWriteResult
 from reporter.model.kinds.productionstack.health_events import HealthEvent, HealthEventSpec
@@ -29,13 +30,21 @@ The step to take for one object; a bare one is deleted.
 """
 
 
+class StoreWriter(Protocol):
+    """
+    The form in which one backend keeps episodes.
+    """
+
+    async def write(self, write: Write, version: str) -> StoreWriteResult: ...
+
+
 class HealthEventSink(Protocol):
     """
     The HealthEvents in the cluster; raises KubeErrors.
     """
 
     async def create(
-        self, name: str, record: EventRecord, spec: HealthEventSpec, *, version: str
+        self, name: str, labels: Mapping[str, str], spec: HealthEventSpec, *, version: str
     ) -> HealthEvent: ...
 
     async def patch(self, found: HealthEvent, patch: Json, *, version: str) -> HealthEvent: ...
@@ -80,10 +89,10 @@ class HealthEventWriter:
             return StoreWriteResult.GONE
 
     async def _create(self, create: Create, version: str) -> StoreWriteResult:
-        record = create.episode.record
+        labels = event_labels(create.episode.record)
         spec = make_spec(create.episode, create.node, self._announcements.publish_context())
         try:
-            created = await self._sink.create(create.name, record, spec, version=version)
+            created = await self._sink.create(create.name, labels, spec, version=version)
         except Conflict:
             # Deterministic names: this very episode is there, and the watch will show it.
             return StoreWriteResult.FOUND

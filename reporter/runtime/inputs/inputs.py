@@ -4,7 +4,6 @@ The loops that fill the store: discovery, one reflector a kind, the scraper; and
 
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, NoReturn, TypeAlias
 
@@ -15,8 +14,9 @@ from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.model.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit
-from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS, HealthEvent
+from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.kinds.productionstack.statuses import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,
@@ -26,8 +26,9 @@ from reporter.model.observations import Watching, WatchState
 from reporter.runtime.inputs import scrape_config
 from reporter.runtime.inputs.permission_review import PermissionReview
 from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch, permissions_for
+from reporter.runtime.inputs.store_kind import find_store_kind
 from reporter.runtime.process.clock import Clock
-from reporter.settings import Settings, StoreBackend
+from reporter.settings import Settings
 from reporter.sinks.metrics import PermissionReport, WatchReport
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.second_look.contents import WatchProgress
@@ -38,7 +39,9 @@ from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 WrittenStore: TypeAlias = (
-    WrittenObjectStore[ProductionStackStatus] | WrittenObjectStore[HealthEvent]
+    WrittenObjectStore[ProductionStackStatus]
+    | WrittenObjectStore[HealthEvent]
+    | WrittenObjectStore[NodeHealthEvent]
 )
 
 
@@ -63,10 +66,9 @@ class Inputs:
         crds = crds_to_track(catalogue, SPECS, settings.sources)
         if settings.status_objects:
             crds |= {PRODUCTION_STACK_STATUSES.group_resource}
-        self.health_event_kind = replace(HEALTH_EVENTS, namespace=settings.release_namespace)
-        keeps_episodes = settings.store is StoreBackend.HEALTH_EVENTS
-        if keeps_episodes:
-            crds |= {HEALTH_EVENTS.group_resource}
+        self.store_kind = find_store_kind(settings)
+        if self.store_kind is not None:
+            crds |= {self.store_kind.group_resource}
         scrapes = scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)
         self.store = Store(kinds, crds, SampleStore(scrapes))
         context = WatchContext(api, clock)
@@ -76,11 +78,14 @@ class Inputs:
         }
         self.status_objects = WrittenObjectStore(ProductionStackStatus, self.store.served_version)
         self.health_events = WrittenObjectStore(HealthEvent, self.store.served_version)
+        self.node_health_events = WrittenObjectStore(NodeHealthEvent, self.store.served_version)
         self._writable: dict[Reflector, WrittenStore] = {}
         if settings.status_objects:
             self._add_writable(context, PRODUCTION_STACK_STATUSES, self.status_objects)
-        if keeps_episodes:
-            self._add_writable(context, self.health_event_kind, self.health_events)
+        if self.store_kind is not None:
+            is_own = self.store_kind.type is HealthEvent
+            kept = self.health_events if is_own else self.node_health_events
+            self._add_writable(context, self.store_kind, kept)
         self._scraper = Scraper(
             scrape_config.make_scrape_config(settings, scrapes, inside=api.in_cluster),
             TargetFinder(scrapes.values(), self.store.snapshot),

@@ -11,11 +11,12 @@ from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource, Reason
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
+from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.runtime.inputs.coverage import describe_purpose
 from reporter.runtime.inputs.scrape_config import reading_reasons, scraping_reasons
-from reporter.settings import ScrapeMode, Settings, StoreBackend
+from reporter.runtime.inputs.store_kind import find_store_kind
+from reporter.settings import ScrapeMode, Settings
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.unknown_layers import SUBJECT_KINDS
 
@@ -80,9 +81,7 @@ def permissions_for(
         mode=mode,
         scraping=reading_reasons(catalogue, SPECS, settings.flag_texts),
         status_objects=settings.status_objects,
-        store_namespace=(
-            settings.release_namespace if settings.store is StoreBackend.HEALTH_EVENTS else ""
-        ),
+        store=find_store_kind(settings),
     )
 
 
@@ -95,7 +94,7 @@ def required_permissions(  # noqa: PLR0913
     mode: ScrapeMode = ScrapeMode.DIRECT,
     scraping: Collection[Reason] | None = None,
     status_objects: bool = False,
-    store_namespace: str = "",
+    store: ResourceKind | None = None,
 ) -> Mapping[Permission, Collection[str]]:
     """
     Return every permission needed, with the reasons, or details of them, that it serves.
@@ -105,8 +104,8 @@ def required_permissions(  # noqa: PLR0913
 
     *lease* names the Lease and its namespace, None without election. *sources* are those switched
     on. *mode* is how pods are scraped, for the reasons *scraping*; None: all that may.
-    *status_objects*: their status is written. *store_namespace*: where HealthEvents are kept; empty if
-    they are not.
+    *status_objects*: their status is written. *store*: the kind, of one namespace, in which episodes
+    are kept.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
     for verb in EVENT_VERBS:
@@ -122,7 +121,7 @@ def required_permissions(  # noqa: PLR0913
             needed[POD_PROXY_PERMISSION].add(reason)
     for permission in _status_object_permissions() if status_objects else ():
         needed[permission].add("none: status objects are not written")
-    for permission in _store_permissions(store_namespace) if store_namespace else ():
+    for permission in _store_permissions(store) if store is not None else ():
         needed[permission].add("none: episodes are not kept as HealthEvents")
     return needed
 
@@ -149,11 +148,11 @@ def _status_object_permissions() -> Iterator[Permission]:
     yield Permission("patch", kind.group, f"{kind.resource}/status")
 
 
-def _store_permissions(namespace: str) -> Iterator[Permission]:
-    kind = HEALTH_EVENTS
+def _store_permissions(kind: ResourceKind) -> Iterator[Permission]:
     for verb in (*READ_VERBS, "create", "delete"):
-        yield Permission(verb, kind.group, kind.resource, namespace)
-    yield Permission("patch", kind.group, f"{kind.resource}/status", namespace)
+        yield Permission(verb, kind.group, kind.resource, kind.namespace)
+    if kind.type is HealthEvent:  # the status of other kinds is other controllers'
+        yield Permission("patch", kind.group, f"{kind.resource}/status", kind.namespace)
 
 
 def election_permissions(lease: Permission) -> Iterator[Permission]:

@@ -34,10 +34,17 @@ class HeldDraft:
 
     *leaving*: those that are being deleted or will be. *resolved*: those that may be deleted for others,
     with the end of their episodes. *deadlines*: when time alone changes the plan.
+    *has_course*: objects show other causes and suffixes of their episodes.
     """
 
     def __init__(
-        self, limits: StoreLimits, settle: timedelta, memory: PlanMemory, now: datetime
+        self,
+        limits: StoreLimits,
+        settle: timedelta,
+        memory: PlanMemory,
+        now: datetime,
+        *,
+        has_course: bool = True,
     ) -> None:
         self.patches: list[Patch] = []
         self.expired: list[HealthEvent] = []
@@ -45,6 +52,7 @@ class HeldDraft:
         self.resolved: list[tuple[datetime, StorePlace]] = []
         self.deadlines: list[datetime] = []
         self._limits, self._settle, self._memory, self._now = limits, settle, memory, now
+        self._has_course = has_course
         self._clear_since: dict[str, datetime] = {}
         self._patched_at: dict[str, datetime] = {}
 
@@ -61,7 +69,8 @@ class HeldDraft:
         """
         Write other causes or suffixes of a running episode, at most once a minute.
         """
-        name, digest = found.metadata.name, episode.record.content_digest
+        name = found.metadata.name
+        digest = episode.record.content_digest if self._has_course else ""
         last = self._memory.patched_at.get(name)
         if last is not None:
             self._patched_at[name] = min(last, self._now)

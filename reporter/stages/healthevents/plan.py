@@ -28,6 +28,7 @@ class PlanInput:
     *end_of*: returns how the episode of an object has ended.
     *settle*: how long an end must last that this process has not seen itself.
     *places*: further objects that exist or are being created, of which only the name is known.
+    *has_course*: objects show other causes and suffixes of their episodes, so these are written.
     """
 
     wanted: WantedObjects
@@ -36,6 +37,7 @@ class PlanInput:
     limits: StoreLimits
     settle: timedelta
     places: Iterable[StorePlace] = ()
+    has_course: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def make_plan(given: PlanInput, memory: PlanMemory, *, now: datetime) -> Plan:
     Return what to write. *memory*: of the plan before; empty for a new leader.
     """
     wanted = given.wanted
-    draft = HeldDraft(given.limits, given.settle, memory, now)
+    draft = HeldDraft(given.limits, given.settle, memory, now, has_course=given.has_course)
     for name, found in given.held.items():
         episode = wanted.episode_of(name, found.spec)
         if found.is_deleting:

@@ -22,7 +22,7 @@ Layer, subject, reason, item and beginning, as an object has them.
 
 NameFunc: TypeAlias = Callable[[EventRecord, str], str]
 """
-Returns the name of the object of an Event and a node.
+Returns the name of the object of an Event and a node; "" if none is kept.
 """
 
 _UNRANKED = 10_000
@@ -34,6 +34,7 @@ class WantedEpisode(NamedTuple):
 
     *names*: the name of its object on each node, "" for trouble that is bound to none. None while
     there is no trouble, before it has settled: the objects that it has stay, and none is created.
+    Empty if no node of it is kept.
     *importance*: the order in which objects are created, causes first.
     """
 
@@ -92,7 +93,7 @@ class WantedCache:
     """
     Makes the wanted objects of each moment, and of an episode only once it has changed.
 
-    *name_of*: returns the name of the object of an Event and a node.
+    *name_of*: returns the name of the object of an Event and a node; "" if none is kept.
     """
 
     def __init__(self, name_of: NameFunc) -> None:
@@ -135,6 +136,13 @@ def id_of(spec: HealthEventSpec) -> EpisodeId:
     return (spec.layer.value, spec.subject, spec.check_name, spec.item, spec.episode)
 
 
+def nodes_in_trouble(key: FindingKey, context: PublishContext) -> set[str]:
+    """
+    Return the nodes that a running episode is about now, "" for trouble that is bound to none.
+    """
+    return _nodes(_basis(key, context)) if key in context.announcement_state.episodes else set()
+
+
 def _basis(key: FindingKey, context: PublishContext) -> FindingState | EventGroup | None:
     """
     Return what the nodes of an episode depend on.
@@ -151,14 +159,15 @@ def _wanted(
     *,
     rank: int,
 ) -> WantedEpisode:
-    names = {node: name_of(record, node) for node in sorted(_nodes(basis))}
+    nodes = sorted(_nodes(basis))
+    names = {node: name for node in nodes if (name := name_of(record, node))}
     number = episode_number(record)
     where = (key.subject.layer.value, subject_text(key.subject))
     return WantedEpisode(
         (*where, key.reason, key.item, number),
         key,
         record,
-        names or None,
+        names if nodes else None,
         (key.subject.layer.order, rank, number, key),
     )
 

@@ -80,7 +80,9 @@ class WrittenObjectStore(Generic[T]):
         Store a complete list, yielding after each batch so that other tasks can run.
         """
         deleted = self._objects.keys() - unread.keys()
-        self._undecodable = set(unread)
+        if self._undecodable != unread.keys():
+            self._undecodable = set(unread)
+            self._changed()
         remaining = iter(objects)
         while batch := tuple(islice(remaining, BATCH_SIZE)):
             deleted.difference_update((o.metadata.namespace, o.metadata.name) for o in batch)
@@ -93,14 +95,14 @@ class WrittenObjectStore(Generic[T]):
 
     def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
         name = (new.metadata.namespace, new.metadata.name)
-        self._undecodable.discard(name)
-        if isinstance(new, self._type) and self._objects.get(name) != new:
+        was_unread = self._read_again(name)
+        if isinstance(new, self._type) and (was_unread or self._objects.get(name) != new):
             self._objects[name] = new
             self._changed()
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
-        self._undecodable.discard((namespace, name))
-        if self._objects.pop((namespace, name), None) is not None:
+        was_unread = self._read_again((namespace, name))
+        if self._objects.pop((namespace, name), None) is not None or was_unread:
             self._changed()
 
     def mark_undecodable(
@@ -136,6 +138,15 @@ class WrittenObjectStore(Generic[T]):
         if name not in self._objects:
             self._objects[name] = new
             self._changed()
+
+    def _read_again(self, name: NamespacedName) -> bool:
+        """
+        Unmark an object; returns whether its newest version could not be decoded until now.
+        """
+        if name not in self._undecodable:
+            return False
+        self._undecodable.remove(name)
+        return True
 
     def _changed(self) -> None:
         self.revision += 1

@@ -4,16 +4,19 @@ The store of a leader beside its Events, over real sockets, with a clock by hand
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import msgspec
 
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
-from reporter.kube.objects.event_names import health_event_name
+from reporter.kube.objects.event_names import health_event_name, node_event_name
 from reporter.kube.objects.health_events import HealthEventClient
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
 from reporter.model.kinds.productionstack.health_event_writes import (
     StoreLimit,
     StoreLimits,
@@ -21,12 +24,14 @@ from reporter.model.kinds.productionstack.health_event_writes import (
 )
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS, HealthEvent
 from reporter.model.observations import Watching
-from reporter.runtime.healthevents.planner import StorePlanner
+from reporter.runtime.healthevents.node_events import NodeEpisodeStore, NodeEventWriter
+from reporter.runtime.healthevents.planner import HeldObjects, StorePlanner
 from reporter.runtime.healthevents.publisher import HealthEventPublisher
-from reporter.runtime.healthevents.writer import HealthEventWriter
+from reporter.runtime.healthevents.writer import HealthEventWriter, StoreWriter
 from reporter.stages.store.written_objects import WrittenObjectStore
 from tests.integration.announcing.publisher_fixture import PublisherFixture, running_publisher
-from tests.support.health_events import CRD, NAMESPACE, RESOURCE
+from tests.support.health_events import CRD, NAMESPACE
+from tests.support.node_events import KIND, a_node_crd
 
 
 class Report:
@@ -45,28 +50,78 @@ class Report:
         self.rejected[limit.value] += 1
 
 
+class StoreParts(NamedTuple):
+    """
+    What differs between backends. *watched*: the objects as their watch shows them.
+    """
+
+    kind: ResourceKind
+    watched: Any
+    held: HeldObjects
+    planner: StorePlanner
+    writer: StoreWriter
+
+
+PartsFunc = Callable[[PublisherFixture, RestClient, StoreLimits], StoreParts]
+
+
+def own_parts(events: PublisherFixture, api: RestClient, limits: StoreLimits) -> StoreParts:
+    """
+    Return the parts of ``--store=healthevents``.
+    """
+    kind = replace(HEALTH_EVENTS, namespace=NAMESPACE)
+    objects = WrittenObjectStore(HealthEvent, lambda _: "v1alpha1")
+    announcements = events.announcements
+    client = HealthEventClient(api, kind, HealthEvent)
+    return StoreParts(
+        kind,
+        objects,
+        objects,
+        StorePlanner(objects, announcements, limits, health_event_name),
+        HealthEventWriter(client, objects, announcements, kind),
+    )
+
+
+def node_parts(events: PublisherFixture, api: RestClient, limits: StoreLimits) -> StoreParts:
+    """
+    Return the parts of ``--store=nvsentinel``.
+    """
+    watched = WrittenObjectStore(NodeHealthEvent, lambda _: "v1")
+    objects = NodeEpisodeStore(watched)
+    announcements = events.announcements
+    client = HealthEventClient(api, KIND, NodeHealthEvent)
+    return StoreParts(
+        KIND,
+        watched,
+        objects,
+        StorePlanner(objects, announcements, limits, node_event_name, has_course=False),
+        NodeEventWriter(client, objects, announcements, KIND, events.clock.now),
+    )
+
+
 class StoreFixture:
     """
     *events*: the publisher of Events, whose episodes are kept.
     """
 
     def __init__(
-        self, events: PublisherFixture, api: RestClient, limits: StoreLimits | None = None
+        self,
+        events: PublisherFixture,
+        api: RestClient,
+        limits: StoreLimits | None = None,
+        parts: PartsFunc = own_parts,
     ) -> None:
         self.events, self.server, self.clock = events, events.server, events.clock
-        self.kind = replace(HEALTH_EVENTS, namespace=NAMESPACE)
-        self.objects = WrittenObjectStore(HealthEvent, lambda _: "v1alpha1")
         self.report = Report()
         self.rejections: list[Mapping[str, StoreLimit]] = []
+        self.kind, self.objects, held, self.planner, writer = parts(
+            events, api, limits or StoreLimits()
+        )
         self.publisher = HealthEventPublisher(
-            self.objects,
+            held,
             events.announcements,
-            StorePlanner(
-                self.objects, events.announcements, limits or StoreLimits(), health_event_name
-            ),
-            HealthEventWriter(
-                HealthEventClient(api, self.kind), self.objects, events.announcements, self.kind
-            ),
+            self.planner,
+            writer,
             events.leadership,
             self.clock,
             kind=self.kind,
@@ -83,7 +138,7 @@ class StoreFixture:
         """
         Show the objects of the cluster, as a list and a watch do.
         """
-        found = [msgspec.convert(each, HealthEvent) for each in self.held]
+        found = [msgspec.convert(each, self.kind.type) for each in self.held]
         for _ in self.objects.replace_in_batches(self.kind, found, {}):
             pass
         self.objects.set_watch_state(self.kind, Watching())
@@ -96,7 +151,7 @@ class StoreFixture:
 
     @property
     def held(self) -> list[dict]:
-        return self.server.cluster.list(RESOURCE, NAMESPACE)
+        return self.server.cluster.list(self.kind.group_resource, NAMESPACE)
 
     def phases(self) -> list[str]:
         return sorted(
@@ -106,7 +161,8 @@ class StoreFixture:
 
     def writes(self, method: str) -> int:
         return sum(
-            sent == method and "/healthevents" in path for sent, path in self.server.requests
+            sent == method and f"/{self.kind.resource}" in path
+            for sent, path in self.server.requests
         )
 
     async def until_phases(self, *phases: str) -> None:
@@ -118,16 +174,21 @@ class StoreFixture:
 
 @asynccontextmanager
 async def running_store(
-    server: EmbeddedServer, api: RestClient, limits: StoreLimits | None = None, **changes
+    server: EmbeddedServer,
+    api: RestClient,
+    limits: StoreLimits | None = None,
+    parts: PartsFunc = own_parts,
+    **changes,
 ) -> AsyncIterator[StoreFixture]:
     """
     Run both publishers of a leader; the end of either fails the test.
     """
-    server.cluster.upsert(CRD)
+    for crd in (CRD, a_node_crd()):
+        server.cluster.upsert(crd)
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     server.cluster.upsert(space)
     async with running_publisher(server, api, **changes) as events:
-        fixture = StoreFixture(events, api, limits)
+        fixture = StoreFixture(events, api, limits, parts)
         task = fixture.task = asyncio.create_task(fixture.publisher.run())
         try:
             yield fixture

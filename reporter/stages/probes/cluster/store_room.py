@@ -39,8 +39,10 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 def _trouble(limit: StoreLimit, rejected: int, flags: Mapping[str, str]) -> Trouble:
     flag = FLAGS[limit]
     where = flags[NAMESPACE_FLAG]
+    is_own = flags["store"] == HEALTH_EVENTS.resource
+    resource = HEALTH_EVENTS.group_resource if is_own else flags["store-resource"]
     return Trouble(
-        cause=Cause(ObjectRef(HEALTH_EVENTS.group_resource, where, flag), CODES[limit]),
+        cause=Cause(ObjectRef(resource, where, flag), CODES[limit]),
         kind=TroubleKind.FAILED,
         message_fields={
             "store": f"HealthEvents in {where}",

@@ -7,7 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from reporter.kube.objects.event_names import event_name, health_event_name, label_value
+from reporter.kube.objects.event_names import (
+    event_name,
+    health_event_name,
+    label_value,
+    node_event_name,
+    recovery_name,
+)
 from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from tests.unit.kube.objects.event_records import (
@@ -69,3 +75,17 @@ def test_a_health_event_of_a_node_has_one_of_its_own():
     assert all(len(name) <= 253 for name in names)
     later = a_record(first=NOON + SECOND)
     assert health_event_name(later, "n1") != health_event_name(a_record(), "n1")
+
+
+def test_only_an_episode_on_a_node_has_an_object_of_nvsentinel():
+    assert node_event_name(a_record(), "") == ""
+    assert node_event_name(a_record(), "n1") == health_event_name(a_record(), "n1")
+
+
+def test_recovery_has_a_name_of_its_own_beside_that_of_the_fault():
+    names = [health_event_name(a_record(), node) for node in ("n1", "n1.example.com", "N" * 300)]
+    recoveries = [recovery_name(name) for name in names]
+    assert len({*names, *recoveries}) == 6
+    assert recoveries[:2] == [f"{name}-recovered" for name in names[:2]]
+    assert all(len(each) <= 253 for each in recoveries)
+    assert recovery_name("0123456789abcdef") == "0123456789abcdef-recovered"

@@ -5,9 +5,27 @@ Subjects and phases of HealthEvents.
 import pytest
 
 from reporter.model.enums import Layer
-from reporter.model.kinds.productionstack.health_events import subject_of, subject_text
+from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, node_health_events
+from reporter.model.kinds.productionstack.health_events import (
+    HEALTH_EVENTS,
+    subject_of,
+    subject_text,
+)
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from tests.support.health_events import a_health_event, a_spec
+
+
+@pytest.mark.parametrize(
+    ("resource", "kind"),
+    [
+        (DEFAULT_RESOURCE, "HealthEventResource"),
+        ("healthevents.nvsentinel.dgxc.nvidia.com", "HealthEvent"),
+    ],
+)
+def test_kind_of_nvsentinel_follows_from_its_resource(resource: str, kind: str):
+    found = node_health_events(resource, "stack")
+    assert (found.group_resource, found.kind, found.namespace) == (resource, kind, "stack")
+    assert found.label_selector == HEALTH_EVENTS.label_selector
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,12 @@
 The required permissions.
 """
 
+from dataclasses import replace
+
 from reporter.kube.objects.access_review import Permission
 from reporter.model.kinds import DEFAULT_KINDS
+from reporter.model.kinds.nvsentinel.node_health_events import node_health_events
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.runtime.inputs.permissions import (
     crds_to_track,
     kinds_to_watch,
@@ -65,7 +69,8 @@ def test_status_objects_may_be_read_and_their_status_patched_if_they_are_switche
 
 def test_health_events_are_kept_in_one_namespace_alone():
     off = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None)
-    on = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, store_namespace="stack")
+    kind = replace(HEALTH_EVENTS, namespace="stack")
+    on = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, store=kind)
     added = on.keys() - off.keys()
     assert {each.namespace for each in added} == {"stack"}
     assert {(each.verb, each.resource) for each in added} == {
@@ -75,6 +80,16 @@ def test_health_events_are_kept_in_one_namespace_alone():
         ("delete", "healthevents"),
         ("patch", "healthevents/status"),
     }
+
+
+def test_kind_of_nvsentinel_is_never_patched():
+    off = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None)
+    kind = node_health_events("healthevents.nvsentinel.dgxc.nvidia.com", "stack")
+    on = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, store=kind)
+    assert sorted(map(str, on.keys() - off.keys())) == [
+        f"{verb} healthevents.nvsentinel.dgxc.nvidia.com in stack"
+        for verb in ("create", "delete", "list", "watch")
+    ]
 
 
 def test_each_right_names_the_reasons_that_need_it():

@@ -91,6 +91,19 @@ def test_each_change_is_reported_once():
     assert len(calls) == len(set(calls)) == 2
 
 
+def test_it_is_a_change_that_an_object_can_no_longer_be_decoded_or_can_again_or_goes():
+    store, calls = a_store(ONE), []
+    store.subscribe(lambda: calls.append(store.undecodable))
+    one = ("team-m", "one")
+    replace(store, unread=["one"])
+    assert calls == [{one}]
+    store.upsert(PRODUCTION_STACK_STATUSES, ONE)
+    assert calls == [{one}, set()]
+    store.mark_undecodable(PRODUCTION_STACK_STATUSES, "team-m", "two", None)
+    store.delete(PRODUCTION_STACK_STATUSES, "team-m", "two")
+    assert calls[2:] == [{("team-m", "two")}, set()]
+
+
 # ---------------------------------------------------------------- objects that are created
 
 

@@ -16,11 +16,11 @@ from tests.support.probe_verdicts import verdicts_of_request
 REASON = "clusterHealthEventStoreFull"
 
 
-def verdict(**rejected: int):
+def verdict(*, backend: str = "healthevents", **rejected: int):
     store = a_store(a_namespace("stack"))
     store.record_store_rejections({StoreLimit(name): each for name, each in rejected.items()})
     (found,) = verdicts_of_request(
-        a_probe_request(REASON, **{"store": "healthevents", "release-namespace": "stack"}), store
+        a_probe_request(REASON, **{"store": backend, "release-namespace": "stack"}), store
     )
     return found
 
@@ -61,7 +61,21 @@ def test_each_limit_is_a_trouble_of_its_own():
 
 
 @pytest.mark.parametrize(
-    ("store", "what"), [("none", "set --store=healthevents"), ("healthevents", "")]
+    ("backend", "resource"),
+    [
+        ("healthevents", "healthevents.reporter.productionstack.kaito.sh"),
+        ("nvsentinel", "healtheventresources.healthevents.dgxc.nvidia.com"),
+    ],
+)
+def test_the_cause_is_the_resource_that_is_written(backend: str, resource: str):
+    found = verdict(backend=backend, cluster=1)
+    assert isinstance(found, Active)
+    assert found.troubles[0].cause.object.resource == resource
+
+
+@pytest.mark.parametrize(
+    ("store", "what"),
+    [("none", "set --store=healthevents"), ("healthevents", ""), ("nvsentinel", "")],
 )
 def test_it_checks_nothing_without_the_store(store: str, what: str):
     assert PROBE.spec.why_not_checked(NoParameters(), {"store": store}) == what

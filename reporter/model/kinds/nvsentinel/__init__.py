@@ -1,0 +1,3 @@
+"""
+Kinds of NVSentinel, which the reporter writes only if a flag says so.
+"""

@@ -1,0 +1,144 @@
+"""
+Episodes in NVSentinel's kind: the objects as the plan sees them, and what a write becomes.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from reporter.kube.objects.event_format import event_labels
+from reporter.kube.objects.event_names import recovery_name
+from reporter.kube.objects.health_events import HealthEventClient
+from reporter.kube.wire.errors import Conflict, NotFound
+from reporter.model.kinds.base.objects import NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent, NodeHealthEventSpec
+from reporter.model.kinds.productionstack.health_event_writes import StoreWriteResult
+from reporter.model.kinds.productionstack.health_events import HealthEvent
+from reporter.model.observations import WatchState
+from reporter.runtime.announcing.announcements import Announcements
+from reporter.runtime.healthevents.writer import Write
+from reporter.stages.healthevents.content import make_spec
+from reporter.stages.healthevents.node_events import (
+    NodeEpisodes,
+    find_recovery,
+    make_fault,
+    pair_objects,
+)
+from reporter.stages.healthevents.writes import Create, Patch
+from reporter.stages.store.written_objects import WrittenObjectStore
+
+
+class NodeEpisodeStore:
+    """
+    The objects in pairs, each a HealthEvent under the name of its fault.
+    """
+
+    def __init__(self, events: WrittenObjectStore[NodeHealthEvent]) -> None:
+        self.events = events
+        self._paired: tuple[int, NodeEpisodes] = (-1, pair_objects(()))
+
+    @property
+    def watch_state(self) -> WatchState:
+        return self.events.watch_state
+
+    def served_version(self, kind: ResourceKind, /) -> str | None:
+        return self.events.served_version(kind)
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        self.events.subscribe(on_change)
+
+    @property
+    def objects(self) -> Mapping[NamespacedName, HealthEvent]:
+        return {
+            (each.found.metadata.namespace, name): each.found
+            for name, each in self._episodes.by_name.items()
+        }
+
+    @property
+    def undecodable(self) -> frozenset[NamespacedName]:
+        return self.events.undecodable | {("", name) for name in self._episodes.unread}
+
+    def objects_of(self, found: HealthEvent) -> tuple[NodeHealthEvent, ...]:
+        """
+        Return the fault of an episode and its recovery, as far as they are there.
+        """
+        episode = self._episodes.by_name.get(found.metadata.name)
+        return episode.objects if episode is not None else ()
+
+    @property
+    def _episodes(self) -> NodeEpisodes:
+        if self._paired[0] != self.events.revision:
+            pairs = pair_objects(self.events.objects.values())
+            self._paired = (self.events.revision, pairs)
+        return self._paired[1]
+
+
+class NodeEventWriter:
+    """
+    Creates faults and recoveries, and deletes both. *now*: returns the time of a recovery.
+    """
+
+    def __init__(
+        self,
+        sink: HealthEventClient[NodeHealthEvent],
+        store: NodeEpisodeStore,
+        announcements: Announcements,
+        kind: ResourceKind,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._sink, self._store, self._announcements = sink, store, announcements
+        self._kind, self._now = kind, now
+
+    async def write(self, write: Write, version: str) -> StoreWriteResult:
+        """
+        Send one write; returns its result. Raises the KubeErrors that are failures.
+        """
+        match write:
+            case Create():
+                context = self._announcements.publish_context()
+                fault = make_fault(make_spec(write.episode, write.node, context))
+                return await self._create(
+                    write.name, event_labels(write.episode.record), fault, version
+                )
+            case Patch():
+                return await self._end(write, version)
+            case HealthEvent():
+                return await self._delete(write, version)
+
+    async def _end(self, patch: Patch, version: str) -> StoreWriteResult:
+        """
+        Create the recovery, or delete the objects of what goes on.
+        """
+        found, held = patch.found, self._store.objects.values()
+        context = self._announcements.publish_context()
+        recovery = find_recovery(patch, held, context, now=self._now())
+        if recovery is None:
+            return await self._delete(found, version)
+        labels = found.metadata.labels or {}
+        return await self._create(recovery_name(found.metadata.name), labels, recovery, version)
+
+    async def _create(
+        self, name: str, labels: Mapping[str, str], spec: NodeHealthEventSpec, version: str
+    ) -> StoreWriteResult:
+        try:
+            created = await self._sink.create(name, labels, spec, version=version)
+        except Conflict:
+            # Deterministic names: this very object is there, and the watch will show it.
+            return StoreWriteResult.FOUND
+        self._store.events.created(created)
+        return StoreWriteResult.CREATED
+
+    async def _delete(self, found: HealthEvent, version: str) -> StoreWriteResult:
+        """
+        Delete the fault first: without its recovery it would be Active again.
+        """
+        result = StoreWriteResult.DELETED
+        for each in self._store.objects_of(found):
+            meta = each.metadata
+            try:
+                await self._sink.delete(each, version=version)
+            except NotFound:
+                # The watch shows it in a moment; if it has missed it, nothing else would.
+                self._store.events.delete(self._kind, meta.namespace, meta.name)
+                result = StoreWriteResult.GONE
+        return result
