@@ -52,7 +52,7 @@ class Report:
 
 class StoreParts(NamedTuple):
     """
-    What differs between backends. *watched*: the objects as their watch shows them.
+    The parts of a fixture that differ between backends. *watched*: the objects as their watch shows them.
     """
 
     kind: ResourceKind
