@@ -85,6 +85,8 @@ class HubBench:
             )
 
     def _calm(self) -> Iterator[BenchRow]:
+        before = self._finished()
+        self._wait(lambda: self._finished() > before, "a round is done, from which on to measure")
         asked, rounds, took = self._asked(), self._finished(), self._seconds()
         written, started = self._written(), time.monotonic()
         self._wait(lambda: self._finished() >= rounds + self._rounds, "rounds are done")
