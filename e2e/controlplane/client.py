@@ -7,6 +7,7 @@ import json
 import ssl
 import time
 import urllib.parse
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,11 @@ STRATEGIC = "application/strategic-merge-patch+json"
 DISCOVERY_PAUSES = (0.2, 0.5, 1, 2, 4)
 """
 Seconds between attempts to read the resources of a group.
+"""
+
+STORAGE_PAUSES = (1, 1, 2, 4, 8)
+"""
+Seconds between attempts while the storage of a kind is not ready.
 """
 
 
@@ -136,6 +142,22 @@ class Client:
             headers["Authorization"] = f"Bearer {self.token}"
         if content_type:
             headers["Content-Type"] = content_type
+        for pause in STORAGE_PAUSES:
+            try:
+                return self._exchange(method, path, body, headers)
+            except ApiError as error:
+                # A kind whose CRD was just made is answered so (apiserver, store.go, WaitUntilReady).
+                if (
+                    error.status != http.client.TOO_MANY_REQUESTS
+                    or "is (re)initializing" not in error.body
+                ):
+                    raise
+            time.sleep(pause)
+        return self._exchange(method, path, body, headers)
+
+    def _exchange(
+        self, method: str, path: str, body: str | None, headers: Mapping[str, str]
+    ) -> str:
         with self._connections.one() as connection:
             connection.request(method, path, body, headers)
             response = connection.getresponse()

@@ -43,6 +43,7 @@ from e2e.chart.alerts.timeline import (
     series_of,
 )
 from reporter.embedded.example.team import TEAM
+from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.stages.probes.specs import SPECS
 from tests.integration.process.reporter_process import LEASES
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
@@ -189,6 +190,7 @@ def test_what_is_missing_and_stalled_in_each_state(states: Mapping[str, State]) 
         "two_leaders": leases,
         "writes_refused": {("create", "events")},
         "objects_refused": {("patch", f"{STATUSES}/status")},
+        "store_refused": {("create", HEALTH_EVENTS.group_resource)},
     }
     assert [name for name, state in states.items() if rights_unknown(state)] == ["reviews_fail"]
     stalled = {

@@ -25,7 +25,7 @@ REASONS = {
     and (
         SPECS[entry.probe].scrape is not None
         or SPECS[entry.probe].source is not None
-        or entry.probe == "pod-restarting"
+        or entry.probe in {"pod-restarting", "store-room"}
     )
 } - {DOWNLOAD_REASON}
 NAMES = [name for name, case in REAL_CASES.items() if REASONS.intersection(case["of"])]
