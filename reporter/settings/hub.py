@@ -81,8 +81,7 @@ class HubSettings:
     hub_stale: timedelta = _hub(
         "300",
         seconds_parser(least=30),
-        "A cluster that has not evaluated anew for this long is Unknown; must be longer than"
-        " --resync-seconds, the scrape interval and the way of the metrics together, in every cluster.",
+        "A cluster without a new evaluation for this long is Unknown; see the docs.",
     )
     hub_cluster_label: str = _hub(
         "cluster", parse_metric_label, "Label of series with the name of their cluster."
