@@ -199,7 +199,9 @@ def test_what_is_missing_and_stalled_in_each_state(states: Mapping[str, State]) 
         if stalled_alerts(state)
     }
     of_bbr = [("cluster", "clusterBBRNotReady")]
-    by_bbr = dict.fromkeys(("finding", "writes_refused", "one_write_throttled", "dropped"), of_bbr)
+    by_bbr = dict.fromkeys(
+        ("finding", "writes_refused", "store_refused", "one_write_throttled", "dropped"), of_bbr
+    )
     assert stalled == {
         **by_bbr,
         "suppressed": [("cluster", "clusterIstioControlPlaneNotReady")],
