@@ -2,14 +2,13 @@
 One write of one Event: create or patch, never without the lease.
 """
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
 from reporter.kube.wire.errors import Conflict, NotFound, Unreachable
 from reporter.model.event_record import EventRecord, PossibleKeys, WriteResult
-from reporter.runtime.leaderelection.leadership import Leadership
+from reporter.runtime.leaderelection.leadership import Leadership, write_while_leading
 
 
 class EventSink(Protocol):
@@ -46,19 +45,11 @@ class EventWriter:
         """
         Create or patch the Event; returns the record as it is in the cluster then.
 
-        Raises a KubeError. Stops when the lease ends: a process that was paused while it connected
-        must not send when it wakes.
+        Raises a KubeError. Stops when the lease ends.
         """
-        try:
-            # After a pause the event loop runs expired timers before it handles its sockets.
-            async with asyncio.timeout_at(self._leadership.deadline()):
-                return await self._create_or_patch(record)
-        except TimeoutError as err:
-            raise Unreachable(
-                f"write Event of {record.key}",
-                message="the lease ended during the write",
-                may_have_applied=True,
-            ) from err
+        return await write_while_leading(
+            self._leadership, self._create_or_patch(record), f"write Event of {record.key}"
+        )
 
     async def _create_or_patch(self, record: EventRecord) -> EventRecord:
         if record.count > 1:

@@ -11,16 +11,21 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import NoReturn, Protocol
 
-from reporter.kube.wire.errors import KubeError, Refused, Unreachable
+from reporter.kube.wire.errors import KubeError, Refused
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreWriteResult
 from reporter.model.observations import Watching
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.healthevents.planner import HeldObjects, StorePlanner
 from reporter.runtime.healthevents.queue import StoreQueue, name_of, writes_of
-from reporter.runtime.healthevents.writer import StoreWriter, Write, result_of
-from reporter.runtime.leaderelection.leadership import Leadership, run_while_leading
+from reporter.runtime.healthevents.writer import StoreWriter, Write
+from reporter.runtime.leaderelection.leadership import (
+    Leadership,
+    run_while_leading,
+    write_while_leading,
+)
 from reporter.runtime.process.clock import Clock
+from reporter.runtime.write_failures import failure_of
 from reporter.stages.healthevents.plan import Plan
 from reporter.stages.healthevents.writes import Create
 
@@ -188,12 +193,9 @@ class HealthEventPublisher:
 
     async def _try_write(self, name: str, write: Write, version: str) -> None:
         try:
-            # After a pause the event loop runs expired timers before it handles its sockets.
-            async with asyncio.timeout_at(self._leadership.deadline()):
-                result = await self._writer.write(write, version)
-        except TimeoutError:
-            why = "the lease ended during the write"
-            self._failed(name, Unreachable(f"write HealthEvent {name}", message=why))
+            writing = self._writer.write(write, version)
+            operation = f"write HealthEvent {name}"
+            result = await write_while_leading(self._leadership, writing, operation)
         except KubeError as err:
             self._failed(name, err)
         else:
@@ -206,7 +208,7 @@ class HealthEventPublisher:
                 self._queue.succeeded(name)
 
     def _failed(self, name: str, err: KubeError) -> None:
-        result = result_of(err)
+        result = StoreWriteResult(failure_of(err))
         self._report.count_store_write(result)
         self._queue.write_failed(name, err, now=self._clock.now())
         if result is not StoreWriteResult.CONFLICT:

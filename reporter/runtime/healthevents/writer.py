@@ -1,5 +1,5 @@
 """
-One write to one HealthEvent, and the result that an error becomes.
+One write to one HealthEvent.
 """
 
 from collections.abc import Mapping
@@ -8,12 +8,7 @@ from typing import Protocol, TypeAlias
 from reporter.kube.objects.event_format import event_labels
 from reporter.kube.wire.errors import (
     Conflict,
-    Invalid,
-    KubeError,
     NotFound,
-    Refused,
-    Throttled,
-    Unserved,
 )
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreWriteResult
@@ -104,19 +99,3 @@ class HealthEventWriter:
         patched = await self._sink.patch(patch.found, body, version=version)
         self._objects.written(patch.found, patched)
         return StoreWriteResult.PATCHED
-
-
-def result_of(err: KubeError) -> StoreWriteResult:
-    match err:
-        case Conflict():
-            return StoreWriteResult.CONFLICT
-        case NotFound() | Unserved():
-            return StoreWriteResult.GONE
-        case Invalid():
-            return StoreWriteResult.INVALID
-        case Refused():
-            return StoreWriteResult.REFUSED
-        case Throttled():
-            return StoreWriteResult.THROTTLED
-        case _:
-            return StoreWriteResult.FAILED

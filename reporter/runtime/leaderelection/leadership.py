@@ -3,10 +3,14 @@ The interface of leadership, its implementation without leader election, and wor
 """
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, NoReturn, Protocol
+from collections.abc import Awaitable, Coroutine
+from typing import Any, NoReturn, Protocol, TypeVar
 
+from reporter.kube.wire.errors import Unreachable
 from reporter.runtime.process.cancellation import cancel_all
+
+
+T = TypeVar("T")
 
 
 class Leadership(Protocol):
@@ -89,3 +93,18 @@ async def run_while_leading(leadership: Leadership, work: Coroutine[Any, Any, No
             working.result()
     finally:
         await cancel_all(working, lost)
+
+
+async def write_while_leading(leadership: Leadership, write: Awaitable[T], operation: str) -> T:
+    """
+    Wait for a write, and stop it when the lease ends. Raises what it raises, and Unreachable.
+
+    A process that was paused while it connected must not send when it wakes.
+    """
+    try:
+        # After a pause the event loop runs expired timers before it handles its sockets.
+        async with asyncio.timeout_at(leadership.deadline()):
+            return await write
+    except TimeoutError as err:
+        why = "the lease ended during the write"
+        raise Unreachable(operation, message=why, may_have_applied=True) from err

@@ -13,20 +13,21 @@ from typing import Generic, NoReturn, Protocol, TypeVar
 
 from reporter.kube.wire.errors import (
     Conflict,
-    Invalid,
     KubeError,
-    NotFound,
     Refused,
     Throttled,
     Unreachable,
-    Unserved,
 )
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.status_object import StatusObject
 from reporter.model.look_interval import look_interval
 from reporter.model.rollup.object_status import WriteObjectResult
-from reporter.runtime.leaderelection.leadership import Leadership, run_while_leading
+from reporter.runtime.leaderelection.leadership import (
+    Leadership,
+    run_while_leading,
+    write_while_leading,
+)
 from reporter.runtime.process.cancellation import cancel_all
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.rollup.object_queue import (
@@ -36,6 +37,7 @@ from reporter.runtime.rollup.object_queue import (
     PendingObject,
     WriteRate,
 )
+from reporter.runtime.write_failures import failure_of
 from reporter.stages.rollup.objects.wanted import Json
 from reporter.stages.store.written_objects import WrittenObjectStore
 
@@ -215,12 +217,9 @@ class StatusObjectPublisher(Generic[T]):
         if write is None:
             return
         try:
-            # After a pause the event loop runs expired timers before it handles its sockets.
-            async with asyncio.timeout_at(self._leadership.deadline()):
-                written = await self._writer.patch(found, write.patch, version=version)
-        except TimeoutError:
-            why = "the lease ended during the write"
-            self._failed(name, found, Unreachable(f"write status of {name}", message=why))
+            patching = self._writer.patch(found, write.patch, version=version)
+            operation = f"write status of {name}"
+            written = await write_while_leading(self._leadership, patching, operation)
         except KubeError as err:
             self._failed(name, found, err)
         else:
@@ -242,7 +241,7 @@ class StatusObjectPublisher(Generic[T]):
             )
 
     def _failed(self, name: NamespacedName, found: T, err: KubeError) -> None:
-        result, now = _result_of(err), self._clock.now()
+        result, now = WriteObjectResult(failure_of(err)), self._clock.now()
         self._count_write(result)
         retry_after = err.retry_after if isinstance(err, Throttled | Unreachable) else None
         if isinstance(err, Conflict):
@@ -268,19 +267,3 @@ class StatusObjectPublisher(Generic[T]):
                 logger.error("status objects are not written: %s; it is tried again", err)
             case _:
                 logger.warning("%s; it is tried again", err)
-
-
-def _result_of(err: KubeError) -> WriteObjectResult:
-    match err:
-        case Conflict():
-            return WriteObjectResult.CONFLICT
-        case NotFound() | Unserved():
-            return WriteObjectResult.GONE
-        case Invalid():
-            return WriteObjectResult.INVALID
-        case Refused():
-            return WriteObjectResult.REFUSED
-        case Throttled():
-            return WriteObjectResult.THROTTLED
-        case _:
-            return WriteObjectResult.FAILED
