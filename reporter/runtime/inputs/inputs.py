@@ -76,16 +76,7 @@ class Inputs:
         self._reflectors = {
             kind: Reflector(context, kind, self.store, self._discovery) for kind in kinds
         }
-        self.status_objects = WrittenObjectStore(ProductionStackStatus, self.store.served_version)
-        self.health_events = WrittenObjectStore(HealthEvent, self.store.served_version)
-        self.node_health_events = WrittenObjectStore(NodeHealthEvent, self.store.served_version)
-        self._writable: dict[Reflector, WrittenStore] = {}
-        if settings.status_objects:
-            self._add_writable(context, PRODUCTION_STACK_STATUSES, self.status_objects)
-        if self.store_kind is not None:
-            is_own = self.store_kind.type is HealthEvent
-            kept = self.health_events if is_own else self.node_health_events
-            self._add_writable(context, self.store_kind, kept)
+        self._add_written_objects(settings, context)
         self._scraper = Scraper(
             scrape_config.make_scrape_config(settings, scrapes, inside=api.in_cluster),
             TargetFinder(scrapes.values(), self.store.snapshot),
@@ -98,6 +89,19 @@ class Inputs:
         needed = permissions_for(settings, catalogue, mode=mode)
         self._permissions = PermissionReview(context, needed, mode=mode)
         api.on_forbidden(self._permissions.record_forbidden)
+
+    def _add_written_objects(self, settings: Settings, context: WatchContext) -> None:
+        served_version = self.store.served_version
+        self.status_objects = WrittenObjectStore(ProductionStackStatus, served_version)
+        self.health_events = WrittenObjectStore(HealthEvent, served_version)
+        self.node_health_events = WrittenObjectStore(NodeHealthEvent, served_version)
+        self._writable: dict[Reflector, WrittenStore] = {}
+        if settings.status_objects:
+            self._add_writable(context, PRODUCTION_STACK_STATUSES, self.status_objects)
+        if self.store_kind is not None:
+            is_own = self.store_kind.type is HealthEvent
+            kept = self.health_events if is_own else self.node_health_events
+            self._add_writable(context, self.store_kind, kept)
 
     def _add_writable(
         self, context: WatchContext, kind: ResourceKind, objects: WrittenStore

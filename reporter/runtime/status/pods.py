@@ -170,19 +170,11 @@ class PodFetcher:
         time_limit: timedelta,
     ) -> Fetched:
         pod = self._pod = await self._find_again() if self._is_lost else self._pod
-        address = pod.status_address
-        if address is None:
-            why = INSIDE.format(
-                namespace=pod.namespace,
-                name=pod.name,
-                url=self._asked.url,
-                value=self._asked.value,
-            )
-            raise CannotAsk(f"pod {pod} cannot be asked: {why}")
+        port = self._port_of(pod)
         try:
             answer = await self._api.call(
                 "GET",
-                f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}:{address.port}/proxy{path}",
+                f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}:{port}/proxy{path}",
                 query=query,
                 headers=headers,
                 timeout=time_limit,
@@ -205,6 +197,18 @@ class PodFetcher:
             ) from err
         self._is_lost = answer.status == HTTPStatus.SERVICE_UNAVAILABLE
         return Fetched(answer.status, answer.headers, answer.body)
+
+    def _port_of(self, pod: ReporterPod) -> int:
+        address = pod.status_address
+        if address is None:
+            why = INSIDE.format(
+                namespace=pod.namespace,
+                name=pod.name,
+                url=self._asked.url,
+                value=self._asked.value,
+            )
+            raise CannotAsk(f"pod {pod} cannot be asked: {why}")
+        return address.port
 
     async def _find_again(self) -> ReporterPod:
         namespace = self._pod.namespace
