@@ -6,20 +6,18 @@ from collections.abc import Iterator, Mapping
 
 from reporter.cli.configuration import load_configuration
 from reporter.cli.status.arguments.parser import Arguments
-from reporter.cli.status.arguments.targets import parse_optional_namespace
 from reporter.cli.status.arguments.where import Where, parse_where
 from reporter.cli.status.asking import run_asking
 from reporter.cli.status.exit_codes import BY_STATE, ExitCode
 from reporter.cli.status.output import Format, to_json, to_yaml, without_ages
 from reporter.cli.status.showing import show_answers
-from reporter.cli.status.sources import CHECK, READS_ALONE, WITHIN
+from reporter.cli.status.sources import READS_ALONE, find_pods_of_one
 from reporter.cli.status.terminal import Terminal
 from reporter.kube.client.client import RestClient, connect
-from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.model.rollup.states import State
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.status.hub import FleetAnswer, HubSource
-from reporter.runtime.status.pods import HUB, HUB_SELECTOR, PodFetcher, find_reporter_pods
+from reporter.runtime.status.pods import HUB, HUB_SELECTOR, PodFetcher
 from reporter.runtime.status.source import CannotAsk
 from reporter.runtime.status.url import UrlFetcher
 from reporter.settings import SettingsError
@@ -94,24 +92,8 @@ class _HubOpener:
         return source
 
     async def _find(self, api: RestClient) -> HubSource:
-        namespace = parse_optional_namespace(self._arguments.values["reporter-namespace"])
-        try:
-            pods = await find_reporter_pods(api, namespace, HUB_SELECTOR)
-        except Refused as err:
-            why = f"the pods of the hub cannot be found: {err.why}"
-            raise CannotAsk(why if namespace else f"{why}; name their {WITHIN}") from err
-        except KubeError as err:
-            may_pass = isinstance(err, Unreachable | Throttled)
-            raise CannotAsk(
-                f"the API server cannot be asked: {err}; {CHECK}", may_pass=may_pass
-            ) from err
-        namespaces = ", ".join(sorted({pod.namespace for pod in pods}))
-        if ", " in namespaces:
-            raise CannotAsk(
-                f"hubs are in the namespaces {namespaces}; name one with --reporter-namespace"
-            )
         why = f"no pod has the label {HUB_SELECTOR}"
-        for pod in pods:
+        for pod in await find_pods_of_one(api, self._arguments, HUB):
             source = HubSource(PodFetcher(api, pod, HUB))
             try:
                 await source.ask()

@@ -17,7 +17,14 @@ from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.model.entries import Catalogue
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.status.one_shot import ClusterSource, DumpSource
-from reporter.runtime.status.pods import SELECTOR, PodFetcher, ReporterPod, find_reporter_pods
+from reporter.runtime.status.pods import (
+    REPORTER,
+    SELECTOR,
+    Asked,
+    PodFetcher,
+    ReporterPod,
+    find_reporter_pods,
+)
 from reporter.runtime.status.reporter import ReporterSource
 from reporter.runtime.status.source import CannotAsk, StatusAnswer, StatusSource, Target
 from reporter.runtime.status.url import UrlFetcher
@@ -35,6 +42,39 @@ NONE_READY = f"no pod with the label {SELECTOR} is ready"
 CHECK = "kubectl cluster-info shows what the kubeconfig leads to"
 WITHIN = "namespace with --reporter-namespace if pods may be listed there"
 OTHER_WAYS = "name the address of a reporter with --from=URL, or use --from=cluster"
+
+
+class PodsNotFound(CannotAsk):
+    """
+    The pods of a program may not be listed, or are of several.
+    """
+
+
+async def find_pods_of_one(
+    api: RestClient, arguments: Arguments, asked: Asked
+) -> tuple[ReporterPod, ...]:
+    """
+    Find the pods of the one reporter or hub. Anyone may give a pod its label: several are not guessed.
+
+    Raises PodsNotFound, and CannotAsk for an API server that does not answer.
+    """
+    namespace = parse_optional_namespace(arguments.values["reporter-namespace"])
+    try:
+        pods = await find_reporter_pods(api, namespace, asked.selector)
+    except Refused as err:
+        why = f"the pods of the {asked.program} cannot be found: {err.why}"
+        raise PodsNotFound(why if namespace else f"{why}; name their {WITHIN}") from err
+    except KubeError as err:
+        may_pass = isinstance(err, Unreachable | Throttled)
+        raise CannotAsk(
+            f"the API server cannot be asked: {err}; {CHECK}", may_pass=may_pass
+        ) from err
+    names = ", ".join(sorted({pod.namespace for pod in pods}))
+    if ", " in names:
+        raise PodsNotFound(
+            f"{asked.program}s are in the namespaces {names}; name one with --reporter-namespace"
+        )
+    return pods
 
 
 class FoundPods(NamedTuple):
@@ -159,25 +199,10 @@ class SourceOpener:
         return None, why
 
     async def _find_pods(self, api: RestClient) -> FoundPods:
-        """
-        Find the pods of the one reporter. Anyone may give a pod its label: several are not guessed.
-        """
-        namespace = parse_optional_namespace(self._arguments.values["reporter-namespace"])
         try:
-            pods = await find_reporter_pods(api, namespace)
-        except Refused as err:
-            why = f"the pods of the reporter cannot be found: {err.why}"
-            return FoundPods((), why if namespace else f"{why}; name their {WITHIN}")
-        except KubeError as err:
-            may_pass = isinstance(err, Unreachable | Throttled)
-            raise CannotAsk(
-                f"the API server cannot be asked: {err}; {CHECK}", may_pass=may_pass
-            ) from err
-        namespaces = sorted({pod.namespace for pod in pods})
-        if len(namespaces) > 1:
-            names = ", ".join(namespaces)
-            why = f"reporters are in the namespaces {names}; name one with --reporter-namespace"
-            return FoundPods((), why)
+            pods = await find_pods_of_one(api, self._arguments, REPORTER)
+        except PodsNotFound as err:
+            return FoundPods((), str(err))
         return FoundPods(pods, "" if pods else NO_PODS)
 
     def _cluster(self, api: RestClient, found: FoundPods) -> StatusSource:
